@@ -1,4 +1,3 @@
-import type { Client } from './support/client-headers.ts';
 import { load, sample } from './support/load.ts';
 import { table } from './support/markdown.ts';
 import type { Subjects } from './support/open-subjects.ts';
@@ -16,31 +15,25 @@ export interface Pace {
   readonly processes: number;
 }
 
-/** One row by one set of processes: for each subject its microseconds by round; none where it has no such request. */
+/** One row by one set of processes: for each subject its microseconds by round. */
 export interface RowSamples {
   readonly title: string;
-  readonly client: string;
   readonly target: number;
   readonly samples: readonly (readonly number[])[];
 }
 
-/** CPU for one request of each kind. Subjects and headers take turns, so that the machine's other load meets all alike. */
+/** CPU for one request of each kind. Subjects take turns, so that the machine's other load meets all alike. */
 export async function measureRows(
   { gateway, subjects }: Subjects,
   workloads: readonly Workload[],
-  clients: readonly Client[],
   pace: Pace,
 ): Promise<RowSamples[]> {
   const rows: RowSamples[] = [];
   for (const workload of workloads) {
     await gateway.setMarket(workload.market);
-    const asked = subjects.filter((subject) => isAsked(subject, workload));
-    for (const subject of asked) await warm(subject, workload, clients, pace);
-    const taken = await samplesOf(asked, workload, clients, pace);
-    for (const [of, { name }] of clients.entries()) {
-      const samples = subjects.map((subject) => taken[asked.indexOf(subject)]?.[of] ?? []);
-      rows.push({ title: workload.title, client: name, target: workload.target, samples });
-    }
+    for (const subject of subjects) await warm(subject, workload, pace);
+    const samples = await samplesOf(subjects, workload, pace);
+    rows.push({ title: workload.title, target: workload.target, samples });
   }
   return rows;
 }
@@ -50,10 +43,8 @@ export function cpuTable(
   names: readonly string[],
   runs: readonly (readonly RowSamples[])[],
 ): string {
-  const rows = (runs[0] ?? []).map(({ title, client, target, samples }) => {
-    const same = runs.flatMap((run) =>
-      run.filter((row) => row.title === title && row.client === client),
-    );
+  const rows = (runs[0] ?? []).map(({ title, target, samples }) => {
+    const same = runs.flatMap((run) => run.filter((row) => row.title === title));
     const cells = samples.map((_, at) => {
       const cpu = same.map((row) => median(row.samples[at] ?? []));
       // Each round is compared within itself.
@@ -68,44 +59,32 @@ export function cpuTable(
       const spread = `${digits(Math.min(...cpu))} to ${digits(Math.max(...cpu))}`;
       return `${digits(median(ratios))} (${digits(median(cpu))} µs; ${spread})`;
     });
-    return [title, client, ...cells, String(target)];
+    return [title, ...cells, String(target)];
   });
-  return table(['CPU per request', 'headers of', ...names, 'ours, at most'], rows);
-}
-
-function isAsked({ name, replaysRecording }: Subject, { isOurs }: Workload): boolean {
-  return !isOurs || replaysRecording || name.startsWith('ours');
+  return table(['CPU per request', ...names, 'ours, at most'], rows);
 }
 
 async function warm(
   subject: Subject,
   workload: Workload,
-  clients: readonly Client[],
   { warmRequests, longestWarmMs, sampleMs }: Pace,
 ): Promise<void> {
   let answered = 0;
   for (let turn = 0; answered < warmRequests && turn * sampleMs < longestWarmMs; turn += 1) {
-    const accept = clients[turn % clients.length]?.accept;
-    answered += await load(subject, workload, sampleMs, accept);
+    answered += await load(subject, workload, sampleMs);
   }
 }
 
-/** By subject, client and round. */
+/** By subject and round. */
 async function samplesOf(
   subjects: readonly Subject[],
   workload: Workload,
-  clients: readonly Client[],
   { sampleMs, rounds }: Pace,
-): Promise<number[][][]> {
-  const taken = subjects.map(() => clients.map((): number[] => []));
+): Promise<number[][]> {
+  const taken = subjects.map((): number[] => []);
   for (let round = 0; round < rounds; round += 1) {
     for (const [at, subject] of subjects.entries()) {
-      for (const turn of clients.keys()) {
-        // Each header comes first in some round.
-        const of = (round + turn) % clients.length;
-        const accept = clients[of]?.accept;
-        taken[at]?.[of]?.push(await sample(subject, workload, sampleMs, accept));
-      }
+      taken[at]?.push(await sample(subject, workload, sampleMs));
     }
   }
   return taken;

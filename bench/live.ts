@@ -1,73 +1,145 @@
 /**
- * Live positions beside a bare loop that makes the same polls and sends the same bytes; the whole account beside the positions
- * alone. `npm run bench -- live [--quick] [--part loop|account]` prints Markdown.
+ * CPU of a live event beside a bare loop that makes the same polls and sends the same bytes: `npm run bench -- live [--quick]`.
+ * Both run under the same clients at the same time, on the same core: what else the machine does meets both alike.
  */
-import { parseArgs } from 'node:util';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Sandbox, startSandbox } from '../src/sandbox/start.ts';
 import { pinOwnProcess } from './support/cores.ts';
-import {
-  type ClientCount,
-  COMPARISONS,
-  type ComparisonFigures,
-  type LivePace,
-  openComparison,
-  perEvent,
-  type WindowFigures,
-} from './support/live-comparison.ts';
-import { startLiveGateway } from './support/live-gateway.ts';
+import { LiveClients } from './support/live-clients.ts';
 import { table } from './support/markdown.ts';
+import { ALONE, OURS, UNLIMITED } from './support/ours.ts';
+import { ProbedProcess } from './support/probed-process.ts';
 import { median } from './support/statistics.ts';
+import { stayAwake } from './support/stay-awake.ts';
 
-const { values } = parseArgs({
-  options: {
-    part: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-  },
-});
-const { quick, part } = values;
-const SHARED = { sockets: 500, accounts: 100 };
-const APART = { sockets: 1_000, accounts: 1_000 };
-const LARGE = { sockets: 5_000, accounts: 1_000 };
-const SIZES: Readonly<Record<string, readonly ClientCount[]>> = {
-  loop: quick ? [SHARED, APART] : [SHARED, APART, LARGE],
-  account: [APART],
-};
-
-const pace: LivePace = {
-  intervalMs: 1_000,
-  warmClients: quick ? SHARED : { sockets: 2_000, accounts: 400 },
-  warmEvents: quick ? 2_000 : 60_000,
-  settleMs: quick ? 1_500 : 5_000,
-  windowMs: quick ? 3_000 : 6_000,
-  windows: quick ? 1 : 3,
-};
-
-pinOwnProcess();
-await using gateway = await startLiveGateway();
-for (const [name, opponents] of Object.entries(COMPARISONS)) {
-  if (part !== undefined && part !== name) continue;
-  await using comparison = await openComparison(gateway, pace, opponents);
-  const names = opponents.map((opponent) => opponent.name);
-  for (const size of SIZES[name] ?? []) {
-    process.stdout.write(`${comparisonTable(size, names, await comparison.measure(size))}\n\n`);
-  }
+interface Size {
+  readonly sockets: number;
+  readonly accounts: number;
 }
 
-function comparisonTable(
-  size: ClientCount,
-  names: readonly string[],
-  { eventBytes, windows, ratio }: ComparisonFigures,
-) {
-  const row = (title: string, read: (window: WindowFigures) => number, digits: number) => [
-    title,
-    ...windows.map((of) => median(of.map(read)).toFixed(digits)),
+interface Window {
+  readonly events: number;
+  readonly seconds: number;
+  readonly cpuMicroseconds: number;
+}
+
+const QUERY = `subscription { positionChanges {
+  cursor snapshot upserted { id symbol side units priceOpen priceCurrent profit } opened closed
+  totals { count invested profit } status asOf
+} }`;
+const INTERVAL_MS = 1_000;
+const isQuick = process.argv.includes('--quick');
+const SHARED = { sockets: 500, accounts: 100 };
+const APART = { sockets: 1_000, accounts: 1_000 };
+const SIZES = isQuick ? [SHARED, APART] : [SHARED, APART, { sockets: 5_000, accounts: 1_000 }];
+const WINDOW_MS = isQuick ? 3_000 : 6_000;
+const WINDOWS = isQuick ? 1 : 3;
+/** Node compiles what has run often. */
+const WARM_MS = isQuick ? 5_000 : 30_000;
+
+pinOwnProcess();
+await using gateway = await startSandbox({ seed: 'bench', tickMs: 0 });
+await using ours = await start(OURS);
+const message = await sampleOf(ours);
+await using loop = await start(
+  fileURLToPath(new URL('subjects/bare-live.ts', import.meta.url)),
+  message,
+);
+const processes = [ours, loop];
+await windowsUnder(SHARED, [0, 1], 1, WARM_MS);
+for (const size of SIZES) {
+  // The events of the clients that connect first cost more, whoever serves them.
+  const windows = [
+    ...(await windowsUnder(size, [0, 1], WINDOWS, WINDOW_MS)),
+    ...(await windowsUnder(size, [1, 0], WINDOWS, WINDOW_MS)),
   ];
-  const head = `${size.sockets} sockets over ${size.accounts} accounts, ${eventBytes} bytes an event`;
+  process.stdout.write(`${tableOf(size, windows)}\n\n`);
+}
+
+function start(script: string, sent = ''): Promise<ProbedProcess> {
+  return ProbedProcess.listening({
+    script,
+    environment: {
+      ...ALONE,
+      ...UNLIMITED,
+      LOG_LEVEL: 'warn',
+      GATEWAY_URL: gateway.url,
+      POSITIONS_POLL_MS: String(INTERVAL_MS),
+      GATEWAY_POLLS_PER_SECOND: '100000',
+      // A quarter of them are the polls', which gives as many as the bare loop has.
+      GATEWAY_CONNECTIONS: '512',
+      MESSAGE: sent,
+    },
+  });
+}
+
+/** An event, which the loop sends on. */
+async function sampleOf({ port }: ProbedProcess): Promise<string> {
+  const clients = new LiveClients(port);
+  await clients.connect(tokensOf(gateway, { sockets: 1, accounts: 1 }));
+  await clients.subscribe(QUERY);
+  const sample = clients.sample();
+  gateway.tick();
+  const event = await sample;
+  clients.close();
+  return event;
+}
+
+/** Windows in which both processes serve as many sockets, which connect in this order. */
+async function windowsUnder(size: Size, order: readonly number[], count: number, ms: number) {
+  const groups = processes.map(({ port }) => new LiveClients(port));
+  // Twice in an interval, so that each poll finds a change.
+  using _ticking = setInterval(() => gateway.tick(), INTERVAL_MS / 2);
+  using _awake = stayAwake();
+  for (const at of order) {
+    await groups[at]?.connect(tokensOf(gateway, size));
+    await groups[at]?.subscribe(QUERY);
+  }
+  const windows: Window[][] = [];
+  for (let at = 0; at < count; at += 1) {
+    windows.push(
+      await Promise.all(
+        groups.map((clients, of) => windowOf(clients, processes[of] as ProbedProcess, ms)),
+      ),
+    );
+  }
+  for (const clients of groups) clients.close();
+  return windows;
+}
+
+async function windowOf(clients: LiveClients, process: ProbedProcess, ms: number): Promise<Window> {
+  const startedAtMs = performance.now();
+  const [cpu, events] = [await process.ask({ ask: 'cpu' }), clients.events];
+  await delay(ms);
+  return {
+    events: clients.events - events,
+    seconds: (performance.now() - startedAtMs) / 1_000,
+    cpuMicroseconds: (await process.ask({ ask: 'cpu' })) - cpu,
+  };
+}
+
+function tableOf({ sockets, accounts }: Size, windows: readonly Window[][]): string {
+  const row = (title: string, read: (window: Window) => number, digits: number) => [
+    title,
+    ...[0, 1].map((of) => median(windows.map((pair) => read(pair[of] as Window))).toFixed(digits)),
+  ];
   const rows = [
     row('events per second', ({ events, seconds }) => events / seconds, 0),
-    row('share of one core, %', ({ cpu, seconds }) => cpu / seconds / 10_000, 1),
+    row('share of one core, %', ({ cpuMicroseconds: cpu, seconds }) => cpu / seconds / 10_000, 1),
     row('CPU per event, µs', perEvent, 1),
-    row('bytes on the wire, each', ({ bytes, events }) => bytes / events, 0),
-    row('longest hold of the event loop, ms', ({ holdMs }) => holdMs, 1),
   ];
-  return `${table([head, ...names], rows)}\n\n${ratio.toFixed(2)} times the CPU for an event.`;
+  const ratio = median(windows.map(([own, bare]) => perEvent(own) / perEvent(bare)));
+  const head = `${sockets} sockets over ${accounts} accounts, ${message.length} bytes an event`;
+  return `${table([head, 'ours', 'bare loop'], rows)}\n\n${ratio.toFixed(2)} times the CPU for an event.`;
+}
+
+function perEvent(window: Window | undefined): number {
+  return window === undefined ? Number.NaN : window.cpuMicroseconds / window.events;
+}
+
+function tokensOf(sandbox: Sandbox, { sockets, accounts }: Size): string[] {
+  return Array.from({ length: sockets }, (_, at) =>
+    sandbox.token({ email: `user-${1 + (at % accounts)}@example.com` }),
+  );
 }

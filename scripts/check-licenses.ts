@@ -2,7 +2,6 @@
 // folder as argument it checks the packages of that folder.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { productionPackages } from './locked-packages.ts';
 
 // Permissive ones: they ask for no more than to keep their text. A new one is a decision, not a detail.
 const ALLOWED = [
@@ -23,6 +22,21 @@ const problems = inProduction.flatMap(
 for (const problem of problems) console.error(problem);
 // An empty list would mean that the lock file is read wrongly.
 process.exitCode = problems.length > 0 || inProduction.length === 0 ? 1 : 0;
+
+interface LockedPackage {
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  /** A workspace: its folder has an entry of its own. */
+  readonly link?: boolean;
+}
+
+/** What the folder's lock file has for production, by path. */
+function productionPackages(folder: string): readonly [path: string, LockedPackage][] {
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, LockedPackage>>;
+  };
+  return Object.entries(packages).filter(([path, { dev, link }]) => path !== '' && !dev && !link);
+}
 
 function problemOf(path: string, isOptional: boolean): string | null {
   const manifest = join(folder, path, 'package.json');

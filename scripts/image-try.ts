@@ -1,42 +1,266 @@
 /**
- * Builds the container image by its Dockerfile and runs it as docs/operations.md says, with a read-only root and
- * without root's rights: `npm run image:try`. It prints what the page documents. As root on Debian or Ubuntu it
- * installs what it needs; elsewhere it fails, since an image that was not run has not been tried. `--prepare` brings that in, and
- * does nothing else.
+ * Builds the container image and runs it with a read-only root, without capabilities and as its own user: `npm run image:try`, as
+ * root on Debian or Ubuntu. `--prepare` installs the tools and makes the base, and does nothing else.
  */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { freePorts } from '../test/support/free-ports.ts';
 import { locate } from '../test/support/machine.ts';
 import { bringIn } from './apt-get.ts';
-import { tryAsSandbox } from './image-try/as-sandbox.ts';
-import { BASE_NAME, debian } from './image-try/base.ts';
-import { buildImage } from './image-try/build.ts';
-import { Buildah } from './image-try/buildah.ts';
-import { checkContents } from './image-try/contents.ts';
-import { IDLE_MS, measure, STARTS } from './image-try/measure.ts';
-import { tryWithoutGateway } from './image-try/without-gateway.ts';
 
-if (process.getuid?.() !== 0) throw new Error('the image is built and run by root alone');
+// A build takes half a minute, Debian as long.
+const MAX_MS = 180_000;
+const MAX_APP_BYTES = 25_000_000;
+const BASE = 'localhost/image-try-base';
+const IMAGE = 'localhost/image-try';
+const root = join(import.meta.dirname, '..');
+
+/** What `docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges` does, in namespaces of its own. */
+const ENTER = `set -e
+root=$1 data=$2 user=$3 group=$4; shift 4
+mount --make-rprivate /
+mount --bind "$root" "$root"
+mount -o remount,bind,ro "$root"
+mount -t tmpfs tmpfs "$root/tmp"
+mount --bind "$data" "$root/app/data"
+mount -t proc proc "$root/proc"
+exec chroot "$root" setpriv --reuid "$user" --regid "$group" --clear-groups --no-new-privs \\
+  --bounding-set=-all --inh-caps=-all --pdeathsig keep env -i -C /app "$@"
+`;
+
+interface ImageConfig {
+  readonly Env: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly User: string;
+  readonly Healthcheck: { readonly Test: readonly string[] };
+}
+
+if (process.getuid?.() !== 0) throw new Error('only root can build and run the image');
 for (const tool of ['buildah', 'mmdebstrap']) {
   const problem =
     locate('', [tool]) === null ? bringIn(tool, 'for the image', Date.now() + 300_000) : null;
-  if (problem !== null) throw new Error(`${tool} is not here: ${problem}`);
+  if (problem !== null) throw new Error(`${tool} is missing: ${problem}`);
 }
-if (process.argv.includes('--prepare')) {
-  debian();
-  process.exit();
+const debian = debianArchive();
+if (process.argv.includes('--prepare')) process.exit();
+
+using folder = fs.mkdtempDisposableSync(join(tmpdir(), 'image-try-'));
+const policy = join(folder.path, 'policy.json');
+// Without a registry there is nothing to verify: every image is built here.
+fs.writeFileSync(policy, '{"default":[{"type":"insecureAcceptAnything"}]}');
+try {
+  buildBase();
+  buildImage();
+  const config: ImageConfig = JSON.parse(buildah('inspect', '--type=image', IMAGE)).Docker.config;
+  const rootFolder = mounted(IMAGE).folder;
+  const bytes = bytesIn(join(rootFolder, 'app'));
+  expect(bytes < MAX_APP_BYTES, `/app has ${(bytes / 1e6).toFixed(0)} MB`);
+  await tryWithoutGateway(config, rootFolder);
+  await tryAsSandbox(config, rootFolder);
+} finally {
+  buildah('umount', '--all');
+  buildah('rm', '--all');
 }
 
-using buildah = new Buildah(locate('', ['buildah']) ?? 'buildah');
-const image = buildImage(buildah);
-const bytes = checkContents(image);
-await tryWithoutGateway(image);
-await tryAsSandbox(image);
-const { startSeconds, idleMegabytes } = await measure(image);
-process.stdout.write(`
-| The image | |
-|---|---|
-| its base here | ${BASE_NAME}, Node ${process.versions.node} |
-| size of \`/app\` | ${(bytes / 1e6).toFixed(0)} MB |
-| start, from the command to the line \`serving\`, median of ${STARTS} | ${startSeconds.toFixed(2)} s |
-| resident memory, idle for ${IDLE_MS / 1_000} s | ${idleMegabytes} MB |
-| built in | ${image.buildSeconds.toFixed(0)} s, after ${image.baseSeconds.toFixed(0)} s for the base |
-`);
+/** Debian, made once: it takes half a minute. */
+function debianArchive(): string {
+  const cacheFolder = join(homedir(), '.cache', 'trading-graph');
+  const path = join(cacheFolder, 'debian-bookworm.tar');
+  if (fs.existsSync(path)) return path;
+  fs.mkdirSync(cacheFolder, { recursive: true });
+  run('mmdebstrap', [
+    ...['--variant=essential', '--format=tar'],
+    '--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr',
+    // Node's binary links to these; the last one spares the base a whole Perl.
+    '--include=libatomic1,libstdc++6,usr-is-merged',
+    ...['doc', 'man', 'locale'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
+    ...['bookworm', `${path}.partial`],
+  ]);
+  fs.renameSync(`${path}.partial`, path);
+  return path;
+}
+
+/** Stands in for the official Node image, since this machine may reach no registry: Debian, the project's Node, this machine's npm. */
+function buildBase(): void {
+  const npm = locate('NPM_PATH', ['npm']);
+  if (npm === null) throw new Error('npm is missing');
+  const { container, folder } = mounted('scratch');
+  run('tar', ['-xf', debian, '-C', folder]);
+  const local = join(folder, 'usr', 'local');
+  fs.copyFileSync(process.execPath, join(local, 'bin', 'node'));
+  const modules = join(local, 'lib', 'node_modules', 'npm');
+  fs.cpSync(dirname(dirname(fs.realpathSync(npm))), modules, { recursive: true });
+  fs.symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin', 'npm'));
+  buildah('config', '--env', 'PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', container);
+  buildah('commit', '--rm', '--signature-policy', policy, container, BASE);
+}
+
+/** Builds by the Dockerfile; steps run in a chroot, since a container engine's namespaces may be forbidden. */
+function buildImage(): void {
+  const how = ['--isolation=chroot', '--layers=false', '--format=docker', '--pull-never'];
+  const args = ['--signature-policy', policy, '--build-arg', `NODE_IMAGE=${BASE}`];
+  buildah('build', ...how, ...args, ...registryAccess(), '-t', IMAGE, root);
+}
+
+/** This machine's access to the npm registry, mounted for the build's steps alone: no layer has it. */
+function registryAccess(): string[] {
+  const all = JSON.parse(run('npm', ['config', 'list', '--json']));
+  const authorities = process.env.NODE_EXTRA_CA_CERTS;
+  const settings: Record<string, unknown> = {
+    registry: all.registry,
+    'https-proxy': all['https-proxy'],
+    'strict-ssl': all['strict-ssl'],
+    cafile: authorities ? '/run/authorities.pem' : null,
+  };
+  const path = join(folder.path, 'npmrc');
+  const lines = Object.entries(settings).filter(([, value]) => value !== null);
+  fs.writeFileSync(path, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
+  fs.mkdirSync(all.cache, { recursive: true });
+  const volumes = [`${path}:/root/.npmrc:ro`, `${all.cache}:/root/.npm`];
+  if (authorities) volumes.push(`${authorities}:/run/authorities.pem:ro`);
+  return volumes.flatMap((volume) => ['--volume', volume]);
+}
+
+async function tryWithoutGateway(config: ImageConfig, rootFolder: string): Promise<void> {
+  await using container = await startContainer(config, rootFolder, {});
+  expect((await container.ended) === 78, 'it does not start without a gateway');
+  expect(container.output.join().includes('GATEWAY_URL is unset'), 'it names the missing setting');
+}
+
+async function tryAsSandbox(config: ImageConfig, rootFolder: string): Promise<void> {
+  await using container = await startContainer(config, rootFolder, {
+    SANDBOX: 'on',
+    ORDER_STORE: 'data/orders.db',
+  });
+  await container.serving;
+  expect(await container.isHealthy(), 'its own health check passes');
+  const status = container.read('status');
+  const [user, group] = config.User.split(':');
+  expect(status.includes(`Uid:\t${user}\t`) && status.includes(`Gid:\t${group}\t`), 'it is nobody');
+  expect(user !== '0' && /^\d+$/.test(user ?? ''), 'its user is a number and not root');
+  expect(status.includes('CapEff:\t0000000000000000'), 'it has no capability');
+  expect(/^(\S+ ){4}\/ ro\b/m.test(container.read('mountinfo')), 'its root is read-only');
+  const query =
+    'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
+  const answer = await fetch(`${container.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  expect((await answer.text()).includes('LoginSuccess'), 'its sandbox answers');
+  expect((await container.stop()) === 0, 'SIGTERM ends it with 0');
+  const names = fs.readdirSync(container.volume);
+  expect(
+    names.some((name) => name.startsWith('orders.db')),
+    'its records are in the volume',
+  );
+}
+
+/** Runs the image's command with its user, its environment and a read-only root. */
+async function startContainer(
+  config: ImageConfig,
+  rootFolder: string,
+  environment: Readonly<Record<string, string>>,
+) {
+  const [port = 0, adminPort = 0] = await freePorts(2);
+  const volume = fs.mkdtempSync(join(folder.path, 'volume-'));
+  const [user = '', group = ''] = config.User.split(':');
+  fs.chownSync(volume, Number(user), Number(group));
+  const ports = [`PORT=${port}`, `ADMIN_PORT=${adminPort}`, 'SHUTDOWN_DELAY_MS=0'];
+  // The image's settings are for a network of its own; this machine's is shared.
+  const here = ['HOST=127.0.0.1', 'ADMIN_HOST=127.0.0.1', ...ports];
+  const given = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  const enter = (command: readonly string[]) =>
+    spawn(
+      'unshare',
+      [
+        ...['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', ENTER, 'sh'],
+        ...[rootFolder, volume, user, group, ...config.Env, ...here, ...given, ...command],
+      ],
+      { timeout: MAX_MS, killSignal: 'SIGKILL', stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+
+  const child = enter(config.Cmd);
+  const output: string[] = [];
+  const ended: Promise<number | null> = once(child, 'close').then(([code]) => code);
+  const serving = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      output.push(line);
+      if (/\bserving\b/.test(line)) resolve();
+    });
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    volume,
+    output,
+    ended,
+    serving: Promise.race([
+      serving,
+      ended.then((code) => {
+        if (code !== 0) throw new Error(`the container ended with ${code}: ${output.join('\n')}`);
+      }),
+    ]),
+    async isHealthy(): Promise<boolean> {
+      const [code] = await once(enter(config.Healthcheck.Test.slice(1)), 'exit');
+      return code === 0;
+    },
+    /** A file of the service in /proc. */
+    read: (name: string) => fs.readFileSync(`/proc/${pidOfChild(child)}/${name}`, 'utf8'),
+    stop(): Promise<number | null> {
+      process.kill(pidOfChild(child), 'SIGTERM');
+      return ended;
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** The service is the only child of `unshare`. */
+function pidOfChild({ pid }: ChildProcess): number {
+  return Number(fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
+}
+
+/** A new container of an image, and the folder that is its root. */
+function mounted(image: string): { readonly container: string; readonly folder: string } {
+  const container = buildah('from', '--pull-never', '--signature-policy', policy, image);
+  return { container, folder: buildah('mount', container) };
+}
+
+function bytesIn(path: string): number {
+  const files = fs.readdirSync(path, { recursive: true, withFileTypes: true });
+  return files
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + fs.statSync(join(parentPath, name)).size, 0);
+}
+
+/** Buildah with a storage of its own, so that nothing of it stays on the machine. */
+function buildah(...args: readonly string[]): string {
+  const storage = ['--root', join(folder.path, 'storage'), '--runroot', join(folder.path, 'run')];
+  return run('buildah', [...storage, ...args]);
+}
+
+/** Returns what a program prints; throws with its last lines where it fails. */
+function run(command: string, args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: root,
+    timeout: MAX_MS,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: 64 * 1024 * 1024,
+    encoding: 'utf8',
+  });
+  if (status === 0) return stdout.trim();
+  throw new Error(
+    `${command}: ${error?.message ?? stderr?.trim().split('\n').slice(-15).join('\n')}`,
+  );
+}
+
+function expect(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`the image does not do what it should: ${what}`);
+  process.stderr.write(`${what}\n`);
+}

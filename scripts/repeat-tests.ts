@@ -6,7 +6,7 @@ import { existsSync, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { failuresIn } from './test-report.ts';
+import { failuresIn } from './sum-report.ts';
 
 const MAX_MESSAGE_LENGTH = 300;
 /** It ends by itself once this process has ended, however it ends. */

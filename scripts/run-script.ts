@@ -8,7 +8,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     suites: [['scripts/test-tools.ts'], VITEST],
     '--long': [['scripts/test-tools.ts'], VITEST],
     '--all': [['scripts/test-tools.ts'], VITEST],
-    '--changed': [['scripts/changed-tests.ts']],
+    '--changed': [['node_modules/typescript/bin/tsc'], [...VITEST, '--changed', '--bail=1']],
   },
   docs: {
     pages: [['scripts/docs.ts'], ['src/page/bundle.ts']],
@@ -20,10 +20,9 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     memory: [['scripts/soak.ts']],
     orders: [['scripts/orders-model.ts']],
     fuzz: [['scripts/fuzz.ts']],
-    'fault-scenarios': [['scripts/fault-scenarios.ts']],
     tests: [['scripts/repeat-tests.ts']],
   },
-  bundle: { program: [['scripts/image/bundle.ts', '.']], package: [['scripts/image/pack.ts']] },
+  bundle: { program: [['scripts/image/bundle.ts', '.']] },
 };
 
 const [script = '', kind = '', ...rest] = process.argv.slice(2);

@@ -1,11 +1,34 @@
-// Prints one line about a test run from its JSON report; anything but all passed is a failure.
-import { failuresIn, readReport } from './test-report.ts';
+// Prints one line about a test run from its JSON report. Anything but all passed is a failure.
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { JsonTestResults } from 'vitest/node';
 
-const [file = '.test-report.json'] = process.argv.slice(2);
-const { success, testResults } = readReport(file);
-const results = testResults.flatMap(({ assertionResults }) => assertionResults);
-const failed = failuresIn(file).length;
-const passed = results.filter(({ status }) => status === 'passed').length;
-const skipped = results.filter(({ status }) => status !== 'passed' && status !== 'failed').length;
-console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-process.exitCode = success && passed > 0 && failed === 0 && skipped === 0 ? 0 : 1;
+const root = join(import.meta.dirname, '..');
+
+/** Each failed test with its messages. A file that cannot even be read has none: it counts as one itself. */
+export function failuresIn(path: string): [name: string, message: string][] {
+  return readReport(path).testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(root, name);
+    const failed = assertionResults.filter((one) => one.status === 'failed');
+    if (status === 'failed' && failed.length === 0) return [[file, message]];
+    return failed.map(({ fullName, failureMessages }): [string, string] => [
+      `${file}: ${fullName}`,
+      failureMessages?.join('\n') ?? '',
+    ]);
+  });
+}
+
+function readReport(path: string): JsonTestResults {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+if (import.meta.main) {
+  const [, , file = '.test-report.json'] = process.argv;
+  const { success, testResults } = readReport(file);
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const failed = failuresIn(file).length;
+  const passed = results.filter(({ status }) => status === 'passed').length;
+  const skipped = results.filter(({ status }) => status !== 'passed' && status !== 'failed').length;
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  process.exitCode = success && passed > 0 && failed === 0 && skipped === 0 ? 0 : 1;
+}

@@ -12,7 +12,6 @@ const TOOLS: readonly (readonly [path: string | null, variable: string, ...packa
   [
     [machine.redisServerPath, 'REDIS_SERVER_PATH', 'redis-server'],
     [machine.haproxyPath, 'HAPROXY_PATH', 'haproxy'],
-    [machine.nginxPath, 'NGINX_PATH', 'nginx'],
     [machine.dockerComposePath, 'DOCKER_COMPOSE_PATH', 'docker-compose'],
     [machine.chromiumPath, 'CHROMIUM_PATH', HEADLESS_SHELL, 'chromium'],
     // Debian and Ubuntu have promtool in the package of the server.

@@ -4,7 +4,7 @@
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 case $root in
 */node_modules/*)
-  echo 'This is a checkout of trading-graph and no package of it: run `npm run bundle -- package` in a clone, and install what it writes.' >&2
+  echo 'This is a checkout of trading-graph and no package: clone it, and run the command there.' >&2
   exit 1
   ;;
 esac

@@ -21,6 +21,7 @@ const CHECKS = {
   "the page's types": [tsc, '-p', 'src/page'],
   'what is made from the code': ['scripts/docs.ts', '--check'],
   'the licences of packages': ['scripts/check-licenses.ts'],
+  'the sizes': ['scripts/sizes.ts'],
 };
 
 const waiting = Object.entries(CHECKS).values();

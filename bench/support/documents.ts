@@ -1,16 +1,14 @@
 /** The document of each screen for a GraphQL client; the hand-written subjects answer the same. */
 
-const BEGINNING = `session { login currency balance credit equity invested profits kycStatus }
-  customerId`;
-const REST = `positions {
+export const HOME = `query Home {
+  session { login currency balance credit equity invested profits kycStatus }
+  customerId
+  positions {
     id symbol side units priceOpen priceCurrent profit
     instrument { name logo digits }
   }
-  withdrawalMethods { id title type status subtitle }`;
-/** The home screen in one request, in two, and in one whose second part follows. */
-export const HOME = `query Home { ${BEGINNING} ${REST} }`;
-export const HOME_IN_TWO = [`query Beginning { ${BEGINNING} }`, `query Rest { ${REST} }`] as const;
-export const HOME_DEFERRED = `query Home { ${BEGINNING} ... @defer { ${REST} } }`;
+  withdrawalMethods { id title type status subtitle }
+}`;
 
 export const SEARCH = `query Search($term: String!) {
   instruments(first: 20, filter: { search: $term }) {

@@ -3,7 +3,6 @@
  * core it shares with the load generator is never the slower one.
  */
 import { createServer, type Socket } from 'node:net';
-import { loginIn, personalAnswer } from './personal-answer.ts';
 import { record } from './recording.ts';
 
 /** `still`: positions are the same bytes each time; `moving`: other prices in each answer. */
@@ -12,7 +11,7 @@ export type Market = 'still' | 'moving';
 const HEAD_END = '\r\n\r\n';
 const NOT_FOUND = Buffer.from('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');
 
-const { INSTRUMENTS, TOKENS, PORT, PERSONAL } = process.env;
+const { INSTRUMENTS, TOKENS, PORT } = process.env;
 const recorded = await record(Number(INSTRUMENTS), Number(TOKENS));
 let market: Market = 'still';
 let positions = 0;
@@ -45,17 +44,12 @@ function answerTo(head: string): Buffer {
   const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));
   if (path === '/trading/positions') {
     if (market === 'moving') positions += 1;
-    return ownOf(recorded.positions[positions % recorded.positions.length] ?? NOT_FOUND, head);
+    return recorded.positions[positions % recorded.positions.length] ?? NOT_FOUND;
   }
   if (path === '/payments/client/withdrawal-methods') return recorded.withdrawalMethods;
   if (path === '/payments/client/customer-id') return recorded.customerId;
-  if (path.startsWith('/trading/session/')) return ownOf(recorded.session, head);
+  if (path.startsWith('/trading/session/')) return recorded.session;
   if (!path.startsWith('/trading/tickers/')) return NOT_FOUND;
   const { plain, zipped } = recorded.catalog;
   return /accept-encoding:[^\r]*gzip/i.test(head) ? zipped : plain;
-}
-
-/** Where each login has holdings of its own, as if the gateway had as many accounts as it is asked for. */
-function ownOf(answer: Buffer, head: string): Buffer {
-  return PERSONAL === 'yes' ? personalAnswer(answer, loginIn(head)) : answer;
 }

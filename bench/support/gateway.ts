@@ -7,16 +7,11 @@ export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
 const SCRIPT = fileURLToPath(new URL('gateway-process.ts', import.meta.url));
 
-/** Where it is personal each login has positions with ids of its own, so that no two users' answers are alike. */
-export async function startGateway(instruments: number, tokens: number, isPersonal = false) {
+export async function startGateway(instruments: number, tokens: number) {
   const child = await ProbedProcess.listening({
     script: SCRIPT,
     core: GATEWAY_CORE,
-    environment: {
-      INSTRUMENTS: String(instruments),
-      TOKENS: String(tokens),
-      PERSONAL: isPersonal ? 'yes' : 'no',
-    },
+    environment: { INSTRUMENTS: String(instruments), TOKENS: String(tokens) },
   });
   const setMarket = (market: Market) => child.exchange({ market });
   return {

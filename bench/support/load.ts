@@ -9,15 +9,14 @@ import type { Workload } from './workloads.ts';
 const SETTLING_MS = 30;
 
 /**
- * Requests of one kind for a while, with the headers of one client: each connection sends again once it is answered. It writes
+ * Requests of one kind for a while: each connection sends again once it is answered. It writes
  * prepared bytes and counts what comes back: a full HTTP client would need more of its core than the subjects of theirs.
  * Resolves with the number of answers.
  */
 export async function load(
   subject: Subject,
-  { connections, next, samples: [known], accept: own }: Workload,
+  { connections, next, samples: [known] }: Workload,
   durationMs: number,
-  accept?: string,
 ): Promise<number> {
   const deadlineMs = performance.now() + durationMs;
   const question = subject.replaysRecording ? () => known : next;
@@ -26,11 +25,7 @@ export async function load(
   using _awake = stayAwake();
   const answered = await Promise.all(
     Array.from({ length: connections }, () =>
-      ask(
-        subject.process.port,
-        () => subject.request(question(), sent++, own ?? accept),
-        deadlineMs,
-      ),
+      ask(subject.process.port, () => subject.request(question(), sent++), deadlineMs),
     ),
   );
   return answered.reduce((sum, count) => sum + count, 0);

@@ -47,7 +47,7 @@ export async function openSubjects({ besides, peers }: Guests) {
   if (peers) {
     for (const starting of startPeers(gateway)) subjects.push(await join(starting));
   }
-  for (const workload of workloads.filter(({ isOurs }) => !isOurs)) {
+  for (const workload of workloads) {
     for (const other of subjects) await compareAnswers(model, other, workload);
   }
   const resources = opened.move();

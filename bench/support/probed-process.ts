@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../test/support/eventually.ts';
@@ -14,13 +13,11 @@ export interface ProcessOptions {
   readonly core?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
-  /** Without the probe, whose modules would be a part of the memory that is measured. */
-  readonly isBare?: boolean;
 }
 
 const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url));
 const STARTS_WITHIN_MS = 120_000;
-const PAGE_BYTES = 4_096;
+const ENDS_WITHIN_MS = 30_000;
 // A service that logs each request writes hundreds of megabytes.
 const KEPT_CHARACTERS = 20_000;
 
@@ -33,26 +30,16 @@ export class ProbedProcess implements AsyncDisposable {
   #asking: Promise<unknown> = Promise.resolve();
 
   constructor(
-    {
-      script,
-      core = SUBJECT_CORE,
-      environment = {},
-      nodeFlags = [],
-      isBare = false,
-    }: ProcessOptions,
+    { script, core = SUBJECT_CORE, environment = {}, nodeFlags = [] }: ProcessOptions,
     port = 0,
   ) {
-    const probe = isBare ? [] : ['--import', PROBE];
-    const [command = '', ...args] = onCore(core, process.execPath, [
-      ...nodeFlags,
-      ...probe,
-      script,
-    ]);
+    const flags = [...nodeFlags, '--import', PROBE];
+    const [command = '', ...args] = onCore(core, process.execPath, [...flags, script]);
     this.port = port;
     this.#child = spawn(command, args, {
       // None of the caller's own settings: the same run everywhere.
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe', ...(isBare ? [] : (['ipc'] as const))],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()));
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
@@ -79,19 +66,6 @@ export class ProbedProcess implements AsyncDisposable {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /**
-   * Resident memory by the kernel's account: a process whose event loop is blocked cannot report it itself. 0 where the
-   * machine has no such account, or the process has ended.
-   */
-  get residentBytes(): number {
-    try {
-      const [, resident] = readFileSync(`/proc/${this.#child.pid}/statm`, 'latin1').split(' ');
-      return Number(resident) * PAGE_BYTES;
-    } catch {
-      return 0;
-    }
-  }
-
   ask<A extends keyof ProbeAnswers>(question: ProbeQuestion<A>): Promise<ProbeAnswers[A]> {
     return this.exchange(question) as Promise<ProbeAnswers[A]>;
   }
@@ -114,14 +88,13 @@ export class ProbedProcess implements AsyncDisposable {
     return asked;
   }
 
-  async end(signal: NodeJS.Signals): Promise<void> {
-    if (this.hasEnded) return;
-    this.#child.kill(signal);
-    await this.#ended;
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.end('SIGKILL');
+    if (this.hasEnded) return;
+    // In order, so that a profile is written.
+    this.#child.kill('SIGTERM');
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), ENDS_WITHIN_MS);
+    await this.#ended;
+    clearTimeout(timer);
   }
 }
 

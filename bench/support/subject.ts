@@ -2,8 +2,6 @@ import { request } from 'undici';
 import { headersOf, postBytes } from './post.ts';
 import type { ProbedProcess } from './probed-process.ts';
 
-const PLAIN_JSON = 'application/json';
-
 /** The request of a screen: the document for a GraphQL endpoint, the path for a hand-written one. */
 export interface Question {
   readonly path: string;
@@ -32,12 +30,12 @@ export function createSubject({
   replaysRecording = false,
   tokens,
 }: SubjectOptions) {
-  const prepared = new WeakMap<Question, Map<string, Buffer>>();
+  const prepared = new WeakMap<Question, Map<number, Buffer>>();
   const bodyOf = ({ document, variables }: Question) =>
     JSON.stringify(endpoint === null ? variables : { query: document, variables });
-  const headersFor = (client: number, accept: string) => ({
-    ...headersOf(tokens[client % tokens.length] ?? ''),
-    accept,
+  const headersFor = (client: number) => ({
+    ...headersOf(tokens[client] ?? ''),
+    accept: 'application/json',
     'user-agent': 'bench',
   });
 
@@ -47,14 +45,13 @@ export function createSubject({
     replaysRecording,
 
     /** The whole request as bytes; memoized for a question that repeats. */
-    request(question: Question, client: number, accept: string = PLAIN_JSON): Buffer {
-      const known = prepared.get(question) ?? new Map<string, Buffer>();
+    request(question: Question, count: number): Buffer {
+      const known = prepared.get(question) ?? new Map<number, Buffer>();
       prepared.set(question, known);
-      const of = `${client % tokens.length} ${accept}`;
-      const bytes =
-        known.get(of) ??
-        postBytes(endpoint ?? question.path, headersFor(client, accept), bodyOf(question));
-      known.set(of, bytes);
+      const client = count % tokens.length;
+      const path = endpoint ?? question.path;
+      const bytes = known.get(client) ?? postBytes(path, headersFor(client), bodyOf(question));
+      known.set(client, bytes);
       return bytes;
     },
 
@@ -62,7 +59,7 @@ export function createSubject({
     async ask(question: Question) {
       const { statusCode, body } = await request(
         `http://127.0.0.1:${process.port}${endpoint ?? question.path}`,
-        { method: 'POST', headers: headersFor(0, PLAIN_JSON), body: bodyOf(question) },
+        { method: 'POST', headers: headersFor(0), body: bodyOf(question) },
       );
       const text = await body.text();
       if (statusCode !== 200) throw new Error(`${name}: status ${statusCode} ${text}`);

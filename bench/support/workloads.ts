@@ -1,4 +1,4 @@
-import { CUSTOMER_ID, HOME, HOME_DEFERRED, HOME_IN_TWO, POSITIONS, SEARCH } from './documents.ts';
+import { CUSTOMER_ID, HOME, POSITIONS, SEARCH } from './documents.ts';
 import type { Market } from './gateway-process.ts';
 import type { Question } from './subject.ts';
 import { createTerms } from './terms.ts';
@@ -18,10 +18,6 @@ export interface Workload {
   readonly samples: readonly [Question, ...Question[]];
   /** True where others may find less: not every search forgives a typo. */
   readonly mayEndEarly: boolean;
-  /** Asked of this project alone, beside the wire's whole answer: others have no such endpoint, or no `@defer`. */
-  readonly isOurs: boolean;
-  /** In place of the client's. */
-  readonly accept?: string;
 }
 
 const CALLS = {
@@ -30,7 +26,6 @@ const CALLS = {
   customerId: '/payments/client/customer-id',
 };
 
-const DEFER = 'multipart/mixed;deferSpec=20220824, application/json';
 const CONNECTIONS = 16;
 const SAMPLED_TERMS = 100;
 const REPEATED_TERM = 'corp';
@@ -39,21 +34,9 @@ export function createWorkloads(instruments: readonly { symbol: string; name: st
   const home: Question = { path: '/home', document: HOME, variables: {} };
   const positions: Question = { path: '/positions', document: POSITIONS, variables: {} };
   const customerId: Question = { path: '/customer-id', document: CUSTOMER_ID, variables: {} };
-  const deferred: Question = { ...home, document: HOME_DEFERRED };
   const homeCalls = Object.values(CALLS);
   return [
     still('home', 'home screen', 2.5, homeCalls, home, { market: 'moving' }),
-    still('home-two', 'home screen in two queries, for each', 2.5, homeCalls, home, {
-      market: 'moving',
-      isOurs: true,
-      next: inTurn(HOME_IN_TWO.map((document) => ({ ...home, document }))),
-    }),
-    still('home-deferred', 'home screen with a deferred part', 3, homeCalls, home, {
-      market: 'moving',
-      isOurs: true,
-      accept: DEFER,
-      next: () => deferred,
-    }),
     still('home-still', 'home screen, the market stands still', 2.5, homeCalls, home),
     still('search', 'search, first 20, repeated', 2, [], searchFor(REPEATED_TERM)),
     freshSearch(instruments),
@@ -83,7 +66,6 @@ function still(
     next: () => question,
     samples: [question],
     mayEndEarly: false,
-    isOurs: false,
     ...more,
   };
 }
@@ -98,11 +80,6 @@ function freshSearch(instruments: readonly { symbol: string; name: string }[]): 
     samples: [next(), ...Array.from({ length: SAMPLED_TERMS - 1 }, next)],
     mayEndEarly: true,
   };
-}
-
-function inTurn(questions: readonly Question[]): () => Question {
-  let asked = 0;
-  return () => questions[asked++ % questions.length] as Question;
 }
 
 function searchFor(term: string, path = '/search'): Question {

@@ -20,8 +20,6 @@ interface SandboxSitesOptions {
   readonly gatewayUrl: string;
   readonly origins: AllowedOrigins;
   readonly withPage: boolean;
-  /** The figures of the graph itself, for the page. */
-  readonly graphFigures: () => Promise<object>;
   /** Called when the sandbox has another edition of the catalog, or another catalog than before. */
   readonly onCatalogChange: (change: { readonly isOther: boolean }) => void;
 }

@@ -74,7 +74,6 @@ function sitesOf(
           origins,
           withPage: hasPage,
           onCatalogChange: (change) => domain.catalogs.expire(change),
-          graphFigures: () => graphFigures(metrics.registry),
         })
       : [];
   const hasAuthCookie = config.authCookie !== null;
@@ -84,14 +83,4 @@ function sitesOf(
     : null;
   const front = new FrontPage({ publicPath, hasGraphiql: config.graphiql });
   return [...(ofSandbox ?? []), graphiql, front].filter((site) => site !== null);
-}
-
-/** The figures of the graph itself, for the demonstration page. */
-async function graphFigures(registry: Registry): Promise<object> {
-  const { '': events = 0 } = await registry.valuesOf('events_delivered_total');
-  return {
-    event: { sent: events },
-    retry: await registry.valuesOf('gateway_retries_total'),
-    change: await registry.valuesOf('circuit_open'),
-  };
 }

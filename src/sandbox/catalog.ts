@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
 import type { Clock } from '../lib/clock.ts';
 import { generateListings } from './generated-listings.ts';
-import { findGroup, onTermsOf, STANDARD } from './groups.ts';
+import { findGroup, onTermsOf } from './groups.ts';
 import { dress, type Listed } from './instruments.ts';
 
 /** A group's catalog as bytes, made once per edition. */
@@ -40,8 +40,6 @@ export interface CatalogHeaders {
 export interface Catalogs {
   edition(group: string): Promise<CatalogEdition>;
   change(change: CatalogChange): void;
-  /** Begins anew, as the seed has it, with so many rows of the standard group. */
-  resize(size: number): void;
   /** Caching headers of an answer that is sent now. */
   headers(etag: string): OutgoingHttpHeaders;
   /** Null or false omits the header. */
@@ -87,10 +85,6 @@ export function createCatalogs(seed: string, listed: readonly Listed[], clock: C
       rows = rows.concat(introduce(rows, change.add ?? 0, `${seed}/${changes}`));
       broken = change.broken ?? broken;
       empty = change.empty ?? empty;
-      publish();
-    },
-    resize(size) {
-      rows = resize(listed, size, `${seed}/size`);
       publish();
     },
     headers(etag) {
@@ -157,14 +151,6 @@ function rewrite(rows: readonly Listed[], count: number, edition: number): Liste
 /** Removes from the end, because clients rely on the first rows. */
 function withdraw(rows: readonly Listed[], count: number): Listed[] {
   return rows.slice(0, Math.max(0, rows.length - count));
-}
-
-/** The first rows are the seed's own: clients rely on them, and accounts hold them. */
-function resize(rows: readonly Listed[], size: number, seed: string): Listed[] {
-  const isStandard = ({ wire }: Listed) => wire.access.includes(STANDARD);
-  const kept = new Set(rows.filter(isStandard).slice(0, size));
-  const left = rows.filter((row) => kept.has(row) || !isStandard(row));
-  return left.concat(introduce(left, size - kept.size, seed));
 }
 
 function introduce(rows: readonly Listed[], count: number, seed: string): Listed[] {

@@ -6,7 +6,6 @@ import type { SandboxControl } from './control.ts';
 import {
   Refused,
   readCatalogChange,
-  readCatalogSize,
   readFault,
   readMarket,
   readRevocation,
@@ -25,7 +24,7 @@ export function createControlListener(
   observations: Observations,
   clock: Clock,
 ): (request: IncomingMessage, path: string) => Promise<Reply> {
-  const orders = ordersOf(control, observations);
+  const orders = ordersOf(control);
 
   return async (request, path) => {
     const verb = request.method ?? 'GET';
@@ -59,15 +58,12 @@ export function createControlListener(
   };
 }
 
-function ordersOf(control: SandboxControl, observations: Observations): Orders {
+function ordersOf(control: SandboxControl): Orders {
   return {
     'GET /sandbox/faults': () => ({ faults: control.faults() }),
     'POST /sandbox/faults': (input) => control.fail(readFault(input)),
     'DELETE /sandbox/faults': () => control.clearFaults(),
-    'GET /sandbox/calls': (_input, query) => ({
-      ...control.callCounts(),
-      ...(query.has('since') && { ended: observations.endedSince(sinceOf(query)) }),
-    }),
+    'GET /sandbox/calls': () => control.callCounts(),
     'DELETE /sandbox/calls': () => control.clearCalls(),
     'GET /sandbox/requests': (_input, query) => ({
       requests: control.requests(operationOf(query)),
@@ -85,14 +81,10 @@ function ordersOf(control: SandboxControl, observations: Observations): Orders {
     },
     'POST /sandbox/tick': (input) => control.tick(readTick(input).times),
     'POST /sandbox/market': (input) => {
-      const { symbol, price, open } = readMarket(input);
-      const isKnown =
-        (open === undefined || control.setOpen(symbol, open)) &&
-        (price === undefined || control.putPrice(symbol, price));
-      if (!isKnown) throw new Refused(`there is no instrument ${symbol}`);
+      const { symbol, price } = readMarket(input);
+      if (!control.putPrice(symbol, price)) throw new Refused(`there is no instrument ${symbol}`);
     },
     'POST /sandbox/catalog': (input) => control.changeCatalog(readCatalogChange(input)),
-    'POST /sandbox/catalog/size': (input) => control.resizeCatalog(readCatalogSize(input).size),
     'POST /sandbox/reset': () => control.reset(),
   };
 }
@@ -102,10 +94,4 @@ function operationOf(query: URLSearchParams): OperationName | undefined {
   if (name === null) return undefined;
   if (!Object.hasOwn(OPERATIONS, name)) throw new Refused(`there is no operation ${name}`);
   return name as OperationName;
-}
-
-function sinceOf(query: URLSearchParams): number {
-  const since = Number(query.get('since'));
-  if (Number.isNaN(since)) throw new Refused('since must be a number of milliseconds');
-  return since;
 }

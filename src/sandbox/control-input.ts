@@ -73,20 +73,13 @@ const REVOCATION: Properties<{ readonly token?: string; readonly login?: number 
 
 const TICK: Properties<{ readonly times?: number }> = { times: optional(wholeNumber(1, 10_000)) };
 
-const MARKET: Properties<{
-  readonly symbol: string;
-  readonly price?: number;
-  readonly open?: boolean;
-}> = {
+const MARKET: Properties<{ readonly symbol: string; readonly price: number }> = {
   symbol: text,
-  price: optional({
+  price: {
     isValid: (value) => typeof value === 'number' && value > 0 && value <= MOST,
     allowed: `a number above 0, of at most ${MOST}`,
-  }),
-  open: optional(boolean),
+  },
 };
-
-const CATALOG_SIZE: Properties<{ readonly size: number }> = { size: wholeNumber(1, 20_000) };
 
 export function readFault(input: unknown): Fault {
   return read(FAULT, input);
@@ -116,10 +109,6 @@ export function readTick(input: unknown) {
 
 export function readMarket(input: unknown) {
   return read(MARKET, input);
-}
-
-export function readCatalogSize(input: unknown) {
-  return read(CATALOG_SIZE, input);
 }
 
 function read<T>(properties: Properties<T>, input: unknown): T {

@@ -36,10 +36,7 @@ export interface SandboxControl {
   tick(times?: number): void;
   /** Sets a price and synchronously executes what it triggers. Returns false for an unknown instrument. */
   putPrice(symbol: string, price: number): boolean;
-  setOpen(symbol: string, open: boolean): boolean;
   changeCatalog(change: CatalogChange & CatalogHeaders): void;
-  /** Gives the catalog of the standard group that size, which is another catalog than the one before. */
-  resizeCatalog(size: number): void;
   /** Restores accounts, prices and catalogs from the seed, and clears faults, calls and revocations. */
   reset(): void;
 }
@@ -82,12 +79,6 @@ export function createControl(parts: ControlParts): SandboxControl {
       for (let i = 0; i < times; i += 1) world().tick();
     },
     putPrice: (symbol, price) => world().putPrice(symbol, price),
-    setOpen(symbol, open) {
-      if (world().find(symbol) === undefined) return false;
-      if (open) world().closed.delete(symbol);
-      else world().closed.add(symbol);
-      return true;
-    },
     changeCatalog(change) {
       const { catalogs } = world();
       const { add, remove, broken, empty } = change;
@@ -95,7 +86,6 @@ export function createControl(parts: ControlParts): SandboxControl {
       if (differs) catalogs.change(change);
       catalogs.setHeaders(change);
     },
-    resizeCatalog: (size) => world().catalogs.resize(size),
     reset() {
       renew();
       faults.clear();

@@ -27,7 +27,6 @@ export interface DeskOptions {
   readonly market: Market;
   readonly ledger: Ledger;
   readonly find: (symbol: string) => Listed | undefined;
-  readonly isOpen: (listed: Listed) => boolean;
   readonly nowMs: () => number;
   readonly nextOrderId: () => number;
 }
@@ -38,12 +37,12 @@ interface Interest {
 }
 
 export function createDesk(options: DeskOptions): Desk {
-  const { market, ledger, find, isOpen, nowMs, nextOrderId } = options;
+  const { market, ledger, find, nowMs, nextOrderId } = options;
   const interests = new Map<number, Set<Interest>>();
 
   function place(account: Account, request: OrderRequest, operation: OrderOperation): DeskAnswer {
     const listed = find(request.symbol);
-    const terms = termsOf(account, request, listed, market, isOpen);
+    const terms = termsOf(account, request, listed, market);
     if (terms.kind === 'refused') return terms;
     const orderId = String(nextOrderId());
     const createdAtMs = nowMs();

@@ -12,7 +12,6 @@ export const FAULT_KINDS = [
   'garbage',
   'empty',
   'hang',
-  'drip',
   'html',
   'oversize',
   'gzip-bomb',
@@ -31,7 +30,7 @@ export interface Fault {
   /** A string is sent as it is, any other value as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The delay before the fault; for `drip`, between two bytes. */
+  /** The delay before the fault. */
   readonly delayMs?: number | undefined;
   /** The number of calls it hits; all until it is cleared where this is left out. */
   readonly times?: number | undefined;

@@ -34,7 +34,7 @@ const NOT_APPLIED = new Set<FaultKind>([
 /** Answers a call with the fault. */
 export async function injectFault(injection: Injection): Promise<void> {
   const { fault, response, wait } = injection;
-  if (fault.kind !== 'drip' && fault.delayMs !== undefined && !(await wait(fault.delayMs))) return;
+  if (fault.delayMs !== undefined && !(await wait(fault.delayMs))) return;
   const reply = appliesIt(fault) ? await injection.apply() : UNAPPLIED;
   if (response.destroyed) return;
   switch (fault.kind) {
@@ -74,8 +74,6 @@ export async function injectFault(injection: Injection): Promise<void> {
       return cut(response, altered(fault, reply));
     case 'cut-head':
       return cutHead(response);
-    case 'drip':
-      return drip(injection, altered(fault, reply));
     case 'oversize':
       return oversize(response, altered(fault, reply), fault.bytes ?? GIGABYTE);
     case 'gzip-bomb':
@@ -114,19 +112,6 @@ function cut(response: ServerResponse, { status, body, headers }: Reply): void {
 function cutHead(response: ServerResponse): void {
   const { socket } = response;
   socket?.write('HTTP/1.1 200 OK\r\nContent-Type: applica', () => socket.destroy());
-}
-
-async function drip(
-  { fault, response, wait }: Injection,
-  { status, body, headers }: Reply,
-): Promise<void> {
-  const bytes = Buffer.from(body);
-  response.writeHead(status, { ...typed(headers), 'content-length': bytes.length });
-  for (let i = 0; i < bytes.length && !response.destroyed; i += 1) {
-    response.write(bytes.subarray(i, i + 1));
-    if (!(await wait(fault.delayMs ?? 1_000))) return;
-  }
-  response.end();
 }
 
 async function oversize(response: ServerResponse, reply: Reply, bytes: number): Promise<void> {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationName } from '../gateway/operations.ts';
-import type { FaultKind } from './faults.ts';
 
 /** A request as the sandbox received it, with a fingerprint in place of the token. */
 export interface RecordedRequest {
@@ -24,16 +23,6 @@ export interface CallCounts {
   readonly logins: Readonly<Record<string, Counts>>;
 }
 
-/** A call that is over: what spoiled it, and what left for the caller. */
-export interface EndedCall {
-  readonly atMs: number;
-  readonly endedAtMs: number;
-  readonly operation: OperationName;
-  readonly fault: FaultKind | null;
-  /** Null where the answer did not leave whole. */
-  readonly status: number | null;
-}
-
 export interface ReceivedRequest extends Omit<RecordedRequest, 'headers' | 'body'> {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -42,9 +31,6 @@ export interface ReceivedRequest extends Omit<RecordedRequest, 'headers' | 'body
 /** Records all calls as counts, and the last requests in full. */
 export interface Observations {
   note(received: ReceivedRequest): void;
-  noteEnd(call: EndedCall): void;
-  /** Returns the last calls that ended after this moment, in the order of their ends. */
-  endedSince(afterMs: number): readonly EndedCall[];
   counts(): CallCounts;
   count(operation?: OperationName, login?: number): number;
   requests(operation?: OperationName): RecordedRequest[];
@@ -60,7 +46,6 @@ export function createObservations(): Observations {
   let logins = new Map<number, Map<OperationName, number>>();
   let receivedRequests: ReceivedRequest[] = [];
   let next = 0;
-  let ended: EndedCall[] = [];
 
   function remember({ body, ...received }: ReceivedRequest): void {
     // A part of a buffer holds all of it.
@@ -83,11 +68,6 @@ export function createObservations(): Observations {
       }
       own.set(operation, (own.get(operation) ?? 0) + 1);
     },
-    noteEnd(call) {
-      ended.push(call);
-      if (ended.length > REMEMBERED_REQUESTS) ended.splice(0, REMEMBERED_REQUESTS / 2);
-    },
-    endedSince: (afterMs) => ended.filter(({ endedAtMs }) => endedAtMs > afterMs),
     counts() {
       return {
         total: sum(operations),
@@ -112,7 +92,6 @@ export function createObservations(): Observations {
       logins = new Map();
       receivedRequests = [];
       next = 0;
-      ended = [];
     },
   };
 }

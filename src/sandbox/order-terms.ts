@@ -28,7 +28,6 @@ export function termsOf(
   request: OrderRequest,
   listed: Listed | undefined,
   market: Market,
-  isOpen: (listed: Listed) => boolean,
 ): OrderTerms | Refused {
   const { symbol, isBuy, price } = request;
   const group = findGroup(account.user.group);
@@ -36,7 +35,7 @@ export function termsOf(
     return refuse('UNKNOWN_SYMBOL', `${symbol.slice(0, 40)} is not traded in this group.`);
   }
   if (symbol === TEST_REJECT) return refuse('TEST_REJECT', 'This instrument refuses every order.');
-  if (listed.wire.mode !== MODE_FULL || !isOpen(listed)) {
+  if (listed.wire.mode !== MODE_FULL) {
     return refuse('MARKET_CLOSED', `The market of ${symbol} is closed.`);
   }
   if (price === 0) return refuse('INVALID_PRICE', 'A trigger price must be above 0.');

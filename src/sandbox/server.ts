@@ -72,11 +72,6 @@ async function serve(
   const query = new URLSearchParams(request.url?.split('?')[1]);
   const call: Call = { operation, name, params, query, body, headers: request.headers, claims };
   const fault = faults.take(operation, claims?.login ?? null);
-  response.once('close', () => {
-    const status = response.writableFinished ? response.statusCode : null;
-    const kind = fault?.kind ?? null;
-    observations.noteEnd({ atMs, endedAtMs: clock.now(), operation, fault: kind, status });
-  });
   if (fault === null) {
     return respond(response, await HANDLERS[operation](call, context));
   }

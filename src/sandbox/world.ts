@@ -16,8 +16,6 @@ export interface World {
   readonly desk: Desk;
   readonly ledger: Ledger;
   readonly snapshots: Snapshots;
-  /** Contains the symbols whose market a test has closed. */
-  readonly closed: Set<string>;
   account(user: SandboxUser): Account;
   find(symbol: string): Listed | undefined;
   tick(): void;
@@ -42,7 +40,6 @@ export function createWorld(options: WorldOptions): World {
   const bySymbol = new Map(instruments.map((listed) => [listed.wire._id, listed]));
   const market = createMarket(seed, instruments, SEEDED_AT_MS);
   const ledger = createLedger();
-  const closed = new Set<string>();
   const accounts = new Map<number, Account>();
   const find = (symbol: string) => bySymbol.get(symbol);
   const groups = new Map<string, readonly Listed[]>();
@@ -50,7 +47,6 @@ export function createWorld(options: WorldOptions): World {
     market,
     ledger,
     find,
-    isOpen: ({ wire }) => !closed.has(wire._id),
     nowMs: () => clock.now(),
     nextOrderId,
   });
@@ -72,7 +68,6 @@ export function createWorld(options: WorldOptions): World {
     desk,
     ledger,
     snapshots: createSnapshots(market),
-    closed,
     find,
     account(user) {
       const known = accounts.get(user.login);

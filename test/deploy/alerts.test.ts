@@ -24,9 +24,6 @@ const panels = dashboard.panels.flatMap((panel) => [panel, ...(panel.panels ?? [
 const annotations = dashboard.annotations.list.map(({ expr }) => expr);
 const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 const runbook = read('docs', 'runbook.md');
-/** The scenes of a night, and what their help has for the alerts that none of them brings about. */
-const rehearsals =
-  read('test', 'support', 'night', 'scenes.ts') + read('scripts', 'fault-scenarios.ts');
 const routes = read('deploy', 'prometheus', 'alertmanager.yml');
 const allAlerts = rules.split(/^ {6}- alert: /m).slice(1);
 /** Those that reach somebody. */
@@ -115,7 +112,7 @@ describe('the dashboard', () => {
 });
 
 describe.each(alerts.map((text) => [nameOf(text), text] as const))('%s', (name, text) => {
-  test('leads to its entry in the runbook, says how urgent it is, fires in a test of the rules, and can be rehearsed', () => {
+  test('leads to its entry in the runbook, says how urgent it is, and fires in a test of the rules', () => {
     const [, url] = /runbook_url: (\S+)/.exec(text) ?? [];
     expect(url).toBe(`docs/runbook.md#${name.toLowerCase()}`);
     const [, entry = ''] = runbook.split(`\n### ${name}\n`);
@@ -126,7 +123,6 @@ describe.each(alerts.map((text) => [nameOf(text), text] as const))('%s', (name, 
     }
     expect(text).toMatch(/severity: (page|ticket) /);
     expect(ruleTests.join()).toContain(`alertname="${name}"`);
-    expect(rehearsals).toMatch(new RegExp(`${name}'|^- ${name.replace('TradingGraph', '')}:`, 'm'));
   });
 });
 

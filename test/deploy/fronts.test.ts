@@ -5,11 +5,10 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { openRaw } from '../end-to-end/chaos/raw-connection.ts';
 import { makeCertificate } from '../support/certificate.ts';
-import { describeWithHaproxy, describeWithNginx } from '../support/describe-with.ts';
+import { describeWithHaproxy } from '../support/describe-with.ts';
 import { inParallel } from '../support/in-parallel.ts';
 import { CONFIGURATION, startHaproxy } from '../support/replicas.ts';
 import { startPod } from './support/pod.ts';
-import { startNginx } from './support/start-nginx.ts';
 
 const STREAMS = 100;
 const SILENT = 260;
@@ -105,10 +104,4 @@ describeWithHaproxy('haproxy as it is shipped, with TLS and HTTP/2,', (path) =>
     const { url } = opened.use(await startHaproxy(path, CONFIGURATION, environment));
     return url.replace('http', 'https');
   }),
-);
-
-describeWithNginx('nginx as it is shipped, with TLS and HTTP/2,', (path) =>
-  tryFront(
-    async (opened) => (await startNginx(path, opened, await startPod(opened, 'pod'))).secureUrl,
-  ),
 );

@@ -122,7 +122,6 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
   test('leaves it to its checks whether a replica is away', () => {
     const settings = readProject('deploy', 'haproxy', 'haproxy.cfg');
     expect(settings).toMatch(/default-server check .* on-error fastinter$/m);
-    expect(readProject('deploy', 'nginx', 'nginx.conf')).not.toMatch(/max_fails=.\D/);
   });
 
   test('finds up to 32 replicas by a name, and those that join', async () => {

@@ -14,7 +14,6 @@ import { temporaryFolder } from '../support/own-folder.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import type { Program } from '../support/started-program.ts';
 import { imageEnvironment, replicas, serviceNamed } from './support/compose-file.ts';
-import { units } from './support/unit-file.ts';
 
 /** On this machine, on any free port, and without a load balancer that has to notice an end. */
 const HERE = {
@@ -56,8 +55,8 @@ const SCRIPTS: readonly (readonly [how: string, when: When, script: string])[] =
 
 describe.each([
   {
-    name: 'one machine',
-    environments: units.map(({ environment }) => environment),
+    name: 'two processes with one file',
+    environments: [{ NODE_ENV: 'production' }, { NODE_ENV: 'production' }],
     scripts: inFull(SCRIPTS, SCRIPTS.slice(0, 1)),
   },
   {

@@ -18,23 +18,3 @@ test.each([4, 10, 500, 3_000])(
     expect(new Set(rows.map(({ _id }) => _id)).size).toBe(count);
   },
 );
-
-test('the catalog has as many instruments as it is told while it runs, the same for the same number', async () => {
-  await using place = await openSandbox({ instruments: 500 });
-  const demo = place.as(DEMO);
-  const pro = place.as('pro@example.com');
-  const catalogs = async () => [
-    await demo.get(STANDARD),
-    await pro.get('/trading/tickers/pro-usd'),
-  ];
-  const before = (await catalogs()).map(({ text }) => text);
-  for (const size of [5_000, 20_000, 300]) {
-    place.sandbox.resizeCatalog(size);
-    const symbols = rowsOf(await demo.get(STANDARD)).map(({ _id }) => _id);
-    expect(symbols).toHaveLength(size);
-    expect(new Set(symbols).size).toBe(size);
-    expect(symbols[299]).toBe(JSON.parse(before[0] ?? '')[299]._id);
-  }
-  place.sandbox.resizeCatalog(500);
-  expect((await catalogs()).map(({ text }) => text)).toEqual(before);
-});

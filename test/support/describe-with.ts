@@ -5,7 +5,6 @@ import {
   dockerComposePath,
   firefoxPath,
   haproxyPath,
-  nginxPath,
   promtoolPath,
   redisServerPath,
 } from './machine.ts';
@@ -15,7 +14,6 @@ type DescribeWith = (name: string, suite: (path: string) => void) => void;
 /** Suites on a real program; where the machine has none they are skipped, with the reason in their names. */
 export const describeWithRedis = describeWith('redis-server', redisServerPath);
 export const describeWithHaproxy = describeWith('haproxy', haproxyPath);
-export const describeWithNginx = describeWith('nginx', nginxPath);
 /** It needs no daemon to read a file. */
 export const describeWithDockerCompose = describeWith('docker-compose', dockerComposePath);
 export const describeWithChromium = describeWith('Chromium', chromiumPath);

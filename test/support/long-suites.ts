@@ -23,7 +23,6 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/scale/routing.test.ts',
   'test/end-to-end/transports/broken-frames.test.ts',
   'test/engine/execution/{differential*,deferred}.test.ts',
-  'test/packaging/npm-package.test.ts',
   'test/toolchain/packages.test.ts',
 ];
 
@@ -72,7 +71,6 @@ export const LONGEST: readonly string[] = [
   'client/test/guides/samples',
   'test/end-to-end/chaos/soak',
   'client/test/packaging/package',
-  'test/packaging/npm-package',
   'test/end-to-end/start/start',
   'test/deploy/night',
   'test/end-to-end/orders/shutdown',

@@ -10,9 +10,7 @@ export const alertmanagerPath = locate('ALERTMANAGER_PATH', [
   'alertmanager',
 ]);
 export const haproxyPath = locate('HAPROXY_PATH', ['haproxy']);
-export const nginxPath = locate('NGINX_PATH', ['nginx']);
 export const dockerComposePath = locate('DOCKER_COMPOSE_PATH', ['docker-compose']);
-export const systemdAnalyzePath = locate('SYSTEMD_ANALYZE_PATH', ['systemd-analyze']);
 /** Chromium without a window: a page costs half the CPU in it. Debian packages it, Ubuntu does not. */
 export const HEADLESS_SHELL = 'chromium-headless-shell';
 export const chromiumPath = locate('CHROMIUM_PATH', [

@@ -9,12 +9,6 @@ const script = (name: string) => join(root, 'scripts', name);
 
 const folder = ownFolder();
 
-interface LockEntry {
-  readonly dev?: true;
-  readonly optional?: true;
-  readonly link?: true;
-}
-
 function install(name: string, manifest: object): void {
   mkdirSync(join(folder.path, 'node_modules', name), { recursive: true });
   writeFileSync(join(folder.path, 'node_modules', name, 'package.json'), JSON.stringify(manifest));
@@ -53,46 +47,6 @@ test.each([
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect(stderr).toBe(problems.map((problem) => `node_modules/${problem}\n`).join(''));
   expect(status).toBe(problems.length === 0 ? 0 : 1);
-});
-
-interface Component {
-  readonly 'bom-ref': string;
-  readonly name: string;
-  readonly version: string;
-  readonly licenses?: readonly unknown[];
-}
-
-test('the bill of materials holds the production packages, those of GraphiQL and the image’s Node, with licences, and no others', () => {
-  const output = execFileSync('npm', ['run', '--silent', 'sbom'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  const bill = JSON.parse(output) as {
-    bomFormat: string;
-    metadata: { component: Component };
-    components: Component[];
-    dependencies: { ref: string; dependsOn: string[] }[];
-  };
-  expect(bill.bomFormat).toBe('CycloneDX');
-  const inProduction = ['.', 'graphiql'].flatMap((of) => {
-    const { packages } = JSON.parse(readFileSync(join(root, of, 'package-lock.json'), 'utf8')) as {
-      readonly packages: Readonly<Record<string, LockEntry & { readonly version: string }>>;
-    };
-    return Object.entries(packages)
-      .filter(([path, { dev, optional, link }]) => path !== '' && !dev && !optional && !link)
-      .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`);
-  });
-  inProduction.push('trading-graph-graphiql@0.0.0', `node@${process.versions.node}`);
-  const listed = bill.components.map(({ name, version }) => `${name}@${version}`);
-  expect(listed.sort()).toEqual([...new Set(inProduction)].sort());
-  expect(bill.metadata.component.name).toBe('trading-graph');
-  expect(output).not.toContain('cdx:npm:package:development');
-  // Whatever it refers to is in it.
-  const references = bill.dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]);
-  const known = [bill.metadata.component, ...bill.components].map((one) => one['bom-ref']);
-  expect(references.filter((one) => !known.includes(one))).toEqual([]);
-  expect(references.length).toBeGreaterThan(bill.components.length);
-  expect(bill.components.filter(({ licenses }) => !licenses?.length)).toEqual([]);
 });
 
 test('the client is packed with the licence', () => {

@@ -30,14 +30,3 @@ test.each(['README.md', 'CONTRIBUTING.md'])('%s names only commands that there a
   expect(named.filter((command) => !(command in scripts))).toEqual([]);
   expect(new Set(named).size).toBeGreaterThan(4);
 });
-
-test.each([
-  ['In production', ['dependencies', 'optionalDependencies']],
-  ['For tests and tools', ['devDependencies']],
-])('docs/dependencies.md has a line for each package, and no other: %s', (heading, kinds) => {
-  const manifest = JSON.parse(page('package.json')) as Record<string, Record<string, string>>;
-  const section = page('docs/dependencies.md').split(`## ${heading}\n`)[1]?.split('\n## ')[0];
-  const rows = [...(section ?? '').matchAll(/^- (`[^:]+): \S/gm)];
-  const named = rows.flatMap(([, cell]) => cell?.match(/(?<=`)[\w@/.-]+(?=`)/g) ?? []);
-  expect(named.sort()).toEqual(kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {})).sort());
-});

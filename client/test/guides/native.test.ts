@@ -55,7 +55,6 @@ describe('the service', () => {
   const order = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } };
   const VARIABLES: Readonly<Record<string, object>> = {
     SignIn: { input: { email: 'demo@example.com', password: 'demo' } },
-    Catalog: { search: 'apple', after: null },
     Place: { input: { ...order, idempotencyKey: 'native' } },
     Void: { key: 'native', since: new Date().toISOString() },
   };

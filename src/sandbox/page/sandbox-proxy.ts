@@ -11,8 +11,6 @@ import { plainAddress } from '../../lib/address-key.ts';
 export interface SandboxProxyOptions {
   readonly gatewayUrl: string;
   readonly origins: AllowedOrigins;
-  /** The graph's own counts, for `/sandbox/graph`. */
-  readonly graphFigures: () => Promise<object>;
   /** Called when the sandbox has another edition of the catalog, or other headers of it; or another catalog than before. */
   readonly onCatalogChange: (change: { readonly isOther: boolean }) => void;
 }
@@ -36,13 +34,12 @@ export class SandboxProxy implements Site {
   route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
     if (!path.startsWith('/sandbox/') || this.#targetOf(request.url ?? '') === null) return null;
     if (!this.isOpenTo(request)) return null;
-    if (path === '/sandbox/graph') return (reply) => this.#sendFigures(reply);
     return (reply) => this.#forward(reply);
   }
 
   /**
    * A page of any site can send requests to this machine; it may not use the controls, not even by DNS
-   * rebinding. A client behind a proxy on this machine may not either: nginx by itself adds no header, and speaks HTTP/1.0.
+   * rebinding. A client behind a proxy on this machine may not either: nginx adds no header by default, and speaks HTTP/1.0.
    */
   isOpenTo(request: IncomingMessage): boolean {
     const { socket, headers } = request;
@@ -53,10 +50,6 @@ export class SandboxProxy implements Site {
       isThisMachine(headers.host) &&
       isAllowedPage(request, this.#options.origins, null)
     );
-  }
-
-  async #sendFigures(reply: HttpReply): Promise<void> {
-    await reply.sendJson(200, await this.#options.graphFigures());
   }
 
   #forward(reply: HttpReply): Promise<void> {
@@ -77,7 +70,7 @@ export class SandboxProxy implements Site {
       const init = { method: request.method, headers, signal: reply.disconnected };
       const onward = httpRequest(target, init, (answer) => {
         const { statusCode = 502 } = answer;
-        const isOther = /^\/sandbox\/(?:catalog\/size|reset)$/.test(target.pathname);
+        const isOther = target.pathname === '/sandbox/reset';
         const isOfCatalog = isOther || target.pathname === '/sandbox/catalog';
         if (isOfCatalog && request.method === 'POST' && statusCode === 200) {
           this.#options.onCatalogChange({ isOther });

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from '../../../src/config.ts';
 import type { CatalogChange } from '../../../src/sandbox/catalog.ts';
-import { createRandom } from '../../../src/sandbox/random.ts';
 import type { TestRedis } from '../redis.ts';
 import type { Needs, Stage } from './stage.ts';
 
@@ -317,11 +316,3 @@ export const SCENES: readonly Scene[] = [
     },
   },
 ];
-
-/** The scenes in an order that the seed decides, as many as are asked for. */
-export function drawScenes(scenes: readonly Scene[], seed: string, count: number): Scene[] {
-  const random = createRandom(seed);
-  const ranked = scenes.map((scene) => ({ scene, rank: random() }));
-  ranked.sort((one, other) => one.rank - other.rank);
-  return ranked.slice(0, count).map(({ scene }) => scene);
-}

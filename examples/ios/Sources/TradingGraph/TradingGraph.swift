@@ -1,20 +1,21 @@
 // Never compiled: no Swift runs where this project is tested.
+import Apollo
+import ApolloAPI
 import Foundation
 import Network
+import Observation
 
 /// The parts of an app that share a session.
 @MainActor public final class TradingGraph {
   public let session: Session
   public let account: LiveAccount
-  public let catalog: Catalog
   public let orders: Orders
   private let network = NetworkState()
 
-  /// `onAnswer` keeps the id of each request as a breadcrumb of the app's reports.
-  public init(url: URL, onAnswer: @escaping @Sendable (Breadcrumb) -> Void) {
-    session = Session(url: url, onAnswer: onAnswer)
+  /// `store` keeps the account in the Keychain.
+  public init(url: URL, store: any AccountStore) {
+    session = Session(url: url, store: store)
     account = LiveAccount(session: session)
-    catalog = Catalog(session: session)
     orders = Orders(session: session, network: network)
     network.start { [account] in account.networkIsBack() }
     session.onAccount = { [account] in account.accountChanged() }
@@ -42,4 +43,479 @@ import Network
     }
     monitor.start(queue: .main)
   }
+}
+
+/// The account that is signed in.
+public struct Account: Codable, Sendable {
+  public let email: String
+  public let token: String
+}
+
+@MainActor public protocol AccountStore {
+  /// Nil where nobody is signed in.
+  func read() -> Account?
+  func write(_ account: Account?) throws
+}
+
+/// The token, and requests with it.
+@MainActor public final class Session {
+  private let clock = ServerClock()
+  private let urlSession = URLSession(configuration: .ephemeral)
+  private let client: ApolloClient
+  private let store: any AccountStore
+  private(set) var account: Account?
+  /// The credentials of this run only. A run that has none shows the form again when the token ends.
+  private var password: String?
+  private var renewal: Task<String, any Error>?
+  /// Called where somebody has signed in or out: what is followed is another's.
+  var onAccount: @MainActor () -> Void = {}
+
+  init(url: URL, store: any AccountStore) {
+    self.store = store
+    account = store.read()
+    let cache = ApolloStore()
+    let transport = RequestChainNetworkTransport(
+      urlSession: urlSession, interceptorProvider: WireOnly(clock: clock), store: cache, endpointURL: url)
+    client = ApolloClient(
+      networkTransport: transport, store: cache,
+      defaultRequestConfiguration: RequestConfiguration(requestTimeout: 10, writeResultsToCache: false))
+  }
+
+  public var isSignedIn: Bool { account != nil }
+
+  /// Throws `SignedOut` with the server's words where it is refused.
+  public func signIn(email: String, password: String) async throws {
+    let token = try await logIn(email, password)
+    try keep(Account(email: email, token: token), password)
+  }
+
+  public func signOut() { _ = end("signed out", of: account?.token) }
+
+  /// The token, or another one than that which was refused: fetched once for all that wait for it.
+  func token(refused: String?) async throws -> String {
+    guard let account else { throw SignedOut(why: "nobody is signed in") }
+    if account.token != refused { return account.token }
+    if let renewal { return try await renewal.value }
+    guard let password else { throw end("the token has ended", of: refused) }
+    let next = Task {
+      let fresh: String
+      do {
+        fresh = try await logIn(account.email, password)
+      } catch let signedOut as SignedOut {
+        throw end(signedOut.why, of: account.token)
+      }
+      guard self.account?.token == account.token else { throw SignedOut(why: "somebody has signed in or out meanwhile") }
+      try keep(Account(email: account.email, token: fresh), password)
+      return fresh
+    }
+    renewal = next
+    defer { renewal = nil }
+    return try await next.value
+  }
+
+  /// Called where the renewed token is refused too: a third is not tried. Orders stay on the disk.
+  func end(_ why: String, of token: String?) -> SignedOut {
+    if account?.token == token {
+      account = nil
+      password = nil
+      try? store.write(nil)
+      onAccount()
+    }
+    return SignedOut(why: why)
+  }
+
+  func ask<Query: GraphQLQuery>(_ query: Query, partial: Bool = false) async throws -> Query.Data
+  where Query.ResponseFormat == SingleResponseFormat {
+    try await withToken { try await self.client.fetch(query: query, cachePolicy: .networkOnly).dataOrThrow(partial: partial) }
+  }
+
+  /// With the token of this account alone: an order is never sent as another one's.
+  func ask<Mutation: GraphQLMutation>(_ mutation: Mutation, of email: String) async throws -> Mutation.Data
+  where Mutation.ResponseFormat == SingleResponseFormat {
+    try await withToken(of: email) { try await self.client.perform(mutation: mutation).dataOrThrow() }
+  }
+
+  /// A multipart answer, which `URLSession` unpacks: its WebSockets are not packed, and hide the close code of an ended token.
+  func events(after cursor: String?, token: String) throws -> SubscriptionStream<GraphQLResponse<Api.AccountSubscription>> {
+    try Wire.$token.withValue(token) {
+      try client.subscribe(
+        subscription: Api.AccountSubscription(after: cursor ?? .none),
+        cachePolicy: .networkOnly,
+        // The heartbeat and ten seconds without a byte: then the line is dead, though nobody says so.
+        requestConfiguration: RequestConfiguration(requestTimeout: 25, writeResultsToCache: false)
+      )
+    }
+  }
+
+  /// Requests from now on, orders too, go over new connections: those that are kept answer nothing.
+  func leaveConnections() async { await urlSession.flush() }
+
+  func serverTime() async throws -> Date {
+    if let now = await clock.now { return now }
+    _ = try await ask(Api.HomeQuery(), partial: true)
+    guard let now = await clock.now else { throw URLError(.badServerResponse) }
+    return now
+  }
+
+  /// A refused token is renewed once.
+  private func withToken<Answer: Sendable>(of email: String? = nil, _ send: () async throws -> Answer) async throws -> Answer {
+    var refused: String?
+    while true {
+      let sent = try await token(refused: refused)
+      if let email, email != account?.email { throw SignedOut(why: "another account is signed in") }
+      do {
+        return try await Wire.$token.withValue(sent) { try await send() }
+      } catch let refusal as Refused where refusal.isOfToken {
+        if refused != nil { throw end(refusal.message, of: sent) }
+        refused = sent
+      }
+    }
+  }
+
+  private func logIn(_ email: String, _ password: String) async throws -> String {
+    let input = Api.LoginInput(email: email, password: password)
+    let answer = try await client.perform(mutation: Api.SignInMutation(input: input)).dataOrThrow().login
+    if let token = answer?.asLoginSuccess?.accessToken { return token }
+    throw SignedOut(why: answer?.asRefusal?.message ?? "refused")
+  }
+
+  private func keep(_ account: Account, _ password: String) throws {
+    try store.write(account)
+    let isAnother = self.account?.email != account.email
+    self.account = account
+    self.password = password
+    if isAnother { onAccount() }
+  }
+}
+
+/// The account from a snapshot, and then from what changed.
+public struct AccountState {
+  public var positions: [String: Api.PositionRow] = [:]
+  public var orders: [String: Api.OrderRow] = [:]
+  public var figures: Api.Figures?
+  /// Nil while there is no connection.
+  public var status: GraphQLEnum<Api.FeedStatus>?
+  /// Shown beside the list whenever the status is not `LIVE`.
+  public var asOf: Api.DateTime?
+
+  mutating func fold(_ event: Api.AccountSubscription.Data.AccountChanges) {
+    if event.snapshot {
+      positions.removeAll()
+      orders.removeAll()
+    }
+    for id in event.positions.closed { positions[id] = nil }
+    for row in event.positions.upserted.map(\.fragments.positionRow) { positions[row.id] = row }
+    for tick in event.positions.ticks {
+      guard let row = positions[tick.id] else { continue }
+      positions[tick.id] = Api.PositionRow(
+        id: row.id, symbol: row.symbol, side: row.side, units: row.units, profit: tick.profit)
+    }
+    for id in event.orders?.closed ?? [] { orders[id] = nil }
+    for row in event.orders?.upserted.map(\.fragments.orderRow) ?? [] { orders[row.id] = row }
+    if let session = event.session { figures = session.fragments.figures }
+    status = event.status
+    asOf = event.asOf
+  }
+}
+
+@MainActor @Observable public final class LiveAccount {
+  public private(set) var state = AccountState()
+  @ObservationIgnored private let session: Session
+  @ObservationIgnored private var email: String?
+  @ObservationIgnored private var cursor: String?
+  @ObservationIgnored private var refused: String?
+  @ObservationIgnored private var failures = 0
+  @ObservationIgnored private var isLineDead = false
+  @ObservationIgnored private var step: Task<Void, any Error>?
+
+  init(session: Session) { self.session = session }
+
+  /// Follows until nobody is signed in, or the server says that it is no use to ask again: then it throws.
+  public func follow() async throws {
+    while true {
+      try Task.checkCancellation()
+      var seconds = pause(failures, longest: 30)
+      var sent: String?
+      do {
+        let token = try await session.token(refused: refused)
+        sent = token
+        begin(session.account?.email)
+        try await run { try await self.read(token) }
+      } catch let refusal as Refused where refusal.isOfToken {
+        if refused != nil { throw session.end(refusal.message, of: sent) }
+        refused = sent
+        seconds = 0
+      } catch let refusal as Refused {
+        if !refusal.isRetryable { throw refusal }
+        seconds += refusal.retryAfter
+      } catch let signedOut as SignedOut {
+        throw signedOut
+      } catch {
+        // The line is lost.
+        if (error as? URLError)?.code == .timedOut { isLineDead = true }
+      }
+      // A renewed token may end while the next line is waited for.
+      if sent != nil && sent != refused { refused = nil }
+      state.status = nil
+      failures += 1
+      if !isLineDead { try? await run { try await Task.sleep(for: .seconds(seconds)) } }
+      if isLineDead { await session.leaveConnections() }
+      isLineDead = false
+    }
+  }
+
+  /// Called where the platform knows of a network that is back, or another.
+  func networkIsBack() {
+    failures = 0
+    isLineDead = true
+    step?.cancel()
+  }
+
+  /// Called where somebody has signed in or out.
+  func accountChanged() {
+    begin(nil)
+    networkIsBack()
+  }
+
+  /// Nothing of another account is shown, nor gone on from.
+  private func begin(_ next: String?) {
+    if next == email { return }
+    email = next
+    cursor = nil
+    state = AccountState()
+  }
+
+  private func read(_ token: String) async throws {
+    for try await answer in try session.events(after: cursor, token: token) {
+      let event = try answer.dataOrThrow(partial: true).accountChanges
+      state.fold(event)
+      cursor = event.cursor
+      refused = nil
+      failures = 0
+    }
+  }
+
+  /// Until it ends, the screen is left, or `networkIsBack`.
+  private func run(_ work: @escaping @MainActor () async throws -> Void) async throws {
+    let task = Task { try await work() }
+    step = task
+    try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+  }
+}
+
+private struct Kept: Codable {
+  let account: String
+  let key: String
+  let since: String
+}
+
+/// The reasons that speak of each request with the key; there may be others one day.
+private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.settled)]
+
+/// Orders, each kept on disk under its key from before it is sent until its outcome is known.
+@MainActor public final class Orders {
+  private let session: Session
+  private let network: NetworkState
+  private let folder = URL.applicationSupportDirectory.appending(path: "orders")
+
+  init(session: Session, network: NetworkState) {
+    self.session = session
+    self.network = network
+  }
+
+  /// One call for a tap. Nil: the server's records do not reach back to it, so nobody knows.
+  public func place(symbol: String, side: Api.Side, units: Double) async throws -> Api.Outcome? {
+    guard network.isOnline else { throw Offline() }
+    guard let account = session.account else { throw SignedOut(why: "nobody is signed in") }
+    let since = try await session.serverTime()
+    let before = since.addingTimeInterval(30)
+    let kept = Kept(account: account.email, key: UUID().uuidString, since: since.ISO8601Format())
+    let input = Api.PlaceOrderInput(
+      idempotencyKey: kept.key, keyMade: .some(kept.since), kind: .some(.case(.market)), sendBefore: .some(before.ISO8601Format()), side: .case(side),
+      size: .units(units), symbol: symbol)
+    try keep(kept)
+    // The order runs to its end, whatever the screen does.
+    return try await Task { try await settle(kept, input, before) }.value
+  }
+
+  /// At the start of the app and after a sign-in: ends the doubt about orders of an earlier run, which are not sent again.
+  /// The next start asks about an order whose answer was refused.
+  public func resume() async throws -> [Api.Outcome?] {
+    var outcomes: [Api.Outcome?] = []
+    let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+    for file in files where file.pathExtension == "json" {
+      let kept = try JSONDecoder().decode(Kept.self, from: Data(contentsOf: file))
+      // A key is one account's: for another it would be unused, and the answer that nothing was sent.
+      guard kept.account == session.account?.email else { continue }
+      do {
+        outcomes.append(try await close(kept))
+      } catch is Refused {
+        continue
+      }
+    }
+    return outcomes
+  }
+
+  /// Sends it, and again under its key, for as long as it is meant; then its key is closed.
+  private func settle(_ kept: Kept, _ input: Api.PlaceOrderInput, _ before: Date) async throws -> Api.Outcome? {
+    var refusal: Refused?
+    var failures = 0
+    while try await session.serverTime() < before {
+      var seconds = pause(failures, longest: 4)
+      do {
+        let outcome = try await session.ask(Api.PlaceMutation(input: input), of: kept.account).placeOrder?.fragments.outcome
+        // That says nothing of earlier requests, such as one that somebody on the way has sent twice: closing the key does.
+        if outcome?.asOrderRejected?.sent == false { break }
+        if let outcome { return end(kept, outcome) }
+      } catch let refused as Refused {
+        refusal = refused
+        if !refused.isRetryable { break }
+        seconds += refused.retryAfter
+      } catch let signedOut as SignedOut {
+        throw signedOut
+      } catch {
+        // No answer: it was sent or not.
+        refusal = nil
+      }
+      try await Task.sleep(for: .seconds(seconds))
+      failures += 1
+    }
+    let outcome = try await close(kept)
+    // Surely not placed: the reason is the server's.
+    if let refusal, outcome?.asOrderRejected?.sent == false { throw refusal }
+    return outcome
+  }
+
+  /// Ends the doubt: its outcome where it was placed, else it never is.
+  private func close(_ kept: Kept) async throws -> Api.Outcome? {
+    var failures = 0
+    while true {
+      var seconds = pause(failures, longest: 4)
+      do {
+        if let outcome = try await voided(kept.key, kept) {
+          // A repeat is refused so also where the first request is forgotten: a key of the same age tells whether the records reach back.
+          let rejected = outcome.asOrderRejected
+          if rejected?.sent == false && !SURE.contains(rejected?.reason) { _ = try await voided(UUID().uuidString, kept) }
+          return end(kept, outcome)
+        }
+      } catch let refused as Refused {
+        if refused.code == "IDEMPOTENCY_UNAVAILABLE" && !refused.isRetryable && !refused.isLimit {
+          delete(kept)
+          return nil
+        }
+        if !refused.isRetryable { throw refused }
+        seconds += refused.retryAfter
+      } catch let signedOut as SignedOut {
+        throw signedOut
+      } catch {
+        // Nobody was asked: again after the pause.
+      }
+      try await Task.sleep(for: .seconds(seconds))
+      failures += 1
+    }
+  }
+
+  private func voided(_ key: String, _ kept: Kept) async throws -> Api.Outcome? {
+    try await session.ask(Api.VoidMutation(key: key, since: .some(kept.since)), of: kept.account).voidOrder?.fragments.outcome
+  }
+
+  /// The next run asks again for one that is unknown.
+  private func end(_ kept: Kept, _ outcome: Api.Outcome) -> Api.Outcome {
+    if outcome.asOrderOutcomeUnknown == nil { delete(kept) }
+    return outcome
+  }
+
+  private func keep(_ kept: Kept) throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let options: Data.WritingOptions = [.atomic, .completeFileProtectionUntilFirstUserAuthentication]
+    try JSONEncoder().encode(kept).write(to: file(kept), options: options)
+  }
+
+  private func delete(_ kept: Kept) { try? FileManager.default.removeItem(at: file(kept)) }
+
+  private func file(_ kept: Kept) -> URL { folder.appending(path: "\(kept.key).json") }
+}
+
+/// The server's time by the last `Date` and the time since, which nobody sets; some two seconds behind at most.
+actor ServerClock {
+  private var last: (date: Date, at: ContinuousClock.Instant)?
+
+  var now: Date? {
+    guard let last else { return nil }
+    return last.date.addingTimeInterval(Double((ContinuousClock.now - last.at).components.seconds))
+  }
+
+  func note(_ date: String) {
+    let format = DateFormatter()
+    format.locale = Locale(identifier: "en_US_POSIX")
+    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+    if let date = format.date(from: date) { last = (date, .now) }
+  }
+}
+
+/// Adds the token to each request, and notes the date of its answer.
+struct Wire: HTTPInterceptor {
+  @TaskLocal static var token: String?
+  let clock: ServerClock
+
+  func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse {
+    var request = request
+    if let token = Wire.token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+    let answer = try await next(request)
+    if let date = answer.response.value(forHTTPHeaderField: "Date") { await clock.note(date) }
+    return answer
+  }
+}
+
+/// Apollo's own check of the status is left out: what a refusal says is in its body.
+struct WireOnly: InterceptorProvider {
+  let clock: ServerClock
+
+  func httpInterceptors<Operation: GraphQLOperation>(for operation: Operation) -> [any HTTPInterceptor] {
+    [Wire(clock: clock)]
+  }
+}
+
+/// The first error of an answer: the server says what it is, and whether the same request may succeed later.
+public struct Refused: Error {
+  public let message: String
+  public let code: String?
+  public let isRetryable: Bool
+  let retryAfter: Double
+  /// The account has had its share of orders or keys.
+  let isLimit: Bool
+
+  init(_ error: GraphQLError) {
+    let extensions = error.extensions ?? [:]
+    message = error.message ?? ""
+    code = extensions["code"] as? String
+    isRetryable = extensions["retryable"] as? Bool ?? false
+    retryAfter = (extensions["retryAfter"] as? NSNumber)?.doubleValue ?? 0
+    isLimit = extensions["limit"] != nil
+  }
+
+  var isOfToken: Bool { code == "UNAUTHENTICATED" }
+}
+
+/// Nobody is signed in: show the form of the sign-in.
+public struct SignedOut: Error { public let why: String }
+
+/// There is no network: the order was not placed, and does not go out when the network is back.
+public struct Offline: Error {}
+
+extension GraphQLResponse {
+  /// With `partial` a screen shows what there is; else each field counts.
+  func dataOrThrow(partial: Bool = false) throws -> Operation.Data {
+    let refusals = (errors ?? []).map(Refused.init)
+    if let ended = refusals.first(where: \.isOfToken) { throw ended }
+    if let data, refusals.isEmpty || partial { return data }
+    if let refusal = refusals.first { throw refusal }
+    throw URLError(.cannotParseResponse)
+  }
+}
+
+/// 1, 2, 4 … seconds, and with jitter.
+func pause(_ failures: Int, longest: Double) -> Double {
+  let ceiling = min(longest, pow(2, Double(min(failures, 10))))
+  return Double.random(in: ceiling / 2 ..< ceiling)
 }

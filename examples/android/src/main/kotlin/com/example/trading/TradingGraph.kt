@@ -1,19 +1,71 @@
-// Never compiled with Apollo's libraries or Android's: README.md says with what it was.
+// Never compiled with Apollo's libraries or Android's: examples/README.md says with what it was.
 package com.example.trading
 
 import android.content.Context
 import android.net.ConnectivityManager
 import android.net.Network
+import android.os.SystemClock
+import android.util.AtomicFile
+import com.apollographql.apollo.ApolloCall
+import com.apollographql.apollo.ApolloClient
+import com.apollographql.apollo.api.ApolloResponse
+import com.apollographql.apollo.api.Error
+import com.apollographql.apollo.api.Operation
+import com.apollographql.apollo.api.Optional
+import com.apollographql.apollo.api.http.valueOf
+import com.apollographql.apollo.exception.ApolloException
+import com.apollographql.apollo.exception.ApolloWebSocketClosedException
+import com.apollographql.apollo.exception.DefaultApolloException
+import com.apollographql.apollo.network.http.DefaultHttpEngine
+import com.apollographql.apollo.network.http.HttpInfo
+import com.apollographql.apollo.network.websocket.GraphQLWsProtocol
+import com.apollographql.apollo.network.websocket.WebSocketNetworkTransport
+import com.apollographql.apollo.network.websocket.closeConnection
+import com.example.api.AccountSubscription
 import com.example.api.HomeQuery
+import com.example.api.PlaceMutation
+import com.example.api.SignInMutation
+import com.example.api.VoidMutation
+import com.example.api.fragment.Figures
+import com.example.api.fragment.OrderRow
+import com.example.api.fragment.Outcome
+import com.example.api.fragment.PositionRow
+import com.example.api.type.FeedStatus
+import com.example.api.type.LoginInput
+import com.example.api.type.OrderSize
+import com.example.api.type.PlaceOrderInput
+import com.example.api.type.PlaceOrderKind
+import com.example.api.type.Side
+import com.example.api.type.UnsentReason
+import java.io.File
+import java.time.Instant
+import java.time.ZonedDateTime
+import java.time.format.DateTimeFormatter
+import java.util.UUID
+import kotlin.random.Random
+import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.FlowPreview
 import kotlinx.coroutines.SupervisorJob
+import kotlinx.coroutines.TimeoutCancellationException
+import kotlinx.coroutines.async
+import kotlinx.coroutines.channels.Channel
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.flow.MutableStateFlow
+import kotlinx.coroutines.flow.StateFlow
+import kotlinx.coroutines.flow.asStateFlow
+import kotlinx.coroutines.flow.timeout
+import kotlinx.coroutines.flow.update
+import kotlinx.coroutines.sync.Mutex
+import kotlinx.coroutines.sync.withLock
+import kotlinx.coroutines.withTimeoutOrNull
+import org.json.JSONObject
 
-/** The parts of an app that share a session. `onAnswer` keeps the id of each request as a breadcrumb of the app's reports. */
-class TradingGraph(context: Context, url: String, onAnswer: (Breadcrumb) -> Unit) {
-  val session = Session(url, AccountStore(context), onAnswer)
+/** The parts of an app that share a session. `store` keeps the account, encrypted by a key of the phone's keystore. */
+class TradingGraph(context: Context, url: String, store: AccountStore) {
+  val session = Session(url, store)
   val account = LiveAccount(session)
-  val catalog = Catalog(session)
   private val network = NetworkState(context, account::networkIsBack)
   val orders = Orders(session, network, CoroutineScope(SupervisorJob() + Dispatchers.IO), context)
 
@@ -35,4 +87,376 @@ class NetworkState(context: Context, private val onReturn: () -> Unit) : Connect
   }
 
   override fun onAvailable(network: Network) = onReturn()
+}
+
+/** The account that is signed in. */
+data class Account(val email: String, val token: String)
+
+interface AccountStore {
+  /** Null where nobody is signed in. */
+  fun read(): Account?
+  fun write(account: Account?)
+}
+
+/** The token, and requests with it. */
+class Session(url: String, private val store: AccountStore) {
+  private val mutex = Mutex()
+  @Volatile
+  var account = store.read()
+    private set
+  /** The credentials of this run only. A run that has none shows the form again when the token ends. */
+  private var password: String? = null
+  /** Called where somebody has signed in or out: what is followed is another's. */
+  var onAccount: () -> Unit = {}
+  @Volatile
+  private var serverAheadMs: Long? = null
+
+  val client = ApolloClient.Builder()
+    .serverUrl(url)
+    .httpEngine(DefaultHttpEngine(timeoutMillis = 10_000))
+    .subscriptionNetworkTransport(
+      // OkHttp packs its sockets, and tells the code with which one is closed.
+      WebSocketNetworkTransport.Builder()
+        .serverUrl(url)
+        .wsProtocol(GraphQLWsProtocol { mapOf("authorization" to "Bearer ${account?.token}") })
+        .build()
+    )
+    .build()
+
+  /** Throws `SignedOut` with the server's words where it is refused. */
+  suspend fun signIn(email: String, password: String) = mutex.withLock { logIn(email, password) }
+
+  suspend fun signOut() = mutex.withLock { end("signed out", account?.token) }
+
+  /** The account with its token, or another token than that which was refused: fetched once for all that wait for it. */
+  suspend fun account(refused: String?): Account = mutex.withLock {
+    val known = account ?: throw SignedOut("nobody is signed in")
+    if (known.token != refused) return@withLock known
+    try {
+      logIn(known.email, password ?: throw SignedOut("the token has ended"))
+    } catch (signedOut: SignedOut) {
+      throw end(signedOut.message, refused)
+    }
+  }
+
+  /** Called where the renewed token is refused too: a third is not tried. */
+  suspend fun giveUp(token: String): SignedOut = mutex.withLock { end("the renewed token is refused", token) }
+
+  /** An answer to a request with the token; a refused token is renewed once. With `email` as that account alone. */
+  suspend fun <D : Operation.Data> ask(call: ApolloCall<D>, partial: Boolean = false, email: String? = null): D {
+    var refused: String? = null
+    while (true) {
+      val sender = account(refused)
+      if (email != null && email != sender.email) throw SignedOut("another account is signed in")
+      try {
+        val answer = call.copy().addHttpHeader("authorization", "Bearer ${sender.token}").execute()
+        return noteDate(answer).dataOrRefused(partial)
+      } catch (refusal: Refused) {
+        if (!refusal.isOfToken) throw refusal
+        if (refused != null) throw giveUp(sender.token)
+        refused = sender.token
+      }
+    }
+  }
+
+  /** The server's time by the last `Date` and this device's uptime, which nobody sets; some two seconds behind at most. */
+  suspend fun serverTime(): Instant {
+    if (serverAheadMs == null) ask(client.query(HomeQuery()), partial = true)
+    val aheadMs = serverAheadMs ?: throw DefaultApolloException("an answer without a date")
+    return Instant.ofEpochMilli(SystemClock.elapsedRealtime() + aheadMs)
+  }
+
+  /** The next subscription has a socket of its own. */
+  fun dropLine(why: String) = client.subscriptionNetworkTransport.closeConnection(DefaultApolloException(why))
+
+  private suspend fun logIn(email: String, password: String): Account {
+    val call = client.mutation(SignInMutation(LoginInput(email = email, password = password)))
+    val answer = noteDate(call.execute()).dataOrRefused().login
+    val token = answer?.onLoginSuccess?.accessToken ?: throw SignedOut(answer?.onRefusal?.message ?: "refused")
+    val signedIn = Account(email, token)
+    store.write(signedIn)
+    val isAnother = account?.email != email
+    account = signedIn
+    this.password = password
+    if (isAnother) onAccount()
+    return signedIn
+  }
+
+  /** Orders stay on the disk. */
+  private fun end(why: String?, token: String?): SignedOut {
+    if (account?.token == token) {
+      account = null
+      password = null
+      store.write(null)
+      onAccount()
+    }
+    return SignedOut(why)
+  }
+
+  private fun <D : Operation.Data> noteDate(answer: ApolloResponse<D>): ApolloResponse<D> {
+    val date = answer.executionContext[HttpInfo]?.headers?.valueOf("date") ?: return answer
+    val at = ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant()
+    serverAheadMs = at.toEpochMilli() - SystemClock.elapsedRealtime()
+    return answer
+  }
+}
+
+/** The account from a snapshot, and then from what changed. */
+data class AccountState(
+  val positions: Map<String, PositionRow> = emptyMap(),
+  val orders: Map<String, OrderRow> = emptyMap(),
+  val figures: Figures? = null,
+  /** Null while there is no connection. */
+  val status: FeedStatus? = null,
+  /** Shown beside the list whenever the status is not `LIVE`. */
+  val asOf: String? = null,
+) {
+  fun fold(event: AccountSubscription.AccountChanges): AccountState {
+    val known = if (event.snapshot) AccountState(figures = figures) else this
+    return AccountState(
+      positions = known.positions - event.positions.closed.toSet() +
+        event.positions.upserted.map { it.positionRow }.associateBy { it.id } +
+        event.positions.ticks.mapNotNull { known.positions[it.id]?.copy(profit = it.profit) }.associateBy { it.id },
+      orders = known.orders - event.orders?.closed.orEmpty().toSet() +
+        event.orders?.upserted.orEmpty().map { it.orderRow }.associateBy { it.id },
+      figures = event.session?.figures ?: known.figures,
+      status = event.status,
+      asOf = event.asOf,
+    )
+  }
+}
+
+class LiveAccount(private val session: Session) {
+  private val shown = MutableStateFlow(AccountState())
+  val state: StateFlow<AccountState> = shown.asStateFlow()
+  private val back = Channel<Unit>(Channel.CONFLATED)
+  @Volatile
+  private var email: String? = null
+  private var cursor: String? = null
+
+  /** Follows until nobody is signed in, or the server says that it is no use to ask again: then it throws. */
+  @OptIn(FlowPreview::class)
+  suspend fun follow() {
+    var refused: String? = null
+    var failures = 0
+    while (true) {
+      var token: String? = null
+      var isRefused = false
+      var leastMs = 0L
+      try {
+        val account = session.account(refused)
+        token = account.token
+        begin(account.email)
+        session.client.subscription(AccountSubscription(after = Optional.presentIfNotNull(cursor))).toFlow()
+          // The heartbeat and ten seconds without an event: then the line is dead, though nobody says so.
+          .timeout(25.seconds)
+          .collect { answer ->
+            val event = answer.dataOrRefused(partial = true).accountChanges
+            shown.update { it.fold(event) }
+            cursor = event.cursor
+            failures = 0
+            refused = null
+          }
+      } catch (silent: TimeoutCancellationException) {
+        networkIsBack()
+      } catch (failure: ApolloException) {
+        isRefused = failure is ApolloWebSocketClosedException && failure.code in TOKEN_REFUSED
+      } catch (refusal: Refused) {
+        isRefused = refusal.isOfToken
+        if (!isRefused && !refusal.isRetryable) throw refusal
+        leastMs = refusal.retryAfterMs
+      }
+      if (isRefused && token != null) {
+        if (refused != null) throw session.giveUp(token)
+        refused = token
+        back.trySend(Unit)
+      }
+      // A renewed token may end while the next line is waited for.
+      if (token != null && token != refused) refused = null
+      shown.update { it.copy(status = null) }
+      withTimeoutOrNull(leastMs + pauseMs(failures, 30_000)) { back.receive() }
+      failures += 1
+    }
+  }
+
+  /** Called where the platform knows of a network that is back, or another: the old line is left to die. */
+  fun networkIsBack() {
+    back.trySend(Unit)
+    session.dropLine("another line")
+  }
+
+  /** Called where somebody has signed in or out. The socket, which Apollo keeps for a minute, would be the next user's. */
+  fun accountChanged() {
+    begin(null)
+    networkIsBack()
+  }
+
+  /** Nothing of another account is shown, nor gone on from. */
+  private fun begin(next: String?) {
+    if (next == email) return
+    email = next
+    cursor = null
+    shown.value = AccountState()
+  }
+
+  private companion object {
+    val TOKEN_REFUSED = setOf(4401, 4403)
+  }
+}
+
+/** The reasons that speak of each request with the key; there may be others one day. */
+private val SURE = setOf(UnsentReason.VOIDED, UnsentReason.SETTLED)
+
+/** Orders, each kept on disk under its key from before it is sent until its outcome is known. */
+class Orders(
+  private val session: Session,
+  private val network: NetworkState,
+  private val scope: CoroutineScope,
+  context: Context,
+) {
+  private class Kept(val account: String, val key: String, val since: String)
+
+  private val folder = File(context.filesDir, "orders").apply { mkdirs() }
+
+  /** One call for a tap. Null: the server's records do not reach back to it, so nobody knows. */
+  suspend fun place(symbol: String, side: Side, units: Double): Outcome? {
+    if (!network.isOnline) throw Offline()
+    val account = session.account(null)
+    val since = session.serverTime()
+    val before = since.plusSeconds(30)
+    val kept = Kept(account.email, UUID.randomUUID().toString(), since.toString())
+    val input = PlaceOrderInput(
+      symbol = symbol, side = side, kind = Optional.present(PlaceOrderKind.MARKET), size = OrderSize(units = Optional.present(units)),
+      idempotencyKey = kept.key, sendBefore = Optional.present(before.toString()),
+      keyMade = Optional.present(kept.since))
+    keep(kept)
+    // The order runs to its end, whatever the screen does.
+    return scope.async { settle(kept, input, before) }.await()
+  }
+
+  /**
+   * At the start of the app and after a sign-in: ends the doubt about orders of an earlier run, which are not sent again.
+   * What is refused is asked about by the next start.
+   */
+  suspend fun resume(): List<Outcome?> {
+    val outcomes = mutableListOf<Outcome?>()
+    for (file in folder.listFiles { file -> file.extension == "json" }.orEmpty()) {
+      val json = JSONObject(file.readText())
+      val kept = Kept(json.getString("account"), json.getString("key"), json.getString("since"))
+      // A key is one account's: for another it would be unused, and the answer that nothing was sent.
+      if (kept.account != session.account?.email) continue
+      try {
+        outcomes += close(kept)
+      } catch (refused: Refused) {
+        continue
+      }
+    }
+    return outcomes
+  }
+
+  /** Sends it, and again under its key, for as long as it is meant; then its key is closed. */
+  private suspend fun settle(kept: Kept, input: PlaceOrderInput, before: Instant): Outcome? {
+    var refusal: Refused? = null
+    var failures = 0
+    while (session.serverTime() < before) {
+      var leastMs = 0L
+      try {
+        val outcome = session.ask(session.client.mutation(PlaceMutation(input)), email = kept.account).placeOrder?.outcome
+        // That says nothing of earlier requests, such as one that somebody on the way has sent twice: closing the key does.
+        if (outcome?.onOrderRejected?.sent == false) break
+        if (outcome != null) return end(kept, outcome)
+      } catch (lost: ApolloException) {
+        // No answer: it was sent or not.
+        refusal = null
+      } catch (refused: Refused) {
+        refusal = refused
+        if (!refused.isRetryable) break
+        leastMs = refused.retryAfterMs
+      }
+      delay(leastMs + pauseMs(failures++, 4_000))
+    }
+    val outcome = close(kept)
+    // Surely not placed: the reason is the server's.
+    if (refusal != null && outcome?.onOrderRejected?.sent == false) throw refusal
+    return outcome
+  }
+
+  /** Ends the doubt: its outcome where it was placed, else it never is. */
+  private suspend fun close(kept: Kept): Outcome? {
+    var failures = 0
+    while (true) {
+      var leastMs = 0L
+      try {
+        val outcome = voided(kept.key, kept)
+        // A repeat is refused so also where the first request is forgotten: a key of the same age tells whether the records reach back.
+        val rejected = outcome?.onOrderRejected
+        if (rejected?.sent == false && rejected.reason !in SURE) voided(UUID.randomUUID().toString(), kept)
+        if (outcome != null) return end(kept, outcome)
+      } catch (lost: ApolloException) {
+        // Nobody was asked: again after a pause.
+      } catch (refused: Refused) {
+        if (refused.code == "IDEMPOTENCY_UNAVAILABLE" && !refused.isRetryable && !refused.isLimit) {
+          file(kept).delete()
+          return null
+        }
+        if (!refused.isRetryable) throw refused
+        leastMs = refused.retryAfterMs
+      }
+      delay(leastMs + pauseMs(failures++, 4_000))
+    }
+  }
+
+  private suspend fun voided(key: String, kept: Kept): Outcome? =
+    session.ask(session.client.mutation(VoidMutation(key, Optional.present(kept.since))), email = kept.account).voidOrder?.outcome
+
+  /** The next run asks again for one that is unknown. */
+  private fun end(kept: Kept, outcome: Outcome): Outcome {
+    if (outcome.onOrderOutcomeUnknown == null) file(kept).delete()
+    return outcome
+  }
+
+  /** On the disk when this returns, whole or not at all. */
+  private fun keep(kept: Kept) {
+    val json = JSONObject().put("account", kept.account).put("key", kept.key).put("since", kept.since)
+    val file = AtomicFile(file(kept))
+    val stream = file.startWrite()
+    stream.write(json.toString().toByteArray())
+    file.finishWrite(stream)
+  }
+
+  private fun file(kept: Kept) = File(folder, "${kept.key}.json")
+}
+
+/** The first error of an answer: the server says what it is, and whether the same request may succeed later. */
+class Refused(error: Error) : Exception(error.message) {
+  val code = error.extensions?.get("code")
+  val isRetryable = error.extensions?.get("retryable") == true
+  val retryAfterMs = 1_000 * ((error.extensions?.get("retryAfter") as? Number)?.toLong() ?: 0)
+
+  /** The account has had its share of orders or keys. */
+  val isLimit = error.extensions?.get("limit") != null
+
+  val isOfToken get() = code == "UNAUTHENTICATED"
+}
+
+/** Nobody is signed in: show the form of the sign-in. */
+class SignedOut(why: String?) : Exception(why)
+
+/** There is no network: the order was not placed, and does not go out when the network is back. */
+class Offline : Exception("no network")
+
+/** With `partial` a screen shows what there is; else each field counts. */
+fun <D : Operation.Data> ApolloResponse<D>.dataOrRefused(partial: Boolean = false): D {
+  exception?.let { throw it }
+  val refusals = errors.orEmpty().map(::Refused)
+  refusals.firstOrNull { it.isOfToken }?.let { throw it }
+  val data = data
+  if (data != null && (refusals.isEmpty() || partial)) return data
+  throw refusals.firstOrNull() ?: DefaultApolloException("an answer with neither data nor errors")
+}
+
+/** 1, 2, 4 … seconds, and with jitter. */
+fun pauseMs(failures: Int, longest: Long): Long {
+  val ceiling = minOf(longest, 1_000L shl minOf(failures, 10))
+  return Random.nextLong(ceiling / 2, ceiling)
 }
