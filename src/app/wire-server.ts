@@ -4,7 +4,6 @@ import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
 import { createEngine, Readiness, type Site } from '../engine/index.ts';
 import { FrontPage } from '../graphiql/server/front-page.ts';
 import { GraphiQL } from '../graphiql/server/graphiql.ts';
-import type { Registry } from '../lib/metrics/registry.ts';
 import { ERROR_CODES } from '../schema/error-codes.ts';
 import { cachedSize, sizeOf } from '../schema/list-sizes.ts';
 import { publicCause } from '../schema/public-error.ts';

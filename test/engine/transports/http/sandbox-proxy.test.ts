@@ -3,7 +3,6 @@ import { beforeEach, expect, test } from 'vitest';
 import { SandboxProxy } from '../../../../src/sandbox/page/sandbox-proxy.ts';
 import { statusesOf } from '../../../end-to-end/chaos/raw-connection.ts';
 import { startTestApp } from '../../../support/app.ts';
-import { eventually } from '../../../support/eventually.ts';
 import { rawRequest } from '../../../support/raw-request.ts';
 import { sharedApp } from '../../../support/shared-app.ts';
 
