@@ -81,7 +81,7 @@ export class OpenPositions {
   #fetch(viewer: Viewer, tries = 1): Promise<PositionsAnswer> {
     const { gateway, board, feeds } = this.#options;
     return gateway.getOpenPositions(viewer, this.#newestOf(viewer)).then((answer) => {
-      const list = board.offer(viewer, newer(this.#newestOf(viewer), answer));
+      const list = board.offer(viewer, newer(this.#shown(viewer), answer));
       if (list !== null) {
         feeds.served(viewer, list);
         return list;
@@ -93,7 +93,10 @@ export class OpenPositions {
 
   /** A running feed has its list even where the board has forgotten it. */
   #newestOf(viewer: Viewer): PositionsAnswer | null {
-    const { board, feeds } = this.#options;
-    return newer(board.newest(viewer), feeds.shown(viewer)?.list ?? null);
+    return newer(this.#options.board.newest(viewer), this.#shown(viewer));
+  }
+
+  #shown(viewer: Viewer): PositionsAnswer | null {
+    return this.#options.feeds.shown(viewer)?.list ?? null;
   }
 }

@@ -6,10 +6,11 @@ import { POSITIONS, type Position } from './holdings.ts';
 
 const ANSWER = f.table('OpenPositions', { positions: f.vital(POSITIONS) });
 
-/** The list, and the hash of its body: a body of the same hash need not be parsed again. */
+/** The list, and what the next body is compared by: an equal one need not be parsed. */
 export interface OpenPositions {
   readonly positions: readonly Position[];
-  readonly bodyHash: string;
+  /** Null where the body before it had another length. */
+  readonly bodyHash: string | null;
   readonly bodyBytes: number;
 }
 
@@ -21,9 +22,13 @@ export const getOpenPositions = read({
   run: (calls, previous: OpenPositions | null) =>
     calls.send('list', {}, (answer) => {
       const { bytes } = answer;
-      // Keeping the body would take two fifths of a user's memory.
-      const bodyHash = hash('sha256', bytes, 'base64');
-      if (previous?.bodyHash === bodyHash) return { ...previous, ...timesOf(answer) };
+      // The hash is kept, since the body would be two fifths of a user's memory. Where the market moves, most bodies have another
+      // length than the one before, and need no hash.
+      const isSameLength = previous?.bodyBytes === bytes.length;
+      const bodyHash = isSameLength ? hash('sha256', bytes, 'base64') : null;
+      if (bodyHash !== null && previous?.bodyHash === bodyHash) {
+        return { ...previous, ...timesOf(answer) };
+      }
       const { positions } = calls.read(answer, ANSWER);
       return { positions, bodyHash, bodyBytes: bytes.length, ...timesOf(answer) };
     }),
