@@ -1,10 +1,5 @@
-// The service and the client search alike by these. Unicode's classes are texts, because React Native's Babel preset writes out those of a
-// literal, which is 24 kB.
-export const LETTER = '\\p{L}';
-export const PUNCTUATION = '\\p{P}';
-/** Diacritics, and what is invisible. */
-const MARK = '\\p{M}\\p{Cf}';
-const MARKS = new RegExp(`[${MARK}]+`, 'gu');
+/** Diacritics and invisible characters. */
+const MARKS = /[\p{M}\p{Cf}]+/gu;
 // Unicode normalization does not decompose these letters into a base letter and a mark.
 const UNDIVIDED: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -32,9 +27,9 @@ export function fold(text: string): string {
 }
 
 // Punctuation is part of a word only inside it: `BRK.B`, `AT&T` and `S&P` stay whole.
-const OUTER_PUNCTUATION = new RegExp(`^[${PUNCTUATION}]+|[${PUNCTUATION}]+$`, 'gu');
-const INNER_PUNCTUATION = new RegExp(`[${PUNCTUATION}]+`, 'u');
-const LEADING_MARKS = new RegExp(`^[^${LETTER}\\d]+`, 'u');
+const OUTER_PUNCTUATION = /^\p{P}+|\p{P}+$/gu;
+const INNER_PUNCTUATION = /\p{P}+/u;
+const LEADING_MARKS = /^[^\p{L}\d]+/u;
 
 /** The parts of a folded text between spaces. */
 function chunks(folded: string): string[] {

@@ -17,7 +17,7 @@ const InstrumentFilter = builder.inputType('InstrumentFilter', {
   fields: (t) => ({
     search: t.string({
       description:
-        'Words of the symbol, the name or the description. Case, accents and a typo do not matter; each word must be found. A currency pair is found by either currency, and by both as `EURUSD`, `EUR USD` or `EUR/USD`.',
+        'Words of the symbol, the name or the description. Case, accents and a typo do not matter; each word must be found. A currency pair is found by either currency, and by both as `EURUSD` or `EUR USD`.',
     }),
     ids: t.idList({ description: 'Any of these ids.' }),
     sectors: t.floatList({ description: 'Any of these sectors.' }),
@@ -34,7 +34,7 @@ const InstrumentOrderBy = builder.enumType('InstrumentOrderBy', {
   values: {
     RELEVANCE: {
       description:
-        'How well they match the search, with `ASC` the best first: the symbol itself, its beginning, a currency of the pair, a word of the name, the description, a typo. Without a search it is `SYMBOL`.',
+        'How well they match the search, with `ASC` the best first: the symbol itself, its beginning, a word of the name, the description, a typo. Without a search it is `SYMBOL`.',
     },
     SYMBOL: { description: 'The symbol.' },
     NAME: { description: 'The name.' },

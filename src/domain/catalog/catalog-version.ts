@@ -3,7 +3,7 @@ import type { Instrument } from '../../gateway/operations/get-all-tickers.ts';
 import { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { buildIndex, type CatalogIndex } from './search/catalog-index.ts';
-import { compareText, sortInSlices } from './sorting.ts';
+import { compareText } from './sorting.ts';
 
 /** One immutable state of a group's catalog. */
 export interface CatalogVersion {
@@ -36,7 +36,7 @@ export async function buildVersion(
 ): Promise<{ version: CatalogVersion; before: Before }> {
   // In slices, so that a catalog of any size does not block requests.
   const scheduler = new FairScheduler();
-  const sorted = await sortInSlices(instruments, compareInstruments, scheduler);
+  const sorted = instruments.toSorted(compareInstruments);
   const bySymbol = new Uint32Array(sorted.length);
   const byId = new Map<string, Instrument>();
   const digests = new Map<string, string>();

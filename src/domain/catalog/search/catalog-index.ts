@@ -1,8 +1,7 @@
 import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
-import { currencyPairOf, joined } from '../../../lib/currency-pair.ts';
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { fold, laterParts, splitWords, symbolForms } from '../../../lib/search-words.ts';
-import { compareText, sortInSlices } from '../sorting.ts';
+import { compareText } from '../sorting.ts';
 import { createSearchIndex } from './search-index.ts';
 import { WordIndexBuilder } from './word-index.ts';
 
@@ -15,8 +14,6 @@ export async function buildIndex(instruments: readonly Instrument[]) {
   await scheduler.turn('catalog');
   const nameKeys: string[] = [];
   const symbols = new WordIndexBuilder();
-  const currencies = new WordIndexBuilder();
-  const pairs = new Set<string>();
   const names = new WordIndexBuilder();
   const descriptions = new WordIndexBuilder();
   for (const [ordinal, instrument] of instruments.entries()) {
@@ -25,17 +22,10 @@ export async function buildIndex(instruments: readonly Instrument[]) {
     const nameKey = fold(name);
     nameKeys.push(nameKey);
     const key = fold(symbol);
-    const forms = symbolForms(key);
-    for (const form of forms) symbols.add(form, ordinal);
-    const pair = currencyPairOf(instrument);
-    if (pair !== null) {
-      const word = pair.base + pair.quote;
-      pairs.add(word);
-      // `EUR/USD` is one of the spellings, while `EURUSD.r` is an instrument of its own.
-      if (forms.some((form) => joined(form) === word)) symbols.add(word, ordinal);
-      currencies.add(pair.base, ordinal);
-      currencies.add(pair.quote, ordinal);
-    }
+    for (const form of symbolForms(key)) symbols.add(form, ordinal);
+    // A currency pair begins with its base, and is found by its quote too: `usd` finds EURUSD and EURUSD.r.
+    const quote = fold(instrument.pCurrency);
+    if (quote !== '' && key.includes(quote)) names.add(quote, ordinal);
     for (const word of splitWords(nameKey)) names.add(word, ordinal);
     for (const part of laterParts(key)) names.add(part, ordinal);
     for (const word of splitWords(fold(description))) descriptions.add(word, ordinal);
@@ -43,10 +33,10 @@ export async function buildIndex(instruments: readonly Instrument[]) {
   const at = (ordinal: number) => instruments[ordinal] as Instrument;
   const byId = (a: number, b: number) => compareText(at(a).id, at(b).id);
   const ordinals = instruments.map((_instrument, ordinal) => ordinal);
-  const sorted = async (compare: (a: number, b: number) => number) =>
-    Uint32Array.from(
-      await sortInSlices(ordinals, (a, b) => compare(a, b) || byId(a, b), scheduler),
-    );
+  const sorted = async (compare: (a: number, b: number) => number) => {
+    await scheduler.turn('catalog');
+    return Uint32Array.from(ordinals.toSorted((a, b) => compare(a, b) || byId(a, b)));
+  };
   return {
     /** The keys of the order by name, by ordinal: folded, so that `eBay` sorts among the E. */
     nameKeys,
@@ -56,8 +46,6 @@ export async function buildIndex(instruments: readonly Instrument[]) {
     byLeverage: await sorted((a, b) => at(a).leverage - at(b).leverage),
     search: createSearchIndex(instruments.length, {
       symbols: await symbols.build(scheduler),
-      currencies: await currencies.build(scheduler),
-      pairs,
       names: await names.build(scheduler),
       descriptions: await descriptions.build(scheduler),
     }),

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { joined } from '../../../lib/currency-pair.ts';
 import { memo } from '../../../lib/memo.ts';
 import { bare } from '../../../lib/search-words.ts';
 import { typoTest } from '../../../lib/typos.ts';
@@ -10,10 +9,9 @@ export const MATCH = {
   none: 0,
   symbol: 1,
   symbolPrefix: 2,
-  pair: 3,
-  name: 4,
-  description: 5,
-  typo: 6,
+  name: 3,
+  description: 4,
+  typo: 5,
 } as const;
 const WORST_MATCH = MATCH.typo;
 
@@ -32,10 +30,6 @@ export interface Matches {
 /** The indexes of a version, by what their words stand for. */
 export interface SearchWords {
   readonly symbols: WordIndex;
-  /** The currencies of pairs. */
-  readonly currencies: WordIndex;
-  /** Every pair as one word, such as `eurusd`. */
-  readonly pairs: ReadonlySet<string>;
   readonly names: WordIndex;
   readonly descriptions: WordIndex;
 }
@@ -43,19 +37,13 @@ export interface SearchWords {
 /** An instrument's class depends on it and the term alone: pages stay consistent when others come or go. */
 export function createSearchIndex(
   size: number,
-  { symbols, currencies, pairs, names, descriptions }: SearchWords,
+  { symbols, names, descriptions }: SearchWords,
 ) {
   // Memoized for the pages of one search, and for the first letters that many clients type.
   const recent = new LRUCache<string, Matches>({
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: ({ classes, ordinals }) => classes.byteLength + ordinals.byteLength + 200,
   });
-
-  /** `eur usd` and `eur/usd` are other spellings of `eurusd`. */
-  function asPair(term: string): string {
-    const pair = joined(term);
-    return pairs.has(pair) ? pair : term;
-  }
 
   /** Every word has to match; the worst match is the class of the whole. */
   function classesOf(term: string): Uint8Array {
@@ -86,7 +74,6 @@ export function createSearchIndex(
     }
     mark(classes, descriptions.withPrefix(text), MATCH.description);
     mark(classes, names.withPrefix(text), MATCH.name);
-    mark(classes, currencies.withPrefix(text), MATCH.pair);
     // The text as typed, for symbols may begin with a mark.
     markSymbols(classes, word);
     return classes;
@@ -98,9 +85,8 @@ export function createSearchIndex(
   }
 
   return {
-    /** `asked`: a term that is not empty. */
-    find(asked: string): Matches {
-      const term = asPair(asked);
+    /** `term` is not empty. */
+    find(term: string): Matches {
       return memo<string, Matches>(recent, term, () => {
         const classes = classesOf(term);
         return { classes, ordinals: inOrder(classes) };

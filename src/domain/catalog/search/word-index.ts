@@ -1,6 +1,6 @@
 import type { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { lettersIn } from '../../../lib/typos.ts';
-import { compareText, firstWhere, sortInSlices } from '../sorting.ts';
+import { compareText, firstWhere } from '../sorting.ts';
 
 export type WordIndex = Awaited<ReturnType<WordIndexBuilder['build']>>;
 
@@ -20,7 +20,7 @@ export class WordIndexBuilder {
 
   async build(scheduler: FairScheduler) {
     // Words with one prefix are adjacent.
-    const words = await sortInSlices([...this.#ordinals.keys()], compareText, scheduler);
+    const words = [...this.#ordinals.keys()].sort(compareText);
     /** The letters of each word as bits, for a fast comparison. */
     const letters = new Int32Array(words.length);
     // The start of each word's postings; one more entry ends the last.
