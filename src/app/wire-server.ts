@@ -5,7 +5,7 @@ import { createEngine, Readiness, type Site } from '../engine/index.ts';
 import { FrontPage } from '../graphiql/server/front-page.ts';
 import { GraphiQL } from '../graphiql/server/graphiql.ts';
 import { ERROR_CODES } from '../schema/error-codes.ts';
-import { cachedSize, sizeOf } from '../schema/list-sizes.ts';
+import { catalogSize } from '../schema/list-sizes.ts';
 import { publicCause } from '../schema/public-error.ts';
 import { printedSchema } from '../schema/schema.ts';
 import type { StartOptions } from './app-options.ts';
@@ -30,7 +30,7 @@ export function wireServer(config: Config, options: StartOptions, resources: Res
     describe: publicCause,
     scheduler: turns,
     createContext: (caller, operation) => new GraphContext(domain, caller, operation),
-    sizeOf: (list, { account }) => sizeOf(list, (one) => cachedSize(domain, account, one)),
+    sizeOf: () => catalogSize(domain.catalogs),
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
     cachedResponsesBytes: cacheBytes.answers,
     receipts: config.sandbox,

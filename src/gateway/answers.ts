@@ -12,8 +12,6 @@ export interface ModifiedCatalog extends ReadTimes {
   readonly instruments: readonly Instrument[];
   /** Rows that broke the interface's table and were left out. */
   readonly skipped: number;
-  /** Values of enums that are not known here. */
-  readonly unknownValues: number;
   readonly total: number;
   readonly etag: string | null;
   readonly headers: AnswerHeaders;

@@ -16,10 +16,6 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
     }),
     ...exposed(t, perGroup, {
       'String!': { group: 'The account group.' },
-      'Int!': {
-        unknownValues:
-          'How many values the gateway sent that an enum here lacks, such as a new `shariaStatus`. They are null.',
-      },
     }),
     ...exposedOf(t, perGroup, ({ version }) => version, {
       'String!': {

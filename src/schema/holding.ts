@@ -1,10 +1,8 @@
 import type { Order, Position } from '../gateway/operations/holdings.ts';
-import { traits } from '../lib/field-traits.ts';
 import { ageLimit, checkAge, ownRead, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
-import { perOrder, perPosition } from './list-sizes.ts';
 import { nullable, perAccount, perGroup } from './sharing.ts';
 
 export const Side = builder.enumType('Side', {
@@ -81,7 +79,6 @@ for (const [ref, what] of [
 }
 
 PositionRef.implement({
-  ...traits(perPosition),
   description:
     'An open position. Fields that the gateway left out, or sent with another type, are null, as is a figure beyond ± 2^53; fractions are the nearest double. Those in one instrument are `Instrument.positions`.',
   fields: (t) =>
@@ -95,7 +92,6 @@ PositionRef.implement({
 });
 
 OrderRef.implement({
-  ...traits(perOrder),
   description:
     'A pending order. Fields that the gateway left out, or sent with another type, are null, as is a figure beyond ± 2^53; fractions are the nearest double. Those for one instrument are `Instrument.orders`.',
   fields: (t) => ({

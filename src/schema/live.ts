@@ -12,7 +12,6 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { exposed, type FieldBuilder } from './exposed.ts';
 import { PositionRef } from './holding.ts';
-import { perPosition } from './list-sizes.ts';
 import { PositionTotalsRef } from './position-totals.ts';
 import { nonNull, perAccount } from './sharing.ts';
 
@@ -34,7 +33,6 @@ const FeedStatus = builder.enumType('FeedStatus', {
 });
 
 const PositionTickRef = builder.objectRef<Position>('PositionTick').implement({
-  ...traits(perPosition),
   description: 'The fields of a position that move with the market, as they are now.',
   fields: (t) =>
     exposed(t, perAccount, {

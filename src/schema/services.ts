@@ -19,6 +19,5 @@ export type Services = Pick<
   | 'prover'
   | 'feeds'
   | 'catchUp'
-  | 'holdings'
   | 'orderDesk'
 >;

@@ -48,11 +48,6 @@ export function createAccountServices(
     clock,
     pollsPerSecond,
     random: Math.random,
-    onStretched: (factor) =>
-      log.warn(
-        { pollsPerSecond, factor: Math.round(factor * 100) / 100 },
-        'live lists are polled less often than POSITIONS_POLL_MS asks for: GATEWAY_POLLS_PER_SECOND is reached',
-      ),
   });
   const feeds = new Feeds({
     gateway,
@@ -92,11 +87,6 @@ export function createAccountServices(
     /** Resolves when reads of the account can no longer be older than its last order at any replica. */
     async catchUp(account: Account) {
       if (!(await freshness.catchUp(account))) accounts.emit('changed', account);
-    },
-    /** How many an account has. Callers must have proof of the account. */
-    holdings: {
-      positions: (account: Account) => feeds.sizeFor(account) ?? board.sizeFor(account),
-      orders: (account: Account) => sessions.orderCount(account),
     },
     caches: {
       session: () => sessions.byteSize,

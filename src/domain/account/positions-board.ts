@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
-import type { Account } from '../../lib/account.ts';
 import { Watermarks } from '../../lib/watermarks.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
@@ -62,11 +61,6 @@ export class PositionsBoard {
     this.#byToken.put(viewer.tokenHash, list);
     if (proof !== null) this.#byAccount.put(proof.account, list);
     return list;
-  }
-
-  /** The number of positions in an account's newest list; 0 where none is known. */
-  sizeFor(account: Account): number {
-    return this.#byAccount.get(account)?.positions.length ?? 0;
   }
 
   /** The estimated size of all lists. An account's newest one is among its tokens' too, and counts once. */

@@ -2,9 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { Order, Position } from '../../gateway/operations/holdings.ts';
-import type { Account } from '../../lib/account.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
-import { growingLru } from '../../lib/growing-lru.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -43,7 +41,6 @@ interface CachedSnapshot {
 }
 
 const OPERATION = 'getSession';
-const ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
 
 /**
  * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices of an account see.
@@ -52,7 +49,6 @@ const ACCOUNTS = { maxEntries: 100_000, entryBytes: 110 };
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cache: LRUCache<string, CachedSnapshot>;
-  readonly #orderCounts = growingLru<string, number>(ACCOUNTS);
   /** The newest snapshot that was evicted, or not kept: a call from before may bring an older one. */
   #forgottenTime = 0;
 
@@ -108,14 +104,9 @@ export class Sessions {
     return this.#options.joinedReads.isReading(viewer, OPERATION);
   }
 
-  /** The number of orders in an account's newest snapshot; 0 where none is known. */
-  orderCount(account: Account): number {
-    return this.#orderCounts.get(account) ?? 0;
-  }
-
-  /** The estimated size of all cached snapshots, and of what else is remembered of accounts. */
+  /** The estimated size of all cached snapshots. */
   get byteSize(): number {
-    return this.#cache.calculatedSize + this.#orderCounts.calculatedSize;
+    return this.#cache.calculatedSize;
   }
 
   #readCaughtUp(viewer: Viewer, demand: SessionDemand): SessionAnswer | Promise<SessionAnswer> {
@@ -149,8 +140,6 @@ export class Sessions {
     // An answer from before a change is its own readers', and is not cached for later ones.
     if (answer.logicalTime > Math.max(newest, freshness.changedAt(account))) {
       this.#keep(tokenHash, keepsRows ? answer : withoutRows(answer));
-      // The gateway has just answered this very token for this account.
-      this.#orderCounts.set(account, answer.session.orders?.length ?? 0);
     }
     return answer;
   }

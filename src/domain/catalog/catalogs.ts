@@ -123,14 +123,13 @@ export class Catalogs {
 /** A group's catalog as one reader got it, unchanged by refreshes. `isStale` also where a kept proof is past its age. */
 function viewOf(catalog: GroupCatalog, copy: CatalogCopy, clock: Clock, isStale: boolean) {
   const nowMs = clock.now();
-  const { version, skipped, unknownValues } = copy;
+  const { version, skipped } = copy;
   const stale = isStale || nowMs >= copy.staleFromMs;
   return {
     group: catalog.group,
     key: catalog.key,
     version,
     skipped,
-    unknownValues,
     stale,
     ageSeconds: wholeSeconds(copy.initialAgeMs + nowMs - copy.sentAtMs),
     /** TTL for an answer made of this view; 0 for a stale one. */

@@ -59,11 +59,6 @@ export class Feeds {
     return state?.list ? state : null;
   }
 
-  /** The number of positions in the account's live list; null where no feed has one. */
-  sizeFor(account: Account): number | null {
-    return this.#feeds.get(account)?.state.list?.positions.length ?? null;
-  }
-
   /** Called with each list that was served to the viewer by another call than a poll. */
   served(viewer: Viewer, list: PositionsAnswer): void {
     const { schedule, pollMs } = this.#options;

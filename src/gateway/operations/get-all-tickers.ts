@@ -128,13 +128,10 @@ export async function toInstruments(rows: Iterable<unknown>, reading: Reading = 
     if (total % ROWS_AT_A_TIME === 0) await setImmediate();
   }
   const instruments = [...byId.values()];
-  const unknownValues = instruments.filter(({ shariaStatus }) => shariaStatus === null).length;
   return {
     instruments,
     /** Rows that broke the interface's table and were left out. */
     skipped,
-    /** Values of enums that are not known here. */
-    unknownValues,
     total,
   };
 }

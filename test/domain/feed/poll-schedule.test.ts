@@ -30,29 +30,6 @@ function busiestSecond(polls: readonly { readonly atMs: number }[]): number {
   return busiest;
 }
 
-test('lists that are polled less often than they ask for are told of once a minute, with the factor', async () => {
-  const clock = createScriptedClock();
-  const told: number[] = [];
-  const schedule = new PollSchedule({
-    clock,
-    pollsPerSecond: 10,
-    random: () => 0,
-    onStretched: (factor) => told.push(factor),
-  });
-  const join = () => schedule.join(() => {}).every(500, clock.now());
-  for (let lists = 0; lists < 4; lists += 1) join();
-  expect(told).toEqual([]);
-  join();
-  join();
-  expect(told).toEqual([expect.closeTo(10 / 9.5)]);
-  await clock.advance(59_999);
-  join();
-  expect(told).toHaveLength(1);
-  await clock.advance(1);
-  join();
-  expect(told).toEqual([expect.closeTo(10 / 9.5), expect.closeTo(16 / 9.5)]);
-});
-
 test('above the ceiling all intervals stretch alike, and no second has more polls', async () => {
   const { clock, polls, schedule, startMs } = createPolls(50, 200);
   await clock.advance(60_000);

@@ -65,7 +65,7 @@ describe('a GET of the catalog alone', () => {
   });
 });
 
-test('a new word of the gateway costs no instrument, and is counted', async () => {
+test('a new word of the gateway costs no instrument', async () => {
   await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '30' });
   const theirs = await own.signIn();
   const response = await fetch(`${own.sandbox.url}/trading/tickers/standard-usd`, {
@@ -77,7 +77,7 @@ test('a new word of the gateway costs no instrument, and is counted', async () =
   own.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
   const { data, errors } = await own.query(
     `{
-      catalog { size skipped unknownValues }
+      catalog { size skipped }
       all: instruments(first: 0) { totalCount }
       known: instruments(first: 0, filter: { shariaStatuses: [COMPLIANT, QUESTIONABLE, NONCOMPLIANT] }) { totalCount }
       new: instrument(id: "${rows[0]?._id}") { id shariaStatus }
@@ -86,7 +86,7 @@ test('a new word of the gateway costs no instrument, and is counted', async () =
   );
   expect(errors).toEqual([]);
   expect(data).toEqual({
-    catalog: { size: rows.length, skipped: 0, unknownValues: 3 },
+    catalog: { size: rows.length, skipped: 0 },
     all: { totalCount: rows.length },
     known: { totalCount: rows.length - 3 },
     new: { id: rows[0]?._id, shariaStatus: null },

@@ -1,7 +1,7 @@
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../../src/engine/documents/amount.ts';
-import { sizeOf } from '../../../src/schema/list-sizes.ts';
+import { catalogSize } from '../../../src/schema/list-sizes.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { factsIn, schemaOf } from '../schema-of.ts';
 
@@ -11,7 +11,7 @@ const HELD = 700;
 function cost(text: string, variables: Record<string, unknown> = {}, held = HELD): number {
   return evaluate(factsIn(schema, text).cost, {
     variables,
-    sizeOf: (name) => sizeOf(name, (one) => (one === 'instruments' ? held : 0)),
+    sizeOf: () => catalogSize({ heldSize: held }),
   });
 }
 

@@ -12,7 +12,6 @@ import { type CopyTimes, timesOf } from './freshness.ts';
 export interface CatalogCopy extends CopyTimes {
   readonly version: CatalogVersion;
   readonly skipped: number;
-  readonly unknownValues: number;
   readonly etag: string | null;
 }
 
@@ -86,12 +85,8 @@ export class GroupCatalog {
       // The client takes a 304 for an answer to an ETag alone.
       return this.#hold({ ...(revalidated as CatalogCopy), ...times });
     }
-    const { skipped, unknownValues, total, etag } = answer;
+    const { skipped, total, etag } = answer;
     if (skipped > 0) this.#warn('instruments were left out', { skipped, total });
-    if (unknownValues > 0) {
-      const message = 'instruments have values of enums that are not known here';
-      this.#warn(message, { unknownValues, total });
-    }
     this.#check(answer, isProvisional);
     const previous = this.#copy?.version ?? null;
     const { version, before } = await buildVersion(answer.instruments, previous);
@@ -100,7 +95,7 @@ export class GroupCatalog {
     if (this.served !== null) await version.index;
     // A 304 without an ETag cannot prolong a provisional copy.
     const kept = isProvisional ? null : etag;
-    return this.#hold({ version, skipped, unknownValues, etag: kept, ...times });
+    return this.#hold({ version, skipped, etag: kept, ...times });
   }
 
   /** Ends the copy's life before its time; `isOver` also what it may serve while the gateway fails, or offers much less. */

@@ -35,10 +35,7 @@ export interface SearchWords {
 }
 
 /** An instrument's class depends on it and the term alone: pages stay consistent when others come or go. */
-export function createSearchIndex(
-  size: number,
-  { symbols, names, descriptions }: SearchWords,
-) {
+export function createSearchIndex(size: number, { symbols, names, descriptions }: SearchWords) {
   // Memoized for the pages of one search, and for the first letters that many clients type.
   const recent = new LRUCache<string, Matches>({
     maxSize: REMEMBERED_BYTES,
