@@ -7,7 +7,6 @@ import { buildSchema, printedSchema } from '../src/schema/schema.ts';
 import { generatedFiles, ROWS, rowsFile } from './client-generated.ts';
 import { withConfigurationTable } from './configuration-doc.ts';
 import { errorsPage } from './errors-doc.ts';
-import { withInterface } from './interface-doc.ts';
 import { metricsPage } from './metrics-doc.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -25,7 +24,6 @@ for await (const [path, text] of madeFromCode()) {
 
 async function* madeFromCode(): AsyncGenerator<readonly [path: string, text: string]> {
   yield ['docs/configuration.md', withConfigurationTable(read('docs/configuration.md'))];
-  yield ['docs/gateway.md', withInterface(read('docs/gateway.md'))];
   yield ['docs/openapi.json', `${JSON.stringify(openApi(), null, 2)}\n`];
   yield ['docs/errors.md', errorsPage()];
   yield ['docs/metrics.md', metricsPage()];

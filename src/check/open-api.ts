@@ -8,7 +8,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 const TEXT = { type: 'string' };
 const FLAG = { type: 'boolean' };
 
-/** The bodies of refusals; of a sign-in also with a 200. */
+/** The bodies of refusals; a sign-in has them with a 200 as well. */
 const ERRORS = {
   details: { error: TEXT, message: TEXT, details: { type: 'object' } },
   plain: { error: TEXT, message: TEXT },
@@ -41,53 +41,7 @@ const NOTES: Readonly<Record<string, string>> = {
   value: 'Any JSON.',
 };
 
-// A token of nobody: its claims are the login and the group of the other examples.
-const TOKEN = [{ alg: 'HS256' }, { login: 700_001, group: 'standard-usd' }, 'of nobody']
-  .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-  .join('.');
-
-/** What examples have by the names of their fields; other numbers are 1, and other texts are left out where nobody needs them. */
-const EXAMPLES: Readonly<Record<string, unknown>> = {
-  access_token: TOKEN,
-  login: 700_001,
-  group: 'standard-usd',
-  provider: 'mobile-wallet',
-  key: 'watchlist',
-  value: ['AAPL'],
-  _id: 'AAPL',
-  symbol: 'AAPL',
-  friendlyName: 'Apple Inc.',
-  desc: 'Maker of phones and computers',
-  mCurrency: 'USD',
-  pCurrency: 'USD',
-  currency: 'USD',
-  timezone: 'America/New_York',
-  id: '700001001',
-  'orders.id': '700001002',
-  'access.id': 'standard',
-  orderId: '700001002',
-  customerId: 'cus_700001',
-  status: 'APPROVED',
-  title: 'Bank account',
-  email: 'demo@example.com',
-  password: 'demo',
-  account_external_id: '700001',
-  address: '0x52908400098527886E0F7030069857D2E4169EE7',
-  phone: '+15550100',
-  ids: [1, 2],
-  deviceId: 'a-phone',
-  balance: 50_000,
-  equity: 50_010,
-  invested: 200,
-  priceOpen: 200,
-  priceCurrent: 201,
-  price: 190,
-  amount: 1,
-  digits: 2,
-};
-const TIME_EXAMPLE = 1_764_000_000;
-
-/** The interface as this service uses it, from the tables by which it calls, reads and compares: an OpenAPI 3.1 document. */
+/** The interface as the operations' tables describe it: an OpenAPI 3.1 document. */
 export function openApi() {
   const schemas = new Schemas();
   const paths: Record<string, Record<string, unknown>> = {};
@@ -136,14 +90,10 @@ function operationOf(
       in: 'path',
       required: true,
       schema: TEXT,
-      example: String(EXAMPLES[name] ?? name),
     })),
     ...query.map((name) => ({ name, in: 'query', schema: TEXT })),
   ];
-  const requestBody = body && {
-    required: true,
-    ...content(schemas.of(body, true), exampleOf(body, true)),
-  };
+  const requestBody = body && { required: true, ...content(schemas.of(body, true)) };
   return {
     operationId,
     summary: `op ${number}`,
@@ -153,15 +103,15 @@ function operationOf(
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
     responses: {
-      200: { description: 'Done.', ...content(schemas.of(answer), exampleOf(answer)) },
+      200: { description: 'Done.', ...content(schemas.of(answer)) },
       '4XX': { description: 'Refused.', ...refusal },
       '5XX': { description: 'Failed.', ...refusal },
     },
   };
 }
 
-function content(schema: Schema, example?: unknown) {
-  return { content: { 'application/json': { schema, ...(example !== undefined && { example }) } } };
+function content(schema: Schema) {
+  return { content: { 'application/json': { schema } } };
 }
 
 /** The schemas of the document, of which objects have names. */
@@ -173,7 +123,7 @@ class Schemas {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** `isSent`: of a body, which has nothing but its fields, and of which null is none. */
+  /** `isSent`: a body has no other fields, and none of them is null. */
   of(shape: Shape, isSent = false): Schema {
     if (shape.kind === 'list') return { type: 'array', items: this.of(shape.of, isSent) };
     return shape.kind === 'object' ? this.#object(shape, isSent) : scalarOf(shape);
@@ -215,22 +165,4 @@ function isNeeded({ missing }: FieldShape): boolean {
 function orNull(schema: Schema): Schema {
   if ('$ref' in schema) return { anyOf: [schema, { type: 'null' }] };
   return { ...schema, type: [schema.type, 'null'] };
-}
-
-/** `isSent`: of a body only what is needed. `name`: that of the field, behind that of the list or object that has it. */
-function exampleOf(shape: Shape, isSent = false, name = '', within = ''): unknown {
-  if (shape.kind === 'list') return EXAMPLES[name] ?? [exampleOf(shape.of, isSent, name)];
-  if (shape.kind === 'object') {
-    const fields = Object.entries(shape.fields).map(([field, each]) => {
-      const isText = each.shape.kind === 'string' && !Object.hasOwn(EXAMPLES, field);
-      const isLeftOut = !isNeeded(each) && (isSent || isText);
-      return [field, isLeftOut ? undefined : exampleOf(each.shape, isSent, field, name)];
-    });
-    return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
-  }
-  const known = EXAMPLES[`${within}.${name}`] ?? EXAMPLES[name];
-  if (shape.kind === 'boolean') return name === 'success';
-  if (shape.isTime) return TIME_EXAMPLE;
-  if (shape.isId) return typeof known === 'number' ? known : 1;
-  return known ?? (shape.kind === 'number' ? 1 : (shape.oneOf?.[0] ?? 'text'));
 }

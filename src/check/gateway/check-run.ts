@@ -1,61 +1,66 @@
 import type { Config } from '../../config.ts';
-import { UnsafePathError } from '../../gateway/errors.ts';
+import { jsonOf } from '../../gateway/answer-body.ts';
+import type { ReadOperation } from '../../gateway/define-operation.ts';
 import type { Answer } from '../../gateway/exchange.ts';
-import { isRow } from '../../gateway/wire/scalars.ts';
-import { type Comparison, compare } from './compare.ts';
-import { comparisonFindings } from './comparison-findings.ts';
-import { type Diagnosis, diagnose, statusOf } from './diagnose.ts';
-import type { Finding, SuggestedSettings } from './finding.ts';
-import type { Probe, ProbeAnswer, ProbeCall, ProbeName } from './probe.ts';
-import { answerOf } from './probe.ts';
-import { ALL_AT_ONCE, pagingIn, remediesFor } from './remedies.ts';
+import {
+  type CallDescription,
+  type DescribedOperation,
+  firstCallOf,
+} from '../../gateway/operation.ts';
+import { OPERATIONS, type ReadName } from '../../gateway/operations.ts';
+import { type Comparison, compare, MISSING, NULL, type SeenField } from './compare.ts';
+import { comparisonFindings, isWrongUnit } from './comparison-findings.ts';
+import { diagnose, type Fault } from './diagnose.ts';
+import type { CheckedName, Finding, SuggestedSettings } from './finding.ts';
+import type { Probe, Probed, Recorded } from './probe.ts';
 
 export type Purpose =
-  | 'reach'
+  | 'without a token'
   | 'sign in'
   | 'read'
-  | 'read again'
-  | 'find the login'
-  | 'revalidate'
-  | 'forged token';
+  | 'again'
+  | 'with another claim'
+  | 'with If-None-Match'
+  | 'with a broken signature';
 
-/** A call that has ended, for the report: no value of its answer is in it. */
+/** An operation that has ended, for the report: no value of its answer is in it. */
 export interface CallReport {
-  readonly operation: ProbeName;
+  readonly operation: CheckedName;
   readonly purpose: Purpose;
+  /** The method and the path as they were sent, with `{names}` in place of values. */
+  readonly sent: string;
   readonly status: number | null;
   readonly ms: number;
-  /** Null for what is not compared with the interface. */
-  readonly comparison: Comparison | null;
-  readonly instruments: number | null;
+  /** How many fields of the answer are there, and as described. */
+  readonly fields: { readonly fitting: number; readonly seen: number } | null;
 }
 
 export interface CheckRunOptions {
   readonly probe: Probe;
   readonly config: Config;
   readonly nowMs: () => number;
-  /** The fields, by path or last name, that this gateway may lack. */
-  readonly allowed: ReadonlySet<string>;
-  /** Called before each call. */
-  readonly onStart: (operation: ProbeName, purpose: Purpose) => void;
-  /** Called after each call, in order. */
+  /** Called after each operation, in order. */
   readonly onEnd: (call: CallReport) => void;
 }
 
-export interface Called {
-  readonly diagnosis: Diagnosis;
+export interface Called<Result> {
+  /** Whether it made a call. */
+  readonly isSent: boolean;
+  /** Null where the operation failed. */
+  readonly result: Result | null;
+  readonly fault: Fault | null;
   readonly status: number | null;
-  /** Undefined where the body is no JSON. */
+  /** The answer to its last call. */
+  readonly answer: Answer | null;
+  /** The JSON of that answer, whatever its status; undefined where it is none. */
   readonly json: unknown;
 }
 
-const COMPARED: ReadonlySet<Purpose> = new Set(['sign in', 'read', 'find the login']);
-/** A call that needs more than this share of its limit is likely to exceed it on a bad day. */
-export const NEAR_LIMIT = 0.5;
-// The leeway of a token's expiry: beyond it a clock that is wrong locks users out.
+const COMPARED: ReadonlySet<Purpose> = new Set(['sign in', 'read', 'with another claim']);
+// The leeway of a token's expiry: a clock that is further ahead locks users out.
 const CLOCK_LEEWAY_MS = 30_000;
 
-/** One run of the check: makes its calls, and keeps what they have shown. */
+/** One run of the check: it runs operations, and keeps what it has found. */
 export class CheckRun {
   readonly config: Config;
   readonly calls: CallReport[] = [];
@@ -81,63 +86,75 @@ export class CheckRun {
     this.findings.push({ level, text, ...about });
   }
 
-  async call(operation: ProbeName, purpose: Purpose, call: ProbeCall): Promise<Called> {
-    this.#options.onStart(operation, purpose);
-    const probed = await this.#options.probe.call(operation, call).catch(notWritten);
-    const diagnosis = diagnose(operation, probed);
-    const json = diagnosis.kind === 'answered' ? diagnosis.json : bodyOf(probed);
-    const status = statusOf(probed.exchange);
-    const isCompared =
-      diagnosis.kind === 'answered' &&
-      COMPARED.has(purpose) &&
-      // A sign-in may be refused with a 200, which is another body of the interface.
-      !(operation === 'login' && isRow(json) && typeof json.error === 'string');
-    const comparison = isCompared ? compare(answerOf(operation), json, this.nowMs()) : null;
-    if (comparison) this.#judgeShape(operation, comparison, json);
-    if (diagnosis.kind === 'answered') {
-      this.#judgeTime(operation, probed);
-      this.#judgeClock(diagnosis.answer);
-      const sign = isCompared ? pagingIn(answerOf(operation), json, diagnosis.answer) : null;
-      if (sign !== null) {
-        const text = `It is one page of several (${sign}), and others are never asked for: ${ALL_AT_ONCE}.`;
-        this.find('problem', text, { operation });
-      }
-    }
+  async read<Input, Result>(
+    operation: ReadOperation<Input, Result> & { readonly name: ReadName },
+    purpose: Purpose,
+    token: string | null,
+    input: Input,
+  ): Promise<Called<Result>> {
+    const probed = await this.#options.probe.read(operation, input, token);
+    return this.#ended(operation, purpose, probed);
+  }
+
+  async signIn(email: string, password: string) {
+    const { login } = OPERATIONS;
+    const probed = await this.#options.probe.write(login, { email, password });
+    return this.#ended(login, 'sign in', probed);
+  }
+
+  /** Reports why an operation that has to succeed has failed; returns its result. */
+  resultOf<Result>(operation: CheckedName, { result, fault }: Called<Result>): Result | null {
+    if (fault !== null) this.find('problem', fault.text, { ...fault, operation });
+    return result;
+  }
+
+  #ended<Result>(
+    operation: DescribedOperation & { readonly name: CheckedName },
+    purpose: Purpose,
+    { recorded, result, error, ms }: Probed<Result>,
+  ): Called<Result> {
+    const { name } = operation;
+    const last = recorded.at(-1);
+    const exchange = last?.exchange;
+    const answer = exchange?.sent && exchange.answered ? exchange : null;
+    const sent = this.#sent(operation, last);
+    const comparisons = COMPARED.has(purpose) ? comparisonsOf(operation, recorded) : [];
+    for (const comparison of comparisons) this.#judge(name, comparison);
+    if (answer !== null && result !== null) this.#judgeClock(answer);
     const report: CallReport = {
-      operation,
+      operation: name,
       purpose,
-      status,
-      ms: Math.round(probed.ms),
-      comparison,
-      instruments: operation === 'getAllTickers' && Array.isArray(json) ? json.length : null,
+      sent,
+      status: answer?.status ?? null,
+      ms: Math.round(ms),
+      fields: comparisons.length === 0 ? null : fieldsIn(comparisons),
     };
     this.calls.push(report);
     this.#options.onEnd(report);
-    return { diagnosis, status, json };
+    return {
+      isSent: last !== undefined,
+      result,
+      fault: error === null ? null : diagnose(last, error, sent),
+      status: report.status,
+      answer,
+      json: answer === null ? undefined : jsonOf(answer),
+    };
   }
 
-  #judgeShape(operation: ProbeName, comparison: Comparison, json: unknown): void {
-    const { allowed } = this.#options;
-    this.findings.push(...comparisonFindings(operation, comparison, allowed));
-    for (const text of remediesFor(answerOf(operation), json, comparison)) {
-      this.find('note', text, { operation });
-    }
+  #sent(operation: DescribedOperation, last: Recorded | undefined): string {
+    const { method, path } = firstCallOf(operation);
+    const row = last?.call.row ?? { verb: method, path };
+    const [, query] = last?.call.path.split('?') ?? [];
+    return `${row.verb} ${this.#options.probe.prefix}${row.path}${query ? `?${query}` : ''}`;
   }
 
-  /** A call with the token, which has to be answered: finds why it is not, else returns the answer. */
-  answerOf(operation: ProbeName, { diagnosis }: Called): Answer | null {
-    if (diagnosis.kind === 'answered') return diagnosis.answer;
-    if (diagnosis.kind !== 'refused') {
-      this.findings.push(diagnosis.finding);
-      return null;
-    }
-    const why =
-      diagnosis.status === 401
-        ? 'the token is refused. Is it of this gateway, and still valid, or is the path another?'
-        : 'this account, or the address of this machine, is not allowed to.';
-    const text = `Status ${diagnosis.status}: ${why} Does something in front want a header of its own (GATEWAY_HEADERS)?`;
-    this.find('problem', text, { operation, setting: 'CHECK_TOKEN' });
-    return null;
+  #judge(operation: CheckedName, comparison: Comparison): void {
+    for (const found of comparisonFindings(comparison)) this.findings.push({ ...found, operation });
+    const { gatewayTimeUnit } = this.config;
+    if (!isWrongUnit(comparison.times, gatewayTimeUnit, this.nowMs())) return;
+    this.settings.GATEWAY_TIME_UNIT = 'auto';
+    const text = `Times are not all in ${gatewayTimeUnit}; auto reads seconds, milliseconds and microseconds.`;
+    this.find('problem', text, { operation, setting: 'GATEWAY_TIME_UNIT' });
   }
 
   /** A cached answer keeps the date at which it was made. */
@@ -148,33 +165,37 @@ export class CheckRun {
     this.#isClockJudged = true;
     const seconds = Math.round(Math.abs(aheadMs) / 1_000);
     const side = aheadMs > 0 ? 'ahead of' : 'behind';
-    this.find(
-      'warning',
-      `The gateway's clock is ${seconds} s ${side} this machine's: is this machine's right?`,
-    );
-  }
-
-  #judgeTime(operation: ProbeName, { ms, deadlineMs }: ProbeAnswer): void {
-    if (ms <= deadlineMs * NEAR_LIMIT) return;
-    this.find('warning', 'It took more than half of its deadline.', {
-      operation,
-      setting: 'GATEWAY_TIMEOUT_MS',
-    });
+    const text = `The gateway's clock is ${seconds} s ${side} this machine's: is this machine's right?`;
+    this.find('warning', text);
   }
 }
 
-/** A login or a group that no path can hold is never sent, by the service neither. */
-function notWritten(cause: unknown): ProbeAnswer {
-  if (!(cause instanceof UnsafePathError)) throw cause;
-  return { exchange: { sent: false, cause }, ms: 0, deadlineMs: 0 };
+/** One comparison for each call of the operation: pages of one list are compared together. */
+function comparisonsOf(operation: DescribedOperation, recorded: readonly Recorded[]): Comparison[] {
+  return Object.values(operation.calls).flatMap((call) => {
+    const answers = recorded.flatMap((each) => answersTo(call, each));
+    return answers.length === 0 ? [] : [compare(call.answer, answers)];
+  });
 }
 
-/** The body of an answer that is no 2xx, where it is JSON. */
-function bodyOf({ exchange }: ProbeAnswer): unknown {
-  if (!exchange.sent || !exchange.answered) return undefined;
-  try {
-    return JSON.parse(exchange.bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+/** The JSON of a 2xx; none of a sign-in that is refused by a 200. */
+function answersTo(called: CallDescription, { call, exchange }: Recorded): unknown[] {
+  const isOfCall = call.row.verb === called.method && call.row.path === called.path;
+  if (!isOfCall || !exchange.sent || !exchange.answered) return [];
+  const { status } = exchange;
+  const json = status >= 200 && status <= 299 ? jsonOf(exchange) : undefined;
+  const isRefusal =
+    call.row.errors === 'sign-in' && typeof json === 'object' && json !== null && 'error' in json;
+  return json === undefined || isRefusal ? [] : [json];
+}
+
+function fieldsIn(comparisons: readonly Comparison[]): NonNullable<CallReport['fields']> {
+  const all = comparisons.flatMap(({ fields }) => fields);
+  const seen = all.filter((field) => Object.keys(field.seen).length > 0);
+  const fits = ({ seen: types, expected, missing }: SeenField) => {
+    const others = Object.keys(types).filter((type) => type !== expected);
+    return others.every((type) => missing === 'nothing' && (type === MISSING || type === NULL));
+  };
+  const fitting = seen.filter(fits);
+  return { fitting: fitting.length, seen: seen.length };
 }

@@ -1,57 +1,89 @@
-import type { Comparison, SeenField } from './compare.ts';
+import type { Loss } from '../../gateway/shape.ts';
+import type { TimeUnit } from '../../gateway/wire/scalars.ts';
+import { type Comparison, MISSING, NULL, type SeenField } from './compare.ts';
 import type { Finding } from './finding.ts';
-import type { ProbeName } from './probe.ts';
-import { isAbsent } from './remedies.ts';
 
-const COSTS = {
+type Found = Omit<Finding, 'operation'>;
+
+const COSTS: Readonly<Record<Loss, string>> = {
   nothing: 'the service does without',
   value: 'it will be null',
   row: 'such an instrument is left out of the catalog',
   answer: 'the whole answer cannot be used (GATEWAY_CONTRACT)',
-} as const;
+};
 
-/** The differences from the interface: a finding for each field, and one for all that are only missing. `allowed`: fields that may be absent, or another type. */
-export function comparisonFindings(
-  operation: ProbeName,
-  comparison: Comparison,
-  allowed: ReadonlySet<string>,
-): Finding[] {
-  const different = comparison.fields.filter(({ isWrong, loss }) => isWrong || loss !== 'nothing');
-  const isAllowed = ({ path }: SeenField) =>
-    allowed.has(path) || allowed.has(path.slice(path.lastIndexOf('.') + 1));
-  const isMissing = ({ isWrong, loss }: SeenField) => !isWrong && loss === 'value';
-  const missing = different.filter(isMissing);
-  const absent = missing.filter((field) => isAbsent(field) && !isAllowed(field));
+/** The differences from the interface. Fields that every row of a list lacks are one finding. */
+export function comparisonFindings({ fields, unknown }: Comparison): Found[] {
+  const absent = fields.filter((field) => isAbsent(field) && field.missing !== 'nothing');
+  const wrong = fields.filter((field) => !isAbsent(field) && othersIn(field).length > 0);
+  const incomplete = fields.filter(
+    (field) => !absent.includes(field) && field.missing === 'value' && lacks(field),
+  );
   return [
-    ...different
-      .filter((field) => !isMissing(field))
-      .map((field) => ({
-        level: isAllowed(field) ? ('note' as const) : levelOf(field),
-        text: textOf(field),
-        operation,
-      })),
-    ...absentFindings(operation, absent),
-    ...missingFindings(
-      operation,
-      missing.filter((field) => !absent.includes(field)),
-    ),
-    ...emptyFindings(operation, comparison.fields),
-    ...unknownFindings(operation, comparison.unknown),
+    ...absentFindings(absent),
+    ...wrong.map((field): Found => ({ level: levelOf(field), text: wrongText(field) })),
+    ...missingFindings(incomplete),
+    ...emptyFindings(fields),
+    ...unknownFindings(unknown),
   ];
 }
 
-function levelOf({ loss }: SeenField): Finding['level'] {
-  return loss === 'nothing' ? 'note' : 'problem';
+/** Whether each row lacks the field, and none has it null. */
+export function isAbsent({ seen }: SeenField): boolean {
+  return Object.keys(seen).join() === MISSING;
 }
 
-function absentFindings(operation: ProbeName, fields: readonly SeenField[]): Finding[] {
+function lacks({ seen }: SeenField): boolean {
+  return (seen[MISSING] ?? 0) + (seen[NULL] ?? 0) > 0;
+}
+
+/** The types that are not the expected one; missing counts where it costs more than the value. */
+function othersIn({ expected, seen, missing }: SeenField): string[] {
+  const isNamed = (type: string) =>
+    type === MISSING || type === NULL ? missing === 'row' || missing === 'answer' : true;
+  return Object.keys(seen).filter((type) => type !== expected && isNamed(type));
+}
+
+function levelOf({ wrong }: SeenField): Finding['level'] {
+  return wrong === 'nothing' ? 'note' : 'problem';
+}
+
+/** One finding for the fields of each list or object. */
+function absentFindings(fields: readonly SeenField[]): Found[] {
+  const byParent = Map.groupBy(fields, ({ path }) => path.slice(0, path.lastIndexOf('.') + 1));
+  return [...byParent].map(([parent, lacking]) => {
+    const names = lacking.map(({ path }) => path.slice(parent.length)).join(', ');
+    const place = parent === '' ? 'The answer' : `Each of ${parent.slice(0, -1)}`;
+    const losses = lacking.map(({ missing }) => missing);
+    const worst = (['answer', 'row'] as const).find((loss) => losses.includes(loss));
+    const cost = worst === undefined ? 'they will be null' : COSTS[worst];
+    const text = `${place} lacks ${names}; ${cost}. Does the gateway have other names for them? The operation's file in src/gateway/operations/ says which names are read.`;
+    return { level: 'problem', text };
+  });
+}
+
+function wrongText(field: SeenField): string {
+  const { path, expected, seen, missing, wrong } = field;
+  const total = Object.values(seen).reduce((sum, times) => sum + times, 0);
+  const others = othersIn(field);
+  const found = others.map((type) =>
+    total === 1 ? type : `${type} ${seen[type]} of ${total} times`,
+  );
+  const isWrong = others.some((type) => type !== MISSING && type !== NULL);
+  const name = path === '' ? 'the answer itself' : path;
+  return `${name}: ${expected} expected, ${found.join(', ')} found; ${COSTS[isWrong ? wrong : missing]}.`;
+}
+
+/** The interface does not say that these have to be there. */
+function missingFindings(fields: readonly SeenField[]): Found[] {
   if (fields.length === 0) return [];
-  const names = fields.map(({ path }) => path).join(', ');
-  const text = `Absent from every row: ${names}. They would be null; accept it by --allow-missing NAME.`;
-  return [{ level: 'problem', text, operation }];
+  const names = fields.map(({ path, expected, seen }) =>
+    Object.hasOwn(seen, expected) ? `${path} (sometimes)` : path,
+  );
+  return [{ level: 'note', text: `Missing, or null: ${names.join(', ')}.` }];
 }
 
-function emptyFindings(operation: ProbeName, fields: readonly SeenField[]): Finding[] {
+function emptyFindings(fields: readonly SeenField[]): Found[] {
   const isUnseen = ({ seen }: SeenField) => Object.keys(seen).length === 0;
   const lists = fields.filter(
     (field, at) =>
@@ -59,36 +91,33 @@ function emptyFindings(operation: ProbeName, fields: readonly SeenField[]): Find
   );
   if (lists.length === 0) return [];
   const names = lists.map(({ path }) => path.replace(/\[\]$/, '') || 'the list').join(', ');
-  const text = `Empty: ${names}. Of their rows nothing is known: check with an account that has some.`;
-  return [{ level: 'note', text, operation }];
-}
-
-/** The interface does not say that these have to be there. */
-function missingFindings(operation: ProbeName, fields: readonly SeenField[]): Finding[] {
-  if (fields.length === 0) return [];
-  const names = fields.map(({ path, expected, seen }) =>
-    Object.hasOwn(seen, expected) ? `${path} (sometimes)` : path,
-  );
-  return [{ level: 'note', text: `Missing, or null: ${names.join(', ')}.`, operation }];
-}
-
-function textOf({ path, expected, seen, loss }: SeenField): string {
-  const total = Object.values(seen).reduce((sum, times) => sum + times, 0);
-  const others = Object.entries(seen).filter(([type]) => type !== expected);
-  const found = others.map(([type, times]) =>
-    total === 1 ? type : `${type} ${times} of ${total} times`,
-  );
-  const name = path === '' ? 'the answer itself' : path;
-  return `${name}: ${expected} expected, ${found.join(', ')} found; ${COSTS[loss]}.`;
+  const text = `Empty: ${names}. Nothing is known of their rows: check with an account that has some.`;
+  return [{ level: 'note', text }];
 }
 
 const MAX_NAMES = 10;
+const OF_PAGES = /(^|\.)(next\w*|cursor|has_?(more|next)|total\w*)$/i;
 
-function unknownFindings(operation: ProbeName, unknown: Comparison['unknown']): Finding[] {
+function unknownFindings(unknown: Comparison['unknown']): Found[] {
   if (unknown.length === 0) return [];
-  const names = unknown.slice(0, MAX_NAMES).map(({ path, type }) => `${path} (${type})`);
-  const others = unknown.length - names.length;
-  if (others > 0) names.push(`${others} more`);
-  const text = `Not in the interface, and not read: ${names.join(', ')}.`;
-  return [{ level: 'note', text, operation }];
+  const named = unknown.map(({ path, type }) => `${path} (${type})`);
+  const others = named.length > MAX_NAMES ? `, ${named.length - MAX_NAMES} more` : '';
+  const text = `Not in the interface, and not read: ${named.slice(0, MAX_NAMES).join(', ')}${others}.`;
+  const page = unknown.find(({ path }) => OF_PAGES.test(path) && !path.includes('[]'));
+  if (page === undefined) return [{ level: 'note', text }];
+  const pages = `Is the answer one page of several (${page.path})? Others are never asked for: docs/your-own.md says how to read pages.`;
+  return [
+    { level: 'note', text },
+    { level: 'warning', text: pages },
+  ];
+}
+
+const YEAR_2000_MS = 946_684_800_000;
+const DAY_MS = 86_400_000;
+
+/** Whether a configured unit of times reads them wrongly: outside the years from 2000 to tomorrow. */
+export function isWrongUnit(times: readonly number[], unit: TimeUnit, nowMs: number): boolean {
+  if (unit === 'auto') return false;
+  const factor = unit === 's' ? 1_000 : 1;
+  return times.some((time) => time * factor < YEAR_2000_MS || time * factor > nowMs + DAY_MS);
 }

@@ -1,12 +1,15 @@
+import { connectionFaults } from '../../app/max-connections.ts';
 import { findUnusable, settingProblem } from '../../app/resources.ts';
 import type { SettingName } from '../../config/settings.ts';
 import { type Config, type Environment, parseEnvironment } from '../../config.ts';
 import { KEY_SET_TIMEOUT_MS } from '../../domain/auth/verifier.ts';
 import { isRow } from '../../gateway/wire/scalars.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
-import type { Section } from '../section.ts';
 
-export interface ConfigurationReport extends Section {
+export interface ConfigurationReport {
+  /** One line for each, as a start lists them. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
   readonly config: Config;
   readonly faulty: ReadonlySet<SettingName>;
 }
@@ -29,6 +32,7 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
       ? null
       : faultOfKeySet(config.jwtJwksUrl),
   ]);
+  const connections = connectionFaults(config);
   return {
     config,
     faulty,
@@ -37,8 +41,14 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
       // The service that is to be checked may well run beside the check.
       ...unusable.filter((line) => !IN_USE.test(line)),
       ...unreachable(config, isRedisDown, keySetFault),
+      ...connections.problems,
     ],
-    warnings: [...warnings, ...ofStores, ...unusable.filter((line) => IN_USE.test(line))],
+    warnings: [
+      ...warnings,
+      ...ofStores,
+      ...unusable.filter((line) => IN_USE.test(line)),
+      ...connections.warnings,
+    ],
   };
 }
 

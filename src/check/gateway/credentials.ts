@@ -10,12 +10,12 @@ const PLAIN = plainText('any text');
 const SECRET = secret(PLAIN);
 
 const NEITHER =
-  'CHECK_TOKEN is unset: it, or CHECK_EMAIL and CHECK_PASSWORD, must be set to go through the operations; ' +
-  'CHECK_TOKEN_FILE and CHECK_PASSWORD_FILE may name files';
+  'Set CHECK_EMAIL and CHECK_PASSWORD, or CHECK_TOKEN: the operations are called as a user. CHECK_TOKEN_FILE and ' +
+  'CHECK_PASSWORD_FILE may name files';
 
 /**
- * The token, or what to sign in with: from the environment, from files, or from the console. Never from
- * arguments, which every user of the machine can list. A string says what is wrong.
+ * The token, or the e-mail and password: from the environment, from files, or from the console. Never from arguments, which every
+ * user of the machine can list. A string is the fault.
  */
 export async function readCredentials({
   environment,
@@ -26,9 +26,7 @@ export async function readCredentials({
   const password = givenValue('CHECK_PASSWORD', SECRET, environment);
   for (const each of [token, email, password]) if (typeof each === 'string') return each;
   if (isGiven(token)) {
-    return isGiven(email)
-      ? 'CHECK_EMAIL: must be unset where CHECK_TOKEN is set'
-      : tokenOf(token.text);
+    return isGiven(email) ? 'Unset CHECK_EMAIL where CHECK_TOKEN is set' : tokenOf(token.text);
   }
   const person = isGiven(email) ? email.text : await ask('E-mail (none to give a token): ');
   if (person === null) return NEITHER;
@@ -37,8 +35,7 @@ export async function readCredentials({
     return asked?.trim() ? tokenOf(asked) : NEITHER;
   }
   const secret = isGiven(password) ? password.text : await ask('Password: ', { isHidden: true });
-  if (!secret)
-    return 'CHECK_PASSWORD is unset: it, or CHECK_PASSWORD_FILE, must be set beside CHECK_EMAIL';
+  if (!secret) return 'Set CHECK_PASSWORD or CHECK_PASSWORD_FILE with CHECK_EMAIL';
   return { kind: 'password', email: person.trim(), password: secret };
 }
 

@@ -1,5 +1,8 @@
 import type { SettingName } from '../../config/settings.ts';
-import type { ProbeName } from './probe.ts';
+import type { ReadName } from '../../gateway/operations.ts';
+
+/** The operations that are checked: those that change nothing, and the sign-in. */
+export type CheckedName = ReadName | 'login';
 
 /** The variables that an operator can correct: the service's settings, or those of the check itself. */
 export type Mendable =
@@ -9,16 +12,14 @@ export type Mendable =
   | 'CHECK_PASSWORD'
   | 'NODE_EXTRA_CA_CERTS';
 
-/** One thing that the check has found. It names settings, types and paths, and quotes no value. */
+/** One result of the check. It names settings, types and paths, and quotes no value. */
 export interface Finding {
   /** A `problem` fails the check; a `warning` costs something; a `note` is good to know. */
   readonly level: 'problem' | 'warning' | 'note';
   readonly text: string;
   /** The setting to correct, where there is one. */
   readonly setting?: Mendable;
-  readonly operation?: ProbeName;
-  /** Set where it may pass by itself: the gateway does not answer for now, or is overloaded. */
-  readonly mayPass?: true;
+  readonly operation?: CheckedName;
 }
 
 /** A value that the gateway's answers suggest for a setting. */

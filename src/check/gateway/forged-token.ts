@@ -1,33 +1,30 @@
 import type { ReadName } from '../../gateway/operations.ts';
-import type { PathValues } from '../../gateway/request-templates.ts';
+import { type AccountInput, accountRead } from './account-read.ts';
 import type { CheckRun } from './check-run.ts';
 import type { Account } from './sign-in.ts';
 import { withBrokenSignature } from './token.ts';
 
-/**
- * The service takes the gateway's 200 as proof of a token, which holds only where signatures are checked.
- * Returns the operations that refuse a token with a broken one; null where that could not be tried.
- */
+/** The service takes the gateway's 200 as proof of a token, which holds only where signatures are checked. */
 export async function tryForgedToken(
   run: CheckRun,
   { token }: Account,
-  answered: ReadonlyMap<ReadName, PathValues>,
-): Promise<readonly ReadName[] | null> {
+  answered: readonly ReadName[],
+  input: AccountInput,
+): Promise<void> {
   const { jwtSecret, jwtJwksUrl } = run.config;
   // A key set is no remedy: a token that names a key which it lacks is left to the gateway.
-  const hasKey = jwtSecret !== null;
-  const level = hasKey ? 'warning' : 'problem';
-  const setting = hasKey || jwtJwksUrl !== null ? {} : ({ setting: 'JWT_SECRET' } as const);
+  const level = jwtSecret === null ? 'problem' : 'warning';
+  const setting =
+    jwtSecret !== null || jwtJwksUrl !== null ? {} : ({ setting: 'JWT_SECRET' } as const);
   const forged = withBrokenSignature(token);
   if (forged === null) {
     run.find(level, 'The token has no signature, so anyone can write one.', setting);
-    return null;
+    return;
   }
-  const refusing: ReadName[] = [];
-  for (const [operation, path] of answered) {
-    const { diagnosis } = await run.call(operation, 'forged token', { token: forged, path });
-    if (diagnosis.kind === 'refused') refusing.push(operation);
-    if (diagnosis.kind !== 'answered') continue;
+  for (const operation of answered) {
+    const read = accountRead(operation);
+    const { result } = await run.read(read, 'with a broken signature', forged, input);
+    if (result === null) continue;
     if (operation === 'getAllTickers') {
       const text =
         'A token with a broken signature gets the catalog, as from a CDN; the service opens it to proved tokens alone.';
@@ -38,5 +35,4 @@ export async function tryForgedToken(
       run.find(level, text, { operation, ...setting });
     }
   }
-  return refusing;
 }

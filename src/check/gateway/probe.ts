@@ -1,63 +1,90 @@
-import { type Exchange, exchanged } from '../../gateway/exchange.ts';
-import type { CallDescription } from '../../gateway/operation.ts';
-import { OPERATIONS, type OperationName, type ReadName } from '../../gateway/operations.ts';
-import { CONNECT_SHARE, createPools, gatewayWidths } from '../../gateway/pools.ts';
-import {
-  type CallValues,
-  type RequestSettings,
-  RequestTemplates,
-} from '../../gateway/request-templates.ts';
-import type { Shape } from '../../gateway/shape.ts';
+import type { OperationSettings } from '../../gateway/calls.ts';
+import { GatewayClient } from '../../gateway/client.ts';
+import type { ReadOperation, WriteOperation } from '../../gateway/define-operation.ts';
+import type { Exchange, WireCall } from '../../gateway/exchange.ts';
+import { CONNECT_SHARE, createPools, gatewayWidths, type Pools } from '../../gateway/pools.ts';
+import type { RequestSettings } from '../../gateway/request-templates.ts';
 import { createTransport } from '../../gateway/transport.ts';
 import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
 
-interface ProbeOptions extends RequestSettings {
+interface ProbeOptions extends RequestSettings, OperationSettings {
   readonly url: string;
 }
 
-/** The operations that a probe may call: signing in, and those that change nothing. */
-export type ProbeName = ReadName | 'login';
-
-export interface ProbeCall extends CallValues {
-  readonly token: string | null;
-}
-
-export interface ProbeAnswer {
+/** A call that an operation made. */
+export interface Recorded {
+  readonly call: WireCall;
   readonly exchange: Exchange;
+}
+
+/** An operation that has ended, with the calls that it made. */
+export interface Probed<Result> {
+  readonly recorded: readonly Recorded[];
   readonly ms: number;
-  readonly deadlineMs: number;
+  /** Null where the operation failed. */
+  readonly result: Result | null;
+  readonly error: unknown;
 }
 
-/** Calls the gateway as the service does, one exchange a call: without retries, breakers and judgement. */
-export interface Probe extends AsyncDisposable {
-  call(operation: ProbeName, call: ProbeCall): Promise<ProbeAnswer>;
-}
+/** Runs operations one at a time as the service does, but without retries and breakers, and records their calls. */
+export class Probe implements AsyncDisposable {
+  /** The path of the gateway's address. */
+  readonly prefix: string;
+  readonly #pools: Pools;
+  readonly #client: GatewayClient;
+  #recorded: Recorded[] = [];
 
-export function createProbe(options: ProbeOptions): Probe {
-  const pools = createPools({
-    gatewayUrl: options.url,
-    widths: gatewayWidths(1),
-    connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
-  });
-  const send = createTransport(pools, () => {}, new LogicalClock());
-  const templates = new RequestTemplates(options);
-  return {
-    async call(operation, { token, ...details }) {
-      const { isAnonymous } = OPERATIONS[operation];
-      const caller = { token: isAnonymous || token === null ? null : toToken(token) };
-      const [name = ''] = Object.keys(OPERATIONS[operation].calls);
-      const call = templates.call(OPERATIONS[operation], name)(caller, details);
-      const startedAt = performance.now();
-      const exchange = await exchanged(send, call);
-      return { exchange, ms: performance.now() - startedAt, deadlineMs: call.deadlineMs };
-    },
-    [Symbol.asyncDispose]: () => pools.close(),
-  };
-}
+  constructor(options: ProbeOptions) {
+    this.#pools = createPools({
+      gatewayUrl: options.url,
+      widths: gatewayWidths(1),
+      connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
+    });
+    this.prefix = this.#pools.prefix;
+    const send = createTransport(this.#pools, () => {}, new LogicalClock());
+    this.#client = new GatewayClient({
+      ...options,
+      send: (call, end) =>
+        send(call, (exchange) => {
+          this.#recorded.push({ call, exchange });
+          end(exchange);
+        }),
+      onBroken() {},
+      onRead() {},
+      onOrderFailed() {},
+    });
+  }
 
-/** The shape of the answer to an operation's own call. */
-export function answerOf(operation: OperationName): Shape {
-  const [call] = Object.values<CallDescription>(OPERATIONS[operation].calls);
-  return call?.answer ?? { kind: 'any' };
+  read<Input, Result>(
+    operation: ReadOperation<Input, Result>,
+    input: Input,
+    token: string | null,
+  ): Promise<Probed<Result>> {
+    const caller = { token: token === null ? null : toToken(token) };
+    return this.#probed(() =>
+      this.#client.read(caller, operation as ReadOperation<unknown, Result>, input),
+    );
+  }
+
+  write<Input, Result>(
+    operation: WriteOperation<Input, Result>,
+    input: Input,
+  ): Promise<Probed<Result>> {
+    return this.#probed(() => this.#client.write({ token: null }, operation, input));
+  }
+
+  async #probed<Result>(run: () => Promise<Result>): Promise<Probed<Result>> {
+    this.#recorded = [];
+    const startedAt = performance.now();
+    const end = await run().then(
+      (result) => ({ result, error: null }),
+      (error: unknown) => ({ result: null, error }),
+    );
+    return { ...end, recorded: this.#recorded, ms: performance.now() - startedAt };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#pools.close();
+  }
 }

@@ -1,15 +1,13 @@
 import { decodeClaims, EXPIRY_LEEWAY_MS, toLogin } from '../../domain/auth/claims.ts';
+import type { Login } from '../../lib/account.ts';
 
 /** The claims of a token. Their values stay in here, except those that calls are made with. */
 export interface ReadToken {
   /** The names of its claims with their types. */
   readonly claims: readonly { readonly name: string; readonly type: string }[];
   readonly isExpired: boolean;
-  readonly expires: boolean;
-  /** The seconds from its issue to its end; null where it does not name both. */
-  readonly livesSeconds: number | null;
   /** The login that a claim holds, where it can be one. */
-  loginIn(claim: string): string | null;
+  loginIn(claim: string): Login | null;
   textIn(claim: string): string | null;
   /** Other claims whose value could be a login, the likeliest first. */
   loginClaims(except: string): readonly string[];
@@ -34,11 +32,9 @@ export function readToken(token: string, nowMs: number): ReadToken | null {
     return typeof value === 'string' && value !== '' ? value : null;
   };
   const names = Object.keys(payload);
-  const { exp, iat } = payload;
+  const { exp } = payload;
   return {
     claims: names.map((name) => ({ name, type: typeName(payload[name]) })),
-    expires: typeof exp === 'number',
-    livesSeconds: typeof exp === 'number' && typeof iat === 'number' ? exp - iat : null,
     isExpired: typeof exp === 'number' && exp * 1_000 + EXPIRY_LEEWAY_MS <= nowMs,
     loginIn: (name) => toLogin(own(name)),
     textIn,
