@@ -146,11 +146,9 @@ async function trustedDocuments(schema: GraphQLSchema): Promise<string> {
     if (operation?.kind !== 'OperationDefinition' || !operation.name) {
       throw new Error(`an operation of the client has no name: ${body}`);
     }
-    const id = createHash('sha256').update(body).digest('hex');
-    return { id, name: operation.name.value, type: operation.operation, body };
+    return [createHash('sha256').update(body).digest('hex'), body];
   });
-  const manifest = { format: 'apollo-persisted-query-manifest', version: 1, operations };
-  return `${JSON.stringify(manifest, null, 2)}\n`;
+  return `${JSON.stringify(Object.fromEntries(operations), null, 2)}\n`;
 }
 
 /** The operations among what a module exports: a text, an object of texts, or a function that makes one of them. */

@@ -1,10 +1,8 @@
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import {
-  deferralOf,
   evaluate,
   type Operation,
   type OperationContext,
-  type PreparedOperation,
   type ReadingContext,
   type RunCost,
   type Validity,
@@ -40,14 +38,15 @@ export class GraphContext extends SharedContext implements OperationContext {
   }
 
   override planOf(field = ''): Plan {
-    const { prepared, inputs } = this.operation;
-    const first = deferralOf(this.operation) ?? prepared;
-    const has = ({ plans }: Pick<PreparedOperation, 'plans'>, read: AccountRead) =>
-      evaluate(plans.get(field)?.get(read) ?? 0, inputs) > 0;
+    const { prepared, inputs, isInParts } = this.operation;
+    const plan = prepared.plans.get(field);
+    const has = (read: AccountRead) => evaluate(plan?.get(read)?.fields ?? 0, inputs) > 0;
+    const isInFirst = (read: AccountRead) =>
+      evaluate(plan?.get(read)?.firstFields ?? 0, inputs) > 0;
     return {
       maxAgeSeconds: evaluate(prepared.ageLimit, inputs),
-      has: (read) => has(prepared, read),
-      isDeferred: (read) => has(prepared, read) && !has(first, read),
+      has,
+      isDeferred: (read) => isInParts && has(read) && !isInFirst(read),
     };
   }
 

@@ -8,7 +8,7 @@ export function watchGauges(
   config: Config,
   { logOutput }: StartOptions,
   resources: Resources,
-  { server, webSockets, openConnections, readiness, responses, persisted }: WiredServer,
+  { server, webSockets, openConnections, readiness, responses }: WiredServer,
 ): void {
   const { metrics, domain, documents, trusted, limiter, memory } = resources;
   const { records, replicas } = resources.stores;
@@ -22,7 +22,6 @@ export function watchGauges(
     response: () => responses.byteSize,
     document: () => documents.byteSize,
     compiled_code: () => documents.executors.byteSize,
-    persisted_query: () => persisted.byteSize,
     quota: () => limiter.byteSize,
   };
   for (const [name, byteSize] of Object.entries(caches)) {

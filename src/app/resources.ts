@@ -4,9 +4,8 @@ import { shown } from '../config/shown.ts';
 import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
 import {
   ManifestError,
-  openTrustedDocuments,
-  readManifests,
-  type TrustedDocuments,
+  readManifest,
+  TrustedDocuments,
   type TrustedDocumentsOptions,
 } from '../engine/index.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -75,7 +74,7 @@ export async function openConfiguredDocuments(
   options: Omit<TrustedDocumentsOptions, 'path' | 'clock'>,
 ): Promise<TrustedDocuments | null> {
   if (path === null) return null;
-  return openTrustedDocuments({ ...options, path, clock: systemClock }).catch(
+  return TrustedDocuments.open({ ...options, path, clock: systemClock }).catch(
     manifestProblems(path),
   );
 }
@@ -140,7 +139,7 @@ export async function findUnusable(
   }
   const { persistedDocuments: path } = config;
   if (path !== null && isMeant('PERSISTED_DOCUMENTS')) {
-    attempts.push(readManifests(path).catch(manifestProblems(path)));
+    attempts.push(readManifest(path).catch(manifestProblems(path)));
   }
   for (const listener of ['public', 'admin'] as const) {
     const { port, host } = LISTENERS[listener];

@@ -1,29 +1,19 @@
-import type { GraphQLSchema } from 'graphql';
-import { FairScheduler } from '../lib/fair-scheduler.ts';
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import type { Log } from '../lib/log.ts';
-import { type CacheReads, Registry } from '../lib/metrics/registry.ts';
+import type { CacheReads } from '../lib/metrics/registry.ts';
 import type { AdmissionParts } from './admission/admission.ts';
 import { ClientLimits } from './admission/client-limits.ts';
-import { plainContext } from './admission/plain-context.ts';
 import {
-  createPersistedDocuments,
-  type PersistedDocuments,
+  PersistedDocuments,
   type PersistedDocumentsOptions,
 } from './documents/persisted-documents.ts';
 import { createEventResults } from './execution/event-results.ts';
 import { createExecution } from './execution/execution.ts';
 import { createResponseCache, type ResponseCache } from './execution/response-cache.ts';
-import { REQUEST_CODES } from './operation/codes.ts';
 import { createErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
 import type { EngineLimiter } from './operation/limits.ts';
-import { createPipeline, type Pipeline, type PipelineParts } from './pipeline.ts';
-import { Readiness } from './transports/admin/readiness.ts';
-import {
-  CONNECTIONS,
-  type ConnectionBounds,
-  MAX_BYTES,
-} from './transports/connections/connection-bounds.ts';
+import { Pipeline, type PipelineParts } from './pipeline.ts';
+import type { CONNECTIONS } from './transports/connections/connection-bounds.ts';
 import { LongLivedConnections } from './transports/connections/long-lived-connections.ts';
 import { messageBudget } from './transports/connections/message-budget.ts';
 import { OpenConnections } from './transports/connections/open-connections.ts';
@@ -33,57 +23,45 @@ import { type AuthCookieOptions, createAuthCookie } from './transports/requests/
 import { BearerTokens } from './transports/requests/bearer.ts';
 import { createClientAddresses } from './transports/requests/client-address.ts';
 import { ClientNames } from './transports/requests/client-names.ts';
-import { createServerMetrics, type ServerMetrics } from './transports/requests/server-metrics.ts';
+import type { ServerMetrics } from './transports/requests/server-metrics.ts';
 import type { ServerSettings } from './transports/requests/server-settings.ts';
 import { createWebSocketEndpoint } from './transports/websocket/websocket-endpoint.ts';
 
-/** The options that have no default. */
-interface NeededOptions extends Pick<AdmissionParts, 'documents' | 'maxCost'> {
-  readonly schema: GraphQLSchema;
-  readonly log: Log;
-  readonly limiter: EngineLimiter;
-  readonly maxBodyBytes: number;
-}
-
-/** The rest, of which each has a default. */
-interface MoreOptions
-  extends Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>,
+export interface EngineOptions
+  extends Pick<AdmissionParts, 'documents' | 'maxCost' | 'sizeOf' | 'scheduler'>,
+    Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>,
     Pick<ErrorCodesOptions, 'traits' | 'describe'>,
-    Pick<PipelineParts, 'createContext' | 'plugins'>,
-    Pick<AdmissionParts, 'sizeOf'>,
+    Pick<PipelineParts, 'schema' | 'createContext' | 'plugins'>,
     Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness' | 'publicPath'>,
     Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'>,
-    Pick<ServerSettings, 'tokenEndOf' | 'standingOf' | 'origins' | 'tracing'> {
+    Pick<ServerSettings, 'tokenEndOf' | 'standingOf' | 'origins' | 'tracing' | 'maxBodyBytes'> {
+  readonly log: Log;
+  readonly limiter: EngineLimiter;
+  readonly connections: typeof CONNECTIONS;
   readonly cachedResponsesBytes: number;
-  /** Has the long work of all clients go by turns. */
-  readonly scheduler: FairScheduler;
   /** True when results report what they cost. */
   readonly receipts: boolean;
   readonly trustedProxies: readonly string[];
   /** Null where tokens come in headers alone. */
   readonly authCookie: AuthCookieOptions | null;
-  /** Names in lower case; what is served of one set of their values is shared with nobody of another. */
+  /** Names in lower case. Nothing is shared between requests with different values of these headers. */
   readonly forwardHeaders: readonly string[];
   readonly metrics: {
     readonly server: ServerMetrics;
     readonly graph: ErrorCodesOptions['metrics'] & {
-      readonly cacheReads?: { readonly response: CacheReads };
+      readonly cacheReads: { readonly response: CacheReads };
     };
   };
 }
 
-export type EngineOptions = NeededOptions &
-  Partial<MoreOptions> & { readonly connections?: ConnectionBounds };
-
 export type Engine = ReturnType<typeof createEngine>;
 
 /** Serves a schema over HTTP, event streams and WebSockets. Nothing listens yet. */
-export function createEngine(given: EngineOptions) {
-  const options = withDefaults(given);
+export function createEngine(options: EngineOptions) {
   const { metrics, readiness, cachedResponsesBytes, connections } = options;
   const caches = {
-    responses: createResponseCache(cachedResponsesBytes, metrics.graph.cacheReads?.response),
-    persisted: createPersistedDocuments(options),
+    responses: createResponseCache(cachedResponsesBytes, metrics.graph.cacheReads.response),
+    persisted: new PersistedDocuments(options),
   };
   const settings = settingsOf(options, pipelineOf(options, caches));
   const webSockets = createWebSocketEndpoint(settings);
@@ -93,46 +71,8 @@ export function createEngine(given: EngineOptions) {
   return { ...settings, ...caches, readiness, webSockets, server };
 }
 
-type Options = ReturnType<typeof withDefaults>;
-
-function withDefaults(given: EngineOptions) {
-  const defaults: MoreOptions = {
-    plugins: [],
-    trusted: null,
-    trustedOnly: 'off',
-    traits: REQUEST_CODES,
-    describe: () => ({ message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }),
-    createContext: (_caller, operation) => plainContext(operation),
-    sizeOf: () => 100,
-    tokenEndOf: () => null,
-    cachedResponsesBytes: MAX_BYTES / 4,
-    scheduler: new FairScheduler(),
-    receipts: false,
-    standingOf: () => undefined,
-    trustedProxies: [],
-    authCookie: null,
-    forwardHeaders: [],
-    origins: { origins: [], anyLocalhost: false },
-    sites: [],
-    sdl: null,
-    corsHeaders: [],
-    publicPath: '',
-    // Metrics that nobody reads.
-    metrics: given.metrics ?? {
-      server: createServerMetrics(new Registry()),
-      graph: { error() {}, refusal() {} },
-    },
-    readiness: new Readiness({}),
-    tracing: null,
-    sample: 1,
-    accountKey: null,
-    callsMember: 'callsMs',
-  };
-  return { ...defaults, ...given, connections: { ...CONNECTIONS, ...given.connections } };
-}
-
 function pipelineOf(
-  options: Options,
+  options: EngineOptions,
   { responses, persisted }: { responses: ResponseCache; persisted: PersistedDocuments },
 ): Pipeline {
   const { plugins, limiter, metrics } = options;
@@ -140,7 +80,7 @@ function pipelineOf(
   const codes = createErrorCodes({ ...options, metrics: metrics.graph });
   const hasPlugins = plugins.length > 0;
   const shared = { ...options, limits, codes };
-  return createPipeline({
+  return new Pipeline({
     ...shared,
     admission: { ...shared, persisted, keepsTree: hasPlugins },
     execution: createExecution({
@@ -152,7 +92,7 @@ function pipelineOf(
   });
 }
 
-function settingsOf(options: Options, graph: Pipeline): ServerSettings {
+function settingsOf(options: EngineOptions, graph: Pipeline): ServerSettings {
   const { log, connections, limiter, authCookie } = options;
   const { server: metrics, graph: counts } = options.metrics;
   const { clock } = connections;

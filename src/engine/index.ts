@@ -1,6 +1,6 @@
 import type { Engine, EngineOptions } from './create-engine.ts';
 
-export { deferralOf, type Operation } from './admission/operation.ts';
+export type { Operation } from './admission/operation.ts';
 export type {
   OperationContext,
   ReadingContext,
@@ -10,10 +10,10 @@ export type {
 export { evaluate, type SizeOf } from './documents/amount.ts';
 export { Documents, type PreparedOperation } from './documents/documents.ts';
 export { MAX_PAGE_SIZE } from './documents/list-sizes.ts';
-export { ManifestError, readManifests } from './documents/manifest.ts';
 export {
-  openTrustedDocuments,
-  type TrustedDocuments,
+  ManifestError,
+  readManifest,
+  TrustedDocuments,
   type TrustedDocumentsOptions,
 } from './documents/trusted-documents.ts';
 export { createExecutors } from './execution/compiling-executor.ts';

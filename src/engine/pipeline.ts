@@ -71,20 +71,154 @@ interface Enveloped {
   subscribe(args: ExecutionArgs): MaybePromise<Subscribed>;
 }
 
-export type Pipeline = ReturnType<typeof createPipeline>;
-
 /**
- * Answers the operations of all transports: each is admitted, then parsed, validated and executed by one instance of yoga.
- * Yoga's handler of HTTP is not used: the transports read requests and write results.
+ * Answers the operations of all transports: each is admitted, then executed. One instance of yoga runs the team's plugins
+ * around the service's own. Without plugins its hooks would call the service's alone, so that these are called directly.
+ * Yoga's HTTP handler is not used: the transports read requests and write results.
  */
-export function createPipeline(parts: PipelineParts) {
-  const { schema, admission, execution, codes, plugins, createContext } = parts;
-  const hasPlugins = plugins.length > 0;
-  const yoga = createYoga({
+export class Pipeline {
+  readonly schema: GraphQLSchema;
+  readonly codes: ErrorCodes;
+  readonly #parts: PipelineParts;
+  /** Null where the team has no plugins. */
+  readonly #yoga: ReturnType<typeof createPluginRunner> | null;
+
+  constructor(parts: PipelineParts) {
+    this.schema = parts.schema;
+    this.codes = parts.codes;
+    this.#parts = parts;
+    this.#yoga = parts.plugins.length > 0 ? createPluginRunner(parts) : null;
+  }
+
+  /** Answers an operation, or refuses it. `operation` is null where it is not admitted. */
+  answer(caller: RequestCaller, transport: TransportContext): MaybePromise<Answer> {
+    return chain<OpenedOperation | Refusal, Answer>(this.open(caller, transport), (opened) => {
+      if (opened.kind === 'refusal') return { operation: null, outcome: opened };
+      const { operation } = opened;
+      return chain(opened.start(), (outcome) => ({ operation, outcome }));
+    });
+  }
+
+  /** Opens an operation, or refuses it. It waits only for a new document's turn, or for a plugin. */
+  open(caller: RequestCaller, given: TransportContext): MaybePromise<OpenedOperation | Refusal> {
+    // Plugins see one result.
+    const transport = this.#yoga === null ? given : { ...given, partsFormat: null };
+    return chain(admit(this.#parts.admission, caller, transport), (operation) => {
+      if (operation.kind === 'operation') return this.#opened(caller, operation);
+      this.codes.refused(operation.errors, transport.record);
+      if (mayBeMutation(transport)) markNotSent(operation.errors);
+      return operation;
+    });
+  }
+
+  /** Runs every `onDispose` of the plugins. */
+  async dispose(): Promise<void> {
+    await this.#yoga?.dispose();
+  }
+
+  #opened(caller: RequestCaller, operation: Operation): MaybePromise<OpenedOperation | Refusal> {
+    const { execution, createContext } = this.#parts;
+    const context = createContext(caller, operation);
+    if (this.#yoga !== null) return this.#enveloped(this.#yoga, caller, context);
+    const run = () =>
+      isSubscription(operation) ? execution.subscribe(context) : execution.execute(context);
+    const ended = (outcome: Subscribed) => this.#ended(context, outcome);
+    return { kind: 'opened', operation, start: () => chain(begun(operation, run), ended) };
+  }
+
+  /** Has the plugins parse and validate an operation, and run around its execution. */
+  #enveloped(
+    yoga: ReturnType<typeof createPluginRunner>,
+    caller: RequestCaller,
+    context: OperationContext,
+  ): MaybePromise<OpenedOperation | Refusal> {
+    const { schema } = this;
+    const { operation } = context;
+    const { params, transport } = operation;
+    const own: OwnContext = { context, executed: null, events: null };
+    const ofPlugins: PluginContext = { caller, headers: transport.headers, [OWN]: own };
+    return guarded(
+      () => {
+        const enveloped = yoga.getEnveloped(ofPlugins) as unknown as Enveloped;
+        const document = enveloped.parse(params.query);
+        const errors = enveloped.validate(schema, document);
+        if (errors.length > 0) return this.#refuse(operation, errors.map(invalid));
+        return chain(enveloped.contextFactory(), (contextValue) => {
+          const { variables, operationName } = params;
+          const args = { schema, document, contextValue, variableValues: variables, operationName };
+          const run = () =>
+            isSubscription(operation) ? enveloped.subscribe(args) : enveloped.execute(args);
+          const start = () =>
+            chain(
+              guarded(() => begun(operation, run), failed),
+              (outcome) => this.#ended(context, this.#checked(own, outcome)),
+            );
+          return { kind: 'opened', operation, start } as const;
+        });
+      },
+      (error) => this.#refuse(operation, [error]),
+    );
+  }
+
+  /** What plugins have made of an outcome, as it may be sent. */
+  #checked({ context, executed, events }: OwnContext, outcome: Subscribed): Subscribed {
+    const { operation } = context;
+    if (Symbol.asyncIterator in outcome) {
+      // The events are sent as plugins hand them on.
+      if (events !== null && outcome !== events) {
+        const { record } = operation.transport;
+        operation.events = iteratedEvents(outcome, operation.events, (error) => ({
+          errors: this.codes.masked([asGraphQLError(error)], record),
+        }));
+      }
+      return outcome;
+    }
+    // No error of a plugin may say that nothing was done: its code could.
+    const isLost = executed !== null && executed.data != null && outcome.data == null;
+    return isLost ? failed(new LostResultError(outcome)) : outcome;
+  }
+
+  #ended(context: OperationContext, outcome: Subscribed): Subscribed {
+    const { record } = context.operation.transport;
+    const isEvents = Symbol.asyncIterator in outcome;
+    return this.#parts.execution.ended(
+      context,
+      isEvents ? outcome : this.codes.maskedResult(outcome, record),
+    );
+  }
+
+  #refuse({ headers, transport }: Operation, errors: readonly unknown[]): Refusal {
+    const masked = this.codes.masked(errors.map(asGraphQLError), transport.record);
+    if (mayBeMutation(transport)) markNotSent(masked);
+    const isFault = masked.some(({ extensions }) => this.codes.isFault(extensions.code));
+    return withHeaders(refused(masked, isFault ? 500 : 400), headers);
+  }
+}
+
+export interface Answer {
+  readonly operation: Operation | null;
+  readonly outcome: Subscribed | Refusal;
+}
+
+function begun(operation: Operation, run: () => MaybePromise<Subscribed>) {
+  beginTrace(operation);
+  return run();
+}
+
+function isSubscription({ prepared }: Operation): boolean {
+  return prepared.node.operation === 'subscription';
+}
+
+function failed(error: unknown): ExecutionResult {
+  return { errors: [asGraphQLError(error)] };
+}
+
+/** Makes the instance of yoga that runs plugins. It does nothing by default that the transports do. */
+function createPluginRunner({ schema, execution, plugins }: PipelineParts) {
+  return createYoga({
     schema,
     // A plugin that wraps is run before those that stand before it in the list.
-    plugins: [useAdmittedDocument(), useExecution(execution, hasPlugins), ...plugins],
-    // The transports do the rest of what yoga does by default.
+    plugins: [useAdmittedDocument(), useExecution(execution), ...plugins],
     cors: false,
     graphiql: false,
     landingPage: false,
@@ -95,102 +229,6 @@ export function createPipeline(parts: PipelineParts) {
     maxRequestBodySize: false,
     logging: false,
   });
-
-  /** Opens an operation, or refuses it; waits for a document's turn or a plugin alone. */
-  function open(
-    caller: RequestCaller,
-    given: TransportContext,
-  ): MaybePromise<OpenedOperation | Refusal> {
-    // Plugins see one result.
-    const transport = hasPlugins ? { ...given, partsFormat: null } : given;
-    return chain(admit(admission, caller, transport), (operation) => {
-      if (operation.kind === 'operation') return envelop(caller, operation);
-      codes.refused(operation.errors, transport.record);
-      if (mayBeMutation(transport)) markNotSent(operation.errors);
-      return operation;
-    });
-  }
-
-  function envelop(
-    caller: RequestCaller,
-    operation: Operation,
-  ): MaybePromise<OpenedOperation | Refusal> {
-    const { params, prepared, transport } = operation;
-    const context = createContext(caller, operation);
-    const own: OwnContext = { context, executed: null, events: null };
-    const ofPlugins: PluginContext = { caller, headers: transport.headers, [OWN]: own };
-    return guarded(
-      () => {
-        const enveloped = yoga.getEnveloped(ofPlugins) as unknown as Enveloped;
-        const document = enveloped.parse(params.query);
-        const errors = enveloped.validate(schema, document);
-        if (errors.length > 0) return refuse(operation, errors.map(invalid));
-        return chain(enveloped.contextFactory(), (contextValue) => {
-          const { variables, operationName } = params;
-          const args = { schema, document, contextValue, variableValues: variables, operationName };
-          const isSubscription = prepared.node.operation === 'subscription';
-          const run = () => (isSubscription ? enveloped.subscribe(args) : enveloped.execute(args));
-          return { kind: 'opened', operation, start: () => start(own, run) } as const;
-        });
-      },
-      (error) => refuse(operation, [error]),
-    );
-  }
-
-  function start(own: OwnContext, run: () => MaybePromise<Subscribed>): MaybePromise<Subscribed> {
-    const { context } = own;
-    const { operation } = context;
-    const failed = (error: unknown) => ({ errors: [asGraphQLError(error)] });
-    const finish = (outcome: Subscribed) => {
-      if (Symbol.asyncIterator in outcome) {
-        if (own.events !== null && outcome !== own.events) followPlugins(operation, outcome);
-        return execution.ended(context, outcome);
-      }
-      const { executed } = own;
-      // No error of a plugin may say that nothing was done: its code could.
-      const isLost = executed !== null && executed.data != null && outcome.data == null;
-      const result = isLost ? failed(new LostResultError(outcome)) : outcome;
-      return execution.ended(context, codes.maskedResult(result, operation.transport.record));
-    };
-    beginTrace(operation);
-    return chain(hasPlugins ? guarded(run, failed) : run(), finish);
-  }
-
-  /** The events as plugins hand them on are what is sent. */
-  function followPlugins(operation: Operation, events: AsyncIterable<ExecutionResult>): void {
-    const { record } = operation.transport;
-    operation.events = iteratedEvents(events, operation.events, (error) => ({
-      errors: codes.masked([asGraphQLError(error)], record),
-    }));
-  }
-
-  function refuse({ headers, transport }: Operation, errors: readonly unknown[]): Refusal {
-    const masked = codes.masked(errors.map(asGraphQLError), transport.record);
-    if (mayBeMutation(transport)) markNotSent(masked);
-    const isFault = masked.some(({ extensions }) => codes.isFault(extensions.code));
-    return withHeaders(refused(masked, isFault ? 500 : 400), headers);
-  }
-
-  return {
-    schema,
-    codes,
-    open,
-    /** Answers an operation, or refuses it. `operation` is null where it is not admitted. */
-    answer(caller: RequestCaller, transport: TransportContext): MaybePromise<Answer> {
-      return chain<OpenedOperation | Refusal, Answer>(open(caller, transport), (opened) => {
-        if (opened.kind === 'refusal') return { operation: null, outcome: opened };
-        const { operation } = opened;
-        return chain(opened.start(), (outcome) => ({ operation, outcome }));
-      });
-    },
-    /** Runs every `onDispose` of the plugins. */
-    dispose: async () => yoga.dispose(),
-  };
-}
-
-export interface Answer {
-  readonly operation: Operation | null;
-  readonly outcome: Subscribed | Refusal;
 }
 
 /** The document was parsed and validated when it was admitted; rules that plugins add are validated for each operation. */
@@ -206,7 +244,7 @@ function useAdmittedDocument(): Plugin<PluginContext> {
 }
 
 /** Executes what was admitted, whatever document and variables plugins hand on. */
-function useExecution(execution: Execution, hasPlugins: boolean): Plugin<PluginContext> {
+function useExecution(execution: Execution): Plugin<PluginContext> {
   return {
     onExecute({ setExecuteFn }) {
       setExecuteFn(({ contextValue }) => {
@@ -223,9 +261,7 @@ function useExecution(execution: Execution, hasPlugins: boolean): Plugin<PluginC
       setSubscribeFn(({ contextValue }) => {
         const own = (contextValue as PluginContext)[OWN];
         const { context } = own;
-        const subscribing = execution.subscribe(context);
-        if (!hasPlugins) return subscribing;
-        return chain(subscribing, (outcome) => {
+        return chain(execution.subscribe(context), (outcome) => {
           const { events } = context.operation;
           if (events === null) return outcome;
           own.events = iterated(events);

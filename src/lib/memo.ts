@@ -2,11 +2,11 @@
 export function memo<Key, Value>(
   known: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,
-  make: () => Value,
+  make: (key: Key) => Value,
 ): Value {
   const before = known.get(key);
   if (before !== undefined) return before;
-  const value = make();
+  const value = make(key);
   known.set(key, value);
   return value;
 }

@@ -6,10 +6,9 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
-import { createListSizes } from '../../src/engine/documents/list-sizes.ts';
 import { factsOf } from '../../src/engine/documents/operation-facts.ts';
 import { Selections } from '../../src/engine/documents/selections.ts';
-import { sharedUseOf } from '../../src/engine/documents/sharing-marks.ts';
+import { sharedUseOf } from '../../src/engine/documents/shared-use.ts';
 
 /** A schema of which fields, by `Type.field`, are given resolvers and traits. */
 export function schemaOf(text: string, fields: Readonly<Record<string, object>>): GraphQLSchema {
@@ -26,6 +25,6 @@ export function schemaOf(text: string, fields: Readonly<Record<string, object>>)
 export function factsIn(schema: GraphQLSchema, text: string) {
   const document = parse(text);
   const node = getOperationAST(document) as OperationDefinitionNode;
-  const facts = factsOf(new Selections(schema, document), node, createListSizes(schema));
+  const facts = factsOf(new Selections(schema, document), node);
   return { ...facts, document, node, sharedUse: sharedUseOf(facts.marks, document, node) };
 }

@@ -1,89 +1,104 @@
 import { clientOf, type RequestCaller } from '../../lib/caller.ts';
+import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import { coerceVariables } from '../documents/coerce-variables.ts';
-import type { Documents, PreparedDocument } from '../documents/documents.ts';
-import { type RequestedDocument, readParams } from '../documents/params.ts';
-import type { PersistedDocuments } from '../documents/persisted-documents.ts';
+import { type CostInputs, evaluate } from '../documents/amount.ts';
+import type { Documents, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
+import { readParams } from '../documents/params.ts';
+import type { PersistedDocuments, RequestedDocument } from '../documents/persisted-documents.ts';
+import { COSTLY_FIELDS, Meter } from '../operation/meter.ts';
 import { type Refusal, refused, withHeaders } from '../operation/refusal.ts';
+import { requestError, tooComplex } from '../operation/request-error.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
-import type { ChargedRequest, ClientLimits } from './client-limits.ts';
-import { type CostLimitOptions, priceOperation } from './cost-limit.ts';
+import type { ClientLimits } from './client-limits.ts';
 import type { Operation } from './operation.ts';
-import { selectOperation } from './select-operation.ts';
 
-export interface AdmissionParts extends CostLimitOptions {
+export interface AdmissionParts {
   readonly limits: ClientLimits;
   readonly documents: Documents;
   readonly persisted: PersistedDocuments;
+  /** The most fields that an answer may contain. */
+  readonly maxCost: number;
+  readonly scheduler: FairScheduler;
+  /** Returns the number of entries of a list whose size the schema names, as far as its client may learn it. */
+  readonly sizeOf: (name: string, client: Client) => number;
+  /** Whether plugins see the result, as a tree, before it is serialized. */
+  readonly keepsTree: boolean;
 }
 
 /**
- * Decides whether an operation is executed, whichever transport brings it. The cheapest step
- * comes first, and nothing of a request is read before its client may send one. Each step takes what the step before it
- * has made, so that no other order compiles; a document that is too dear is refused before it is registered. It waits only where a new document waits for its turn.
+ * Decides whether an operation is executed, whichever transport brings it. The cheapest step comes first, and nothing of
+ * a request is read before its client is charged. It waits only where a new document waits for its turn.
  */
 export function admit(
   parts: AdmissionParts,
   caller: RequestCaller,
   transport: TransportContext,
 ): MaybePromise<Operation | Refusal> {
-  const { limits, persisted } = parts;
-  const charged = limits.charge(caller, transport);
+  const { limits, persisted, maxCost, scheduler, sizeOf, keepsTree } = parts;
+  const client = clientOf(caller);
+  const charged = limits.charge(client);
   if (charged.kind === 'refusal') return charged;
-  const refuse = (refusal: Refusal) => withHeaders(refusal, charged.headers);
-  const params = readParams(charged);
-  if (params.kind === 'refusal') return refuse(params);
-  const requested = persisted.find(params, transport.record);
-  if (requested.kind === 'refusal') return refuse(requested);
-  return chain(prepareDocument(parts, requested, charged), (document) => {
-    if (document.kind === 'refusal') return refuse(document);
-    const operation = judge(parts, transport, requested, charged, document);
-    if (operation.kind === 'refusal') return refuse(operation);
-    persisted.register(operation.params);
-    return operation;
-  });
-}
+  const { headers } = charged;
 
-function judge(
-  parts: AdmissionParts,
-  transport: TransportContext,
-  requested: RequestedDocument,
-  charged: ChargedRequest,
-  document: PreparedDocument,
-): Operation | Refusal {
-  const prepared = selectOperation(document, requested.operationName, transport);
-  if (prepared.kind === 'refusal') return prepared;
-  const coerced = coerceVariables(prepared, document, requested.variables);
-  if (coerced.kind === 'refusal') return coerced;
-  const price = priceOperation(parts, prepared, coerced, charged);
-  if (price.kind === 'refusal') return price;
-  const { caller, client, headers } = charged;
-  return {
-    kind: 'operation',
-    transport,
-    signal: caller.signal,
-    headers,
-    params: requested,
-    document,
-    prepared,
-    values: coerced.values,
-    inputs: price.inputs,
-    cost: price.cost,
-    meter: price.meter,
-    clientNow: clientNow(caller),
-    client,
-    issuedToken: null,
-    trace: null,
-    events: null,
-  };
+  const params = readParams(transport.sent);
+  if (params.kind === 'refusal') return withHeaders(params, headers);
+  const requested = persisted.find(params, transport.record);
+  if (requested.kind === 'refusal') return withHeaders(requested, headers);
+
+  return chain(prepareDocument(parts, requested, client), (document) => {
+    if (document.kind === 'refusal') return withHeaders(document, headers);
+    const prepared = selectOperation(document, requested.operationName, transport);
+    if (prepared.kind === 'refusal') return withHeaders(prepared, headers);
+
+    const { variables } = requested;
+    const coerced = prepared.args.coerce(variables);
+    if (coerced.kind === 'refusal') return withHeaders(coerced, headers);
+
+    const inputs: CostInputs = { variables, sizeOf: (name) => sizeOf(name, client) };
+    const cost = evaluate(prepared.cost, inputs);
+    if (cost > maxCost) {
+      return withHeaders(refused([tooComplex('MAX_COST', cost, maxCost)]), headers);
+    }
+    persisted.note(requested);
+    const { operation: type } = prepared.node;
+    return {
+      kind: 'operation',
+      transport,
+      signal: caller.signal,
+      headers,
+      params: requested,
+      document,
+      prepared,
+      values: coerced.values,
+      inputs,
+      cost,
+      meter: new Meter({
+        maxFields: maxCost,
+        scheduler,
+        client: client.key,
+        estimate: cost,
+        keepsTree,
+        signal: type === 'query' ? caller.signal : undefined,
+        isWrite: type === 'mutation',
+      }),
+      // A large answer is one piece, because it is made in slices.
+      isInParts:
+        prepared.deferArgs !== null && transport.partsFormat !== null && cost <= COSTLY_FIELDS,
+      clientNow: clientNow(caller),
+      client,
+      issuedToken: null,
+      trace: null,
+      events: null,
+    };
+  });
 }
 
 /** Prepares a new document in a turn of its own: a hundred may be received in one turn of the event loop. */
 function prepareDocument(
   { documents, scheduler }: Pick<AdmissionParts, 'documents' | 'scheduler'>,
   { trusted, query }: RequestedDocument,
-  { client }: ChargedRequest,
+  client: Client,
 ): MaybePromise<PreparedDocument | Refusal> {
   if (trusted !== null) return trusted;
   const prepare = () => {
@@ -93,6 +108,44 @@ function prepareDocument(
   return documents.isPrepared(query) || !scheduler.isSliceOver()
     ? prepare()
     : scheduler.turn(client.key).then(prepare);
+}
+
+/** Finds the operation that is meant. Refuses a mutation by GET, which caches may repeat, and events nobody accepts. */
+function selectOperation(
+  document: PreparedDocument,
+  name: string | null,
+  { record, mayMutate, takesEvents }: TransportContext,
+): PreparedOperation | Refusal {
+  const prepared = operationOf(document, name);
+  if (prepared === null) {
+    const message =
+      name === null
+        ? 'The document has several operations: `operationName` says which one is meant.'
+        : 'The document has no operation of that name.';
+    return refused([requestError('GRAPHQL_VALIDATION_FAILED', message)]);
+  }
+  const { node, logName } = prepared;
+  record.type = node.operation;
+  record.operationName = record.isTrusted ? (node.name?.value ?? null) : logName;
+  if (node.operation === 'mutation' && !mayMutate) {
+    const error = requestError('BAD_USER_INPUT', 'Mutations are sent by POST.');
+    return refused([error], 405, { allow: 'POST' });
+  }
+  if (node.operation === 'subscription' && !takesEvents) {
+    const message =
+      'A subscription needs text/event-stream, or multipart/mixed with subscriptionSpec="1.0".';
+    return refused([requestError('NOT_ACCEPTABLE', message)], 406);
+  }
+  return prepared;
+}
+
+function operationOf(
+  { operations }: PreparedDocument,
+  name: string | null,
+): PreparedOperation | null {
+  if (name !== null) return operations.get(name) ?? null;
+  const [only] = operations.values();
+  return only && operations.size === 1 ? only : null;
 }
 
 /** It holds nothing but the caller, which a subscription keeps. */

@@ -1,20 +1,12 @@
-import { clientOf, type RequestCaller } from '../../lib/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { Taken } from '../../lib/limits/limiter.ts';
 import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
 import { type Refusal, withHeaders } from '../operation/refusal.ts';
-import type { TransportContext } from '../operation/transport-context.ts';
 import type { Operation } from './operation.ts';
 
-/** A request that was charged to its client before anything of it is read. */
-export interface ChargedRequest {
-  readonly kind: 'request';
-  readonly caller: RequestCaller;
-  readonly client: Client;
-  /** The parameters, which are JSON of any shape. */
-  readonly sent: unknown;
-  readonly mayMutate: boolean;
+interface Charged {
+  readonly kind: 'charged';
   /** The headers of the response, whatever it is. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -30,15 +22,13 @@ export class ClientLimits {
     this.limiter = limiter;
   }
 
-  charge(caller: RequestCaller, { sent, mayMutate }: TransportContext): ChargedRequest | Refusal {
-    const client = clientOf(caller);
+  charge(client: Client): Charged | Refusal {
     const requests = this.limiter.take('requests', client);
     const headers = headersOf(requests);
     const refusal = requests.isOver
       ? overLimit(ENGINE_LIMITS.requests.label, secondsOf(requests))
       : this.#owing(client);
-    if (refusal !== null) return withHeaders(refusal, headers);
-    return { kind: 'request', caller, client, sent, mayMutate, headers };
+    return refusal === null ? { kind: 'charged', headers } : withHeaders(refusal, headers);
   }
 
   /** The client as it is known by now: what was counted for its address moves to the account that it has proved. */

@@ -2,9 +2,9 @@ import type { VariableValues } from 'graphql';
 import type { Client } from '../../lib/limits/client.ts';
 import type { TraceSpan } from '../../lib/tracing/tracing.ts';
 import type { CostInputs } from '../documents/amount.ts';
-import type { Deferral, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
-import { COSTLY_FIELDS, type Meter } from '../documents/meter.ts';
-import type { RequestedDocument } from '../documents/params.ts';
+import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
+import type { RequestedDocument } from '../documents/persisted-documents.ts';
+import type { Meter } from '../operation/meter.ts';
 import type { OperationEvents } from '../operation/result-sink.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
 
@@ -25,6 +25,8 @@ export interface Operation {
   /** The fields that the answer can contain, as estimated. */
   readonly cost: number;
   readonly meter: Meter;
+  /** Whether fragments with `@defer` come in later parts. */
+  readonly isInParts: boolean;
   /** Returns the client that is charged from now on: the account, once it is proved. */
   readonly clientNow: () => Client;
   /** The client that has been charged so far. */
@@ -34,11 +36,4 @@ export interface Operation {
   trace: TraceSpan | null;
   /** The events of a subscription that has begun, which its transport delivers. */
   events: OperationEvents | null;
-}
-
-/** By what an answer comes in parts; null where it is one piece, as a large one is, which is made in slices. */
-export function deferralOf({ prepared, transport, values, cost }: Operation): Deferral | null {
-  const { deferral } = prepared;
-  if (deferral === null || transport.partsFormat === null || cost > COSTLY_FIELDS) return null;
-  return deferral.variables.some((name) => values.coerced[name] === false) ? null : deferral;
 }

@@ -1,17 +1,17 @@
 /** Sizes a list at run time; called only where a document selects such a list. */
 export type SizeOf = (name: string) => number;
 
-/** Inputs of a cost beside the document. */
+/** What the cost of an operation depends on beside its document. */
 export interface CostInputs {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Returns the number of entries of a list whose size the schema names. */
   readonly sizeOf: SizeOf;
 }
 
-/** A number, or a function of a request's inputs; the constant part is computed once, on preparation. */
-export type Amount = number | ((inputs: CostInputs) => number);
-
-export type Condition = boolean | ((inputs: CostInputs) => boolean);
+/** Something that the document fixes, or that depends on a request. Fixed parts are computed once, on preparation. */
+export type Fixed<T> = T | ((inputs: CostInputs) => T);
+export type Amount = Fixed<number>;
+export type Condition = Fixed<boolean>;
 
 export function evaluate(amount: Amount, inputs: CostInputs): number {
   return typeof amount === 'number' ? amount : amount(inputs);
@@ -27,19 +27,20 @@ export function sum(amounts: readonly Amount[]): Amount {
 
 export function product(one: Amount, other: Amount): Amount {
   if (one === 0 || other === 0) return 0;
-  if (one === 1) return other;
-  if (other === 1) return one;
-  if (typeof one === 'number' && typeof other === 'number') return one * other;
-  return (inputs) => evaluate(one, inputs) * evaluate(other, inputs);
+  return derived([one, other], (left, right) => left * right);
 }
 
-/** The largest of the amounts by `Math.max`, the lowest by `Math.min`. */
-export function extreme(
-  of: (...values: readonly number[]) => number,
-  amounts: readonly Amount[],
+/** An amount computed from values, none of which is a function itself. */
+export function derived<T>(
+  values: readonly Fixed<T>[],
+  compute: (...values: readonly T[]) => number,
 ): Amount {
-  if (amounts.every((one) => typeof one === 'number')) return of(...amounts);
-  return (inputs) => of(...amounts.map((one) => evaluate(one, inputs)));
+  const read = (inputs: CostInputs | null) =>
+    values.map((one) =>
+      typeof one === 'function' ? (one as (from: typeof inputs) => T)(inputs) : one,
+    );
+  const isOpen = values.some((one) => typeof one === 'function');
+  return isOpen ? (inputs) => compute(...read(inputs)) : compute(...read(null));
 }
 
 /** The amount where any of the conditions is true, else another. */

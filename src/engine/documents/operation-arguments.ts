@@ -10,6 +10,18 @@ import {
   type VariableValues,
   validateExecutionArgs,
 } from 'graphql';
+import { INEXACT } from '../../lib/exact-json.ts';
+import { type Refusal, refused } from '../operation/refusal.ts';
+import { requestError } from '../operation/request-error.ts';
+import { argumentInMessage } from './argument-names.ts';
+import { redactTexts, textsIn } from './redact-literals.ts';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+export interface CoercedVariables {
+  readonly kind: 'values';
+  readonly values: VariableValues;
+}
 
 // Each error prints the value that it is about.
 const MAX_VARIABLE_ERRORS = 3;
@@ -17,6 +29,7 @@ export const NO_VARIABLES: VariableValues = {
   sources: Object.create(null),
   coerced: Object.create(null),
 };
+const NONE: CoercedVariables = { kind: 'values', values: NO_VARIABLES };
 const ANY_OPERATION: OperationDefinitionNode = {
   kind: Kind.OPERATION_DEFINITION,
   operation: OperationTypeNode.QUERY,
@@ -44,33 +57,41 @@ export class OperationArguments {
     this.#common = { ...ofDocument, operation };
   }
 
-  /** Null where it is not to be disclosed. */
-  get shownSchema(): GraphQLSchema | null {
-    return this.#common.hideSuggestions ? null : this.#common.schema;
-  }
-
-  /** Coerces the variables, or returns their errors. */
-  read(
-    variables: Readonly<Record<string, unknown>>,
-  ):
-    | { readonly kind: 'values'; readonly values: VariableValues }
-    | { readonly kind: 'invalid'; readonly errors: readonly GraphQLError[] } {
-    const { schema, hideSuggestions, operation } = this.#common;
+  /** Coerces the variables once, for the cost and for the executors. */
+  coerce(variables: Variables): CoercedVariables | Refusal {
+    const { schema, hideSuggestions, operation, document } = this.#common;
     const { variableDefinitions = [] } = operation;
-    if (variableDefinitions.length === 0) return { kind: 'values', values: NO_VARIABLES };
-    const { errors, variableValues } = getVariableValues(schema, variableDefinitions, variables, {
-      maxErrors: MAX_VARIABLE_ERRORS,
-      hideSuggestions,
-    });
-    return errors ? { kind: 'invalid', errors } : { kind: 'values', values: variableValues };
+    if (variableDefinitions.length === 0) return NONE;
+    const maxErrors = MAX_VARIABLE_ERRORS;
+    const options = { maxErrors, hideSuggestions };
+    const coerced = getVariableValues(schema, variableDefinitions, variables, options);
+    if (!coerced.errors) return { kind: 'values', values: coerced.variableValues };
+    const texts = textsIn(variables);
+    return refused(coerced.errors.map((error) => published(error, texts, document)));
   }
 
   /** The arguments of one execution; `rawVariableValues` are the request's own. */
   of(
     contextValue: unknown,
     variableValues: VariableValues,
-    rawVariableValues: Readonly<Record<string, unknown>>,
+    rawVariableValues: Variables,
   ): ValidatedExecutionArgs {
     return { ...this.#common, contextValue, variableValues, rawVariableValues };
   }
+}
+
+/** The error of a variable, which names its argument and quotes no value. */
+function published(
+  { message }: GraphQLError,
+  texts: Iterable<string>,
+  document: DocumentNode,
+): GraphQLError {
+  const argument = argumentInMessage(message, document);
+  // GraphQL prints INEXACT as a symbol.
+  const shown = message.replaceAll(String(INEXACT), `${INEXACT.description}`);
+  return requestError(
+    'BAD_USER_INPUT',
+    redactTexts(shown, texts),
+    argument === null ? {} : { argument },
+  );
 }

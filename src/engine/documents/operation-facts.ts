@@ -14,13 +14,11 @@ import {
 } from 'graphql';
 import { type Sharing, sharingOf, traitOf } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
-import { type Amount, type CostInputs, extreme, product, sum, whereAny } from './amount.ts';
-import { DocumentValues } from './document-values.ts';
-import { type ListSizes, pageSize, requestedSize } from './list-sizes.ts';
-import { extraForList } from './meter.ts';
+import { extraForList } from '../operation/meter.ts';
+import { type Amount, type CostInputs, derived, product, sum, whereAny } from './amount.ts';
+import { type ReadValue, valueReader } from './document-values.ts';
+import { listSize, pageSize } from './list-sizes.ts';
 import { MAX_FOLLOWED, type SelectedField, type Selecting, type Selections } from './selections.ts';
-
-// A label of a metric each.
 
 export interface OperationFacts {
   /** The fields that the answer can contain. */
@@ -31,172 +29,184 @@ export interface OperationFacts {
   readonly isAlwaysTraced: boolean;
   /**
    * The lowest age limit that the root's fields ask for, in seconds; Infinity where none does. It is determined before
-   * execution: an executor that works in slices resolves some fields when the read that they share has long been answered.
+   * execution, because an answer made in slices resolves some fields after the read that they share was answered.
    */
   readonly ageLimit: Amount;
-  /** The marks of all fields, but of `__typename`, which comes from the schema; null where a field has none. */
+  /** The marks of all fields but `__typename`, which comes from the schema; null where a field has none. */
   readonly marks: ReadonlySet<Sharing> | null;
 }
 
-/**
- * The reads that the fields state, each with how many fields state it for the values of a request. It has no read below
- * a list, because nobody knows whether that has an entry to read for.
- */
-export type ReadPlan = ReadonlyMap<string, Amount>;
+/** The reads that the fields state. Reads below a list are not planned, because the list may be empty. */
+export type ReadPlan = ReadonlyMap<string, PlannedRead>;
+
+interface PlannedRead {
+  /** The number of fields that state it, for the values of a request. */
+  readonly fields: Amount;
+  /** Those of them in the first part of an answer in parts. */
+  readonly firstFields: Amount;
+}
+
+interface Place {
+  /** The page size of the connection around it. */
+  readonly page: Amount | null;
+  /** The plan that has the reads of this place; null where none has. */
+  readonly plan: Map<string, PlannedRead> | null;
+}
 
 /**
- * All that is learnt of an operation in one walk over the fields that it may select, above all how many its answer can
- * contain. The document is analysed when it is prepared, so that a request adds only the arithmetic on its variables. It
- * has passed validation and the structural limits, so its fragments can be unfolded.
+ * Learns everything about an operation in one walk over the fields that it may select, when its document is prepared; a
+ * request adds only the arithmetic on its variables. The document has passed validation and the limits.
  */
 export function factsOf(
   selections: Selections,
   operation: OperationDefinitionNode,
-  sizes: ListSizes,
 ): OperationFacts {
-  const { schema } = selections;
-  const plans = new Map<string, Map<string, Amount>>();
-  const root = schema.getRootType(operation.operation) as GraphQLObjectType;
-  const values = new DocumentValues(operation);
-  const marks = new Set<Sharing>();
-  /** The amounts that depend on no variable: each of several types may lead to the same. */
-  const abstractAmounts = new Map<string, number>();
-  let isUnmarked = false;
-  let isAlwaysTraced = false;
+  return new FieldWalk(selections, operation).facts();
+}
 
-  const ofRoot = (key: string, same: readonly SelectedField[]): Amount => {
-    const [first] = same;
-    const field = first && schema.getField(root, first.node.name.value);
-    const isApart =
-      operation.operation === OperationTypeNode.MUTATION || (field && traitOf(field, 'readsApart'));
-    return ofField(root, same, { page: null, plan: planOf(isApart ? key : '') });
-  };
+class FieldWalk {
+  readonly #selections: Selections;
+  readonly #operation: OperationDefinitionNode;
+  readonly #root: GraphQLObjectType;
+  readonly #read: ReadValue;
+  readonly #plans = new Map<string, Map<string, PlannedRead>>();
+  readonly #marks = new Set<Sharing>();
+  /** The amounts that depend on no variable: several types may lead to the same selections. */
+  readonly #abstractAmounts = new Map<string, number>();
+  #isUnmarked = false;
+  #isAlwaysTraced = false;
 
-  function planOf(key: string): Map<string, Amount> {
-    return memo(plans, key, () => new Map<string, Amount>());
+  constructor(selections: Selections, operation: OperationDefinitionNode) {
+    this.#selections = selections;
+    this.#operation = operation;
+    this.#root = selections.schema.getRootType(operation.operation) as GraphQLObjectType;
+    this.#read = valueReader(operation);
   }
 
-  function ageLimitsOf({ node, when }: SelectedField): readonly Amount[] {
-    const args = schema.getField(root, node.name.value)?.args ?? [];
+  facts(): OperationFacts {
+    const fields = [
+      ...this.#collect(this.#root, [{ node: this.#operation, when: true, isFirst: true }]),
+    ];
+    const cost = sum(fields.map(([key, same]) => this.#rootField(key, same)));
+    const ageLimits = fields.flatMap(([, same]) => same.flatMap((one) => this.#ageLimits(one)));
+    return {
+      cost,
+      plans: this.#plans,
+      isAlwaysTraced: this.#isAlwaysTraced,
+      ageLimit: derived(ageLimits, Math.min),
+      marks: this.#isUnmarked ? null : this.#marks,
+    };
+  }
+
+  #collect(type: GraphQLObjectType, from: readonly Selecting[]) {
+    return this.#selections.collect(type, from, this.#read);
+  }
+
+  #rootField(key: string, same: readonly SelectedField[]): Amount {
+    const field = this.#fieldOf(this.#root, same);
+    const isMutation = this.#operation.operation === OperationTypeNode.MUTATION;
+    const isApart = isMutation || (field && traitOf(field, 'readsApart'));
+    const plan = memo(this.#plans, isApart ? key : '', () => new Map<string, PlannedRead>());
+    return this.#field(this.#root, same, { page: null, plan });
+  }
+
+  #ageLimits({ node, when }: SelectedField): readonly Amount[] {
+    const args = this.#selections.schema.getField(this.#root, node.name.value)?.args ?? [];
     const limits = args.filter((each) => traitOf(each, 'isAgeLimit'));
     return (node.arguments ?? [])
       .filter(({ name }) => limits.some((each) => each.name === name.value))
-      .map(({ value }) => whereAny([when], limitIn(values.read(value)), Infinity));
+      .map(({ value }) => whereAny([when], derived([this.#read(value)], ageLimit), Infinity));
   }
 
-  function note(field: GraphQLField<unknown, unknown>) {
-    isAlwaysTraced ||= traitOf(field, 'isAlwaysTraced') === true;
-    if (field.name === '__typename') return;
-    const sharing = sharingOf(field);
-    if (sharing === null) isUnmarked = true;
-    else marks.add(sharing);
-  }
-
-  function collect(type: GraphQLObjectType, from: readonly Selecting[]) {
-    return selections.collect(type, from, (node) => values.read(node));
-  }
-
-  function ofComposite(
-    type: GraphQLCompositeType,
-    from: readonly Selecting[],
-    place: Place,
-  ): Amount {
-    if (!isObjectType(type)) return ofAbstract(type, from, place);
+  #composite(type: GraphQLCompositeType, from: readonly Selecting[], place: Place): Amount {
+    if (!isObjectType(type)) return this.#abstract(type, from, place);
     // The document is refused.
-    if (selections.followed > MAX_FOLLOWED) return 0;
-    const fields = [...collect(type, from).values()];
-    return sum(fields.map((same) => ofField(type, same, place)));
+    if (this.#selections.followed > MAX_FOLLOWED) return 0;
+    const fields = [...this.#collect(type, from).values()];
+    return sum(fields.map((same) => this.#field(type, same, place)));
   }
 
   /** An abstract type costs as much as the most expensive of its possible types. */
-  function ofAbstract(
-    type: GraphQLAbstractType,
-    from: readonly Selecting[],
-    { page, plan }: Place,
-  ): Amount {
+  #abstract(type: GraphQLAbstractType, from: readonly Selecting[], { page, plan }: Place): Amount {
     const isFixed = typeof page !== 'function' && from.every(({ when }) => when === true);
     const starts = from.map(({ node }) => node.loc?.start);
     // Below a list it has no reads.
     const key = isFixed ? `${type.name} ${page} ${plan === null} ${starts}` : '';
-    const known = abstractAmounts.get(key);
+    const known = this.#abstractAmounts.get(key);
     if (known !== undefined) return known;
-    const reads = new Map<string, Amount>();
+    const reads = new Map<string, PlannedRead>();
     const place = { page, plan: plan && reads };
-    const possible = schema.getPossibleTypes(type);
-    const amount = extreme(Math.max, [
-      0,
-      ...possible.map((each) => ofComposite(each, from, place)),
-    ]);
-    for (const [read, count] of reads) plan?.set(read, sum([plan.get(read) ?? 0, count]));
-    if (isFixed && typeof amount === 'number' && reads.size === 0) abstractAmounts.set(key, amount);
+    const possible = this.#selections.schema.getPossibleTypes(type);
+    const amounts = possible.map((each) => this.#composite(each, from, place));
+    const amount = derived([0, ...amounts], Math.max);
+    for (const [read, planned] of reads) addRead(plan, read, planned);
+    if (isFixed && typeof amount === 'number' && reads.size === 0) {
+      this.#abstractAmounts.set(key, amount);
+    }
     return amount;
   }
 
-  function ofField(
-    type: GraphQLObjectType,
-    same: readonly SelectedField[],
-    { page, plan }: Place,
-  ): Amount {
+  #field(type: GraphQLObjectType, same: readonly SelectedField[], { page, plan }: Place): Amount {
     const [first] = same;
-    const field = first && schema.getField(type, first.node.name.value);
+    const field = this.#fieldOf(type, same);
     if (!first || !field) return 0;
-    note(field);
+    this.#note(field);
     const conditions = same.map(({ when }) => when);
-    const scans = scansOf(field, first.node);
     const read = traitOf(field, 'reads');
-    if (read && plan) plan.set(read, sum([plan.get(read) ?? 0, whereAny(conditions, 1)]));
+    if (read) {
+      const firstFields = whereAny(
+        same.map(({ isFirst }) => isFirst),
+        1,
+      );
+      addRead(plan, read, { fields: whereAny(conditions, 1), firstFields });
+    }
     const inner = getNamedType(field.type);
     if (!isCompositeType(inner)) return whereAny(conditions, 1);
-    const isOfMany = isListType(getNullableType(field.type));
-    const size = isOfMany
-      ? (requestedSize(field, first.node, values) ?? sizes(type.name, field, page))
-      : 1;
-    const each = ofComposite(inner, same, {
-      page: pageSize(field, first.node, values),
-      plan: isOfMany ? null : plan,
+    const isList = isListType(getNullableType(field.type));
+    const { schema } = this.#selections;
+    const size = isList ? listSize(schema, type.name, field, first.node, page, this.#read) : 1;
+    const each = this.#composite(inner, same, {
+      page: pageSize(field, first.node, this.#read),
+      plan: isList ? null : plan,
     });
+    const scans = this.#scans(field, first.node);
     return whereAny(conditions, sum([1, product(size, each), ...scans]));
   }
 
-  function scansOf({ args }: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode) {
-    return args.flatMap((each) => {
-      const scanned = traitOf(each, 'scans');
-      const value = given.find(({ name }) => name.value === each.name)?.value;
-      if (scanned === undefined || value === undefined) return [];
-      const amount: Amount = ({ sizeOf }) => extraForList(sizeOf(scanned));
-      const isGiven = values.readGiven(value);
-      const when =
-        typeof isGiven === 'boolean' ? isGiven : (inputs: CostInputs) => isGiven(inputs) ?? false;
-      return [whereAny([when], amount)];
-    });
+  #fieldOf(type: GraphQLObjectType, [first]: readonly SelectedField[]) {
+    return first && this.#selections.schema.getField(type, first.node.name.value);
   }
 
-  const fields = [...collect(root, [{ node: operation, when: true }])];
-  const cost = sum(fields.map(([key, same]) => ofRoot(key, same)));
-  return {
-    cost,
-    plans,
-    isAlwaysTraced,
-    ageLimit: extreme(
-      Math.min,
-      fields.flatMap(([, same]) => same.flatMap(ageLimitsOf)),
-    ),
-    marks: isUnmarked ? null : marks,
-  };
+  #note(field: GraphQLField<unknown, unknown>): void {
+    this.#isAlwaysTraced ||= traitOf(field, 'isAlwaysTraced') === true;
+    if (field.name === '__typename') return;
+    const sharing = sharingOf(field);
+    if (sharing === null) this.#isUnmarked = true;
+    else this.#marks.add(sharing);
+  }
+
+  #scans({ args }: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode) {
+    return args.flatMap((each): Amount[] => {
+      const scanned = traitOf(each, 'scans');
+      const node = given.find(({ name }) => name.value === each.name)?.value;
+      if (scanned === undefined || node === undefined) return [];
+      const value = this.#read(node);
+      const isGiven =
+        typeof value === 'function' ? (inputs: CostInputs) => value(inputs) != null : value != null;
+      return [whereAny([isGiven], ({ sizeOf }) => extraForList(sizeOf(scanned)))];
+    });
+  }
 }
 
-interface Place {
-  /** The page size in a connection. */
-  readonly page: Amount | null;
-  /** The plan that has the reads of this place; null where none has. */
-  readonly plan: Map<string, Amount> | null;
-}
-
-function limitIn(value: ReturnType<DocumentValues['read']>): Amount {
-  return typeof value === 'function' ? (inputs) => limit(value(inputs)) : limit(value);
+function addRead(plan: Map<string, PlannedRead> | null, read: string, added: PlannedRead): void {
+  const { fields, firstFields } = plan?.get(read) ?? { fields: 0, firstFields: 0 };
+  plan?.set(read, {
+    fields: sum([fields, added.fields]),
+    firstFields: sum([firstFields, added.firstFields]),
+  });
 }
 
 /** A negative limit is refused by its own field alone. */
-function limit(value: unknown): number {
+function ageLimit(value: unknown): number {
   return typeof value === 'number' && value >= 0 ? value : Infinity;
 }

@@ -1,10 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { isObject } from '../../lib/is-object.ts';
-import type { Client } from '../../lib/limits/client.ts';
 import { type Refusal, refused } from '../operation/refusal.ts';
-import { requestError } from '../operation/request-error.ts';
-import type { PreparedDocument } from './documents.ts';
-import { tooComplex } from './structure.ts';
+import { requestError, tooComplex } from '../operation/request-error.ts';
 
 /** The parameters of GraphQL over HTTP, whichever transport brought them: a document, its id, or both. */
 export interface Params {
@@ -16,13 +13,6 @@ export interface Params {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** The parameters with the text of the document, by whatever name the client has sent it. */
-export interface RequestedDocument extends Params {
-  readonly query: string;
-  /** Null where no manifest has it. */
-  readonly trusted: PreparedDocument | null;
-}
-
 // No form nests deeper than this.
 const MAX_DEPTH = 100;
 // This counts the keys of all objects together, because messages print an unfit value repeatedly.
@@ -31,11 +21,8 @@ const MAX_ID_LENGTH = 512;
 const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
-/** The parameters of a request whose client was charged for it: before that nothing of it is read. */
-type Charged = { readonly client: Client; readonly sent: unknown };
-
 /** Parameters are JSON of any shape, so they are checked once, for every transport. */
-export function readParams({ sent }: Charged): Params | Refusal {
+export function readParams(sent: unknown): Params | Refusal {
   const params = checkedParams(sent);
   if (params instanceof GraphQLError) return { ...refused([params]), isWellFormed: false };
   const error = variablesError(params.variables);

@@ -8,9 +8,8 @@ import {
   TokenKind,
 } from 'graphql';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { located, requestError } from '../operation/request-error.ts';
+import { located, requestError, tooComplex } from '../operation/request-error.ts';
 import { redactSyntax } from './redact-literals.ts';
-import { tooComplex } from './structure.ts';
 
 // It is far beyond any document that a person or a tool writes, and far below the depth of the stack.
 const MAX_NESTING = 500;

@@ -1,4 +1,4 @@
-import { type DocumentNode, type GraphQLSchema, isEnumType, visit } from 'graphql';
+import { type DocumentNode, visit } from 'graphql';
 import { redact } from '../../lib/redact.ts';
 
 const REDACTED = '[…]';
@@ -41,18 +41,6 @@ function mayHold(message: string, text: string): boolean {
 
 function notation(text: string): string {
   return JSON.stringify(text).slice(1, -1);
-}
-
-/** Lists the values that there are, where a message says that an enum has no such one. */
-export function withEnumValues(message: string, schema: GraphQLSchema): string {
-  return message.replace(/ in "(\w+)" enum\..*$/s, (words, name: string) => {
-    const type = schema.getType(name);
-    if (!isEnumType(type)) return words;
-    return ` in "${name}" enum: ${type
-      .getValues()
-      .map((value) => value.name)
-      .join(', ')}.`;
-  });
 }
 
 /** Redacts a syntax error, which quotes one token: with a quotation mark amiss it takes a password's parts for names. */

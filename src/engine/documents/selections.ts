@@ -14,7 +14,9 @@ import {
   type ValueNode,
   visit,
 } from 'graphql';
-import { both, type Condition, type CostInputs } from './amount.ts';
+import { memo } from '../../lib/memo.ts';
+import { both, type Condition, type Fixed } from './amount.ts';
+import type { ReadValue } from './document-values.ts';
 
 /** More than three times what a document may select: what is of an abstract type is followed for each of its possible types. */
 export const MAX_FOLLOWED = 50_000;
@@ -25,15 +27,14 @@ export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 export interface Selecting {
   readonly node: OperationDefinitionNode | FieldNode;
   readonly when: Condition;
+  /** The condition under which it is in the first part of an answer in parts. */
+  readonly isFirst: Condition;
 }
 
 /** One of the selections in a document that merge into the same field of the answer. */
 export interface SelectedField extends Selecting {
   readonly node: FieldNode;
 }
-
-/** The value of `if` in `@skip` or `@include`, or a function that reads it from a request. */
-type ReadValue = (node: ValueNode) => unknown | ((inputs: CostInputs) => unknown);
 
 export function fragmentsOf({ definitions }: DocumentNode): Fragments {
   const fragments = definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION);
@@ -42,20 +43,6 @@ export function fragmentsOf({ definitions }: DocumentNode): Fragments {
 
 export function responseKey({ alias, name }: FieldNode): string {
   return (alias ?? name).value;
-}
-
-/** Visits the fields at one place of the answer, and every spread on the way: fragments must be acyclic and few. */
-export function unfold(
-  { selections }: SelectionSetNode,
-  fragments: Fragments,
-  visitor: (selection: FieldNode | FragmentSpreadNode) => void,
-): void {
-  for (const selection of selections) {
-    if (selection.kind !== Kind.INLINE_FRAGMENT) visitor(selection);
-    if (selection.kind === Kind.FIELD) continue;
-    const fragment = resolved(selection, fragments);
-    if (fragment) unfold(fragment.selectionSet, fragments, visitor);
-  }
 }
 
 /** Reads the selections of a document that has passed validation. */
@@ -82,28 +69,28 @@ export class Selections {
     const fields = new Map<string, SelectedField[]>();
     // Selections without a condition are in the answer already, however often they are repeated.
     const visited = new Set<string>();
-    const enter = ({ selections }: SelectionSetNode, around: Condition): void => {
-      this.followed += selections.length;
-      for (const selection of selections) {
+    const enter = (set: SelectionSetNode, around: Condition, isAroundFirst: Condition): void => {
+      this.followed += set.selections.length;
+      for (const selection of set.selections) {
         const when = both(around, conditionOf(selection.directives, read));
         if (when === false) continue;
+        const isFirst = both(isAroundFirst, both(when, isNotDeferred(selection.directives, read)));
         if (selection.kind === Kind.FIELD) {
-          const key = responseKey(selection);
-          const same = fields.get(key);
-          if (same) same.push({ node: selection, when });
-          else fields.set(key, [{ node: selection, when }]);
+          const same = memo(fields, responseKey(selection), (): SelectedField[] => []);
+          same.push({ node: selection, when, isFirst });
           continue;
         }
         const fragment = resolved(selection, this.#fragments);
         if (!fragment || !this.#applies(type, fragment.typeCondition?.name.value)) continue;
         if (selection.kind === Kind.FRAGMENT_SPREAD) {
           if (visited.has(selection.name.value)) continue;
-          if (when === true) visited.add(selection.name.value);
+          if (when === true && isFirst === true) visited.add(selection.name.value);
         }
-        enter(fragment.selectionSet, when);
+        enter(fragment.selectionSet, when, isFirst);
       }
     };
-    for (const { node, when } of from) if (node.selectionSet) enter(node.selectionSet, when);
+    for (const { node, when, isFirst } of from)
+      if (node.selectionSet) enter(node.selectionSet, when, isFirst);
     return fields;
   }
 
@@ -133,18 +120,28 @@ function conditionOf(directives: readonly DirectiveNode[] = [], read: ReadValue)
   let condition: Condition = true;
   for (const directive of directives) {
     const flag = flagOf(directive);
-    if (!flag) continue;
-    const wanted = directive.name.value === 'include';
-    const value = read(flag);
-    condition = both(
-      condition,
-      typeof value === 'function' ? (inputs) => value(inputs) === wanted : value === wanted,
-    );
+    if (flag) condition = both(condition, equals(read(flag), directive.name.value === 'include'));
   }
   return condition;
 }
 
-function flagOf({ name, arguments: args }: DirectiveNode): ValueNode | null {
-  if (name.value !== 'skip' && name.value !== 'include') return null;
-  return args?.find((argument) => argument.name.value === 'if')?.value ?? null;
+/** A fragment is deferred unless the condition of its `@defer` is false. */
+function isNotDeferred(directives: readonly DirectiveNode[] = [], read: ReadValue): Condition {
+  const defer = directives.find(({ name }) => name.value === 'defer');
+  if (defer === undefined) return true;
+  const flag = argumentOf(defer, 'if');
+  return flag === null ? false : equals(read(flag), false);
+}
+
+function equals(value: Fixed<unknown>, wanted: boolean): Condition {
+  return typeof value === 'function' ? (inputs) => value(inputs) === wanted : value === wanted;
+}
+
+function flagOf(directive: DirectiveNode): ValueNode | null {
+  const { value: name } = directive.name;
+  return name === 'skip' || name === 'include' ? argumentOf(directive, 'if') : null;
+}
+
+function argumentOf({ arguments: given = [] }: DirectiveNode, name: string): ValueNode | null {
+  return given.find((argument) => argument.name.value === name)?.value ?? null;
 }

@@ -1,9 +1,14 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../lib/clock.ts';
+import { isObject } from '../../lib/is-object.ts';
 import type { Log } from '../../lib/log.ts';
+import { readPlainFile } from '../../lib/read-plain-file.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
 import { watchPath } from '../../lib/watch-path.ts';
 import type { Documents, PreparedDocument } from './documents.ts';
-import { readManifests } from './manifest.ts';
+import { documentId } from './params.ts';
 
 export interface TrustedDocumentsOptions {
   /** A manifest, or a folder of them. */
@@ -15,93 +20,150 @@ export interface TrustedDocumentsOptions {
   readonly onLoaded?: (operationNames: ReadonlySet<string>) => void;
 }
 
-interface Loaded {
-  readonly byId: ReadonlyMap<string, TrustedDocument>;
-  readonly byText: ReadonlyMap<string, TrustedDocument>;
-}
-
 export interface TrustedDocument {
   readonly text: string;
   readonly prepared: PreparedDocument;
 }
 
-export type TrustedDocuments = Awaited<ReturnType<typeof openTrustedDocuments>>;
+/** Lists why manifests of trusted documents cannot be used, one reason for each faulty file. */
+export class ManifestError extends Error {
+  override readonly name = 'ManifestError';
+  readonly reasons: readonly string[];
 
-/** The documents that a team has published. Throws a ManifestError where the manifest cannot be used at the start. */
-export async function openTrustedDocuments(options: TrustedDocumentsOptions) {
-  const { path, clock, log } = options;
-  let loaded: Loaded = { byId: new Map(), byText: new Map() };
-  let isUnreadable = false;
-  let loading: Promise<void> = Promise.resolve();
+  constructor(reasons: readonly string[]) {
+    super(reasons.join('; '));
+    this.reasons = reasons;
+  }
+}
 
-  async function loadAgain(): Promise<void> {
-    loaded = await load(options);
-    isUnreadable = false;
+// A larger file was configured by mistake: this is far above the documents of any team.
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** The documents that a team has published, read again whenever their manifest changes. */
+export class TrustedDocuments {
+  readonly #options: TrustedDocumentsOptions;
+  #byId: ReadonlyMap<string, TrustedDocument> = new Map();
+  #byText: ReadonlyMap<string, TrustedDocument> = new Map();
+  #loading: Promise<void> = Promise.resolve();
+  #isUnreadable = false;
+  #stopWatching = () => {};
+
+  private constructor(options: TrustedDocumentsOptions) {
+    this.#options = options;
+  }
+
+  /** Throws a ManifestError where the manifest cannot be used at the start. */
+  static async open(options: TrustedDocumentsOptions): Promise<TrustedDocuments> {
+    const trusted = new TrustedDocuments(options);
+    const { path, clock } = options;
+    // Watching starts first, so that a change during the read is not missed.
+    trusted.#stopWatching = await watchPath({ path, clock, onChange: () => trusted.#reload() });
+    trusted.#loading = trusted.#load();
+    try {
+      await trusted.#loading;
+    } catch (error) {
+      trusted.close();
+      throw error;
+    }
+    return trusted;
+  }
+
+  /** True while the manifest cannot be read, and the former one counts. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable;
+  }
+
+  byId(id: string): TrustedDocument | undefined {
+    return this.#byId.get(id);
+  }
+
+  byText(text: string): TrustedDocument | undefined {
+    return this.#byText.get(text);
+  }
+
+  close(): void {
+    this.#stopWatching();
   }
 
   /** Reloads run one after the other, so that the last change wins. */
-  function reload(): void {
-    loading = loading
+  #reload(): void {
+    this.#loading = this.#loading
       .catch(() => {})
-      .then(loadAgain)
+      .then(() => this.#load())
       .catch((error: unknown) => {
         // Clients continue with the documents published before: a typo must not refuse all of them.
-        isUnreadable = true;
+        this.#isUnreadable = true;
         const message = 'the manifest of trusted documents cannot be read; the former one counts';
-        log.warn({ err: error }, message);
+        this.#options.log.warn({ err: error }, message);
       });
   }
 
-  // Watching starts first, so that a change during the read is not missed.
-  const close = await watchPath({ path, clock, onChange: reload });
-  loading = loadAgain();
-  try {
-    await loading;
-  } catch (error) {
-    close();
-    throw error;
+  async #load(): Promise<void> {
+    const { path, log, onLoaded } = this.#options;
+    const byId = new Map<string, TrustedDocument>();
+    const byText = new Map<string, TrustedDocument>();
+    const entries = await readManifest(path);
+    for (const [id, text] of entries) {
+      const trusted = byText.get(text) ?? this.#prepare(id, text);
+      if (!trusted) continue;
+      byId.set(id, trusted);
+      byText.set(text, trusted);
+      // Preparing thousands of documents takes seconds; yielding lets requests run in between.
+      await setImmediate();
+    }
+    log.info({ documents: byId.size, leftOut: entries.size - byId.size }, 'trusted documents');
+    const names = [...byText.values()].flatMap(({ prepared }) => [...prepared.operations.keys()]);
+    onLoaded?.(new Set(names.filter((name) => name !== null)));
+    this.#byId = byId;
+    this.#byText = byText;
+    this.#isUnreadable = false;
   }
-  return {
-    /** True while the manifests cannot be read, and the former ones count. */
-    get isUnreadable() {
-      return isUnreadable;
-    },
-    byId: (id: string) => loaded.byId.get(id),
-    byText: (text: string) => loaded.byText.get(text),
-    close,
-  };
+
+  #prepare(id: string, text: string): TrustedDocument | null {
+    const { documents, log } = this.#options;
+    const prepared = documents.prepare(text);
+    if (prepared.kind === 'invalid') {
+      const errors = prepared.errors.map(({ message }) => message);
+      log.warn({ id, errors }, 'a trusted document does not fit and is left out');
+      return null;
+    }
+    for (const { executor } of prepared.operations.values()) executor.compile();
+    return { text, prepared };
+  }
 }
 
-async function load(options: TrustedDocumentsOptions): Promise<Loaded> {
-  const { path, log, onLoaded } = options;
-  const byId = new Map<string, TrustedDocument>();
-  const byText = new Map<string, TrustedDocument>();
-  const entries = await readManifests(path);
-  for (const [id, text] of entries) {
-    const trusted = byText.get(text) ?? prepare(id, text, options);
-    if (!trusted) continue;
-    byId.set(id, trusted);
-    byText.set(text, trusted);
-    // Preparing thousands of documents takes seconds; yielding lets requests run in between.
-    await setImmediate();
+/** Reads the documents of a manifest, or of all `*.json` files of a folder, by their ids. */
+export async function readManifest(path: string): Promise<Map<string, string>> {
+  const documents = new Map<string, string>();
+  const reasons: string[] = [];
+  const files = await filesOf(path).catch((error: unknown) => {
+    throw new ManifestError([`${path}: ${reasonOf(error)}`]);
+  });
+  for (const file of files) {
+    try {
+      addDocuments(documents, JSON.parse(await readPlainFile(file, MAX_BYTES)));
+    } catch (error) {
+      reasons.push(`${file}: ${reasonOf(error)}`);
+    }
   }
-  log.info({ documents: byId.size, leftOut: entries.size - byId.size }, 'trusted documents');
-  const names = [...byText.values()].flatMap(({ prepared }) => [...prepared.operations.keys()]);
-  onLoaded?.(new Set(names.filter((name) => name !== null)));
-  return { byId, byText };
+  if (reasons.length > 0) throw new ManifestError(reasons);
+  return documents;
 }
 
-function prepare(
-  id: string,
-  text: string,
-  { documents, log }: TrustedDocumentsOptions,
-): TrustedDocument | null {
-  const prepared = documents.prepare(text);
-  if (prepared.kind === 'invalid') {
-    const errors = prepared.errors.map(({ message }) => message);
-    log.warn({ id, errors }, 'a trusted document does not fit and is left out');
-    return null;
+async function filesOf(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const names = (await readdir(path)).filter((name) => name.endsWith('.json'));
+  return names.sort().map((name) => join(path, name));
+}
+
+/** A manifest is `{ id: text }`, as Relay's compiler and GraphQL Code Generator write it. */
+function addDocuments(documents: Map<string, string>, manifest: unknown): void {
+  if (!isObject(manifest)) throw new Error('it is no object');
+  for (const [given, text] of Object.entries(manifest)) {
+    const id = documentId(given);
+    if (typeof text !== 'string') throw new Error(`${given} is no text`);
+    const known = documents.get(id) ?? text;
+    if (known !== text) throw new Error(`the id ${given} has two different documents`);
+    documents.set(id, text);
   }
-  for (const { executor } of prepared.operations.values()) executor.compile();
-  return { text, prepared };
 }

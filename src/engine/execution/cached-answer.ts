@@ -5,7 +5,7 @@ import type { Encoding } from '../../lib/pack.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext, Validity } from '../admission/operation-context.ts';
-import type { SharedUse } from '../documents/sharing-marks.ts';
+import type { SharedUse } from '../documents/shared-use.ts';
 import { jsonBytes, jsonText } from './json-text.ts';
 import { CachedResult, type ResponseCache } from './response-cache.ts';
 

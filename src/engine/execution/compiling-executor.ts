@@ -11,8 +11,8 @@ import {
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import type { Executors, OperationExecutor, PartResults } from '../documents/documents.ts';
-import { type Meter, withinBudget } from '../documents/meter.ts';
 import type { Selections } from '../documents/selections.ts';
+import { type Meter, withinBudget } from '../operation/meter.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
 import { type CompiledCode, CompiledCodeCache, compile, readFlags } from './compiled-code.ts';
 import { createMetering, type Metering } from './metering.ts';

@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { pullStreamOf } from '../../lib/pull-stream.ts';
-import type { AnswerPart, PartResults } from '../documents/documents.ts';
+import type { PartResults } from '../documents/documents.ts';
 import type { JsonText } from '../operation/result-sink.ts';
 import { FollowedEvents } from './delivery.ts';
 
@@ -19,6 +19,13 @@ export interface DeferredAnswerOptions {
   readonly ended: () => void;
 }
 
+/** A part of an answer, by either format. */
+interface AnswerPart {
+  readonly incremental?: readonly object[];
+  readonly completed?: readonly object[];
+  readonly hasNext: boolean;
+}
+
 /** Delivers an answer in parts: a transport follows it like the events of a subscription. */
 export function deferredAnswer(
   { initialResult, subsequentResults }: PartResults,
@@ -29,8 +36,8 @@ export function deferredAnswer(
     const { incremental, completed, hasNext } = part;
     return {
       ...masked(part),
-      ...(incremental && { incremental: incremental.map((each) => masked(each)) }),
-      ...(completed && { completed: completed.map((each) => masked(each)) }),
+      ...(incremental && { incremental: incremental.map(masked) }),
+      ...(completed && { completed: completed.map(masked) }),
       ...(hasNext ? {} : last()),
     };
   }

@@ -2,13 +2,12 @@ import type { ExecutionResult } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import { deferralOf, type Operation } from '../admission/operation.ts';
+import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import type { Deferral, PartResults } from '../documents/documents.ts';
-import { withinBudget } from '../documents/meter.ts';
+import type { PartResults } from '../documents/documents.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
+import { withinBudget } from '../operation/meter.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
-import type { PartsFormat } from '../operation/transport-context.ts';
 import { beginEvents, type Subscribed } from './begin-events.ts';
 import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
 import { deferredAnswer } from './deferred-answer.ts';
@@ -33,23 +32,20 @@ export function createExecution(parts: ExecutionParts) {
 
   /** The result of a query or a mutation, or its parts. */
   function execute(context: OperationContext): MaybePromise<Subscribed> {
-    const { partsFormat } = context.operation.transport;
-    const deferral = deferralOf(context.operation);
-    if (partsFormat && deferral) return executeInParts(context, partsFormat, deferral);
+    if (context.operation.isInParts) return executeInParts(context);
     // A cached response waits for no turn.
     return cachedAnswer(parts, context, computed);
   }
 
   /** Executes a query whose deferred fragments follow its first part, with one context for all. */
-  function executeInParts(
-    context: OperationContext,
-    format: PartsFormat,
-    { args }: Deferral,
-  ): MaybePromise<Subscribed> {
+  function executeInParts(context: OperationContext): MaybePromise<Subscribed> {
     const { operation } = context;
     const { meter, params, prepared, transport, values } = operation;
-    const given = args.of(context, values, params.variables);
-    const begin = () => prepared.executor.executeInParts(given, meter, format);
+    const { deferArgs, executor } = prepared;
+    const { partsFormat } = transport;
+    if (deferArgs === null || partsFormat === null) throw new Error('nothing is deferred');
+    const given = deferArgs.of(context, values, params.variables);
+    const begin = () => executor.executeInParts(given, meter, partsFormat);
     return chain<ExecutionResult | PartResults, Subscribed>(begin(), (result) => {
       if (!('initialResult' in result)) {
         limits.chargeFields(operation);

@@ -8,7 +8,7 @@ import {
   GraphQLString,
 } from 'graphql';
 import { memo } from '../../lib/memo.ts';
-import { extraForText } from '../documents/meter.ts';
+import { extraForText } from '../operation/meter.ts';
 import type { FieldIr, ObjectIr, OperationIr, ResolverIr, ValueIr } from './operation-ir.ts';
 import type { Run, RunRoot } from './run.ts';
 

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { bodyBytes } from '../../lib/pack.ts';
-import type { Meter } from '../documents/meter.ts';
+import type { Meter } from '../operation/meter.ts';
 import type { JsonText } from '../operation/result-sink.ts';
 import { JsonWriter } from './json-writer.ts';
 

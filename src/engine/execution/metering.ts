@@ -24,7 +24,7 @@ import {
   type Meter,
   OVER_BUDGET,
   weightOfKey,
-} from '../documents/meter.ts';
+} from '../operation/meter.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 type Resolver = GraphQLFieldResolver<unknown, unknown>;

@@ -16,10 +16,10 @@ import {
 } from 'graphql';
 import { isPostponable } from '../../lib/field-traits.ts';
 import { literalOf } from '../documents/document-values.ts';
-import { weightOfKey } from '../documents/meter.ts';
 import { NO_VARIABLES } from '../documents/operation-arguments.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
-import { usesVariables } from '../documents/sharing-marks.ts';
+import { usesVariables } from '../documents/shared-use.ts';
+import { weightOfKey } from '../operation/meter.ts';
 
 /** An operation's intermediate representation: one entry per field, in the order of the answer's keys. */
 export interface OperationIr {
@@ -117,7 +117,7 @@ export function irOf(
   }
 
   try {
-    const object = objectOf(root, [{ node: operation, when: true }]);
+    const object = objectOf(root, [{ node: operation, when: true, isFirst: true }]);
     const isResolved = object.fields.every(({ property, resolver }) => !property || resolver);
     if (!isResolved) return null;
     const nullable = object.fields.filter(({ value }) => !value.isNonNull);

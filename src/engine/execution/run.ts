@@ -6,7 +6,7 @@ import {
   FIELDS_PER_ERROR,
   type Meter,
   OVER_BUDGET,
-} from '../documents/meter.ts';
+} from '../operation/meter.ts';
 import { WrittenItems } from './json-writer.ts';
 import { isPromiseLike } from './metering.ts';
 import type { NullableFields } from './operation-ir.ts';

@@ -72,15 +72,6 @@ const ASKED: readonly (readonly [what: string, times: number, megabytes: number,
     (at) => facade.query('{ session { login } catalog { size } }', { token: forgedToken(at) }),
   ],
   [
-    'documents that are stored under their hashes',
-    inFull(300, 200),
-    10,
-    (at) => {
-      const query = `{ a${at}: __typename } # ${'x'.repeat(100_000)}`;
-      return post({ query, extensions: persisted(hashOf(query)) });
-    },
-  ],
-  [
     'unknown hashes',
     inFull(3_000, 750),
     5,

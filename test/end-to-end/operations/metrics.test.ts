@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,10 +22,7 @@ const SYMBOLS = '{ instruments(first: 2) { nodes { symbol } } }';
 const LIVE = 'subscription Live { positionChanges { cursor } }';
 const [, askByStream] = TRANSPORTS[2] as (typeof TRANSPORTS)[number];
 
-const CACHES =
-  'catalog compiled_code document persisted_query positions quota response session token'.split(
-    ' ',
-  );
+const CACHES = 'catalog compiled_code document positions quota response session token'.split(' ');
 
 /** The metrics that are there once there is something to measure. */
 const ONCE_MEASURED =
@@ -249,10 +245,8 @@ describe('what is cached', () => {
   test('the size of every cache', async () => {
     await app.query(SYMBOLS, { token });
     const query = '{ positions { id instrument { name } } session { balance } }';
-    const sha256Hash = createHash('sha256').update(query).digest('hex');
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-    const extensions = { persistedQuery: { version: 1, sha256Hash } };
-    const body = JSON.stringify({ query, extensions });
+    const body = JSON.stringify({ query });
     // Code is compiled for what recurs.
     await eventually(async () => {
       await (await fetch(`${app.url}/graphql`, { method: 'POST', headers, body })).text();

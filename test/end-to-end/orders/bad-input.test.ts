@@ -90,12 +90,14 @@ const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
 ];
 
 const NO_NULL = 'leave it out for none';
+// GraphQL itself refuses it, in a literal by validation.
+const ONE_OF = 'must be non-null';
 const NO_PRICE = 'must be given with kind PENDING';
 const REFUSED: readonly (readonly [Mutation, Input, argument: string, sentence: string])[] = [
   ['placeOrder', { stopLoss: null }, 'input.stopLoss', NO_NULL],
   ['placeOrder', { kind: 'PENDING', price: 1, takeProfit: null }, 'input.takeProfit', NO_NULL],
-  ['placeOrder', { stopLoss: { price: null } }, 'input.stopLoss.price', NO_NULL],
-  ['placeOrder', { takeProfit: { amount: null } }, 'input.takeProfit.amount', NO_NULL],
+  ['placeOrder', { stopLoss: { price: null } }, 'input.stopLoss.price', ONE_OF],
+  ['placeOrder', { takeProfit: { amount: null } }, 'input.takeProfit.amount', ONE_OF],
   ['placeLimitOrder', { stopLoss: null }, 'input.stopLoss', NO_NULL],
   ['placeLimitOrder', { takeProfit: null }, 'input.takeProfit', NO_NULL],
   ['placeOrder', { kind: 'PENDING' }, 'input.price', NO_PRICE],
@@ -137,10 +139,13 @@ test.each(Object.keys(FORMS))(
     const refuseAll = async () => {
       for (const [mutation, input, argument, sentence] of REFUSED) {
         const { errors } = await stage.send(mutation, input, form);
+        const isValidated = sentence === ONE_OF && form === 'literals';
         expect(errors, `${mutation} ${JSON.stringify(input)}`).toMatchObject([
           {
             message: expect.stringContaining(sentence),
-            extensions: { code: 'BAD_USER_INPUT', retryable: false, argument },
+            extensions: isValidated
+              ? { code: 'GRAPHQL_VALIDATION_FAILED' }
+              : { code: 'BAD_USER_INPUT', retryable: false, argument },
           },
         ]);
       }

@@ -52,9 +52,7 @@ test.each(TRANSPORTS)(
     const byDefault =
       'query ($s: Float! = 1e400) { instruments(filter: { sectors: [$s] }) { totalCount } }';
     const defaulted = await ask(app, { query: byDefault }, token);
-    expect(defaulted.errors).toMatchObject([
-      { extensions: { code: 'BAD_USER_INPUT', argument: 'filter.sectors' } },
-    ]);
+    expect(defaulted.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(app.sandbox.calls()).toBe(0);
     const variables = { sectors: ['1.500000000000000000', '1e3', '1E-2', '1e21'].map(rawJSON) };
     const { errors, data } = await ask(app, { query: FIND, variables }, token);

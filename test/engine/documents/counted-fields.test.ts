@@ -1,7 +1,7 @@
 import { executeRootSelectionSet } from 'graphql';
 import { expect, test } from 'vitest';
-import { COSTLY_FIELDS } from '../../../src/engine/documents/meter.ts';
 import { createMetering } from '../../../src/engine/execution/metering.ts';
+import { COSTLY_FIELDS } from '../../../src/engine/operation/meter.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { argsOf, ask, executorOf, meterFor } from '../execution/both-executors.ts';
 import { schemaOf } from '../schema-of.ts';

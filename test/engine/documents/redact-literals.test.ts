@@ -1,10 +1,5 @@
-import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import {
-  redactTexts,
-  textsIn,
-  withEnumValues,
-} from '../../../src/engine/documents/redact-literals.ts';
+import { redactTexts, textsIn } from '../../../src/engine/documents/redact-literals.ts';
 
 test.each([
   ['invalid value "demo-pass-word"', ['demo', 'demo-pass-word'], 'invalid value "[…]"'],
@@ -29,17 +24,6 @@ test('a message that quotes a long value is cut before it', () => {
     'Expected no field "k".',
   );
   expect(redactTexts(`Cannot query field "${value}".`, [])).not.toContain('secret');
-});
-
-test('a message about an enum has the values that there are, and no other message', () => {
-  const schema = buildSchema('enum Kind { MARKET PENDING } type Query { kind: Kind }');
-  const said = 'Variable "$kind" has invalid value: Value "[…]" does not exist in "Kind" enum.';
-  const named = said.replace(/\.$/, ': MARKET, PENDING.');
-  expect(withEnumValues(said, schema)).toBe(named);
-  expect(withEnumValues(`${said} Did you mean the enum value "MARKET"?`, schema)).toBe(named);
-  for (const other of ['It is in "Query" enum.', 'It is in "None" enum.', 'Something else.']) {
-    expect(withEnumValues(other, schema)).toBe(other);
-  }
 });
 
 test('texts and numbers are found at any depth, in a list as long as a body can hold, and five hundred of them', () => {

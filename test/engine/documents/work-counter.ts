@@ -30,7 +30,7 @@ export interface WorkQuestion {
   readonly text: string;
   /** Of a schema that is none of ours. */
   readonly sdl?: string;
-  readonly limits: import('../../../src/engine/documents/structure.ts').StructureLimits;
+  readonly limits: import('../../../src/engine/documents/document-limits.ts').DocumentLimits;
 }
 
 function prepare(schema: typeof ours, text: string, limits: WorkQuestion['limits']): void {
@@ -41,10 +41,10 @@ function prepare(schema: typeof ours, text: string, limits: WorkQuestion['limits
     executors: createExecutors(schema),
   }).prepare(text);
   if (prepared.kind === 'invalid') return;
-  for (const { args, cost } of prepared.operations.values()) {
-    args.read({});
-    evaluate(cost, { variables: {}, sizeOf: () => 1 });
-  }
+  const operations = [...prepared.operations.values()];
+  for (const { cost } of operations) evaluate(cost, { variables: {}, sizeOf: () => 1 });
+  // A request coerces the variables of one operation.
+  operations.at(-1)?.args.coerce({});
 }
 
 function takeCounts(): number {

@@ -7,12 +7,12 @@ import {
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
 import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
-import { COSTLY_FIELDS, type Meter } from '../../../src/engine/documents/meter.ts';
 import {
   createEventResults,
   type EventResults,
 } from '../../../src/engine/execution/event-results.ts';
 import { createErrorCodes } from '../../../src/engine/operation/error-codes.ts';
+import { COSTLY_FIELDS, type Meter } from '../../../src/engine/operation/meter.ts';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { singleClient } from '../../../src/lib/limits/client.ts';
 import { createLog } from '../../../src/lib/log.ts';

@@ -2,8 +2,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { TextBlocks } from '../../lib/text-blocks.ts';
-import { requestError } from '../operation/request-error.ts';
-import { tooComplex } from './structure.ts';
+import { requestError, tooComplex } from './request-error.ts';
 
 /** Thrown where an answer exceeds its budget. A singleton: capturing a stack costs more than a field. */
 export const OVER_BUDGET = new Error('the answer exceeds its budget');

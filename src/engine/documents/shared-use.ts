@@ -18,8 +18,8 @@ export interface SharedUse {
 }
 
 /**
- * Null where a selected field is not marked as a group's, of a subscription as the account's, or where variables affect
- * what an event contains: such a result is never shared.
+ * Null where a result is never shared: a selected field is not marked as a group's, of a subscription as the account's,
+ * or variables affect what an event contains.
  */
 export function sharedUseOf(
   marks: ReadonlySet<Sharing> | null,
@@ -29,18 +29,20 @@ export function sharedUseOf(
   if (operation.operation === OperationTypeNode.MUTATION) return null;
   // An operation without marks selects only `__typename` of the root, which has no version.
   if (marks === null || marks.size === 0) return null;
-  const isOfEvents = operation.operation === OperationTypeNode.SUBSCRIPTION;
-  const isOfOthers = isOfEvents ? marks.size > 1 || !marks.has('account') : marks.has('account');
-  if (isOfOthers || (isOfEvents && usesVariablesInEvents(document, operation))) return null;
+  const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
+  const isOfOthers = isSubscription
+    ? marks.size > 1 || !marks.has('account')
+    : marks.has('account');
+  if (isOfOthers || (isSubscription && usesVariablesInEvents(document, operation))) return null;
   return { selectsTime: marks.has('copy'), isBarred: false };
 }
 
-/** True where variables affect what an event contains; the subscription's own arguments only select events. */
+/** The subscription's own arguments select events, and change nothing in them. */
 function usesVariablesInEvents(
   document: DocumentNode,
-  { selectionSet }: OperationDefinitionNode,
+  operation: OperationDefinitionNode,
 ): boolean {
-  const roots = selectionSet.selections.map((root) => ({ ...root, arguments: [] }));
+  const roots = operation.selectionSet.selections.map((root) => ({ ...root, arguments: [] }));
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
   return [...roots, ...fragments].some(usesVariables);
 }
@@ -48,10 +50,11 @@ function usesVariablesInEvents(
 /** Whether a node of a document uses any variable. */
 export function usesVariables(node: ASTNode): boolean {
   let uses = false;
-  const found = () => {
-    uses = true;
-    return BREAK;
-  };
-  visit(node, { [Kind.VARIABLE]: found });
+  visit(node, {
+    Variable() {
+      uses = true;
+      return BREAK;
+    },
+  });
   return uses;
 }
