@@ -1,13 +1,5 @@
-import {
-  type FieldDefinitionNode,
-  isInterfaceType,
-  isObjectType,
-  Kind,
-  parse,
-  visit,
-} from 'graphql';
+import { type FieldDefinitionNode, Kind, parse, visit } from 'graphql';
 import { expect, test } from 'vitest';
-import { traitOf } from '../../src/lib/field-traits.ts';
 import { buildSchema, printedSchema } from '../../src/schema/schema.ts';
 
 /** Every kind of element of the graph that a client can name. */
@@ -46,17 +38,4 @@ test('every root field of a query or a mutation is nullable, so that one failing
     expect(fields.length).toBeGreaterThan(8);
     for (const { name, type } of fields) expect(String(type), name).not.toMatch(/!$/);
   }
-});
-
-test('age limits stand at fields of the root, where operations are searched for them', () => {
-  const found = Object.values(buildSchema().getTypeMap())
-    .filter((type) => isObjectType(type) || isInterfaceType(type))
-    .flatMap((type) =>
-      Object.values(type.getFields()).flatMap(({ name, args }) =>
-        args
-          .filter((arg) => traitOf(arg, 'isAgeLimit') || arg.name === 'maxAge')
-          .map((arg) => `${type.name}.${name}(${arg.name}) ${traitOf(arg, 'isAgeLimit') === true}`),
-      ),
-    );
-  expect(found.sort()).toEqual(['Query.orders(maxAge) true', 'Query.session(maxAge) true']);
 });

@@ -7,49 +7,56 @@ import type { AccountEvents } from './account-events.ts';
 
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 220 };
 
-export type AccountFreshness = ReturnType<typeof createAccountFreshness>;
-
 /**
- * When each account was last changed by an order, or may have been, here or by another replica. A reader of
- * memory catches up first; a call that is sent now cannot be older. `versions` is null without other processes.
+ * The time of each account's last change by an order, here or on another replica. A read from memory catches up with the other
+ * replicas first. A call that is sent now needs no such look: its answer is newer than any earlier order.
  */
-export function createAccountFreshness(
-  accounts: AccountEvents,
-  logicalClock: LogicalClock,
-  versions: AccountVersions | null,
-) {
-  const changedAt = new Watermarks();
+export class AccountFreshness {
+  readonly #accounts: AccountEvents;
+  readonly #logicalClock: LogicalClock;
+  readonly #versions: AccountVersions | null;
+  readonly #changedAt = new Watermarks();
   /** The last version seen of each account that has one. */
-  const seen = growingLru<string, string>(ACCOUNTS);
-  let lastEpoch: string | null = null;
-  accounts.on('changed', (account) => changedAt.set(account, { at: logicalClock.next() }));
+  readonly #seen = growingLru<string, string>(ACCOUNTS);
+  #lastEpoch: string | null = null;
 
-  async function isCaughtUp(shared: AccountVersions, account: Account): Promise<boolean> {
-    const read = await shared.read(account).catch(() => null);
+  /** `versions` is null where no other process serves the accounts. */
+  constructor(accounts: AccountEvents, clock: LogicalClock, versions: AccountVersions | null) {
+    this.#accounts = accounts;
+    this.#logicalClock = clock;
+    this.#versions = versions;
+    accounts.on('changed', (account) => this.#changedAt.set(account, { at: clock.next() }));
+  }
+
+  get byteSize(): number {
+    return this.#seen.calculatedSize + this.#changedAt.byteSize;
+  }
+
+  /** The logical time of the account's last known change. An answer to an earlier call is outdated. */
+  changedAt(account: Account): number {
+    return this.#changedAt.at(account);
+  }
+
+  /** False while the store is out of reach: then an answer in memory may be older than the account's last order. */
+  catchUp(account: Account): true | Promise<boolean> {
+    return this.#versions === null ? true : this.#isCaughtUp(this.#versions, account);
+  }
+
+  async #isCaughtUp(versions: AccountVersions, account: Account): Promise<boolean> {
+    const read = await versions.read(account).catch(() => null);
     if (read === null) return false;
     const { epoch, version } = read;
-    if (epoch !== lastEpoch) {
-      lastEpoch = epoch;
-      seen.clear();
-      changedAt.setAll(logicalClock.next());
+    if (epoch !== this.#lastEpoch) {
+      this.#lastEpoch = epoch;
+      this.#seen.clear();
+      this.#changedAt.setAll(this.#logicalClock.next());
     }
-    // A version that is not known may be as old as what is in memory, or newer.
-    if (version !== (seen.get(account) ?? null)) {
-      if (version === null) seen.delete(account);
-      else seen.set(account, version);
-      accounts.emit('changed', account);
+    // An unknown version may be newer than the answers in memory.
+    if (version !== (this.#seen.get(account) ?? null)) {
+      if (version === null) this.#seen.delete(account);
+      else this.#seen.set(account, version);
+      this.#accounts.emit('changed', account);
     }
     return true;
   }
-
-  return {
-    get byteSize(): number {
-      return seen.calculatedSize + changedAt.byteSize;
-    },
-    /** The logical time of the account's last known change: what was asked for before is outdated. */
-    changedAt: (account: Account): number => changedAt.at(account),
-    /** False where nobody can tell: then nothing in memory is certainly as new as the account's orders. */
-    catchUp: (account: Account): true | Promise<boolean> =>
-      versions === null ? true : isCaughtUp(versions, account),
-  };
 }

@@ -9,11 +9,11 @@ import type { PollOutcome } from '../feed/feed-options.ts';
 import { Feeds } from '../feed/feeds.ts';
 import { PollSchedule } from '../feed/poll-schedule.ts';
 import type { AccountEvents } from './account-events.ts';
-import { createAccountFreshness } from './account-freshness.ts';
+import { AccountFreshness } from './account-freshness.ts';
 import { JoinedReads } from './joined-reads.ts';
 import { OpenPositions } from './open-positions.ts';
 import { PositionsBoard } from './positions-board.ts';
-import { createProver } from './prover.ts';
+import { Prover } from './prover.ts';
 import { Sessions } from './sessions.ts';
 
 /** Creates all that reads accounts and remembers what it read: each listens to the accounts from when it is made. */
@@ -27,7 +27,7 @@ export function createAccountServices(
   const repeated = createRepeatedErrors(steadyClock.now);
   const sessionMaxAgeMs = settings.sessionMaxAgeSeconds * 1000;
   const versions = stores.replicas?.accountVersions ?? null;
-  const freshness = createAccountFreshness(accounts, logicalClock, versions);
+  const freshness = new AccountFreshness(accounts, logicalClock, versions);
   const joinedReads = new JoinedReads(logicalClock, accounts);
   const board = new PositionsBoard(ledger, cacheBytes.positions);
   const sessions = new Sessions({
@@ -42,7 +42,7 @@ export function createAccountServices(
     maxBytes: cacheBytes.sessions,
     onRead: (source) => metrics.sessionReads.add(source),
   });
-  const prover = createProver({ ledger, sessions, logicalClock });
+  const prover = new Prover({ ledger, sessions, logicalClock });
   const { gatewayPollsPerSecond: pollsPerSecond } = settings;
   const schedule = new PollSchedule({
     clock,

@@ -4,32 +4,38 @@ import type { AccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Sessions } from './sessions.ts';
 
-export interface ProverParts {
+interface ProverParts {
   readonly ledger: ProofLedger;
   readonly sessions: Pick<Sessions, 'cached' | 'read' | 'isReading'>;
   readonly logicalClock: LogicalClock;
 }
 
-export type Prover = ReturnType<typeof createProver>;
+/** Gets proof of a token: a recent answer, else an answer to a call of its own document, else an answer of op 10. */
+export class Prover {
+  readonly #parts: ProverParts;
 
-/** Gets proof of a token: from an answer that is recent, else from a call that its document makes, else from one of op 10. */
-export function createProver({ ledger, sessions, logicalClock }: ProverParts) {
-  async function account(viewer: Viewer): Promise<AccountProof> {
+  constructor(parts: ProverParts) {
+    this.#parts = parts;
+  }
+
+  async account(viewer: Viewer): Promise<AccountProof> {
+    const { ledger, sessions, logicalClock } = this.#parts;
     const proof = () => ledger.account(viewer);
-    const known = proof() ?? (await byOwnProofs(viewer));
+    const known = proof() ?? (await this.#byOwnProofs(viewer));
     if (known) return known;
     const read = async () => viewer.own?.plannedSession() ?? sessions.read(viewer);
     const proved = await bySession(read, proof);
     if (proved) return proved;
-    // A 401 meanwhile has undone the proof: one call sent after it decides.
+    // A 401 of another call has undone the proof meanwhile. One call sent after it decides.
     const after = logicalClock.next();
     const decided = await bySession(async () => sessions.read(viewer, { after }), proof);
     if (decided) return decided;
     throw new GatewayError('unauthenticated', 'getSession', 'refused while it was being proved');
   }
 
-  /** Only op 10 names the group: a read of it that is under way is shared, one from before is too old. */
-  async function group(viewer: Viewer): Promise<GroupProof | null> {
+  /** Only op 10 names the group. A read of op 10 under way is shared; an answer from before is too old. */
+  async group(viewer: Viewer): Promise<GroupProof | null> {
+    const { ledger, sessions } = this.#parts;
     const proof = () => ledger.group(viewer);
     const known = proof();
     if (known) return known;
@@ -42,10 +48,11 @@ export function createProver({ ledger, sessions, logicalClock }: ProverParts) {
   }
 
   /**
-   * A proof that has lapsed is renewed by whichever of the document's own reads is answered first. Reads of other requests
-   * are not waited for, because they may hang; a snapshot is, because waiting for it elsewhere would read it twice.
+   * The first answer to the document's own reads renews a lapsed proof. Reads of other requests are not waited for, since they
+   * may hang; a snapshot is, since this request would else read it a second time.
    */
-  async function byOwnProofs(viewer: Viewer): Promise<AccountProof | null> {
+  async #byOwnProofs(viewer: Viewer): Promise<AccountProof | null> {
+    const { ledger, sessions } = this.#parts;
     const { own } = viewer;
     const hasSession = !own || sessions.isReading(viewer) || own.plannedSession();
     if (hasSession || !ledger.accountHasLapsed(viewer)) return null;
@@ -55,10 +62,9 @@ export function createProver({ ledger, sessions, logicalClock }: ProverParts) {
     });
     return Promise.any(proofs).catch(() => null);
   }
-  return { account, group };
 }
 
-/** Reads op 10 for what its answer proves, which it does where its lists are broken as well. */
+/** Reads op 10 for the proof in its answer. An answer with broken lists proves the token as well. */
 async function bySession<Proof>(read: () => Promise<unknown>, proof: () => Proof | null) {
   try {
     await read();

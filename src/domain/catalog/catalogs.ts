@@ -6,7 +6,7 @@ import type { Viewer } from '../auth/viewer.ts';
 import { CatalogCache, isPersonal } from './cache/catalog-cache.ts';
 import type { CatalogCopy, GroupCatalog } from './cache/group-catalog.ts';
 import type { CatalogsOptions } from './catalogs-options.ts';
-import { createGroupProver } from './group-prover.ts';
+import { GroupProver } from './group-prover.ts';
 
 const PROOF_RETRY_MS = 10_000;
 
@@ -20,13 +20,13 @@ export class Catalogs {
   readonly #options: CatalogsOptions;
   readonly #cache: CatalogCache;
   readonly #failed: KnownKeys;
-  readonly #prove: ReturnType<typeof createGroupProver>;
+  readonly #prover: GroupProver;
 
   constructor(options: CatalogsOptions) {
     this.#options = options;
     this.#cache = new CatalogCache(options);
     this.#failed = new KnownKeys(options.clock, PROOF_RETRY_MS);
-    this.#prove = createGroupProver(this.#cache, this.#failed, options);
+    this.#prover = new GroupProver(options, this.#cache, this.#failed);
   }
 
   /** Returns synchronously where the token is proved and a copy is cached. */
@@ -72,7 +72,7 @@ export class Catalogs {
       source = from;
     };
     for (;;) {
-      const proof = ledger.group(viewer) ?? (await this.#prove(viewer, comesFrom));
+      const proof = ledger.group(viewer) ?? (await this.#prover.prove(viewer, comesFrom));
       // A reader that has just waited for a copy starts no refresh.
       const mayRefresh = source === 'cache';
       const view =

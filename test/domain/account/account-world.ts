@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
-import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
-import { createProver } from '../../../src/domain/account/prover.ts';
+import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
@@ -31,7 +31,7 @@ export function openAccountWorld(
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
   const accounts: AccountEvents = new EventEmitter();
-  const freshness = createAccountFreshness(accounts, logicalClock, null);
+  const freshness = new AccountFreshness(accounts, logicalClock, null);
   const board = new PositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
   const client = new GatewayClient({
@@ -77,7 +77,7 @@ export function openAccountWorld(
     maxBytes: 1e8,
     ...options,
   });
-  const prover = createProver({ ledger, sessions, logicalClock });
+  const prover = new Prover({ ledger, sessions, logicalClock });
   return { accounts, clock, logicalClock, ledger, gateway, board, sessions, prover, calls };
 }
 

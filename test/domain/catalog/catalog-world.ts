@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
-import { createProver } from '../../../src/domain/account/prover.ts';
+import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions } from '../../../src/domain/account/sessions.ts';
 import { Identity } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
@@ -81,7 +81,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
       },
     },
     ledger,
-    prover: createProver({ ledger, sessions, logicalClock }),
+    prover: new Prover({ ledger, sessions, logicalClock }),
     clock,
     gatewayDate: clock.dateOf,
     random: () => 0.5,

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
-import { createAccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
 import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
@@ -38,7 +38,7 @@ export function createLiveBench({
     gateway,
     sessions: gateway,
     board,
-    freshness: createAccountFreshness(accounts, logicalClock, null),
+    freshness: new AccountFreshness(accounts, logicalClock, null),
     ledger,
     prover: {
       async account(viewer) {

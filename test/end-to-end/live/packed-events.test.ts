@@ -1,9 +1,7 @@
-import { constants, deflateRawSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { ClientOptions } from 'ws';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { frame, OPCODES, PACKED } from '../../support/websocket-frames.ts';
 import { openSocket, type RawSocket } from './raw-socket.ts';
 
 const ROW =
@@ -59,45 +57,4 @@ test('events over four kilobytes are sent packed to those who take it, in a thir
   expect(large?.wireBytes).toBeGreaterThan(4_096);
   expect((small?.wireBytes ?? 0) / (large?.wireBytes ?? 0)).toBeLessThan(1 / 3);
   for (const { raw } of [packed, plain]) raw.socket.terminate();
-});
-
-describe('packed messages of a client', () => {
-  const pack = (text: string) =>
-    deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, -4);
-  const packedFrame = (payload: Buffer, isLast = true) =>
-    frame(OPCODES.text, payload, { rsv: PACKED, isLast });
-  const sayPacked = (raw: RawSocket, text: string) => raw.stream.write(packedFrame(pack(text)));
-  const pongs = ({ messages }: RawSocket) => messages.filter(({ type }) => type === 'pong').length;
-
-  test('are unpacked each by itself, in fragments, and thousands at a time', async () => {
-    const { raw } = await connect();
-    const query = `{ customerId } #${'comment '.repeat(200)}`;
-    for (const id of ['1', '2', '3']) {
-      sayPacked(raw, JSON.stringify({ id, type: 'subscribe', payload: { query } }));
-    }
-    for (const id of ['1', '2', '3']) {
-      expect((await raw.until(id, 'next')).payload.data).toEqual({ customerId: 'cus_700002' });
-    }
-    const packed = pack('{"type":"ping","payload":{"text":"Привет, 世界 🐟"}}');
-    const count = 2_000;
-    const twice = Buffer.concat([
-      packedFrame(packed.subarray(0, 9), false),
-      frame(OPCODES.continuation, packed.subarray(9, 10), { isLast: false }),
-      frame(OPCODES.continuation, packed.subarray(10)),
-      packedFrame(packed),
-    ]);
-    raw.stream.write(Buffer.concat(Array(count).fill(twice)));
-    await eventually(() => expect(pongs(raw)).toBe(2 * count));
-    expect(raw.messages.at(-1)?.payload).toEqual({ text: 'Привет, 世界 🐟' });
-    raw.socket.terminate();
-  });
-
-  test('close the socket where a few bytes unpack to many, or to none', async () => {
-    const [large, broken] = [await connect(), await connect()];
-    // More than a body may have.
-    sayPacked(large.raw, `{"type":"ping"}${' '.repeat(50_000_000)}`);
-    expect(await large.raw.close()).toMatchObject({ code: 1009 });
-    broken.raw.stream.write(packedFrame(Buffer.from('no deflate')));
-    expect(await broken.raw.close()).toMatchObject({ code: 1007 });
-  });
 });

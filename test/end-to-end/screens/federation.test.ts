@@ -111,36 +111,6 @@ test('things cost as many as are asked for, so that a router may ask for the lis
   }
 });
 
-test('the last things of a long list are found as quickly as its first', async () => {
-  const token = app.sandbox.token({ email: 'user-7@example.com' });
-  const path = '/trading/positions';
-  const headers = { authorization: `Bearer ${token}` };
-  const { positions } = await (await fetch(app.sandbox.url + path, { headers })).json();
-  const ids = Array.from({ length: 5_000 }, (_, at) => String(810_000_000 + at));
-  const body = { positions: ids.map((id) => ({ ...positions[0], id })) };
-  const fault = { operation: 'getOpenPositions', kind: 'status', login: 800_007 } as const;
-  app.sandbox.fail({ ...fault, status: 200, body });
-  const fields = Array.from(
-    { length: 20 },
-    (_, at) => `a${at}: _entities(representations: $of) { ... on Position { id } }`,
-  );
-  const document = `query ($of: [_Any!]!) { ${fields.join(' ')} }`;
-  const cpuOfThose = async (asked: readonly string[]) => {
-    const of = asked.map((id) => ({ __typename: 'Position', id }));
-    const runs: number[] = [];
-    for (let run = 0; run < 4; run += 1) {
-      const before = process.threadCpuUsage();
-      const { data } = await app.query(document, { token, variables: { of } });
-      runs.push(process.threadCpuUsage(before).user);
-      expect(data.a19).toEqual(asked.map((id) => ({ id })));
-    }
-    return Math.min(...runs);
-  };
-  const first = await cpuOfThose(ids.slice(0, 500));
-  expect(await cpuOfThose(ids.slice(-500))).toBeLessThan(2 * first);
-  app.sandbox.clearFaults();
-});
-
 test('without FEDERATION there is nothing of it', async () => {
   await using plain = await startTestApp();
   const { errors } = await plain.query('{ _service { sdl } }');

@@ -2,7 +2,7 @@ import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts'
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { fold, laterParts, splitWords, symbolForms } from '../../../lib/search-words.ts';
 import { compareText } from '../sorting.ts';
-import { createSearchIndex } from './search-index.ts';
+import { SearchIndex } from './search-index.ts';
 import { WordIndexBuilder } from './word-index.ts';
 
 export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
@@ -44,7 +44,7 @@ export async function buildIndex(instruments: readonly Instrument[]) {
     byName: await sorted((a, b) => compareText(nameKeys[a] ?? '', nameKeys[b] ?? '')),
     /** Ordinals by leverage, then id. */
     byLeverage: await sorted((a, b) => at(a).leverage - at(b).leverage),
-    search: createSearchIndex(instruments.length, {
+    search: new SearchIndex(instruments.length, {
       symbols: await symbols.build(scheduler),
       names: await names.build(scheduler),
       descriptions: await descriptions.build(scheduler),

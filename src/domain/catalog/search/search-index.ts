@@ -34,17 +34,33 @@ export interface SearchWords {
   readonly descriptions: WordIndex;
 }
 
-/** An instrument's class depends on it and the term alone: pages stay consistent when others come or go. */
-export function createSearchIndex(size: number, { symbols, names, descriptions }: SearchWords) {
+/** An instrument's class depends on it and the term alone: pages stay consistent when other instruments come or go. */
+export class SearchIndex {
+  readonly #size: number;
+  readonly #words: SearchWords;
   // Memoized for the pages of one search, and for the first letters that many clients type.
-  const recent = new LRUCache<string, Matches>({
+  readonly #recent = new LRUCache<string, Matches>({
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: ({ classes, ordinals }) => classes.byteLength + ordinals.byteLength + 200,
   });
 
+  constructor(size: number, words: SearchWords) {
+    this.#size = size;
+    this.#words = words;
+  }
+
+  /** `term` is not empty. */
+  find(term: string): Matches {
+    return memo<string, Matches>(this.#recent, term, () => {
+      const classes = this.#classesOf(term);
+      return { classes, ordinals: inOrder(classes) };
+    });
+  }
+
   /** Every word has to match; the worst match is the class of the whole. */
-  function classesOf(term: string): Uint8Array {
-    const [classes = new Uint8Array(size), ...others] = term.split(' ').map(classesOfWord);
+  #classesOf(term: string): Uint8Array {
+    const words = term.split(' ').map((word) => this.#classesOfWord(word));
+    const [classes = new Uint8Array(this.#size), ...others] = words;
     for (const other of others) {
       for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
         const a = classes[ordinal] as number;
@@ -53,12 +69,13 @@ export function createSearchIndex(size: number, { symbols, names, descriptions }
       }
     }
     // A symbol may contain a space.
-    markSymbols(classes, term);
+    this.#markSymbols(classes, term);
     return classes;
   }
 
-  function classesOfWord(word: string): Uint8Array {
-    const classes = new Uint8Array(size);
+  #classesOfWord(word: string): Uint8Array {
+    const { symbols, names, descriptions } = this.#words;
+    const classes = new Uint8Array(this.#size);
     const text = bare(word);
     // Marks from the weakest class to the best, each overwriting the one before.
     const isTypo = typoTest(text);
@@ -71,25 +88,16 @@ export function createSearchIndex(size: number, { symbols, names, descriptions }
     }
     mark(classes, descriptions.withPrefix(text), MATCH.description);
     mark(classes, names.withPrefix(text), MATCH.name);
-    // The text as typed, for symbols may begin with a mark.
-    markSymbols(classes, word);
+    // The text as typed, since a symbol may begin with a punctuation mark.
+    this.#markSymbols(classes, word);
     return classes;
   }
 
-  function markSymbols(classes: Uint8Array, symbol: string): void {
+  #markSymbols(classes: Uint8Array, symbol: string): void {
+    const { symbols } = this.#words;
     mark(classes, symbols.withPrefix(symbol), MATCH.symbolPrefix);
     mark(classes, symbols.withWord(symbol), MATCH.symbol);
   }
-
-  return {
-    /** `term` is not empty. */
-    find(term: string): Matches {
-      return memo<string, Matches>(recent, term, () => {
-        const classes = classesOf(term);
-        return { classes, ordinals: inOrder(classes) };
-      });
-    },
-  };
 }
 
 function mark(classes: Uint8Array, ordinals: Uint32Array, match: number): void {

@@ -1,0 +1,50 @@
+import { EventEmitter } from 'node:events';
+import { expect, test } from 'vitest';
+import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
+import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import { LogicalClock } from '../../../src/lib/clock.ts';
+import type { AccountVersion } from '../../../src/store/shared-store.ts';
+import { accountNamed } from '../../support/accounts.ts';
+
+/** The answer of a store, or its failure. */
+type Stored = AccountVersion | Error;
+
+test('an order of another replica is told once, the end of its record too, and what a store has lost may be of any account', async () => {
+  const told: string[] = [];
+  let stored: Stored = new Error('not asked yet');
+  const accounts: AccountEvents = new EventEmitter();
+  const logicalClock = new LogicalClock();
+  const freshness = new AccountFreshness(accounts, logicalClock, {
+    async read() {
+      if (stored instanceof Error) throw stored;
+      return stored;
+    },
+  });
+  accounts.on('changed', (login) => void told.push(login));
+  /** Whether account 1 is certain and what is told of it; `any` where what was asked for of others is outdated as well. */
+  const steps: [Stored, ...unknown[]][] = [
+    // While the store cannot be read nothing is certain, and nothing is told.
+    [new Error('away'), false],
+    // The first answer may follow orders of which nobody has told this process.
+    [{ epoch: 'a', version: null }, true, 'any'],
+    [{ epoch: 'a', version: null }, true],
+    [new Error('away'), false],
+    [{ epoch: 'a', version: 'v1' }, true, '1'],
+    [{ epoch: 'a', version: 'v1' }, true],
+    [{ epoch: 'a', version: 'v2' }, true, '1'],
+    [{ epoch: 'a', version: null }, true, '1'],
+    [{ epoch: 'a', version: null }, true],
+    [{ epoch: 'a', version: 'v3' }, true, '1'],
+    [{ epoch: 'b', version: 'v3' }, true, 'any', '1'],
+    [{ epoch: 'c', version: null }, true, 'any'],
+  ];
+  for (const [at, [next, ...expected]] of steps.entries()) {
+    stored = next;
+    const askedAt = logicalClock.next();
+    const isCertain = await freshness.catchUp(accountNamed('1'));
+    if (freshness.changedAt(accountNamed('other')) > askedAt) told.unshift('any');
+    expect(freshness.changedAt(accountNamed('1')) > askedAt).toBe(told.length > 0);
+    expect([isCertain, ...told.splice(0)], `step ${at}`).toEqual(expected);
+  }
+  expect(freshness.byteSize).toBe(0);
+});
