@@ -5,7 +5,7 @@ import { traits } from '../lib/field-traits.ts';
 import type { Context } from './context.ts';
 import type { AccountRead, Scope } from './scope.ts';
 
-/** Spread into a field's options: without it a document may cost one call more. */
+/** Spread into a field's options. Without it a document may cost one more call of the gateway. */
 export function reads(read: AccountRead) {
   return traits({ reads: read });
 }
@@ -16,7 +16,7 @@ export function ownRead<T>(name: AccountRead, read: (scope: Scope) => T) {
   return { ...reads(name), nullable: true, resolve } as const;
 }
 
-/** Spread into the options of a field that is what the gateway answers to a read. */
+/** Spread into the options of a field whose value is the gateway's answer to a read. */
 export function answerOf<T>(operation: ReadOperation<undefined, T> & { readonly name: ReadName }) {
   return ownRead(operation.name, (scope) => scope.read(operation));
 }
@@ -29,7 +29,7 @@ export function ageLimit(description: string) {
   return { ...traits({ isAgeLimit: true }), description } as const;
 }
 
-/** An age that is refused by its own field alone. */
+/** Refuses a negative age. Only the field with the argument fails. */
 export function checkAge(maxAge: number | null | undefined): void {
   if (typeof maxAge === 'number' && maxAge < 0) {
     throw new InputError('maxAge', 'maxAge must be 0 or more seconds.');

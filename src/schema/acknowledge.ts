@@ -6,7 +6,7 @@ import { builder } from './builder.ts';
 import { exposedOf } from './exposed.ts';
 import { WithdrawalMethodRef } from './payments.ts';
 
-/** An interface without a source's fields: each type that refuses keeps the gateway's messages in its own place. */
+/** No default resolvers: each type keeps the gateway's messages in another place. */
 export const RefusalRef = builder.interfaceRef<object>('Refusal').implement({
   description: 'What every refusal has: the gateway’s own words.',
   fields: (t) => ({

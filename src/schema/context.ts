@@ -3,10 +3,10 @@ import type { Trace } from '../lib/tracing/tracing.ts';
 import { NO_PLAN, type Plan, type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
-// A receipt lists the gateway's calls, and what was held back here is none.
+// A receipt lists calls of the gateway. A call that was held back here is none.
 const HELD_BACK: ReadonlySet<unknown> = new Set(['circuit', 'busy', 'expired']);
 
-/** The notes about a request that are made while it runs. */
+/** Notes on a request, made while it runs. */
 export interface CallRecord {
   claimedAccount: string | null;
   called(entry: ReceiptEntry): void;
@@ -20,7 +20,7 @@ export class Context implements ReadRecord {
   readonly services: Services;
   isPersonal = false;
   readsShared = false;
-  /** Null before the first, which makes the list of its size. */
+  /** Null before the first entry: most requests have one, and an array that grows costs more. */
   protected entries: ReceiptEntry[] | null = null;
   protected readonly caller: Caller;
   protected readonly calls: CallRecord | null;
@@ -67,12 +67,12 @@ export class Context implements ReadRecord {
       return await send(own);
     } finally {
       this.current = own.renewed(this.planOf(field));
-      // The reads of this result are no proof for the next write.
+      // Reads of this result do not prove the next write.
       this.own = own.renewed(NO_PLAN);
     }
   }
 
-  /** So many things were gone through for the answer. */
+  /** Called with the number of instruments that a filter examined. */
   scanned(_count: number): void {}
 
   /** Used for the fields of a login's own result: until the next write they read with the new token. */

@@ -47,7 +47,7 @@ const ADDED = parse(`
 
 const LINK =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.4", import: ["@key"])\n';
-// Tools of GraphQL 16 know no such directive.
+// Tools of GraphQL 16 do not know this directive.
 const ONE_OF = 'directive @oneOf on INPUT_OBJECT\n';
 
 /** The schema as a subgraph of Apollo Federation. */
@@ -79,7 +79,7 @@ export function federated(schema: GraphQLSchema): GraphQLSchema {
       const { type, find, id } = representation(given);
       const value = await find(scope, id);
       if (value === null) return null;
-      // An object is one thing, of one type, and lives no longer than its list or its catalog.
+      // Each object belongs to one type. The WeakMap drops it with its list or catalog.
       places.set(value, type);
       return value;
     });
@@ -103,7 +103,7 @@ function subgraphSdl(schema: GraphQLSchema): string {
       new RegExp(`^(type (?:${TYPES.join('|')}))\\b(?! @key)`, 'gm'),
       '$1 @key(fields: "id")',
     )
-    // A router has its own, and asks a subgraph for nothing that is deferred.
+    // A router defines these itself, and sends no deferred fragment to a subgraph.
     .replace(/^"""\n(?:(?!""").*\n)*?"""\ndirective @(?:defer|stream)\([^)]*\) on .*\n\n/gm, '');
   return `${LINK}${ONE_OF}${keyed}`;
 }

@@ -40,7 +40,7 @@ export function createGraphMetrics(registry: Registry, limits: readonly string[]
     /** A code that is in no table counts as `other`. */
     error(code: unknown, operation: unknown): void {
       const name = Object.hasOwn(ERROR_CODES, String(code)) ? String(code) : 'other';
-      // The operation may be any text of another author's.
+      // The operation may be any text: a custom plugin may set it.
       if (!errors.add(name, String(operation ?? 'none'))) errors.add(name, 'none');
     },
     refusal: (limit: unknown) => refusals.add(limits.find((each) => each === limit) ?? 'other'),

@@ -24,7 +24,7 @@ const OrderKind = builder.enumType('OrderKind', {
 export const PositionRef = builder.objectRef<Position>('Position');
 export const OrderRef = builder.objectRef<Order>('Order');
 
-// One loop defines the field for both types, or its meanings would diverge over time.
+// One loop defines the fields of both types, so that their meanings cannot diverge.
 for (const [ref, what] of [
   [PositionRef, 'position'],
   [OrderRef, 'order'],

@@ -87,7 +87,7 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
     shariaStatus: t.expose('shariaStatus', {
       ...perGroup,
       type: ShariaStatus,
-      // The gateway may have a new word for it before this schema has.
+      // The gateway may use a new word before this schema knows it.
       nullable: true,
       description:
         'The finer verdict on its sharia compliance. Null where the gateway’s word for it is not in this schema yet.',

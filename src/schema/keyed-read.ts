@@ -4,9 +4,8 @@ import type { MaybePromise } from '../lib/maybe-promise.ts';
 export type ById<T> = ReadonlyMap<string, T>;
 
 /**
- * Loads things by their ids, any number of which cost one read of them all; null for an id of none. A DataLoader batches what is
- * asked for until that read is answered. What is in memory is there at once: a promise for each row of a list would cost more
- * than the look-up.
+ * Loads objects by id; null for an unknown id. Any number of ids cost one read of the whole list. A DataLoader batches the ids while
+ * that read is under way. Afterwards each look-up is synchronous: a promise for each row would cost more than the look-up.
  */
 export class KeyedRead<T> {
   readonly #read: () => MaybePromise<ById<T>>;

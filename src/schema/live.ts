@@ -46,7 +46,7 @@ const PositionTickRef = builder.objectRef<Position>('PositionTick').implement({
     }),
 });
 
-/** Its subscriptions are sent ticks apart from rows. */
+/** A subscription that selects it gets ticks apart from rows. */
 const ofTicks = {
   ...traits({ ...perAccount.extensions, ...reads('ticks').extensions }),
   nullable: false,
@@ -73,7 +73,7 @@ export function eventFields(t: FieldBuilder<FeedEvent>) {
   };
 }
 
-/** The fields of an event, or of a part of one, that tell what changed in the list of positions. */
+/** The fields of an event with the changes in the list of positions. */
 export function positionFields(t: FieldBuilder<Delta<Position>>) {
   return {
     ...exposed(t, perAccount, {
@@ -113,7 +113,7 @@ const watchArgs = builder.args((t) => ({
   }),
 }));
 
-/** The arguments of what is followed as changes. */
+/** The arguments of subscriptions to changes. */
 export const changesArgs = {
   ...watchArgs,
   ...builder.args((t) => ({
@@ -165,7 +165,7 @@ export async function watching<Stream>(
     const viewer = await scope.viewer();
     return await watch(await services.prover.account(viewer), viewer);
   } catch (error) {
-    // A refusal without a token is no request for a fresh one.
+    // Without a token there is none to renew, so the error stays as it is.
     throw (scope.caller.token === null ? null : tokenEndBehind(error)) ?? error;
   }
 }

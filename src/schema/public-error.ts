@@ -40,16 +40,16 @@ interface Described {
 
 const EARLIER_UNKNOWN =
   'This request was not sent. Whether an earlier one with its key was is not known: ask again with the same key, and use no other.';
-/** Where no repeat can end the doubt. */
+/** For cases in which no repeat can settle the outcome. */
 const ASK_BROKER =
   'This request was not sent. Whether an earlier one with its key was is not known, and asking again will not tell: ask your broker.';
 const NEVER_SENT = 'This request was not sent, and no earlier one with its key is recorded.';
-/** Why an order was not sent, by our own decision. */
+/** Reasons for which this service itself did not send an order. */
 const UNSENT_ORDERS: Readonly<
   Partial<Record<NotAttemptedError['reason'], { message: string; retryAfter: number | null }>>
 > = {
   held: { message: 'Orders are held back for now: this request was not sent.', retryAfter: null },
-  // As long as between two orders that are sent to see whether it is back.
+  // The interval at which an order probes the gateway.
   circuit: {
     message: 'The gateway has just answered no order: this one was not sent.',
     retryAfter: 5,
@@ -96,14 +96,14 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
   row(KeyNotVoidedError, ({ cause }) => {
     const { code, more = {} } = describe(cause);
     const message = 'It cannot be said that the key is closed.';
-    // One that may not be repeated would mean that it is closed.
+    // `retryable: false` would mean that the key is closed.
     return { code, message, more: { ...more, retryable: true, earlierUnknown: true } };
   }),
   row(KeyForgottenError, () => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',
     message:
       'The key is closed. Whether an order had it before is not known: the records do not reach back to `since`, which is 24 hours ago where it is left out. Ask your broker.',
-    // The records of that time do not come back.
+    // The records of that time are gone for good.
     more: { retryable: false, earlierUnknown: true },
   })),
   row(AccountRecordsFullError, () => ({
@@ -115,14 +115,14 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
     const until = untilMs === null ? null : new Date(untilMs).toISOString();
     return {
       code: 'IDEMPOTENCY_UNAVAILABLE',
-      // No waiting makes a key younger.
+      // Waiting does not help: the key only gets older.
       message: isWaiting ? EARLIER_UNKNOWN : ASK_BROKER,
       more: { earlierUnknown: true, gap: { until }, ...(isWaiting && { retryAfter: 1 }) },
     };
   }),
   row(RecordsForgottenError, () => ({
     code: 'IDEMPOTENCY_UNAVAILABLE',
-    // No waiting makes a key younger.
+    // Waiting does not help: the key only gets older.
     message: ASK_BROKER,
     more: { retryable: false, earlierUnknown: true },
   })),
@@ -139,7 +139,7 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
   }),
   row(GatewayError, describeGateway),
   row(GraphQLError, ({ nodes }) =>
-    // Validation lets a nullable variable pass where it has a default; a null then fails its field.
+    // Validation accepts a nullable variable with a default. An explicit null then fails its field.
     nodes?.some(isValueNode)
       ? { code: 'BAD_USER_INPUT', message: 'A variable is null where a value is needed.' }
       : INTERNAL,
@@ -175,7 +175,7 @@ function describePath({ parameter, source }: UnsafePathError): Described {
     return { code: 'BAD_USER_INPUT', message: `${argument} ${cannot}.`, more: { argument } };
   }
   if (source === 'session') {
-    // Another token would get the same session: signing in does not help.
+    // Signing in again does not help: another token gets the same session.
     const message = `The session names a ${parameter} that ${cannot}.`;
     return { code: 'GATEWAY_CONTRACT', message, more: { operation: 'getSession' } };
   }
@@ -202,7 +202,7 @@ export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(
   Object.values(OF_KIND).map(([code]) => code),
 );
 
-// This is the pause where `Retry-After` is absent or asks for less: it relieves the gateway and is acceptable to a person.
+// The pause if `Retry-After` is absent or shorter.
 const MIN_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {
@@ -260,7 +260,7 @@ function outcomeOf(code: Code, { operation, retryable }: PublicExtensions): Attr
   return ERROR_CODES[code].outcome;
 }
 
-/** Why a call of the gateway failed, where its code does not say it. */
+/** Why the gateway was not called; null if its code says enough. */
 function reasonOf(cause: unknown): string | null {
   const before = cause instanceof GatewayError ? notAttempted(cause) : null;
   if (before === 'held') return 'orders_held';

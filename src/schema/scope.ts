@@ -19,7 +19,7 @@ import type { Services } from './services.ts';
 
 const MAX_IDS = 500;
 
-/** Records what a run has read. It verifies what marks predict, so that a wrong mark shares nothing. */
+/** Records what a run has read. A result is shared only if this confirms the marks of its fields, so a wrong mark shares nothing. */
 export interface ReadRecord {
   /** True once the run has read a value of the viewer or of this one request. */
   isPersonal: boolean;
@@ -45,10 +45,10 @@ export type AccountRead =
 
 /** The reads of the account that the fields of a scope make for the values of their request, known before the first of them. */
 export interface Plan {
-  /** A snapshot may be so old for the strictest of the fields. */
+  /** The lowest `maxAge` of the fields. */
   readonly maxAgeSeconds: number;
   has(read: AccountRead): boolean;
-  /** Whether fields of later parts alone make the read, for which the first part does not wait. */
+  /** Whether only deferred fields make the read. The first part does not wait for it. */
   isDeferred(read: AccountRead): boolean;
 }
 
@@ -139,7 +139,7 @@ export class Scope implements OwnReads {
     return this.#readSession();
   }
 
-  /** It is as young as the strictest of the scope's fields asks for. */
+  /** Reads the session by the lowest `maxAge` of the scope's fields. */
   #readSession(): Promise<SessionAnswer> {
     this.#session ??= this.#asViewer((viewer) => this.#fetchSession(viewer));
     return this.#session;
@@ -150,13 +150,13 @@ export class Scope implements OwnReads {
     const maxAgeMs = this.#plan.maxAgeSeconds * 1000;
     const after = maxAgeMs === 0 ? logicalClock.next() - 1 : this.#after;
     const demand = { maxAgeMs, after, needsRows: this.#plan.has('rows') };
-    // The list tells whether a snapshot in memory has the present positions.
+    // The list shows whether a snapshot in memory has the present positions.
     const isJudgedByList = this.#hasListInTime && sessions.cached(viewer, demand) !== null;
     const judged = isJudgedByList ? this.#readList().catch(() => null) : null;
     return chain(judged, () => sessions.read(viewer, demand));
   }
 
-  /** Whether the list comes no later than the fields of the snapshot, which may wait for it. */
+  /** Whether the fields of the snapshot may wait for the list, since it is not deferred behind them. */
   get #hasListInTime(): boolean {
     const plan = this.#plan;
     if (!plan.has('positions')) return false;
@@ -186,10 +186,10 @@ export class Scope implements OwnReads {
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
     const list = this.#hasListInTime ? await this.#readList().catch(() => null) : null;
     const isNewer = list !== null && list.logicalTime > answer.logicalTime;
-    // A client's cache has one object for the rows of both lists.
+    // Clients cache one object for the rows of both lists, so the newer rows are shown.
     if (isNewer && answer.session.positions !== null) return list.positions;
     const positions = this.#services.openPositions.newest(await this.viewer(), answer);
-    // The list that was in memory when the snapshot was read has been evicted since.
+    // The list in memory has been evicted since the snapshot was read.
     return positions === undefined ? this.positions() : positions;
   }
 
@@ -222,7 +222,7 @@ export class Scope implements OwnReads {
     return chain(this.#identify(), (viewer) => {
       const view = this.#services.catalogs.read(viewer);
       if (!(view instanceof Promise)) return view;
-      // From then on each field that needs it reads it at once.
+      // Later fields read it synchronously.
       return view.then((received) => (this.#catalog = received));
     });
   }
@@ -251,7 +251,7 @@ export class Scope implements OwnReads {
     });
   }
 
-  /** A read that needs nothing but its viewer and what it is asked with. */
+  /** A read that depends on its viewer and its input alone. */
   read<Input, T>(
     operation: ReadOperation<Input, T> & { readonly name: ReadName },
     ...input: InputOf<Input>
@@ -274,7 +274,7 @@ export class Scope implements OwnReads {
 }
 
 function byId<T extends { readonly id: string }>(list: readonly T[]): ById<T> {
-  // Where several have one id the first is meant.
+  // The first of several rows with one id counts.
   return new Map(list.toReversed().map((one) => [one.id, one]));
 }
 

@@ -18,7 +18,7 @@ import { nullable } from './sharing.ts';
 
 type PlacedAs<Outcome extends Submission['kind']> = OrderResult & {
   readonly outcome: Extract<Submission, { kind: Outcome }>;
-  /** The scope in which the fields of a result without a write are read. */
+  /** The scope for the fields of a result of a query. */
   readonly afterwards?: Scope;
 };
 
@@ -83,7 +83,7 @@ const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected'
         },
         String: {
           error: 'The gateway’s name for the reason; where `sent` is false, this server’s.',
-          // Both interfaces define it, and that of refusals does not know its source.
+          // Both interfaces have the field, and `Refusal` has no resolver.
           message: 'The gateway’s sentence about it.',
         },
       },
@@ -144,7 +144,7 @@ const PlaceOrderResult = builder.unionType('PlaceOrderResult', {
   resolveType: ({ outcome }: OrderResult) => TYPE_OF[outcome.kind],
 });
 
-// An order is traced whatever the share of the requests that are.
+// Orders are traced whatever the sampling ratio.
 const ofOrder = traits({ isAlwaysTraced: true });
 
 builder.mutationFields((t) => ({
@@ -221,7 +221,7 @@ async function place(
   }
 }
 
-/** Returns the same object: its outcome determines the variant, which the type alone cannot express. */
+/** Narrows the type to the variants, which the outcome's kind tells apart. */
 function toResult(placed: OrderResult): Result {
   return placed as Result;
 }

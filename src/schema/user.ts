@@ -118,7 +118,7 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-/** The interface does not say whether ops 14 and 15 need a token, so one that is present is sent. */
+/** The interface does not say whether ops 14 and 15 need a token. A token is sent if the request has one. */
 const AS_ANYONE: ReadonlySet<OperationName> = new Set(['markNotificationsRead', 'registerDevice']);
 
 function write<Input>(
@@ -127,7 +127,7 @@ function write<Input>(
   given: Input,
 ): Promise<Acknowledgement> {
   const { client, gateway, writeLimits } = context.services;
-  // The scope of the write itself, since the previous one may read with the token of a new login.
+  // Uses the scope of this write: the scope before it may have the token of a new login.
   return context.write(async (scope) => {
     const isAnyone = AS_ANYONE.has(operation.name) && scope.caller.token === null;
     const viewer = isAnyone ? null : await scope.viewer();

@@ -16,7 +16,7 @@ import { PositionsBoard } from './positions-board.ts';
 import { Prover } from './prover.ts';
 import { Sessions } from './sessions.ts';
 
-/** Creates all that reads accounts and remembers what it read: each listens to the accounts from when it is made. */
+/** Creates the services that read accounts and cache the answers. */
 export function createAccountServices(
   { logicalClock, stores, metrics, log, settings, heartbeatMs, cacheBytes }: DomainParts,
   accounts: AccountEvents,
@@ -69,7 +69,7 @@ export function createAccountServices(
     },
     onPoll({ kind, error }: PollOutcome) {
       metrics.polls.add(kind);
-      // A breaker's line says why the gateway fails.
+      // The breaker logs why the gateway fails.
       if (kind !== 'failed' || error instanceof GatewayError) return;
       const told = repeated('poll', error instanceof Error ? error.message : '');
       if (told !== null) log.error({ err: error, ...told }, 'a poll failed unexpectedly');
@@ -80,7 +80,7 @@ export function createAccountServices(
     sessions,
     prover,
     feeds,
-    /** The gateway is back: feeds that back off are polled soon. */
+    /** Called when the gateway is back: feeds that back off are polled soon. */
     resumePolls: () => schedule.resume(),
     joinedReads,
     openPositions: new OpenPositions({ gateway, board, clock, feeds, freshness, joinedReads }),

@@ -58,7 +58,7 @@ export class JoinedReads {
       try {
         return (await joined.answer) as T;
       } catch (error) {
-        // The client whose call it was has left, and the others have not.
+        // The client whose call it was has left. The others read anew.
         if (!joined.signal?.aborted || viewer.signal?.aborted) throw error;
         return this.read(viewer, operation, send, demand);
       } finally {
@@ -68,7 +68,7 @@ export class JoinedReads {
     return join();
   }
 
-  /** A write of the account was answered: no later read joins a call from before. */
+  /** Called when a write of the account was answered: no later read joins an earlier call. */
   written(account: Account): void {
     for (const [key, call] of this.#calls) if (call.account === account) this.#calls.delete(key);
   }
@@ -82,7 +82,7 @@ export class JoinedReads {
       if (this.#calls.get(key) === call) this.#calls.delete(key);
     };
     this.#calls.set(key, call);
-    // It is the caller's to handle its failure, and `finally` would make four promises of each read.
+    // The caller handles a rejection. `finally` would add three promises to each read.
     answer.then(ended, ended);
     return answer;
   }

@@ -19,7 +19,7 @@ interface OpenPositionsOptions {
   readonly joinedReads: JoinedReads;
 }
 
-// Each but the last was answered after a newer list that is forgotten already.
+// A call is repeated when a newer list was served and forgotten before its answer arrived.
 const MAX_TRIES = 3;
 const OPERATION = 'getOpenPositions';
 
@@ -91,7 +91,7 @@ export class OpenPositions {
     });
   }
 
-  /** A running feed has its list even where the board has forgotten it. */
+  /** A running feed keeps its list even if the board has forgotten it. */
   #newestOf(viewer: Viewer): PositionsAnswer | null {
     return newer(this.#options.board.newest(viewer), this.#shown(viewer));
   }

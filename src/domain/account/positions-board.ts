@@ -5,7 +5,7 @@ import { Watermarks } from '../../lib/watermarks.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 
-// Measured. Only texts of its own make a position larger; they take as much of the heap as of the body.
+// Measured. Only texts of its own make a position larger: they take as much heap as bytes of the body.
 const BYTES_OF_A_LIST = 450;
 const BYTES_OF_A_POSITION = 420;
 
@@ -15,7 +15,7 @@ const BYTES_OF_A_POSITION = 420;
  */
 export class PositionsBoard {
   readonly #ledger: Pick<ProofLedger, 'account'>;
-  // They are separate, so that a key of an account is never read as the hash of a token.
+  // Two maps, so that an account's key is never taken for a token's hash.
   readonly #byToken: ServedLists;
   readonly #byAccount: ServedLists;
 
@@ -30,7 +30,7 @@ export class PositionsBoard {
     return newer(proof && this.#byAccount.get(proof.account), own);
   }
 
-  /** Whether a list was served to the viewer whose call was sent later. It may be forgotten. */
+  /** Whether the viewer was served a list from a later call. The list itself may be forgotten. */
   hasNewer(viewer: Viewer, logicalTime: number, proof = this.#ledger.account(viewer)): boolean {
     if (logicalTime < this.#byToken.servedAt(viewer.tokenHash)) return true;
     return proof !== null && logicalTime < this.#byAccount.servedAt(proof.account);
@@ -78,21 +78,21 @@ export function newer<T extends PositionsAnswer | null>(
   return b === null || a.logicalTime > b.logicalTime ? a : b;
 }
 
-/** Stands for the ids of a list in any order: the ids themselves would be most of what is kept of an account. */
+/** A digest of a list's ids in any order. The ids themselves would take most of an account's memory. */
 export type IdsDigest = number;
 
 export function digestOfIds(ids: readonly string[]): IdsDigest {
   return Number.parseInt(hash('sha1', JSON.stringify(ids.toSorted())).slice(0, 13), 16);
 }
 
-/** A list that was served: its ids, when it was asked for, and when the first one that had these ids. */
+/** A served list: its ids, the time of its call, and the time of the first call with these ids. */
 interface Served {
   readonly ids: IdsDigest;
   readonly at: number;
   readonly idsSince: number;
 }
 
-/** The newest list under each key, and its watermark, which outlives it: an eviction brings no older list back. */
+/** The newest list under each key. A watermark outlives it, so that an eviction brings no older list back. */
 class ServedLists {
   readonly #lists: LRUCache<string, PositionsAnswer>;
   readonly #served = new Watermarks<Served>();
@@ -111,7 +111,7 @@ class ServedLists {
 
   contradicts(key: string, logicalTime: number, ids: IdsDigest): boolean {
     const served = this.#served.get(key);
-    // A list that is forgotten may have had other ids.
+    // A forgotten list may have had other ids.
     if (served === undefined) return logicalTime < this.#served.at(key);
     return logicalTime < served.idsSince && served.ids !== ids;
   }
@@ -120,7 +120,7 @@ class ServedLists {
     const former = this.#served.get(key);
     const before = this.#lists.get(key)?.positions;
     const { positions, logicalTime: at } = list;
-    // From one list to the next mostly prices change: a digest for each would be a twentieth of a request.
+    // Mostly only prices change. A digest of each list would be a twentieth of a request's CPU.
     const isSame = former !== undefined && hasSameIds(before, positions);
     const ids = isSame ? former.ids : digestOfIds(positions.map(({ id }) => id));
     const idsSince = former?.ids === ids ? former.idsSince : at;

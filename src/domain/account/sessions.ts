@@ -29,7 +29,7 @@ export interface SessionDemand {
   readonly maxAgeMs?: number;
   /** The snapshot must have been requested after this logical time. */
   readonly after?: number;
-  /** Whether the rows of its positions are needed, which are most of a snapshot and seldom read from it. */
+  /** Whether the rows of its positions are needed. They are most of a snapshot, and seldom read from it. */
   readonly needsRows?: boolean;
 }
 
@@ -49,7 +49,7 @@ const OPERATION = 'getSession';
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cache: LRUCache<string, CachedSnapshot>;
-  /** The newest snapshot that was evicted, or not kept: a call from before may bring an older one. */
+  /** The logical time of the newest snapshot that is not kept. An earlier call may bring an older one. */
   #forgottenTime = 0;
 
   constructor(options: SessionsOptions) {
@@ -73,7 +73,7 @@ export class Sessions {
     );
   }
 
-  /** The cached snapshot, where it meets the demand and nothing has made it stale. */
+  /** The cached snapshot, if it meets the demand and is not stale. */
   cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
     const { board, clock } = this.#options;
     const cached = this.#cachedFor(viewer);
@@ -99,7 +99,7 @@ export class Sessions {
     return known ?? this.#call(polling(viewer), false);
   }
 
-  /** Whether a snapshot for this token is in flight, which a read now would most likely share. */
+  /** Whether a call for this token's snapshot is under way. A read now would usually share it. */
   isReading(viewer: Viewer): boolean {
     return this.#options.joinedReads.isReading(viewer, OPERATION);
   }
@@ -137,7 +137,7 @@ export class Sessions {
     const { tokenHash, account } = viewer;
     const answer = await gateway.getSession(detached(viewer));
     const newest = this.#cache.peek(tokenHash)?.answer.logicalTime ?? this.#forgottenTime;
-    // An answer from before a change is its own readers', and is not cached for later ones.
+    // An answer from before a change serves its own readers and is not cached.
     if (answer.logicalTime > Math.max(newest, freshness.changedAt(account))) {
       this.#keep(tokenHash, keepsRows ? answer : withoutRows(answer));
     }
@@ -145,8 +145,8 @@ export class Sessions {
   }
 
   /**
-   * A snapshot is not kept where all in memory have been read within their age: by least recent use alone a few
-   * users more than there is room for, who come in turn, would leave nobody a snapshot.
+   * A snapshot is not kept while all others in memory are in use, that is, read within their age. Otherwise users who come in turn
+   * would evict each other's snapshots, and none would ever be found.
    */
   #keep(key: string, answer: SessionAnswer): void {
     const cache = this.#cache;
@@ -164,13 +164,13 @@ export class Sessions {
     this.#forgottenTime = Math.max(this.#forgottenTime, logicalTime);
   }
 
-  /** A token that the gateway has not accepted recently gets nothing cached, not even its own snapshot. */
+  /** Undefined for a token that the gateway has not accepted recently: it does not get even its own snapshot. */
   #cachedFor(viewer: Viewer): CachedSnapshot | undefined {
     return this.#options.ledger.isAccepted(viewer) ? this.#cache.get(viewer.tokenHash) : undefined;
   }
 }
 
-// Measured by what the heap holds, as its test does again.
+// Measured on the heap; a test repeats that.
 const BYTES_OF_A_SNAPSHOT = 1_000;
 const BYTES_OF_AN_ID = 40;
 const BYTES_OF_A_ROW = 490;

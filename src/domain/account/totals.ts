@@ -15,6 +15,6 @@ export function totalsOf(positions: readonly Position[]) {
 function total(figures: readonly (number | null)[]): number | null {
   if (!figures.every((figure) => figure !== null)) return null;
   const sum = exactSum(figures);
-  // The nearest double of a larger sum is its neighbour.
+  // A larger sum is not exact as a double.
   return sum !== null && Math.abs(sum) <= Number.MAX_SAFE_INTEGER ? sum : null;
 }

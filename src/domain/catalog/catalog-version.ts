@@ -26,10 +26,10 @@ export interface CatalogVersion {
 /** Each changed instrument's previous digest, or null where it did not exist. */
 export type Before = ReadonlyMap<string, string | null>;
 
-// Measured: an instrument takes about so many bytes of heap beside those of its text, in the indexes too.
+// Measured: heap of an instrument and its index entries, apart from the bytes of its text.
 const INSTRUMENT_OVERHEAD_BYTES = 1_240;
 
-/** Makes a version of the gateway's answer; what is unchanged keeps its object, be it an instrument or all of it. */
+/** Makes a version of the gateway's answer. Unchanged instruments keep their objects, and an unchanged catalog its version. */
 export async function buildVersion(
   instruments: readonly Instrument[],
   previous: CatalogVersion | null,
@@ -41,7 +41,7 @@ export async function buildVersion(
   const byId = new Map<string, Instrument>();
   const digests = new Map<string, string>();
   const before = new Map<string, string | null>();
-  // Digests come in the catalog's own order, so the gateway's does not matter.
+  // The digests are summed in the catalog's own order, so the gateway's order does not matter.
   const sum = createHash('sha256');
   let bytes = 0;
   for (const [ordinal, received] of sorted.entries()) {
@@ -54,7 +54,7 @@ export async function buildVersion(
     if (!isSame) before.set(id, then);
     sorted[ordinal] = instrument;
     bySymbol[ordinal] = ordinal;
-    // A map that doubles at 65,536 entries takes some 7 ms, and all three would at once.
+    // A map that doubles at 65,536 entries takes 7 ms. The turns keep all three from doubling in one slice.
     if (scheduler.isSliceOver()) await scheduler.turn('catalog');
     byId.set(id, instrument);
     if (scheduler.isSliceOver()) await scheduler.turn('catalog');
@@ -98,7 +98,7 @@ const VERSION_BYTES = 16;
 /** The digest of an instrument's content and its length, which estimates its memory. The wire mapping fixes the order. */
 function digestOf(instrument: Instrument) {
   const json = JSON.stringify(instrument);
-  // The buffer is needed because a slice of a longer string would keep all of it in memory.
+  // Made of a buffer, since a slice of a longer string would keep the whole string in memory.
   const digest = hash('sha256', json, 'buffer').toString('base64url', 0, DIGEST_BYTES);
   return { digest, bytes: json.length };
 }

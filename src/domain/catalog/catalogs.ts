@@ -12,7 +12,7 @@ const PROOF_RETRY_MS = 10_000;
 
 export type CatalogView = Readonly<ReturnType<typeof viewOf>>;
 
-/** `source` is null where the read's own call is on the receipt already. */
+/** `source` is null if the receipt has the read's own call already. */
 type ComesFrom = (source: ReceiptSource | null) => void;
 
 /** The catalog of each viewer's group, shared between the readers that the gateway has accepted. */
@@ -57,8 +57,8 @@ export class Catalogs {
   }
 
   /**
-   * The next readers wait for the gateway's catalog of now, while the copies remain for the time that it fails: unless it
-   * has another one, with which they have nothing to do.
+   * Has the next readers wait for a new catalog. The copies serve on while the gateway fails, unless the sandbox has
+   * been given another catalog (`isOther`).
    */
   expire({ isOther }: { readonly isOther: boolean }): void {
     this.#cache.expire(isOther);

@@ -21,7 +21,7 @@ interface Step {
 const CHANGE_BYTES = 120;
 const STEP_BYTES = 400;
 
-/** The steps between a group's versions, with the digests of changes alone: a former version costs its difference. */
+/** The steps between a group's versions. A step keeps the digests of what changed, so a former version costs its difference. */
 export class History {
   readonly #maxBytes: number;
   readonly #steps: Step[] = [];
@@ -47,7 +47,7 @@ export class History {
     const last = this.#steps.findLastIndex((step) => step.to === version);
     const first = this.#steps.slice(0, last + 1).findLastIndex((step) => step.from === since);
     if (first < 0) return { version, reset: true, upserted: instruments, removed: [] };
-    // The first step that changed an instrument has its digest at the start, which is set last.
+    // The first step that changed an instrument has its original digest, so the steps are applied from the last to the first.
     const path = this.#steps.slice(first, last + 1).toReversed();
     return changesTo(to, new Map(path.flatMap(({ before }) => [...before])));
   }
@@ -70,7 +70,7 @@ function changesTo(
     else removed.push(id);
   }
   upserted.sort(compareInstruments);
-  // The same on each replica, whose answers then have one ETag.
+  // One order on all replicas, so that their answers have one ETag.
   removed.sort(compareText);
   return { version: version.version, reset: false, upserted, removed };
 }

@@ -11,7 +11,7 @@ import { SessionReads } from './session-reads.ts';
 import type { Subscription } from './subscription.ts';
 import { type RotatedToken, TokenRotation } from './token-rotation.ts';
 
-/** A feed is kept for so long after its last subscription ended, for clients that reconnect. */
+/** A feed outlives its last subscription by this time, for clients that reconnect. */
 const LINGER_MS = 10_000;
 
 /** One account's feed, polled with its subscriptions' tokens in turn, one call at a time. */
@@ -27,9 +27,9 @@ export class Feed {
   /** The time of the last call. */
   #startedAtMs = Number.NEGATIVE_INFINITY;
   #isInFlight = false;
-  /** Another poll was asked for after the call under way was sent. */
+  /** Whether another poll was requested after the call under way was sent. */
   #isOutdated = false;
-  /** The interval has no phase until the first answer. */
+  /** False until the first answer: the interval has no phase yet. */
   #hasPhase = false;
   #lastFailure: Error | null = null;
   #cancelLinger = () => {};
@@ -84,7 +84,7 @@ export class Feed {
     return this.state.status === 'LIVE' ? this.#ifCurrent(account, this.state.list) : null;
   }
 
-  /** Shows a list that another call than a poll has brought. */
+  /** Shows a list from another call than a poll. */
   served(list: PositionsAnswer): void {
     this.#publish(this.state.status, list);
   }
@@ -102,7 +102,7 @@ export class Feed {
     this.#cancelLinger();
   }
 
-  /** Begins with a list that a query was just served, or resumes after a linger, no sooner than it would have polled without it. */
+  /** Begins with the list of a recent query, or resumes after a linger. The next poll comes an interval after the last call. */
   #begin(viewer: Viewer): void {
     const { clock, board, pollMs } = this.#options;
     const newest = this.state.list === null ? board.newest(viewer, this.#proof) : null;
@@ -115,7 +115,7 @@ export class Feed {
     else this.#turn.at(dueMs, this.#retry.failures > 0 ? this.#retry.askedUntilMs : dueMs);
   }
 
-  /** The time counts from the first call: waiting for our own ceiling is not the gateway's fault. */
+  /** The deadline counts from the first call, since the gateway is not to blame for our own ceiling of polls. */
   #expectList(): void {
     if (this.state.list !== null || !Number.isFinite(this.#startedAtMs)) return;
     const failure = () =>
@@ -133,13 +133,13 @@ export class Feed {
     this.#startedAtMs = clock.now();
     this.#expectList();
     const polling = this.#poll(token)
-      // A failure behind the call is a failed poll too, or the feed would stand still for good.
+      // A failure after the call counts as a failed poll. Otherwise the feed would never poll again.
       .catch((error: unknown): PollOutcome => ({ kind: 'failed', error }))
       .then((outcome) => this.#polled(outcome));
     fireAndForget('live feed', polling);
   }
 
-  /** One poll, from its call to the subscriptions that its answer wakes. */
+  /** One poll: the call, its answer, and the wake-up of the subscriptions. */
   async #poll(token: RotatedToken): Promise<PollOutcome> {
     let answer: PositionsAnswer | null;
     try {
@@ -151,7 +151,7 @@ export class Feed {
       return { kind: 'failed', error };
     }
     const { rows } = this.state;
-    // A call sent later may have been answered sooner: then its list is shown.
+    // The answer to a later call may be here already. Then its list stays.
     this.#publish('LIVE', answer);
     this.#tokens.accepted(token);
     return { kind: this.state.rows === rows ? 'unchanged' : 'changed' };
@@ -159,9 +159,9 @@ export class Feed {
 
   async #read(viewer: Viewer): Promise<PositionsAnswer | null> {
     const { gateway, board, freshness } = this.#options;
-    // Not awaited: where another replica's order has changed the account, it is polled once more.
+    // Not awaited: an order of another replica triggers one more poll.
     fireAndForget('other replicas', freshness.catchUp(viewer.account));
-    // An answer with the bytes of the list that is shown need not be parsed.
+    // An answer equal to the present list is not parsed.
     const answer = await gateway.getOpenPositions(polling(viewer), this.state.list);
     return board.offer(viewer, answer, this.#proof);
   }
@@ -177,7 +177,7 @@ export class Feed {
       schedule.answered(pollMs);
     }
     if (this.#tokens.isEmpty) return;
-    // A refusal is about the token alone: the next token polls immediately, so that no subscription misses a poll.
+    // A refusal concerns one token. The next token polls at once, so that no subscription misses a poll.
     const isDue = kind === 'refused' || this.#isOutdated || this.#tokens.hasUnproved;
     if (kind === 'failed') this.#turn.at(this.#retry.untilMs, this.#retry.askedUntilMs);
     else if (isDue) this.#turn.soon();
@@ -189,21 +189,21 @@ export class Feed {
     }
   }
 
-  /** Shows a list unless it shows a newer one. Wakes the subscriptions where that changes anything for them. */
+  /** Shows a list unless the present one is newer, and wakes the subscriptions if they can see a difference. */
   #publish(status: FeedStatus, list: PositionsAnswer | null): void {
     const isChanged = this.state.take(status, list);
     this.#sessionReads?.plan();
     if (isChanged) this.#tokens.forEachSubscription((each) => each.wake());
   }
 
-  /** The list, where it was received within the poll interval, and since the account's last order. */
+  /** The list, if it was received within the poll interval and after the account's last order. */
   #ifCurrent(
     account: AccountProof['account'],
     list: PositionsAnswer | null,
   ): PositionsAnswer | null {
     const { freshness, clock, pollMs } = this.#options;
     if (list === null || list.logicalTime <= freshness.changedAt(account)) return null;
-    // Its receipt counts: a gateway that takes longer than an interval would be asked by each query besides.
+    // Its age counts from its receipt. Otherwise each query would call a gateway that answers slower than the interval.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }
 }

@@ -62,12 +62,12 @@ export class Feeds {
   /** Called with each list that was served to the viewer by another call than a poll. */
   served(viewer: Viewer, list: PositionsAnswer): void {
     const { schedule, pollMs } = this.#options;
-    // A gateway that is back after 429s or garbage had no breaker open that closes.
+    // After 429s or garbage no breaker was open, so none tells that the gateway is back.
     schedule.answered(pollMs);
     this.#feedOf(viewer)?.served(list);
   }
 
-  /** An order has changed the account, or may have: it is read before the interval is over. */
+  /** Called when an order may have changed the account. The feed polls before its interval is over. */
   accountChanged(account: Account): void {
     this.#feeds.get(account)?.accountChanged();
   }
@@ -88,7 +88,7 @@ export class Feeds {
     return this.#running.reduce((sum, { subscriptionCount }) => sum + subscriptionCount, 0);
   }
 
-  /** Since the gateway confirmed the oldest list that is polled; 0 without feeds. */
+  /** Age of the polled list that the gateway confirmed longest ago; 0 without feeds. */
   get oldestSeconds(): number {
     const nowMs = this.#options.clock.now();
     const ages = this.#running.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
@@ -126,7 +126,7 @@ export class Feeds {
     return feed;
   }
 
-  /** Nothing without proof. */
+  /** Undefined without proof. */
   #feedOf(viewer: Viewer): Feed | undefined {
     const proof = this.#options.ledger.account(viewer);
     return proof === null ? undefined : this.#feeds.get(proof.account);

@@ -7,13 +7,13 @@ type PauseOptions = Pick<FeedOptions, 'clock' | 'random' | 'pollMs'>;
 /** The longest pause, in poll intervals. */
 const MAX_PAUSE = 30;
 
-/** The pause after calls of one kind that fail: it grows with each, and is no shorter than the gateway asks for. */
+/** The pause after failed calls of one kind. It grows with each failure, and is never shorter than `Retry-After`. */
 export class RetryPause {
   readonly #options: PauseOptions;
-  /** The calls that have failed since one succeeded. Its own methods alone change these. */
+  /** Failed calls since the last success. Only this class changes these three. */
   failures = 0;
   untilMs = Number.NEGATIVE_INFINITY;
-  /** The gateway has asked for no call before this. */
+  /** The end of the gateway's `Retry-After`. */
   askedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PauseOptions) {

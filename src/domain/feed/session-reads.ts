@@ -8,7 +8,7 @@ import { RetryPause } from './retry-pause.ts';
 import type { Subscription } from './subscription.ts';
 import type { TokenRotation } from './token-rotation.ts';
 
-/** A followed session is read once in so many polls. */
+/** The number of polls for each read of a followed session. */
 const POLLS_PER_READ = 5;
 
 /** Decides when a feed reads op 10 for those who follow orders or session. A failing op 10 leaves the positions live. */
@@ -23,7 +23,7 @@ export class SessionReads {
   /** The followers of the session's figures, for whom it is read more often. */
   #figureFollowers = 0;
   #isReading = false;
-  /** First events wait for a read that is wanted, the earliest of them no longer than it may. */
+  /** Whether first events wait for a read. The earliest of them sets the limit. */
   isPending = false;
   #cancelWait = () => {};
 

@@ -6,7 +6,7 @@ export interface WatchOptions {
   readonly heartbeatSeconds?: number | null | undefined;
   /** The cursor to resume from, where changes are followed. */
   readonly after?: string | null | undefined;
-  /** Whether rows of which only moving fields have changed come apart. */
+  /** Whether rows with changes of moving fields alone are sent as ticks. */
   readonly ticks?: boolean;
 }
 

@@ -39,7 +39,7 @@ export class CatalogCache {
       allowStale: true,
       noDeleteOnStaleGet: true,
       noDeleteOnFetchRejection: true,
-      // Its readers wait for what is evicted meanwhile.
+      // Readers of an entry that is evicted meanwhile still get its fetch.
       ignoreFetchAbort: true,
       async fetchMethod(key, held, { options: entry, context }) {
         const catalog = held ?? new GroupCatalog(context.group, key, options);
@@ -88,7 +88,7 @@ export class CatalogCache {
     fireAndForget('catalog refresh', this.#catalogs.fetch(key, { context }));
   }
 
-  /** As `GroupCatalog.expire`, of all groups. */
+  /** Expires the copies of all groups, as `GroupCatalog.expire` does. */
   expire(isOver: boolean): void {
     for (const catalog of this.all) {
       this.#catalogs.set(catalog.key, catalog, { ttl: catalog.expire(isOver) });

@@ -15,7 +15,7 @@ interface CopyCircumstances extends Pick<CatalogsOptions, 'gatewayDate'> {
 
 // The interface grants an hour. A shorter `max-age` is honoured down to a minute, or 4 MB would be fetched every second.
 const MIN_LIFE_MS = 60_000;
-// Whatever its number, such an age is too old; an Int of GraphQL holds it with years to spare.
+// An age above this is too old in any case. The bound keeps it within GraphQL's Int.
 const OLDEST_SECONDS = 2_000_000_000;
 // A copy that was too old when received, or provisional, is fetched again after this time.
 const ASK_AGAIN_MS = 60_000;
@@ -58,7 +58,7 @@ export function timesOf(
   };
 }
 
-/** How old a catalog may be by the settings. What else judges a catalog's age, as `check` does, has these from here too. */
+/** How old a catalog may be by the settings. `check` judges by the same figures. */
 export function agesOf(settings: {
   readonly catalogMaxAgeSeconds: number;
   readonly catalogStaleSeconds: number;
@@ -72,13 +72,13 @@ export function lifeMsOf(maxAgeMs: number, headers: CatalogAnswer['headers']): n
   return Math.min(maxAgeMs, Math.max(MIN_LIFE_MS, grantedLifeMs(headers['cache-control'])));
 }
 
-/** The first of several members, which caches behind one another add, counts; null where it is no number. */
+/** The first of several members, which a chain of caches adds; null if it is no number. */
 export function ageSeconds(age: string | undefined): number | null {
   const [seconds] = /^\s*\d+\s*(?=,|$)/.exec(age ?? '') ?? [];
   return seconds === undefined ? null : Number(seconds);
 }
 
-// `Date` counts whole seconds, so less than one is no age.
+// `Date` counts whole seconds, so a smaller difference is no age.
 const DATE_RESOLUTION_MS = 1000;
 
 function ageByDateMs(date: string | undefined, sentDateMs: number): number {

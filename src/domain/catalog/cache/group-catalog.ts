@@ -8,7 +8,7 @@ import { History } from '../history.ts';
 import { REMEMBERED_BYTES } from '../search/search-index.ts';
 import { type CopyTimes, timesOf } from './freshness.ts';
 
-/** A version as one answer brought it. */
+/** A version, with the facts of the answer that brought it. */
 export interface CatalogCopy extends CopyTimes {
   readonly version: CatalogVersion;
   readonly skipped: number;
@@ -56,7 +56,7 @@ export class GroupCatalog {
     return REMEMBERED_BYTES + (this.#copy?.version.bytes ?? 0) + this.history.bytes;
   }
 
-  /** Instruments in the gateway's last answer, which is not the copy's number where that answer was kept out. */
+  /** Instruments in the gateway's last answer. It differs from the copy's number if that answer was not used. */
   get offeredSize(): number {
     return this.#offeredSize;
   }
@@ -82,7 +82,7 @@ export class GroupCatalog {
     const isProvisional = answer.modified && isBad(answer);
     const times = timesOf(answer, { ...this.#options, isRefresh, isProvisional });
     if (!answer.modified) {
-      // The client takes a 304 for an answer to an ETag alone.
+      // The client accepts a 304 only after an ETag was sent.
       return this.#hold({ ...(revalidated as CatalogCopy), ...times });
     }
     const { skipped, total, etag } = answer;
@@ -98,7 +98,7 @@ export class GroupCatalog {
     return this.#hold({ version, skipped, etag: kept, ...times });
   }
 
-  /** Ends the copy's life before its time; `isOver` also what it may serve while the gateway fails, or offers much less. */
+  /** Expires the copy now. `isOver`: it does not serve while the gateway fails either, so that any catalog replaces it. */
   expire(isOver: boolean): number {
     const nowMs = this.#options.clock.now();
     const copy = this.#copy;
@@ -115,7 +115,7 @@ export class GroupCatalog {
     const { clock, random, log, maxAgeMs } = this.#options;
     const { group } = this;
     const copy = this.#copy;
-    // The condition itself may be refused: for good, if it were sent again.
+    // The gateway may refuse the condition itself. It is not sent again.
     if (copy && isGatewayError(err, 'refused', 'contract')) this.#copy = { ...copy, etag: null };
     const { times } = this.#failed;
     const retryAfterSeconds = err instanceof GatewayError ? err.retryAfterSeconds : null;
@@ -123,13 +123,13 @@ export class GroupCatalog {
     const waitMs = backoffMs(times, { baseMs: RETRY_MS, maxMs, random }, retryAfterSeconds);
     const atMs = clock.now();
     this.#failed = { times: times + 1, atMs };
-    // Readers get the error where there is no cached copy, and it is logged with their requests.
+    // Without a cached copy readers get the error, and their requests log it.
     if (copy && times === 0) {
-      // A gateway's failure needs no stack, and its backend is logged every minute while the failure lasts.
+      // A failure of the gateway needs no stack. Its backend logs it every minute.
       const about = err instanceof GatewayError ? { group, reason: err.message } : { group, err };
       log.warn(about, 'a catalog could not be renewed');
     }
-    // One token's limit is not the group's.
+    // `Retry-After` may concern one token, so the group waits no longer than this.
     return this.#ttlUntil(atMs + Math.min(MAX_RETRY_MS, waitMs));
   }
 
@@ -137,7 +137,7 @@ export class GroupCatalog {
     return this.#refused.has(tokenHash);
   }
 
-  /** The refusal is about this token only: the next reader's may be accepted. */
+  /** A refusal concerns this token. The next reader's may be accepted. */
   refuse(tokenHash: string): void {
     if (this.#refused.size >= REFUSED_TOKENS) this.#refused.clear();
     this.#refused.add(tokenHash);
@@ -149,12 +149,12 @@ export class GroupCatalog {
     const isNewSize = this.#offeredSize !== offered;
     this.#offeredSize = offered;
     const copy = this.#copy;
-    // The copy is no longer served past that time, and anything is better than nothing.
+    // Past that time the copy is not served, and any catalog is better than none.
     if (copy === null || this.#options.clock.now() >= copy.servesUntilMs) return;
     if (isProvisional)
       throw contractError('getAllTickers', 'a catalog that is empty or mostly broken');
     const { size } = copy.version;
-    // So much at once is more likely the gateway's fault than its wish.
+    // Such a loss is more likely a fault of the gateway than its intent.
     if (offered * 2 >= size) return;
     const message = 'a catalog with less than half of its instruments';
     if (isNewSize) this.#warn(`${message} is kept out`, { instruments: size, offered });
@@ -169,7 +169,7 @@ export class GroupCatalog {
     return this.#ttlUntil(copy.refreshFromMs);
   }
 
-  /** The cache's entry is stale at that time, and not beyond it as in lru-cache; 0 would mean never. */
+  /** lru-cache calls an entry stale only after its TTL, and a TTL of 0 endless. This makes it stale at the given time. */
   #ttlUntil(ms: number): number {
     return ms - this.#options.clock.now() - TTL_RESOLUTION_MS || -1;
   }

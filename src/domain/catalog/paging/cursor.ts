@@ -1,6 +1,6 @@
 import { InputError } from '../../input-error.ts';
 
-/** The values that an order goes by, the id last: a position that later versions keep, even of a removed instrument. */
+/** The sort values of an instrument and its id. They name a position that later versions keep, even without the instrument. */
 export type SortKey = readonly (string | number)[];
 
 /** Opaque to clients: the order's name and the sort key, with a checksum. */

@@ -63,7 +63,7 @@ export function toSequence(
   };
 }
 
-/** The key of an instrument has these parts; they are compared without making the key, once for each instrument of a version. */
+/** The parts of an instrument's key. They are compared part by part, since a comparison runs for each instrument of a version. */
 interface Sort {
   readonly rising: Uint32Array;
   readonly parts: readonly ((ordinal: number) => string | number)[];
@@ -78,7 +78,7 @@ function sortBy(
   const at = (ordinal: number) => instruments[ordinal] as Instrument;
   const symbolOf = (ordinal: number) => at(ordinal).symbol;
   if (by === 'SYMBOL') return { rising: bySymbol, parts: [symbolOf] };
-  // Every other order has waited for the index, and relevance is that of a search.
+  // The other orders have waited for the index, and RELEVANCE is used with a search alone.
   const { byName, byLeverage, nameKeys } = index as CatalogIndex;
   if (by === 'NAME') return { rising: byName, parts: [(ordinal) => nameKeys[ordinal] as string] };
   if (by === 'LEVERAGE') return { rising: byLeverage, parts: [(ordinal) => at(ordinal).leverage] };

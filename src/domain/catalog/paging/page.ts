@@ -51,7 +51,7 @@ export function pageOf(
   return needsIndex ? chain(version.index, cut) : cut(null);
 }
 
-/** One page, from `start` to before `end` of the `ordinals`; parts are computed when read: `nodes` pays for no cursor. */
+/** One page: the `ordinals` from `start` to before `end`. Each part is computed when it is read, so `nodes` makes no cursor. */
 function connectionOf(
   { at, cursorOf }: Sequence,
   ordinals: Uint32Array,
