@@ -1,7 +1,8 @@
-import { hasErrorBody, isJsonContent, jsonOf } from './answer-body.ts';
+import { isJsonContent, jsonOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, WireCall } from './exchange.ts';
+import { hasErrorBody } from './refusal.ts';
 import { isRow } from './wire/scalars.ts';
 
 /** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors never disagree about it. */

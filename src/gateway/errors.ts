@@ -1,5 +1,5 @@
 import { StacklessError } from '../lib/stackless-error.ts';
-import type { GatewayRefusal } from './wire/bodies.ts';
+import type { GatewayRefusal } from './refusal.ts';
 
 /**
  * The reasons for which a call of the gateway has no usable answer:

@@ -124,10 +124,7 @@ export function object<F extends Fields>({ shape, read }: Table<F>) {
 }
 
 /** A list of an account is whole or it is no answer: a broken row, or an id that comes twice, breaks it. */
-export function wholeList<F extends Fields>(
-  table: Table<F>,
-  keep: (row: ValueOf<F>) => ValueOf<F> = (row) => row,
-) {
+export function wholeList<F extends Fields>(table: Table<F>) {
   const read = (list: unknown, reading: Reading, path = '') => {
     if (!Array.isArray(list)) return null;
     const seen = seenRows(reading, `${path}[]`, path, table.expected);
@@ -140,7 +137,7 @@ export function wholeList<F extends Fields>(
       // A client that follows the list cannot distinguish two rows with one id.
       if (row === null || ids.has(row.id)) return null;
       ids.add(row.id);
-      rows.push(keep(row));
+      rows.push(row);
     }
     // A list that has grown has room for half as many more; a copy has none.
     return rows.slice();

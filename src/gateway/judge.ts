@@ -1,19 +1,14 @@
 import { systemClock } from '../lib/clock.ts';
-import { hasErrorBody, jsonOf, refusalOf } from './answer-body.ts';
+import { jsonOf } from './answer-body.ts';
 import { classify, isSuccess } from './classify.ts';
 import { GatewayError, type GatewayErrorKind } from './errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { isSignIn, type OperationTraits } from './operation.ts';
-import { type GatewayRefusal, type LoginGrant, toLoginGrant, toRefusal } from './wire/bodies.ts';
+import { type GatewayRefusal, hasErrorBody, refusalOf, toRefusal } from './refusal.ts';
 import { isRow, type Row } from './wire/scalars.ts';
 
-/** What judging goes by. */
+/** The traits that decide about an answer. */
 type Judged = Pick<OperationTraits, 'name' | 'errors'>;
-
-/** The outcome of a sign-in that the gateway answered. */
-export type SignIn =
-  | { readonly outcome: 'granted'; readonly grant: LoginGrant }
-  | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
 
 /** The outcome of a small write that the gateway answered. */
 export type Acknowledgement =
@@ -51,31 +46,15 @@ export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgeme
   );
 }
 
-/** Returns a sign-in's grant, or the gateway's refusal of the input; null where the body is neither. */
-export function judgeSignIn(operation: Judged, exchange: Exchange): SignIn | null {
-  const answer = answerOf(operation, exchange);
-  if (isSuccess(answer.status)) {
-    const body = jsonOf(answer);
-    const grant = toLoginGrant(body);
-    if (grant) return { outcome: 'granted', grant };
-    if (!isRow(body) || !isSignInRefusal(operation, body)) return null;
-    return { outcome: 'rejected', refusal: toRefusal(body) };
-  }
-  if (isAboutTheRequest(operation, answer.status)) {
-    return { outcome: 'rejected', refusal: refusalOf(answer) };
-  }
-  throw failure(operation.name, answer);
-}
-
 export function contractError(operation: string, message: string): GatewayError {
   return new GatewayError('contract', operation, message);
 }
 
 /**
- * A 4xx that is about the request itself, once those about its sender and its rate are thrown. A 499 says that a proxy's client
- * hung up: the gateway may have carried the write out.
+ * Whether a status is about the request itself, once those about its sender and its rate are thrown. A proxy writes 499 where its
+ * client hung up: the gateway may have carried the write out.
  */
-function isAboutTheRequest(operation: Judged, status: number): boolean {
+export function isAboutTheRequest(operation: Judged, status: number): boolean {
   if (status === 499) return isSignIn(operation);
   return status >= 400 && status <= 499 && status !== 408;
 }
@@ -105,7 +84,7 @@ export function commonRefusal(operation: Judged, answer: Answer): GatewayError |
   return isAboutSender || status === 429 ? failure(operation.name, answer) : null;
 }
 
-/** `unanswered`: its kind where no answer came, if that is not a read's. */
+/** `unanswered`: the kind of the error without an answer, if it is not that of a read. */
 export function failure(
   operation: string,
   exchange: Exchange,

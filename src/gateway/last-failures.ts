@@ -1,15 +1,12 @@
-import { refusalOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 import type { Backend } from './operation.ts';
-import { refusalWords } from './wire/bodies.ts';
+import { refusalOf, refusalWords } from './refusal.ts';
 
 /** The newest failure of a backend, for the log and readiness. */
 interface LastFailure {
   /** The outcome, or the code of the error where a connection was not made or was lost. */
   readonly cause: string;
-  /** The address that was tried, where no connection was made. A field `address` would be struck out of the log. */
-  readonly tried?: string;
   /** The gateway's own words for a 5xx; clients see those of a 503 only. */
   readonly gatewayError?: Readonly<Record<'error' | 'message', string | null>>;
 }
@@ -24,26 +21,20 @@ const FAILURES: ReadonlySet<CallOutcome> = new Set([
 
 /** Remembers why each operation failed until it succeeds, so that a breaker that opens can name the cause. */
 export class LastFailures {
-  readonly #host: string;
   /** The newest comes last. */
   readonly #byOperation = new Map<string, LastFailure & { readonly backend: Backend }>();
-
-  constructor(url: string) {
-    this.#host = new URL(url).host;
-  }
 
   saw({ operation, row }: WireCall, outcome: CallOutcome, exchange: Exchange): void {
     const isFailure = FAILURES.has(outcome);
     if (isFailure || outcome === 'ok') this.#byOperation.delete(operation);
     if (!isFailure) return;
     const answer = exchange.sent && exchange.answered ? exchange : null;
-    const error = innermost('cause' in exchange ? exchange.cause : null);
+    const code = codeOf('cause' in exchange ? exchange.cause : null);
     const words = answer && refusalWords(refusalOf(answer));
     const isLost = outcome === 'connect' || outcome === 'reset';
     this.#byOperation.set(operation, {
       backend: row.backend,
-      cause: (isLost && error?.code) || outcome,
-      ...(outcome === 'connect' && { tried: addressIn(error) ?? this.#host }),
+      cause: (isLost && code) || outcome,
       ...(words !== null && { gatewayError: words }),
     });
   }
@@ -65,20 +56,13 @@ export class LastFailures {
 /** Errors have a cause or two; a chain of causes may be a circle. */
 const MAX_CAUSES = 4;
 
-/** The last error of a chain of causes that has a code. */
-function innermost(cause: unknown): NodeJS.ErrnoException | null {
-  let found: NodeJS.ErrnoException | null = null;
+/** The code of the innermost error that has one. */
+function codeOf(cause: unknown): string | null {
+  let code: string | null = null;
   let error = cause;
   for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1) {
-    const failed: NodeJS.ErrnoException = error;
-    if (typeof failed.code === 'string') found = failed;
-    error = failed.cause;
+    if ('code' in error && typeof error.code === 'string') code = error.code;
+    error = error.cause;
   }
-  return found;
-}
-
-/** The address behind a host's name, which the error of the system call has. */
-function addressIn(error: NodeJS.ErrnoException | null): string | null {
-  if (error === null || !('address' in error)) return null;
-  return 'port' in error ? `${error.address}:${error.port}` : `${error.address}`;
+  return code;
 }

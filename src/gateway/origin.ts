@@ -50,7 +50,7 @@ export class Origin {
       widths,
       connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
     });
-    const failures = new LastFailures(url);
+    const failures = new LastFailures();
     const observe: ObserveCall = (call, outcome, ms, exchange) => {
       metrics.called(call, outcome, ms);
       options.observe?.(call, outcome, ms, exchange);

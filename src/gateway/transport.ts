@@ -3,8 +3,7 @@ import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../lib/byte-collector.ts';
 import { type LogicalClock, systemClock } from '../lib/clock.ts';
 import { OversizeError, unpack } from '../lib/unpack.ts';
-import { isLongToParse } from './answer-body.ts';
-import { callOutcome, isSuccess } from './classify.ts';
+import { callOutcome } from './classify.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, ObserveCall, Send, WireCall } from './exchange.ts';
 import type { Pools } from './pools.ts';
@@ -51,9 +50,7 @@ const MAX_INTERIMS = 100;
 const TOO_LATE = 'the moment before which it was meant to be sent has passed';
 /** How long after its deadline a call is read on whose late answer somebody wants. */
 export const LATE_MS = 60_000;
-const CHUNKS_A_TURN = 1_000;
 const EMPTY = Buffer.alloc(0);
-const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 const NO_HEADERS: Answer['headers'] = Object.freeze({});
 
 /** One dispatch through undici, which ends exactly once. */
@@ -76,8 +73,6 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #headers = NO_HEADERS;
   /** Null until the body begins. */
   #collector: ByteCollector | null = null;
-  /** Until others have a turn. */
-  #chunksLeft = CHUNKS_A_TURN;
   /** Whether the call has ended by its deadline, and its answer is still read. */
   #isLate = false;
   #ended = false;
@@ -153,17 +148,10 @@ class Dispatch implements Dispatcher.DispatchHandler {
     if (announced > this.#call.maxBytes) this.fail('oversize', new OversizeError('announced'));
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunksLeft -= 1;
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#collector ??= this.#newCollector();
     if (this.#collector.add(chunk) !== 'kept') {
       this.fail('oversize', new OversizeError('received'));
-    }
-    // One read of a socket can hold hundreds of thousands of chunks; others have their turn in between.
-    else if (this.#chunksLeft === 0) {
-      this.#chunksLeft = CHUNKS_A_TURN;
-      controller.pause();
-      setImmediate(() => controller.resume());
     }
   }
 
@@ -219,7 +207,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     return new ByteCollector({
       maxBytes: this.#call.maxBytes,
       announcedBytes: Number(this.#headers['content-length'] ?? 0),
-      // A gateway may write its answer in pieces as small as it likes: they cost time, in turns, and no memory.
+      // Small pieces cost time and no memory, so a gateway may write as many as it likes.
       freePieces: Number.POSITIVE_INFINITY,
     });
   }
@@ -244,17 +232,9 @@ class Dispatch implements Dispatcher.DispatchHandler {
     }
   }
 
-  #arrived(whole: Exchange): void {
-    const exchange = this.#bounded(unmarked(whole));
+  #arrived(exchange: Exchange): void {
     if (this.#isLate) this.#call.onLate?.(exchange);
     else this.#settle(exchange);
-  }
-
-  #bounded(exchange: Exchange): Exchange {
-    if (!exchange.sent || !exchange.answered) return exchange;
-    const isReadInPieces = this.#call.row.bounds === 'catalog' && isSuccess(exchange.status);
-    if (isReadInPieces || !isLongToParse(exchange.bytes)) return exchange;
-    return this.#noAnswer('oversize', new OversizeError('too much to parse'));
   }
 
   #settle(exchange: Exchange): void {
@@ -282,16 +262,6 @@ function joined(headers: Headers): Answer['headers'] {
     flat[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return flat;
-}
-
-/** The answer without a byte order mark, which some servers write before their JSON. */
-function unmarked(exchange: Exchange): Exchange {
-  if (!exchange.sent || !exchange.answered || exchange.bytes[0] !== BYTE_ORDER_MARK[0])
-    return exchange;
-  const { bytes } = exchange;
-  return bytes.indexOf(BYTE_ORDER_MARK) === 0
-    ? { ...exchange, bytes: bytes.subarray(3) }
-    : exchange;
 }
 
 function packedAnswer(exchange: Exchange): Answer | null {

@@ -1,6 +1,6 @@
 import type { Acknowledgement } from '../gateway/judge.ts';
 import { getWithdrawalMethods } from '../gateway/operations/get-withdrawal-methods.ts';
-import type { GatewayRefusal } from '../gateway/wire/bodies.ts';
+import type { GatewayRefusal } from '../gateway/refusal.ts';
 import { answerOf } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposedOf } from './exposed.ts';

@@ -16,7 +16,7 @@ import {
   UnsafePathError,
 } from '../gateway/errors.ts';
 import { isOperation, OPERATIONS } from '../gateway/operations.ts';
-import { refusalWords } from '../gateway/wire/bodies.ts';
+import { refusalWords } from '../gateway/refusal.ts';
 import type { Attribution, PublicCause } from '../lib/error-traits.ts';
 import {
   AccountRecordsFullError,

@@ -1,7 +1,7 @@
 import { TooManyAttemptsError } from '../domain/auth/errors.ts';
-import type { SignIn } from '../gateway/judge.ts';
 import { getCustomerId } from '../gateway/operations/get-customer-id.ts';
 import { getWithdrawalMethods } from '../gateway/operations/get-withdrawal-methods.ts';
+import type { SignIn } from '../gateway/operations/login.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { traits } from '../lib/field-traits.ts';
 import { answerOf, ownRead } from './account-read.ts';

@@ -46,7 +46,6 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
         answer(200, `${whole}${' '.repeat(MAX_BYTES - whole.length)}`),
       ),
       'an age of none': raw(answer(200, GOOD, { age: '0' })),
-      'a byte order mark': raw(answer(200, `\uFEFF${whole}`)),
       'a known encoding that was not requested': raw(packed(gzipSync(whole))),
     },
   ],

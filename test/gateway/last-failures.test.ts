@@ -24,30 +24,27 @@ test.each([
   ['its code in a circle of causes', circle, 'UNHEARD_OF'],
   ['its outcome without an error', { code: 'EPIPE' }, 'connect'],
 ])('a lost connection is named by %s', (_, cause, named) => {
-  const failures = new LastFailures('https://gateway.example.com/api');
+  const failures = new LastFailures();
   failures.saw(call, 'connect', { sent: false, cause });
-  expect(failures.of('reads')).toEqual({ cause: named, tried: 'gateway.example.com' });
+  expect(failures.of('reads')).toEqual({ cause: named });
 });
 
-test('the newest failure of a backend is remembered, with the address that was tried, and nothing that is none', () => {
-  const failures = new LastFailures('https://gateway.example.com/api');
-  const end = (outcome: CallOutcome, tried = {}) =>
-    failures.saw(call, outcome, {
-      sent: false,
-      cause: Object.assign(error('ECONNREFUSED'), tried),
-    });
+test('the newest failure of a backend is remembered, and no success', () => {
+  const failures = new LastFailures();
+  const end = (outcome: CallOutcome) =>
+    failures.saw(call, outcome, { sent: false, cause: error('ECONNREFUSED') });
   end('ok');
   expect(failures.of('reads')).toBeUndefined();
   end('timeout');
   expect(failures.of('reads')).toEqual({ cause: 'timeout' });
-  end('connect', { address: '10.0.0.7', port: 443 });
+  end('connect');
   end('401');
-  expect(failures.of('reads')).toEqual({ cause: 'ECONNREFUSED', tried: '10.0.0.7:443' });
+  expect(failures.of('reads')).toEqual({ cause: 'ECONNREFUSED' });
   expect(failures.of('payments')).toBeUndefined();
 });
 
 test('a failure is told until its operation is well, and orders are told of those of reads where they have none', () => {
-  const failures = new LastFailures('https://gateway.example.com/api');
+  const failures = new LastFailures();
   const end = (operation: OperationName, outcome: CallOutcome) =>
     failures.saw(callOf(operation), outcome, { sent: false, cause: error('ECONNREFUSED') });
   end('openPosition', 'connect');

@@ -119,3 +119,29 @@ test.each([
   place.sandbox.fail({ operation: 'setValue', kind: 'status', status: 200, body });
   expect(await wordFor(OPERATION_CASES.setValue.call(open.client, place.caller()))).toBe(word);
 });
+
+const GRANT = { accessToken: 'a', refreshToken: null, passkey: null };
+
+test.each([
+  [
+    { access_token: 'a', more: 1 },
+    { outcome: 'granted', grant: GRANT },
+  ],
+  [
+    { access_token: 'a', error: 'NO', refresh_token: 7 },
+    { outcome: 'granted', grant: GRANT },
+  ],
+  [
+    { error: 'NO', ok: false },
+    { outcome: 'rejected', refusal: { error: 'NO' } },
+  ],
+  [{ access_token: '' }, { kind: 'contract' }],
+  [{ access_token: 7 }, { kind: 'contract' }],
+  [[], { kind: 'contract' }],
+])('a sign-in answered 200 with %j', async (body, expected) => {
+  await using place = await openSandbox();
+  await using open = openClient(place.sandbox.url);
+  place.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body });
+  const call = OPERATION_CASES.login.call(open.client, place.caller());
+  expect(await call.catch((error) => error)).toMatchObject(expected);
+});

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Caller } from '../../gateway/caller.ts';
 import { GatewayError } from '../../gateway/errors.ts';
-import type { SignIn } from '../../gateway/judge.ts';
+import type { SignIn } from '../../gateway/operations/login.ts';
 import {
   accountClient,
   addressClient,

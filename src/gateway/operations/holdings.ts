@@ -1,4 +1,3 @@
-import { growingLru } from '../../lib/growing-lru.ts';
 import type { ValueOf, WireOf } from '../fields.ts';
 import * as f from '../fields.ts';
 
@@ -46,8 +45,8 @@ export type Order = ValueOf<typeof ORDER.fields>;
 export type WirePosition = WireOf<typeof POSITION.fields>;
 export type WireOrder = WireOf<typeof ORDER.fields>;
 
-export const POSITIONS = f.wholeList(POSITION, sharingTexts);
-export const ORDERS = f.wholeList(ORDER, sharingTexts);
+export const POSITIONS = f.wholeList(POSITION);
+export const ORDERS = f.wholeList(ORDER);
 
 /** A moving market changes these alone. */
 const TICK = ['priceCurrent', 'profit', 'updatedAt', 'rateProfit'] as const;
@@ -56,31 +55,6 @@ const TICK = ['priceCurrent', 'profit', 'updatedAt', 'rateProfit'] as const;
 export const samePosition = f.equality(POSITION, { first: TICK });
 /** Whether two positions are equal but for the fields of a tick. */
 export const sameBesidesPrices = f.equality(POSITION, { without: TICK });
-
-type Texts = Pick<Position, 'symbol' | 'name' | 'logo'>;
-
-// A text that is longer is a row's own, so that so many take no more than some megabytes.
-const MAX_SHARED_LENGTH = 300;
-const SHARED_TEXTS = growingLru<string, Texts>({ maxEntries: 10_000, entryBytes: 500 });
-
-/**
- * One copy of equal texts for the rows of all accounts: with its own, each row would take half as much again. The row is nobody
- * else's yet, and three assignments take a third of the time of a copy.
- */
-function sharingTexts<Row extends Texts>(row: Row): Row {
-  const { symbol, name, logo } = row;
-  const known = SHARED_TEXTS.get(symbol);
-  if (known !== undefined && known.name === name && known.logo === logo) {
-    const own: { -readonly [Name in keyof Texts]: Texts[Name] } = row;
-    own.symbol = known.symbol;
-    own.name = known.name;
-    own.logo = known.logo;
-    return row;
-  }
-  const length = symbol.length + (name?.length ?? 0) + (logo?.length ?? 0);
-  if (length <= MAX_SHARED_LENGTH) SHARED_TEXTS.set(symbol, { symbol, name, logo });
-  return row;
-}
 
 /** The positions of a snapshot: which they are, and their rows. */
 interface SnapshotPositions {

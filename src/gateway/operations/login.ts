@@ -1,9 +1,24 @@
+import { jsonOf } from '../answer-body.ts';
+import { isSuccess } from '../classify.ts';
 import { write } from '../define-operation.ts';
+import type { Answer } from '../exchange.ts';
 import * as f from '../fields.ts';
-import { judgeSignIn, type SignIn } from '../judge.ts';
-import { LOGIN } from '../wire/bodies.ts';
+import { answerOf, failure, isAboutTheRequest } from '../judge.ts';
+import { type GatewayRefusal, toRefusal } from '../refusal.ts';
+import { readingIn } from '../wire/scalars.ts';
 
 const BODY = f.table('Credentials', { email: f.vital(f.text), password: f.vital(f.text) });
+
+const GRANT = f.table('Login', {
+  accessToken: f.from('access_token', f.vital(f.filled)),
+  refreshToken: f.from('refresh_token', f.text),
+  passkey: f.flag,
+});
+
+/** The outcome of a sign-in that the gateway answered. */
+export type SignIn =
+  | { readonly outcome: 'granted'; readonly grant: f.ValueOf<typeof GRANT.fields> }
+  | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
 
 export const login = write({
   name: 'login',
@@ -12,12 +27,27 @@ export const login = write({
   isAnonymous: true,
   errors: 'sign-in',
   calls: {
-    signIn: { method: 'POST', path: '/auth/login', body: BODY.shape, answer: LOGIN.shape },
+    signIn: { method: 'POST', path: '/auth/login', body: BODY.shape, answer: GRANT.shape },
   },
   run: (calls, credentials: f.WireOf<typeof BODY.fields>): Promise<SignIn> =>
     calls.send('signIn', { body: credentials }, (exchange) => {
-      const signIn = judgeSignIn(calls.operation, exchange);
-      if (signIn === null) throw calls.broken('neither a token nor an error');
-      return signIn;
+      const answer = answerOf(calls.operation, exchange);
+      const signIn = signInOf(answer);
+      if (signIn !== null) return signIn;
+      if (isSuccess(answer.status)) throw calls.broken('neither a token nor an error');
+      throw failure(calls.operation.name, answer);
     }),
 });
+
+/** Null where the answer is neither a grant nor a refusal of the input. */
+function signInOf(answer: Answer): SignIn | null {
+  const body = jsonOf(answer);
+  if (!isSuccess(answer.status)) {
+    const isRefusal = isAboutTheRequest(login, answer.status);
+    return isRefusal ? { outcome: 'rejected', refusal: toRefusal(body) } : null;
+  }
+  const grant = GRANT.read(body, readingIn('auto'));
+  if (grant !== null) return { outcome: 'granted', grant };
+  const refusal = toRefusal(body);
+  return refusal.error === null ? null : { outcome: 'rejected', refusal };
+}

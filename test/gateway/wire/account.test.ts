@@ -65,20 +65,6 @@ describe('each field of the interface has the name that the schema gives it', ()
 
 const sessionOf = (change: object) => session(change) ?? undefined;
 
-test('the texts of an instrument are those of each answer, whatever another has under its symbol', () => {
-  const texts = [
-    { friendlyName: 'Apple', logo: 'https://example.com/aapl.png' },
-    { friendlyName: 'تفاحة', logo: 'https://example.com/aapl.png' },
-    { friendlyName: 'تفاحة', logo: null },
-    { friendlyName: 'x'.repeat(400), logo: 'https://example.com/aapl.png' },
-  ];
-  for (const each of [...texts, ...texts]) {
-    const shown = { name: each.friendlyName, logo: each.logo, symbol: positionRow.symbol };
-    expect(positions({ ...positionRow, ...each })).toMatchObject([shown]);
-    expect(orders({ ...orderRow, ...each, symbol: positionRow.symbol })).toMatchObject([shown]);
-  }
-});
-
 describe.each<[string, object, (row: object) => object | null | undefined]>([
   ['position', positionRow, (row) => positions(row)?.[0]],
   ['order', orderRow, (row) => orders(row)?.[0]],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toLoginGrant, toRefusal } from '../../../src/gateway/wire/bodies.ts';
+import { toRefusal } from '../../src/gateway/refusal.ts';
 
 const nothing = { error: null, message: null, email: null, ok: null, details: null };
 
@@ -33,27 +33,4 @@ describe('a refusal', () => {
       error: 'E',
     });
   });
-});
-
-describe('a login', () => {
-  test('has its token, and what else is known', () => {
-    const body = { access_token: 'a', refresh_token: 'r', passkey: true, more: 1 };
-    expect(toLoginGrant(body)).toStrictEqual({
-      accessToken: 'a',
-      refreshToken: 'r',
-      passkey: true,
-    });
-    expect(toLoginGrant({ access_token: 'a', refresh_token: 7 })).toStrictEqual({
-      accessToken: 'a',
-      refreshToken: null,
-      passkey: null,
-    });
-  });
-
-  test.each([[{}], [{ access_token: '' }], [{ access_token: 7 }], [[]], [null]])(
-    'is not %j',
-    (body) => {
-      expect(toLoginGrant(body)).toBeNull();
-    },
-  );
 });

@@ -1,10 +1,11 @@
-import { redact } from '../../lib/redact.ts';
-import * as f from '../fields.ts';
-import { flag, isRow, readingIn, text } from './scalars.ts';
+import { redact } from '../lib/redact.ts';
+import { jsonOf } from './answer-body.ts';
+import type { Answer } from './exchange.ts';
+import { flag, isRow, text } from './wire/scalars.ts';
 
 export type GatewayRefusal = Readonly<ReturnType<typeof toRefusal>>;
 
-/** A refusal's body, whichever of the interface's five shapes it came in; what it lacks is null. */
+/** The body of a refusal in any of the interface's five shapes; a property that it lacks is null. */
 export function toRefusal(body: unknown) {
   const row = isRow(body) ? body : {};
   return {
@@ -12,13 +13,23 @@ export function toRefusal(body: unknown) {
     message: text(row.message),
     email: text(row.email),
     ok: flag(row.ok),
-    details: isRow(row.details) && isShallow(row.details, DEEPEST_DETAILS) ? row.details : null,
+    details: isRow(row.details) && isShallow(row.details, MAX_DEPTH) ? row.details : null,
   };
+}
+
+export function refusalOf(answer: Answer): GatewayRefusal {
+  return toRefusal(jsonOf(answer));
+}
+
+/** Whether it has an error body of the interface. Without one it may come from a proxy. */
+export function hasErrorBody(answer: Answer): boolean {
+  const { error, message } = refusalOf(answer);
+  return error !== null || message !== null;
 }
 
 const MAX_WORDS_LENGTH = 2_000;
 
-/** The text of a refusal, with personal data redacted; null where it has none. */
+/** The words of a refusal, with personal data redacted; null where it has none. */
 export function refusalWords({ error, message }: GatewayRefusal) {
   if (error === null && message === null) return null;
   const redacted = (words: string | null) =>
@@ -27,23 +38,10 @@ export function refusalWords({ error, message }: GatewayRefusal) {
   return { error: redacted(error), message: redacted(message) };
 }
 
-// They go into an answer as they are, and JSON.stringify recurses: a deep one would cost the whole answer.
-const DEEPEST_DETAILS = 32;
+// Details are a part of an answer, and JSON.stringify recurses.
+const MAX_DEPTH = 32;
 
 function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
-}
-
-/** The answer of a sign-in. */
-export const LOGIN = f.table('Login', {
-  accessToken: f.from('access_token', f.vital(f.filled)),
-  refreshToken: f.from('refresh_token', f.text),
-  passkey: f.flag,
-});
-
-export type LoginGrant = f.ValueOf<typeof LOGIN.fields>;
-
-export function toLoginGrant(body: unknown): LoginGrant | null {
-  return LOGIN.read(body, readingIn('auto'));
 }
