@@ -28,24 +28,6 @@ test('files that may be open are those of the process, and connections leave som
   expect(most).toBe(Math.min(20_000, openFilesLimit() - 256 - 128));
 });
 
-test('an order file that cannot be opened because too many others are is no matter of rights', () => {
-  const module = `
-    import { openSync } from 'node:fs';
-    import { DatabaseSync } from 'node:sqlite';
-    import { toFileError } from '${source}/store/sqlite/sqlite-errors.ts';
-    const said = (open) => { try { open(); } catch (error) { return toFileError(error).message; } };
-    const missing = () => new DatabaseSync('/nowhere/orders.db');
-    const before = said(missing);
-    try { for (;;) openSync('/dev/null'); } catch {}
-    console.log(JSON.stringify([before, said(missing), said(() => openSync('/dev/null'))]));`;
-  const outOfFiles = expect.stringMatching(/as many files and sockets open as it may.*ulimit -n/);
-  expect(JSON.parse(runWith(60, module))).toEqual([
-    'cannot be opened: let this user write it and its folder',
-    outOfFiles,
-    outOfFiles,
-  ]);
-});
-
 const sum = (budgets: object) => Object.values(budgets).reduce((all, bytes) => all + bytes, 0);
 
 test('the budgets of the caches are half of the heap together', async () => {

@@ -56,6 +56,7 @@ import { keyOfRecord, momentIn, readRecord } from './record-answers.ts';
 import { isUnwritable } from './redis-health.ts';
 import { figureIn, outcomeIn, textIn } from './replies.ts';
 import { forgetfulness, readLook, type StoreLook, UNDECIDED } from './store-look.ts';
+import { UnsentReservations } from './unsent-reservations.ts';
 
 export interface RedisOrderRecordsOptions extends RecordBounds, RedisConnectionOptions {
   readonly clock: Clock;
@@ -74,9 +75,6 @@ export interface RedisOrderRecordsOptions extends RecordBounds, RedisConnectionO
 /** How a process that remembers a Redis sees each promotion: the marker says when it was looked at last. */
 const LOOK_MS = 500;
 const GRACE_MS = 2_000;
-/** Of more the process forgets that they are to be freed: they become unknown. */
-const MAX_RETURNED = 10_000;
-
 /** Order records that processes share through Redis, and what is read over their connection. */
 export async function openRedisOrderRecords(
   options: RedisOrderRecordsOptions,
@@ -97,10 +95,7 @@ export class RedisOrderRecords implements OrderRecords {
   readonly #redis: RedisConnection;
   readonly #writer: RedisConnection;
   readonly #store: OrderStore;
-  /** Reservations that may be in Redis, and whose orders are not sent. */
-  readonly #returned = new Map<string, Reservation>();
-  /** Those of them whose release is under way: of a Redis that is slow each look would queue another one. */
-  readonly #returning = new Set<string>();
+  readonly #unsent = new UnsentReservations((reservation) => this.release(reservation));
   /** What the newest look has found; null before the first. */
   #seen: StoreLook | null = null;
   #failure: string | null = 'not connected yet';
@@ -134,7 +129,7 @@ export class RedisOrderRecords implements OrderRecords {
       if (answer[0] === 'reserved') return { reserved: true, reservation };
       return { reserved: false, record: this.#recordIn(answer, keyMadeMs) };
     } catch (error) {
-      if (mayBeWritten(error)) this.#giveBack(reservation);
+      if (mayBeWritten(error)) this.#unsent.add(reservation);
       return { reserved: false, record: await this.#recordInstead(reservation, error) };
     }
   }
@@ -233,7 +228,7 @@ export class RedisOrderRecords implements OrderRecords {
       this.#warnOf(seen, loss);
       this.#seen = seen;
       this.#failure = seen.refusal;
-      for (const reservation of this.#returned.values()) this.#giveBack(reservation);
+      this.#unsent.releaseAll();
     } catch (error) {
       if (error instanceof RecordsAbsentError) {
         this.#options.onWarn(`${this.#store.marker} in Redis ${IS_NEW}`);
@@ -311,19 +306,6 @@ export class RedisOrderRecords implements OrderRecords {
     if (answer[0] === 'young') await pause(clock, Math.min(figureIn(answer[1]), graceMs));
     else if (answer[0] !== 'incomplete' || loss === this.#store.loss) return answer;
     return this.#store.write(script, values);
-  }
-
-  #giveBack(reservation: Reservation): void {
-    const { id } = reservation;
-    if (this.#returned.size >= MAX_RETURNED && !this.#returned.has(id)) return;
-    this.#returned.set(id, reservation);
-    if (this.#returning.has(id)) return;
-    this.#returning.add(id);
-    const ended = () => this.#returning.delete(id);
-    this.release(reservation).then(() => {
-      ended();
-      this.#returned.delete(id);
-    }, ended);
   }
 
   /** A Redis without room for writes still answers reads. */

@@ -5,7 +5,6 @@ import {
   CUT_OFF_GRACE_MS,
   type CutOffOrder,
   closedBy,
-  isGatewayRejection,
   KEY_LIFE_MS,
   NO_TIMES,
   type OrderKey,
@@ -21,7 +20,6 @@ import {
   rank,
   storeFull,
   toOrderRecord,
-  UNKNOWN_LIFE_MS,
 } from '../order-records.ts';
 import { isOfNeverSent, type RecordBounds, recordQuota } from '../record-shares.ts';
 import {
@@ -32,29 +30,17 @@ import {
   type SettleRequest,
 } from '../settlement.ts';
 import type { OrderFile } from './order-file.ts';
-
-/** What a record counts as. Those that the gateway rejected give way to others. */
-const SENT = 0;
-const NEVER_SENT = 1;
-const REJECTED = 2;
-const CLASSES = [SENT, NEVER_SENT, REJECTED] as const;
-type Class = (typeof CLASSES)[number];
-
-export interface Row {
-  readonly n: number;
-  readonly account: Account;
-  readonly key: string;
-  readonly id: string;
-  readonly digest: string;
-  readonly reserved: number;
-  readonly pendingUntil: number;
-  readonly class: Class;
-  readonly ends: number;
-  readonly asked: string | null;
-  readonly outcome: string | null;
-  readonly sent: number | null;
-  readonly answered: number | null;
-}
+import {
+  CLASSES,
+  type Class,
+  classOf,
+  lifeOf,
+  NEVER_SENT,
+  REJECTED,
+  type Row,
+  recordOf,
+  SENT,
+} from './order-row.ts';
 
 /** More than one batch adds. */
 const FORGOTTEN_AT_ONCE = 400;
@@ -170,12 +156,7 @@ export class OrderTable {
   }
 
   record(row: Row): OrderRecord {
-    const { id, digest: inputDigest, reserved: reservedAtMs, pendingUntil, sent, answered } = row;
-    const asked = JSON.parse(row.asked ?? 'null');
-    const leftMs = pendingUntil - this.#dates().nowMs;
-    const times = { sentAtMs: sent, answeredAtMs: answered };
-    const of = { id, inputDigest, reservedAtMs, asked };
-    return toOrderRecord(of, JSON.parse(row.outcome ?? 'null'), leftMs, times);
+    return recordOf(row, this.#dates().nowMs);
   }
 
   /** Removes as many as a batch may add, or records that have ended would fill the bound. */
@@ -373,13 +354,4 @@ export class OrderTable {
   #run(sql: string, ...values: (string | number | null)[]): number {
     return Number(this.#file.statement(sql).run(...values).changes);
   }
-}
-
-function classOf(id: string, outcome: RecordedOutcome | null): Class {
-  if (isOfNeverSent(id)) return NEVER_SENT;
-  return isGatewayRejection(outcome) ? REJECTED : SENT;
-}
-
-function lifeOf(outcome: RecordedOutcome | null): number {
-  return rank(outcome) === 2 ? RECORD_LIFE_MS : UNKNOWN_LIFE_MS;
 }

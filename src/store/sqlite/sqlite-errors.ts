@@ -1,5 +1,3 @@
-import { closeSync, openSync } from 'node:fs';
-import { devNull } from 'node:os';
 import { StoreError } from '../store-error.ts';
 
 /** A file cannot be used safely; the message continues a sentence that begins with its path. */
@@ -28,16 +26,13 @@ const READONLY_MOVED = 1032;
 export const MOVED = 'was removed or replaced: put it back, or restart';
 export const DAMAGED = 'is damaged: restore it, or move it away';
 
-const OUT_OF_FILES =
-  'cannot be opened: the process has as many files and sockets open as it may, raise `ulimit -n`';
-
 const PROBLEMS = new Map([
   [BUSY, 'is locked by another program: end that program'],
   [8, 'cannot be written: let this user write it and its folder'],
   [10, 'cannot be read or written: look at the disk'],
   [CORRUPT, DAMAGED],
   [FULL, 'cannot grow: make room on the disk'],
-  [CANNOT_OPEN, 'cannot be opened: let this user write it and its folder'],
+  [CANNOT_OPEN, 'cannot be opened: let this user write it and its folder, or raise `ulimit -n`'],
   [NOT_A_DATABASE, 'is no database, or is damaged: restore it, or move it away'],
 ]);
 
@@ -58,25 +53,10 @@ export function toFileError(error: unknown): SqliteFileError {
   if (error instanceof SqliteFileError) return error;
   const code = codeOf(error);
   const primary = code & 0xff;
-  const isOutOfFiles = primary === CANNOT_OPEN && !mayOpen();
-  const known = isOutOfFiles
-    ? OUT_OF_FILES
-    : code === READONLY_MOVED
-      ? MOVED
-      : PROBLEMS.get(primary);
+  const known = code === READONLY_MOVED ? MOVED : PROBLEMS.get(primary);
   const message = known ?? `cannot be used: ${error instanceof Error ? error.message : error}`;
   const isDamage = primary === CORRUPT || primary === NOT_A_DATABASE;
   return new SqliteFileError(message, { cause: error, isDamage, isFull: primary === FULL });
-}
-
-/** SQLite does not say why a file cannot be opened. */
-function mayOpen(): boolean {
-  try {
-    closeSync(openSync(devNull, 'r'));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function codeOf(error: unknown): number {
