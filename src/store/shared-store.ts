@@ -3,7 +3,7 @@ import type { SharedKeys } from '../lib/limits/known-keys.ts';
 import type { Share } from '../lib/limits/limiter.ts';
 import type { OrderRecords } from './order-records.ts';
 
-/** The port of the stores: the state that outlives a request, and that replicas share. Its contract is in `test/store/`. */
+/** The port of the stores: the state that outlives a request, and that replicas share. */
 export interface SharedStore {
   /** These alone must never forget: without a record no order is sent. */
   readonly records: OrderRecords;

@@ -58,18 +58,6 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     expect(stores.warnings).toHaveLength(1);
   });
 
-  test('say where they know of no order yet, as by a slip in the prefix', async () => {
-    await using redis = await startTestRedis(serverPath);
-    await using one = await openOnRedis(redis.url);
-    await using other = await openOnRedis(redis.url);
-    await using slip = await openOnRedis(redis.url, { prefix: 'trading-graf:' });
-    expect(one.warnings).toHaveLength(1);
-    expect(other.warnings).toEqual([]);
-    expect(slip.warnings).toEqual([
-      'trading-graf:{orders}:v2:marker in Redis is new: it knows of no earlier order, and would send one again',
-    ]);
-  });
-
   test('never fall back to database 0 where Redis comes later and lacks the one that is named', async () => {
     await using redis = await startTestRedis(serverPath);
     await redis.kill();

@@ -3,6 +3,7 @@ import type { OperatorRecords } from '../../src/store/operator-records.ts';
 import type { OrderRecords, RecordedOutcome } from '../../src/store/order-records.ts';
 import type { SettledOutcome } from '../../src/store/settlement.ts';
 import { accountNamed } from '../support/accounts.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   accepted,
   rejected,
@@ -155,6 +156,21 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       expect(await each.find(account, key)).toMatchObject({ outcome: accepted });
       expect(await each.cutOff()).toEqual([]);
     }
+  });
+
+  test('orders are held back on every process, and let go', async () => {
+    await using shared = await open();
+    const { replicas, operator } = shared;
+    for (const isHeld of [true, false, false, true]) {
+      await operator.hold(isHeld);
+      const all = () => replicas.map(({ status }) => status.holdReason !== null);
+      await eventually(() => expect(all()).toEqual([isHeld, isHeld]));
+    }
+    // While records may be missing as well, no order is taken.
+    await operator.declareIncomplete();
+    const { refusedFor, gap } = await operator.status();
+    expect(refusedFor).toContain('held back by an operator');
+    expect(gap).toContain('incomplete');
   });
 
   test('orders are listed once each, however many there are, and the unknown alone', async () => {

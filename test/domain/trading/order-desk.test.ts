@@ -3,27 +3,14 @@ import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import type { DomainMetrics } from '../../../src/domain/domain-metrics.ts';
 import { InputError } from '../../../src/domain/input-error.ts';
 import { createOrderDesk } from '../../../src/domain/trading/order-desk.ts';
-import {
-  KeyForgottenError,
-  KeyNotVoidedError,
-  UnprovedOrderError,
-} from '../../../src/domain/trading/order-errors.ts';
+import { UnprovedOrderError } from '../../../src/domain/trading/order-errors.ts';
 import { orderLines } from '../../../src/domain/trading/order-line.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import {
   AccountRecordsFullError,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
-import {
-  acceptedAs,
-  answered,
-  demo,
-  demoProof,
-  last,
-  stage,
-  ticketOf,
-  unanswered,
-} from './order-stage.ts';
+import { answered, demo, demoProof, last, stage, ticketOf, unanswered } from './order-stage.ts';
 
 const refusal = (kind: GatewayErrorKind) =>
   new GatewayError(kind, 'getSession', 'scripted', { status: 503, retryAfterSeconds: 7 });
@@ -54,20 +41,6 @@ function open(failing: { prover?: Error; limits?: Error; records?: Error } = {})
   );
   return { desk, calls, clock, counted, doubts, lines: log.lines, infos };
 }
-
-test('an order is counted by its outcome, and its repeat and its question as no order', async () => {
-  const { desk, calls, clock, counted, infos } = open();
-  const placed = desk.place(demo, ticketOf('k'));
-  await clock.advance(0);
-  last(calls).end(acceptedAs('o-1'));
-  const told = await placed;
-  expect(infos).toMatchObject([{ symbol: 'AAPL', outcome: 'accepted', orderId: 'o-1' }]);
-  expect(counted).toEqual(['accepted']);
-  expect(await desk.placed(demo, 'k')).toEqual({ ...told, replayed: true });
-  await desk.place(demo, ticketOf('k'));
-  await desk.place(demo, ticketOf('late', 'AAPL', clock.date() - 1));
-  expect(counted).toEqual(['accepted', 'replay', 'expired']);
-});
 
 test.each([
   ['none', unanswered],
@@ -114,19 +87,4 @@ describe('an order that is not sent', () => {
     expect(counted).toEqual(['unsent']);
     expect(doubts).toEqual(['earlier', 'earlier']);
   });
-});
-
-test('a key is counted once that it is closed, and never where nobody knows', async () => {
-  const { desk, clock, counted } = open();
-  expect(await desk.void(demo, 'k', clock.now())).toMatchObject({ replayed: false });
-  expect(await desk.void(demo, 'k', clock.now())).toMatchObject({ replayed: true });
-  await expect(desk.void(demo, 'old', clock.now() - 1)).rejects.toBeInstanceOf(KeyForgottenError);
-  const away = new RecordsUnavailableError('away');
-  const failing = open({ records: away });
-  const error = await failing.desk.void(demo, 'k', null).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(KeyNotVoidedError);
-  expect(error).toMatchObject({ cause: away });
-  const fault = new TypeError('a mistake of ours');
-  await expect(open({ records: fault }).desk.void(demo, 'k', null)).rejects.toBe(fault);
-  expect([...counted, ...failing.counted]).toEqual(['void']);
 });

@@ -26,19 +26,6 @@ test('a record is named by its account: a login, which two tenants may have, doe
 });
 
 describe('an order', () => {
-  test('is sent once; its repeats get the first outcome', async () => {
-    const { orders, calls, begin, acceptances } = stage();
-    const { placed } = await begin('k');
-    last(calls).end(acceptedAs('o-1'));
-    const outcome = { kind: 'accepted', orderId: 'o-1', message: null };
-    expect(await placed).toEqual({ outcome, idempotencyKey: 'k', replayed: false });
-    const repeat = await orders.place(demo, demoProof, ticketOf('k'));
-    expect(repeat).toEqual({ outcome, idempotencyKey: 'k', replayed: true });
-    expect(calls).toHaveLength(1);
-    // The repeat may be answered by a process that has not sent it, and has an older account in memory.
-    expect(acceptances).toEqual([demo.login, demo.login]);
-  });
-
   test('with the key of another one, or the proof of another account, is refused', async () => {
     const { orders, calls, begin } = stage();
     const { placed } = await begin('k');
@@ -95,20 +82,6 @@ describe('an error', () => {
     expect(await placed).toMatchObject({ replayed: false });
   });
 
-  test('of orders that are held leaves the key free, and nothing was sent', async () => {
-    let reason: string | null = 'held';
-    const { calls, begin } = stage(({ status }) => ({
-      get status() {
-        return { ...status, holdReason: reason };
-      },
-    }));
-    await expect((await begin('k')).placed).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(calls).toHaveLength(0);
-    reason = null;
-    await begin('k');
-    expect(calls).toHaveLength(1);
-  });
-
   test('of the facade after sending is unknown, never a free key', async () => {
     const { orders, calls, begin, log } = stage();
     const { placed } = await begin('k');
@@ -134,17 +107,6 @@ describe('an error', () => {
     expect(await repeat).toMatchObject({ outcome: { kind: 'unknown' }, replayed: true });
     expect(calls).toHaveLength(1);
   });
-});
-
-test('a late 403 rejects an order with the words of the gateway', async () => {
-  const { orders, calls, begin, clock } = stage();
-  const { placed } = await begin('k');
-  last(calls).end(unanswered);
-  await placed;
-  last(calls).endLate(answered(403, { error: 'BLOCKED', message: 'not now' }));
-  await clock.advance(0);
-  const outcome = { kind: 'rejected', error: 'BLOCKED', message: 'not now' };
-  expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome });
 });
 
 test.each([
@@ -295,29 +257,6 @@ describe('when the records', () => {
 });
 
 describe('with a second process', () => {
-  test('an order that a dead one left pending is unknown after its deadline, as of its reservation', async () => {
-    // A dead process has sent its order, and never records its outcome.
-    const { calls, begin, start, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
-    const sentAtMs = clock.now();
-    await begin('k');
-    await clock.advance(1_000);
-    const survivor = start();
-    const repeat = await begin('k', demo, 'AAPL', survivor);
-    const asked = survivor.placed(demoProof, 'k');
-    await clock.advance(orderTimeoutMs + 900);
-    expect(survivor.underWay).toBe(1);
-    await clock.advance(200);
-    const outcome = { kind: 'unknown', sentAtMs, message: null };
-    expect(await repeat.placed).toMatchObject({ outcome, replayed: true });
-    expect(await asked).toMatchObject({ outcome, replayed: true });
-    const timers = clock.pending;
-    const again = survivor.placed(demoProof, 'k');
-    await clock.advance(0);
-    expect(clock.pending).toBe(timers);
-    expect(await again).toMatchObject({ outcome, replayed: true });
-    expect(calls).toHaveLength(1);
-  });
-
   test('no wait for a record is longer than an order may take, whatever the store says', async () => {
     const { calls, begin, clock } = stage((shared) => ({
       reserve: async (request) => {

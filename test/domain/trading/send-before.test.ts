@@ -1,34 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { EXPIRED } from '../../../src/domain/trading/outcome.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
-import { accountNamed } from '../../support/accounts.ts';
 import { demo, demoProof, notSent, stage, ticketOf } from './order-stage.ts';
 
 const expired = { outcome: EXPIRED, idempotencyKey: 'k', replayed: false };
 
 describe('an order that comes too late', () => {
-  test('is rejected unsent, and uses its key up', async () => {
-    const { orders, calls, clock, begin, start, records } = stage();
-    const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() - 1);
-    expect(await placed).toEqual(expired);
-    expect(await records.find(accountNamed(demo.login), 'k')).toMatchObject({
-      outcome: { kind: 'rejected', error: 'EXPIRED', message: null, sent: false },
-    });
-    for (const process of [orders, start()]) {
-      const replayed = { ...expired, replayed: true };
-      for (const aheadMs of [undefined, 60_000, 2 * RECORD_LIFE_MS]) {
-        const sendBefore = aheadMs && clock.date() + aheadMs;
-        const repeat = await process.place(demo, demoProof, ticketOf('k', 'AAPL', sendBefore));
-        expect(repeat).toEqual(replayed);
-      }
-      expect(await process.placed(demoProof, 'k')).toEqual(replayed);
-      expect(await process.void(demoProof, 'k', clock.now())).toEqual(replayed);
-      const other = process.place(demo, demoProof, ticketOf('k', 'MSFT'));
-      await expect(other).rejects.toMatchObject({ argument: 'input.idempotencyKey' });
-    }
-    expect(calls).toEqual([]);
-  });
-
   test('is judged by the date, which a client has from the answers of this server, also where its connection failed', async () => {
     const { orders, calls, clock, begin } = stage();
     const sendBefore = clock.date() + 5_000;

@@ -41,21 +41,6 @@ test('an outcome that waits to be written is what a repeat, a question and a voi
   expect(calls).toHaveLength(1);
 });
 
-test('a late outcome is told while it waits, though the store has taken the one before it', async () => {
-  let isAway = true;
-  const { orders, calls, begin, clock } = stage((shared) => ({
-    settle: (reservation, outcome) =>
-      isAway || outcome.kind === 'accepted' ? away() : shared.settle(reservation, outcome),
-  }));
-  const { placed } = await begin('k');
-  last(calls).end(unanswered);
-  expect(await placed).toMatchObject({ outcome: { kind: 'unknown' } });
-  last(calls).endLate(acceptedAs('o-1'));
-  isAway = false;
-  await clock.advance(2_000);
-  expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome: { kind: 'accepted' } });
-});
-
 test('a key that cannot be freed is that of no order: none is on record, and one is sent once it is free', async () => {
   let isAway = true;
   const { orders, calls, begin, clock } = stage((shared) => ({

@@ -8,32 +8,11 @@ import {
   RecordsUnavailableError,
   toOrderRecord,
 } from '../../../src/store/order-records.ts';
-import { viewerOf } from '../viewer.ts';
-import { answered, demo, demoProof, last, proofOf, stage, ticketOf } from './order-stage.ts';
+import { answered, demo, demoProof, last, stage, ticketOf } from './order-stage.ts';
 
 const HOUR_MS = 3_600_000;
 const closed: OrderResult = { outcome: VOIDED, idempotencyKey: 'k', replayed: false };
 const closedBefore: OrderResult = { ...closed, replayed: true };
-
-describe('an unused key', () => {
-  test('is closed for whatever comes later of its account, here and in other processes, whatever it orders', async () => {
-    const { orders, calls, clock, start, begin } = stage();
-    expect(await orders.void(demoProof, 'k', clock.now())).toEqual(closed);
-    for (const process of [orders, start()]) {
-      expect(await process.void(demoProof, 'k', clock.now())).toEqual(closedBefore);
-      expect(await process.placed(demoProof, 'k')).toEqual(closedBefore);
-      for (const symbol of ['AAPL', 'MSFT']) {
-        const late = await process.place(demo, demoProof, ticketOf('k', symbol));
-        expect(late).toEqual({ ...closedBefore, earlierUnknown: false });
-      }
-    }
-    expect(calls).toEqual([]);
-    const other = viewerOf('token-2', { login: '2002' });
-    expect(await orders.placed(proofOf(other), 'k')).toBe(null);
-    await begin('k', other);
-    expect(calls).toHaveLength(1);
-  });
-});
 
 describe('a used key', () => {
   test('answers that its order was rejected, also where the gateway’s word is the one for a closed key', async () => {

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { closingOf } from '../../../src/store/order-records.ts';
@@ -187,22 +186,6 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await one.records.settle(early, accepted);
     // An operator who repeats it is told once it lasts.
     expect(await operator.settle(DOUBTED)).toMatchObject({ kind: 'settled' });
-  });
-
-  test('of those that are to be freed each is written once at a time, however long the replicas take', async () => {
-    await using redis = await startCopiedRedis(serverPath, [0]);
-    await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
-    redis.copies[0]?.redis.signal('SIGSTOP');
-    const keys = Array.from({ length: 150 }, (_, at) => `k${at}`);
-    const asked = keys.map((key) => one.records.reserve(request('1', key)).catch(() => null));
-    expect(await Promise.all(asked)).toEqual(keys.map(() => null));
-    // Six looks, which would each queue all of them.
-    await delay(3_000);
-    await redis.primary.command('CONFIG', 'RESETSTAT');
-    redis.copies[0]?.redis.signal('SIGCONT');
-    await eventually(() => reserved(one.records, '1', 'new'));
-    const stats = String(await redis.primary.command('INFO', 'commandstats'));
-    expect(Number(/cmdstat_eval:calls=(\d+)/.exec(stats)?.[1])).toBeLessThan(2 * keys.length);
   });
 
   test('a connection that breaks before the replicas have answered refuses it, and frees its key over the next', async () => {

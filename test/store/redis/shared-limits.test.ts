@@ -32,6 +32,15 @@ describeWithRedis('limits in Redis', (serverPath) => {
     expect(await one.limits.share(many, figures)).toEqual(Array(1_201).fill(9));
   });
 
+  test('are those of all replicas together', async () => {
+    await using redis = await startTestRedis(serverPath);
+    using one = await openOn(redis.url);
+    using other = await openOn(redis.url);
+    expect(await one.limits.share(['a'], taken(3))).toEqual([7]);
+    const levels = await other.limits.share(['a', 'b'], [...taken(2), ...taken(1)]);
+    expect(levels?.map(Math.round)).toEqual([5, 9]);
+  });
+
   test('refill by its clock, are owed as much again at most, and keep no full bucket', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
