@@ -12,20 +12,20 @@ import { createExecution } from './execution/execution.ts';
 import { createResponseCache, type ResponseCache } from './execution/response-cache.ts';
 import { createErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
 import type { EngineLimiter } from './operation/limits.ts';
-import { Pipeline, type PipelineParts } from './pipeline.ts';
+import { Pipeline, type PipelineParts } from './pipeline/pipeline.ts';
 import type { CONNECTIONS } from './transports/connections/connection-bounds.ts';
 import { LongLivedConnections } from './transports/connections/long-lived-connections.ts';
 import { messageBudget } from './transports/connections/message-budget.ts';
 import { OpenConnections } from './transports/connections/open-connections.ts';
-import { createHttpServer, type HttpServerSettings } from './transports/http/http-server.ts';
-import { type AccessLogOptions, createAccessLog } from './transports/requests/access-log.ts';
+import { HttpServer, type HttpServerSettings } from './transports/http/http-server.ts';
+import { AccessLog, type AccessLogOptions } from './transports/requests/access-log.ts';
 import { type AuthCookieOptions, createAuthCookie } from './transports/requests/auth-cookie.ts';
 import { BearerTokens } from './transports/requests/bearer.ts';
-import { createClientAddresses } from './transports/requests/client-address.ts';
+import { ClientAddresses } from './transports/requests/client-address.ts';
 import { ClientNames } from './transports/requests/client-names.ts';
 import type { ServerMetrics } from './transports/requests/server-metrics.ts';
 import type { ServerSettings } from './transports/requests/server-settings.ts';
-import { createWebSocketEndpoint } from './transports/websocket/websocket-endpoint.ts';
+import { WebSocketEndpoint } from './transports/websocket/websocket-endpoint.ts';
 
 export interface EngineOptions
   extends Pick<AdmissionParts, 'documents' | 'maxCost' | 'sizeOf' | 'scheduler'>,
@@ -64,10 +64,10 @@ export function createEngine(options: EngineOptions) {
     persisted: new PersistedDocuments(options),
   };
   const settings = settingsOf(options, pipelineOf(options, caches));
-  const webSockets = createWebSocketEndpoint(settings);
+  const webSockets = new WebSocketEndpoint(settings);
   const { most: maxConnections, lingerMs } = connections;
   const ofServer = { readiness, webSockets, lingerMs, maxConnections };
-  const server = createHttpServer({ ...options, ...settings, ...ofServer });
+  const server = new HttpServer({ ...options, ...settings, ...ofServer });
   return { ...settings, ...caches, readiness, webSockets, server };
 }
 
@@ -103,7 +103,7 @@ function settingsOf(options: EngineOptions, graph: Pipeline): ServerSettings {
     metrics,
     lasting: new LongLivedConnections(),
     refused: (limit) => counts.refusal(limit),
-    addresses: createClientAddresses(options.trustedProxies, log),
+    addresses: new ClientAddresses(options.trustedProxies, log),
     openConnections: new OpenConnections({
       ...connections,
       onCut: (reason) => metrics.connectionsCut.add(reason),
@@ -112,6 +112,6 @@ function settingsOf(options: EngineOptions, graph: Pipeline): ServerSettings {
     tokens: new BearerTokens(authCookie && createAuthCookie(authCookie)),
     forwarding: createHeaderForwarding(options.forwardHeaders),
     clientNames: new ClientNames(),
-    accessLog: createAccessLog({ ...options, clock, metrics }),
+    accessLog: new AccessLog({ ...options, clock, metrics }),
   };
 }

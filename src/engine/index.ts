@@ -24,7 +24,7 @@ export {
   type EngineLimitSettings,
   FIXED_LIMITS,
 } from './operation/limits.ts';
-export type { TeamPlugin } from './pipeline.ts';
+export type { TeamPlugin } from './pipeline/pipeline.ts';
 export { createAdminServer } from './transports/admin/admin-server.ts';
 export { Readiness } from './transports/admin/readiness.ts';
 export { CONNECTIONS, type ConnectionBounds } from './transports/connections/connection-bounds.ts';

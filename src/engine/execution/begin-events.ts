@@ -1,5 +1,5 @@
 import { createSourceEventStream, type ExecutionResult } from 'graphql';
-import { takeSlot } from '../../lib/limits/slot.ts';
+import { Slot } from '../../lib/limits/slot.ts';
 import { PullStream, pullStreamOf } from '../../lib/pull-stream.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
@@ -30,7 +30,7 @@ export async function beginEvents(
   const events = source instanceof PullStream ? source : pullStreamOf<unknown>(source);
   // The subscription may have proved its account by now.
   limits.currentClient(operation);
-  const slot = takeSlot(limits.limiter, 'subscriptions', clientNow);
+  const slot = Slot.take(limits.limiter, 'subscriptions', clientNow);
   if (slot === null) {
     events.leave();
     return { errors: overLimit('subscriptions').errors };

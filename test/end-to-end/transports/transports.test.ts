@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
-import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 
@@ -54,20 +53,6 @@ describe.each(TRANSPORTS)('%s', (transport, ask) => {
     const operations = Array.from({ length: 50 }, (_, at) => `query Q${at} { nope${at} }`);
     expect(await placesOf(operations.join(' '), 'Q7')).toEqual(Array.from({ length: 10 }, () => 1));
   });
-});
-
-test('a request with a slash at the end is sent to /graphql, as it is', async () => {
-  const query = '?query=%7B__typename%7D';
-  for (const method of ['GET', 'POST']) {
-    const { status, headers } = await rawRequest(`${app.url}/graphql/${query}`, { method });
-    expect([status, headers.location]).toEqual([308, `/graphql${query}`]);
-  }
-  const followed = await fetch(`${app.url}/graphql/`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"query":"{ __typename }"}',
-  });
-  expect(await followed.json()).toMatchObject({ data: { __typename: 'Query' } });
 });
 
 const NEARLY_A_FIELD = { query: '{ positons { id } }' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { accountClient, addressClient, type Client } from '../../../src/lib/limits/client.ts';
-import { takeSlot } from '../../../src/lib/limits/slot.ts';
+import { Slot } from '../../../src/lib/limits/slot.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 
@@ -14,9 +14,9 @@ function stage() {
   const owner: { is: Client } = { is: ADDRESS };
   return {
     owner,
-    take: () => takeSlot(limiter, 'connections', () => ADDRESS),
+    take: () => Slot.take(limiter, 'connections', () => ADDRESS),
     /** A slot of whoever is the owner by then. */
-    takeOpen: () => takeSlot(limiter, 'connections', () => owner.is),
+    takeOpen: () => Slot.take(limiter, 'connections', () => owner.is),
     left: (of: Client) => limiter.take('connections', of, 0).left,
   };
 }

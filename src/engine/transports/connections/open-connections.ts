@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Slot } from '../../../lib/limits/slot.ts';
+import type { EngineLimitName } from '../../operation/limits.ts';
 import { unfinishedBytes } from './unfinished-frames.ts';
 
 /** Why a connection was closed: bytes that nobody reads, or the bound of all connections' bytes. */
@@ -22,7 +23,7 @@ const RELIEF = 7 / 8;
 export class Connection {
   readonly socket: Socket;
   /** Its address's; null where it comes from a trusted proxy, whose connections are everybody's. */
-  slot: Slot | null = null;
+  slot: Slot<EngineLimitName> | null = null;
   /** The HTTP requests on it that are being answered. */
   underWay = 0;
   /** Those that wait for the answers before theirs. */

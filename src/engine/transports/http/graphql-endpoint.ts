@@ -7,7 +7,7 @@ import { requestError } from '../../operation/request-error.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
 import type { OperationEvents } from '../../operation/result-sink.ts';
 import type { TransportContext } from '../../operation/transport-context.ts';
-import type { Answer } from '../../pipeline.ts';
+import type { Answer } from '../../pipeline/pipeline.ts';
 import { COUNTED_BYTES } from '../connections/message-budget.ts';
 import type { AuthCookie } from '../requests/auth-cookie.ts';
 import { isOfUser } from '../requests/bearer.ts';

@@ -1,36 +1,30 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { addressClient } from '../../../lib/limits/client.ts';
-import { takeSlot } from '../../../lib/limits/slot.ts';
+import { Slot } from '../../../lib/limits/slot.ts';
 import { listen } from '../../../lib/listen.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { requestError } from '../../operation/request-error.ts';
-import type { Readiness } from '../admin/readiness.ts';
 import { isCrossSite } from '../requests/origins.ts';
 import { endRequestTrace, forwardedFrom } from '../requests/request-trace.ts';
-import type { ServerSettings } from '../requests/server-settings.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
-import { allowedRequestHeaders, answerPreflight, setCorsHeaders } from './cors.ts';
+import { setCorsHeaders } from './cors.ts';
 import { countRequest, refuseFlood } from './flood-guard.ts';
-import { createGraphQLEndpoint } from './graphql-endpoint.ts';
 import { beginInOrder, mayWait } from './pipelining.ts';
 import { HttpReply, type ReplyWatcher, VARY } from './reply.ts';
-import { type Site, sendNotFound, wantsPage } from './site.ts';
+import {
+  createRoutes,
+  pathOf,
+  type RouteSettings,
+  toOriginForm,
+  wantsWebSocket,
+} from './routes.ts';
 
-export interface HttpServerSettings extends ServerSettings {
-  readonly readiness: Readiness;
+export interface HttpServerSettings extends RouteSettings {
   readonly webSockets: WebSocketEndpoint;
-  /** The first that a request is for answers it. */
-  readonly sites: readonly Site[];
-  /** Null where introspection is off. */
-  readonly sdl: string | null;
-  /** Additional values of Access-Control-Allow-Headers. */
-  readonly corsHeaders: readonly string[];
   readonly maxConnections: number;
-  /** The path prefix that a proxy may leave in a request's target; '' for none. */
-  readonly publicPath: string;
   /** Long enough, while draining, to receive a request that crossed our "connection: close" on the wire. */
   readonly lingerMs: number;
 }
@@ -44,45 +38,85 @@ const TIMES = {
   keepAliveTimeout: 65_000,
 };
 
-/** The public listener. */
-export function createHttpServer(settings: HttpServerSettings) {
-  const { addresses, forwarding, limiter, log, maxConnections, metrics, origins } = settings;
-  const { openConnections, publicPath, readiness, refused, sdl, sites, standingOf } = settings;
-  const { tokens, tracing, unreadMs, webSockets } = settings;
-  const { cookie } = tokens;
-  const vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
-  const requestHeaders = allowedRequestHeaders(settings.corsHeaders);
-  const answerGraphQL = createGraphQLEndpoint(settings);
-  const watcher: ReplyWatcher = { closed, failed };
+/** The public listener: accepts connections and requests within their bounds, and drains them in a shutdown. */
+export class HttpServer implements ReplyWatcher {
+  readonly maxConnections: number;
+  readonly #settings: HttpServerSettings;
+  readonly #server: Server;
+  readonly #route: ReturnType<typeof createRoutes>;
+  readonly #vary: string;
   // A counter, not a Set: a Set's discarded tables would retain answered requests until the next full GC.
-  let inFlight = 0;
-  let onIdle: (() => void) | null = null;
+  #inFlight = 0;
+  #onIdle: (() => void) | null = null;
 
-  // Behind requests that are not answered the offer is ignored: the socket's first bytes would go out before their answers.
-  const shouldUpgradeCallback = (request: IncomingMessage) =>
-    !openConnections.of(request.socket).isBusy && wantsWebSocket(request, publicPath);
-  const server = createServer({ ...TIMES, shouldUpgradeCallback }, handle);
-  server.maxConnections = maxConnections;
-  server.setTimeout(unreadMs, (socket) => openConnections.timedOut(socket));
-  server.on('drop', () => refused('connections'));
-  server.on('connection', accept);
-  server.on('upgrade', (request, socket, head) => webSockets.upgrade(request, socket, head));
-
-  function accept(socket: Socket): void {
-    const connection = openConnections.open(socket);
-    // A trusted proxy's are everybody's, and limited by the proxy.
-    if (addresses.isFromProxy({ socket })) return;
-    const client = addressClient(addresses.peerOf(socket));
-    connection.slot = takeSlot(limiter, 'connections', () => client);
-    if (connection.slot === null) {
-      refused('connections');
-      socket.destroy();
-      return;
-    }
-    socket.on('close', connection.slot.release);
+  constructor(settings: HttpServerSettings) {
+    const { forwarding, maxConnections, openConnections, publicPath, refused } = settings;
+    const { tokens, unreadMs, webSockets } = settings;
+    this.maxConnections = maxConnections;
+    this.#settings = settings;
+    this.#route = createRoutes(settings);
+    this.#vary = VARY + (tokens.cookie === null ? '' : ', Cookie') + forwarding.vary;
+    // Behind requests that are not answered an upgrade is ignored: the socket's first bytes would overtake their answers.
+    const shouldUpgradeCallback = (request: IncomingMessage) =>
+      !openConnections.of(request.socket).isBusy && wantsWebSocket(request, publicPath);
+    this.#server = createServer({ ...TIMES, shouldUpgradeCallback }, (request, response) =>
+      this.#handle(request, response),
+    );
+    this.#server.maxConnections = maxConnections;
+    this.#server.setTimeout(unreadMs, (socket) => openConnections.timedOut(socket));
+    this.#server.on('drop', () => refused('connections'));
+    this.#server.on('connection', (socket) => this.#accept(socket));
+    this.#server.on('upgrade', (request, socket, head) =>
+      webSockets.upgrade(request, socket, head),
+    );
   }
 
-  function handle(request: IncomingMessage, response: ServerResponse): void {
+  listen(port: number, host: string) {
+    return listen(this.#server, port, host);
+  }
+
+  /** No new connections; in-flight requests are answered. The caller closes the lasting ones, which are waited for. */
+  async drain(): Promise<void> {
+    const { lasting, lingerMs, webSockets } = this.#settings;
+    // `close` of an HTTP server would cut idle connections as well, on which a request may be on its way.
+    const stopped = new Promise<void>((resolve) =>
+      NetServer.prototype.close.call(this.#server, () => resolve()),
+    );
+    webSockets.drain();
+    lasting.drain();
+    await Promise.race([stopped, delay(lingerMs)]);
+    if (this.#inFlight > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    this.#server.closeIdleConnections();
+    await stopped;
+  }
+
+  terminate(): void {
+    this.#settings.webSockets.terminate();
+    this.#server.closeAllConnections();
+  }
+
+  #accept(socket: Socket): void {
+    const { addresses, limiter, openConnections, refused } = this.#settings;
+    const connection = openConnections.open(socket);
+    // Those of a trusted proxy are everybody's, and the proxy limits them.
+    if (addresses.isFromProxy({ socket })) return;
+    const client = addressClient(addresses.peerOf(socket));
+    const slot = Slot.take(limiter, 'connections', () => client);
+    connection.slot = slot;
+    if (slot !== null) {
+      socket.on('close', () => slot.release());
+      return;
+    }
+    refused('connections');
+    socket.destroy();
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse): void {
+    const { metrics, openConnections, origins, publicPath, tokens } = this.#settings;
     const { socket } = request;
     // Node parses a read of the socket to its end.
     if (socket.destroyed) return;
@@ -93,60 +127,68 @@ export function createHttpServer(settings: HttpServerSettings) {
       return;
     }
     toOriginForm(request, publicPath);
-    const forwarded = forwarding.of(request.headers);
-    const isForeign = isCrossSite(request, origins, cookie);
-    const token = tokens.of(request, forwarded?.digest);
-    const sender = {
-      token,
-      standing: standingOf(token),
-      client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },
-      trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
-      forwarded,
-    };
-    const standing = countRequest(request, sender, settings, isForeign);
+    const isForeign = isCrossSite(request, origins, tokens.cookie);
+    const sender = this.#senderOf(request);
+    const standing = countRequest(request, sender, this.#settings, isForeign);
     if (standing === null) return;
     const begin = () => {
-      inFlight += 1;
+      this.#inFlight += 1;
       connection.underWay += 1;
-      const reply = new HttpReply(request, response, sender, watcher, standing === 'over');
-      reply.guard(() => answer(reply, isForeign));
+      const reply = new HttpReply(request, response, sender, this, standing === 'over');
+      reply.guard(() => this.#answer(reply, isForeign));
     };
     // A waiting request whose connection closes is never begun.
     if (response.socket !== null) begin();
     else beginInOrder(connection, response, begin);
   }
 
-  function answer(reply: HttpReply, isForeign: boolean): MaybePromise<void> {
+  #senderOf(request: IncomingMessage) {
+    const { addresses, forwarding, standingOf, tokens, tracing } = this.#settings;
+    const forwarded = forwarding.of(request.headers);
+    const token = tokens.of(request, forwarded?.digest);
+    return {
+      token,
+      standing: standingOf(token),
+      client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },
+      trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
+      forwarded,
+    };
+  }
+
+  #answer(reply: HttpReply, isForeign: boolean): MaybePromise<void> {
+    const { origins, readiness, tokens } = this.#settings;
     const { request } = reply;
     if (readiness.phase === 'draining') reply.set('connection', 'close');
-    setCorsHeaders(reply, origins, cookie !== null);
-    if (vary !== VARY) reply.set('vary', vary);
+    setCorsHeaders(reply, origins, tokens.cookie !== null);
+    if (this.#vary !== VARY) reply.set('vary', this.#vary);
     // Without its preflight a page could not read why its request is refused.
     const isPreflight = request.method === 'OPTIONS' && !isForeign;
     const mayPass = isPreflight || pathOf(request).startsWith('/health/');
-    return reply.isOver && !mayPass ? refuseFlood(reply, settings) : route(reply, isForeign);
+    if (reply.isOver && !mayPass) return refuseFlood(reply, this.#settings);
+    return this.#route(reply, isForeign);
   }
 
-  function closed(reply: HttpReply): void {
+  closed(reply: HttpReply): void {
+    const { accessLog, metrics, openConnections } = this.#settings;
     const { request, status, summary } = reply;
     const connection = openConnections.of(request.socket);
     connection.arrived();
     connection.underWay -= 1;
-    inFlight -= 1;
-    if (inFlight === 0) onIdle?.();
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) this.#onIdle?.();
     metrics.http.add(`${Math.floor(status / 100)}xx`);
     if (summary === null) return;
     if (summary.trace) endRequestTrace(summary.trace, reply.isBegun ? status : null);
     // A client ends a subscription over SSE by leaving.
     const isLeft = reply.disconnected.aborted && summary.type !== 'subscription';
     if (isLeft) summary.worsen('gone');
-    settings.accessLog.ended(summary, reply.caller, status);
+    accessLog.ended(summary, reply.caller, status);
   }
 
-  function failed(reply: HttpReply, error: unknown): void {
+  failed(reply: HttpReply, error: unknown): void {
     const { requestId } = reply;
     reply.summary?.failed('INTERNAL', 'fault');
-    log.error({ requestId, err: error }, 'a request failed');
+    this.#settings.log.error({ requestId, err: error }, 'a request failed');
     if (reply.isBegun) {
       reply.abort();
       return;
@@ -158,108 +200,4 @@ export function createHttpServer(settings: HttpServerSettings) {
       reply.abort();
     }
   }
-
-  function route(reply: HttpReply, isForeign: boolean): MaybePromise<void> {
-    const { request } = reply;
-    if (forwarding.comesTwice(request)) {
-      const error = requestError('GRAPHQL_PARSE_FAILED', 'A forwarded header comes twice.');
-      return reply.sendJson(400, { errors: [error] });
-    }
-    if (request.method === 'OPTIONS') return answerPreflight(reply, requestHeaders);
-    const path = pathOf(request);
-    if (path === '') {
-      // The links of a page at the prefix itself would leave it.
-      reply.set('location', `${publicPath}/${request.url}`);
-      return reply.sendNothing(308);
-    }
-    if (path !== '/graphql' || wantsPage(request)) {
-      for (const site of sites) {
-        const answer = site.route(request, path);
-        if (answer !== null) return answer(reply);
-      }
-      if (path !== '/graphql' && path !== '/logout') return routeElsewhere(reply, path);
-    }
-    if (path === '/logout' && !isForeign) return logout(reply);
-    if (!isForeign) return answerGraphQL(reply);
-    // Before anything is executed, or charged to the visitor of that page.
-    metrics.crossSiteRefused.add();
-    return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
-  }
-
-  /** Takes the cookie away; the token itself ends when it expires. */
-  function logout(reply: HttpReply): MaybePromise<void> {
-    if (cookie === null) return sendNotFound(reply);
-    if (reply.request.method !== 'POST') {
-      reply.set('allow', 'POST');
-      return reply.sendNothing(405);
-    }
-    reply.set('set-cookie', cookie.cleared(reply.request));
-    return reply.sendNothing(204);
-  }
-
-  function routeElsewhere(reply: HttpReply, path: string): MaybePromise<void> {
-    if (path === '/graphql/') {
-      // 308 keeps the method and the body of a POST.
-      reply.set('location', `${publicPath}/graphql${(reply.request.url ?? '').slice(path.length)}`);
-      return reply.sendNothing(308);
-    }
-    if (path === '/health/live') return reply.sendJson(200, { status: 'ok' });
-    if (path === '/health/ready') {
-      const { status, body } = readiness.report();
-      return reply.sendJson(status, { ...body, details: undefined });
-    }
-    if (path === '/schema.graphql' && sdl !== null) {
-      reply.set('content-type', 'text/plain; charset=utf-8');
-      return reply.send(200, sdl);
-    }
-    return sendNotFound(reply);
-  }
-
-  return {
-    maxConnections,
-    listen: (port: number, host: string) => listen(server, port, host),
-    /** No new connections; in-flight requests are answered. The caller closes the lasting ones, which are waited for. */
-    async drain(): Promise<void> {
-      // `close` of an HTTP server would cut idle connections as well, on which a request may be on its way.
-      const stopped = new Promise<void>((resolve) =>
-        NetServer.prototype.close.call(server, () => resolve()),
-      );
-      webSockets.drain();
-      settings.lasting.drain();
-      await Promise.race([stopped, delay(settings.lingerMs)]);
-      if (inFlight > 0) {
-        await new Promise<void>((resolve) => {
-          onIdle = resolve;
-        });
-      }
-      server.closeIdleConnections();
-      await stopped;
-    },
-    terminate(): void {
-      webSockets.terminate();
-      server.closeAllConnections();
-    },
-  };
-}
-
-const CROSS_SITE =
-  'This comes from a page of another site: CORS_ORIGINS has to name its origin, or the request needs a header that is preflighted, such as apollo-require-preflight.';
-
-function pathOf(request: IncomingMessage): string {
-  return (request.url ?? '/').split('?', 1)[0] ?? '/';
-}
-
-/** Leaves the path: a target may be a whole URL, and all that reads it, limits and routes alike, has to see the same. */
-function toOriginForm(request: IncomingMessage, publicPath: string): void {
-  const url = request.url?.replace(/^https?:\/\/[^/?]*\/?/i, '/') ?? '/';
-  const isBelow = /^(?:[/?]|$)/.test(url.slice(publicPath.length));
-  request.url = isBelow && url.startsWith(publicPath) ? url.slice(publicPath.length) : url;
-}
-
-/** An upgrade to another protocol is an offer that may be ignored; some HTTP/2 clients make it with each request. */
-function wantsWebSocket(request: IncomingMessage, publicPath: string): boolean {
-  toOriginForm(request, publicPath);
-  // Clients of WebSockets follow no redirect.
-  const isEndpoint = ['/graphql', '/graphql/'].includes(pathOf(request));
-  return request.headers.upgrade?.toLowerCase() === 'websocket' && isEndpoint;
 }

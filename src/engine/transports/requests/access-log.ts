@@ -4,9 +4,10 @@ import type { Clock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
 import type { Log } from '../../../lib/log.ts';
 import { logHash } from '../../../lib/log-hash.ts';
+import { memo } from '../../../lib/memo.ts';
 import { redactTokens } from '../../../lib/redact.ts';
 import type { BackendCall, RequestEnd, RequestSummary } from '../../operation/request-summary.ts';
-import { summedRefusals } from './refusal-sums.ts';
+import { RefusalSums } from './refusal-sums.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
 export interface AccessLogOptions {
@@ -24,31 +25,79 @@ export interface AccessLogOptions {
 
 // A person notices that they wait.
 const SLOW_MS = 1_000;
-const HASHES = 10_000;
-
-export type AccessLog = ReturnType<typeof createAccessLog>;
+const MAX_HASHES = 10_000;
 
 /** Writes a line for each request when it has ended, and for a subscription also when it has begun. */
-export function createAccessLog(options: AccessLogOptions) {
-  const { log, clock, sample, callsMember, metrics, accountKey: key } = options;
+export class AccessLog {
+  readonly #options: AccessLogOptions;
   // LOG_LEVEL does not change while the process runs.
-  const isLogged = log.isLevelEnabled('info');
-  const hashes = growingLru<string, string>({ maxEntries: HASHES, entryBytes: 150 });
-  const hasLine = summedRefusals(clock, (members) => log.line(members, 'requests refused'));
+  readonly #isLogged: boolean;
+  readonly #hashes = growingLru<string, string>({ maxEntries: MAX_HASHES, entryBytes: 150 });
+  readonly #refusals: RefusalSums;
   /** Multiplies each healthy line to the number of requests that it stands for. */
-  const sampleMember = sample < 1 ? `,"sample":${sample}` : '';
+  readonly #sampleMember: string;
 
-  function isSampled(summary: RequestSummary): boolean {
+  constructor(options: AccessLogOptions) {
+    const { clock, log, sample } = options;
+    this.#options = options;
+    this.#isLogged = log.isLevelEnabled('info');
+    this.#refusals = new RefusalSums(clock, (members) => log.line(members, 'requests refused'));
+    this.#sampleMember = sample < 1 ? `,"sample":${sample}` : '';
+  }
+
+  /** Stands for a client's address in other lines as well. */
+  addressHash(address: string): string {
+    return this.#hashOf(addressKey(address));
+  }
+
+  /** Call it when the events of a subscription begin. */
+  subscribed(summary: RequestSummary, caller: RequestCaller): void {
+    summary.hasStarted = true;
+    if (!this.#isLogged || !this.#isSampled(summary)) return;
+    let members = `${origin(summary)},"document":"${documentOf(summary)}"`;
+    members += this.#accountOf(summary, caller) + client(summary);
+    this.#options.log.line(members, 'subscription started');
+  }
+
+  /** Counts once, however often the end of a request is reported. */
+  ended(summary: RequestSummary, caller: RequestCaller, status: number | null): void {
+    if (summary.hasEnded) return;
+    summary.hasEnded = true;
+    const durationMs = performance.now() - summary.startedAtMs;
+    const end = { durationMs, status };
+    this.#options.metrics.requestEnded(summary, end);
+    if (!this.#isLogged) return;
+    const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
+    const { outcome, codes, type } = summary;
+    // A mutation without errors may have an outcome that somebody looks for.
+    const isSkipped =
+      outcome === 'ok' && !isSlow && type !== 'mutation' && !this.#isSampled(summary);
+    if (isSkipped) return;
+    const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
+    // It shows which client goes on with what is slow, or is refused for a reason of its own.
+    const address =
+      isBlamed && caller.client ? `,"address":"${this.addressHash(caller.client.address)}"` : '';
+    const isSummed =
+      outcome === 'refused' && !this.#refusals.add(`"codes":["${codes.join('","')}"]${address}`);
+    if (isSummed) return;
+    this.#options.log.line(
+      this.#membersOf(summary, end, caller) + address + client(summary) + this.#sampleMember,
+      summary.hasStarted ? 'subscription ended' : 'request',
+    );
+  }
+
+  #isSampled(summary: RequestSummary): boolean {
+    const { sample } = this.#options;
     summary.isSampled ??= sample === 1 || Math.random() < sample;
     return summary.isSampled;
   }
 
   /** The text of the line, which is put together by hand: an object and its serialization take twice as long. */
-  function membersOf(summary: RequestSummary, end: RequestEnd, caller: RequestCaller): string {
-    const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
-    const { status } = end;
+  #membersOf(summary: RequestSummary, end: RequestEnd, caller: RequestCaller): string {
+    const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut, partsMs } = summary;
+    const { callsMember } = this.#options;
     let members = origin(summary);
-    if (status !== null) members += `,"status":${status}`;
+    if (end.status !== null) members += `,"status":${end.status}`;
     if (type !== null) members += `,"type":"${type}","document":"${documentOf(summary)}"`;
     members += `,"outcome":"${outcome}"`;
     if (codes.length > 0) members += `,"codes":["${codes.join('","')}"]`;
@@ -57,67 +106,24 @@ export function createAccessLog(options: AccessLogOptions) {
     if (callCount > 0) members += `,"${callsMember}":${tenths(summary.callsMs)}`;
     if (callCount > 0) members += `,"calls":[${callTexts(calls)}]`;
     if (callCount > calls.length) members += `,"callCount":${callCount}`;
-    const { partsMs } = summary;
     if (partsMs.length > 0) members += `,"partsMs":[${partsMs.map(tenths).join(',')}]`;
     if (summary.hasStarted) members += `,"events":${summary.results}`;
     members += `,"bytesIn":${bytesIn},"bytesOut":${bytesOut}`;
-    return members + accountOf(summary, caller);
+    return members + this.#accountOf(summary, caller);
   }
 
   /** A token that was not accepted may name somebody else's account. */
-  function accountOf({ claimedAccount }: RequestSummary, { standing, forwarded }: RequestCaller) {
+  #accountOf({ claimedAccount }: RequestSummary, { standing, forwarded }: RequestCaller): string {
     if (claimedAccount === null) return '';
     const member = standing?.isAccepted === true ? 'account' : 'claimedAccount';
     // The headers may be secrets, and are as easy to guess as an account.
-    const tenant = forwarded ? `,"tenant":"${hashOf(forwarded.digest)}"` : '';
-    return `,"${member}":"${hashOf(claimedAccount)}"${tenant}`;
+    const tenant = forwarded ? `,"tenant":"${this.#hashOf(forwarded.digest)}"` : '';
+    return `,"${member}":"${this.#hashOf(claimedAccount)}"${tenant}`;
   }
 
-  /** Stands for a client's address in other lines as well. */
-  const addressHash = (address: string) => hashOf(addressKey(address));
-
-  function hashOf(text: string): string {
-    const known = hashes.get(text);
-    if (known !== undefined) return known;
-    const hash = logHash(key, text);
-    hashes.set(text, hash);
-    return hash;
+  #hashOf(text: string): string {
+    return memo<string, string>(this.#hashes, text, () => logHash(this.#options.accountKey, text));
   }
-
-  return {
-    addressHash,
-    /** A subscription is followed from here on. */
-    subscribed(summary: RequestSummary, caller: RequestCaller): void {
-      summary.hasStarted = true;
-      if (!isLogged || !isSampled(summary)) return;
-      let members = `${origin(summary)},"document":"${documentOf(summary)}"`;
-      members += accountOf(summary, caller) + client(summary);
-      log.line(members, 'subscription started');
-    },
-    /** Counts once, however many signs of the end there are. */
-    ended(summary: RequestSummary, caller: RequestCaller, status: number | null): void {
-      if (summary.hasEnded) return;
-      summary.hasEnded = true;
-      const durationMs = performance.now() - summary.startedAtMs;
-      const end = { durationMs, status };
-      metrics.requestEnded(summary, end);
-      if (!isLogged) return;
-      const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
-      const { outcome, codes, type } = summary;
-      // A mutation without errors may have an outcome that somebody looks for.
-      const isLeftOut = outcome === 'ok' && !isSlow && type !== 'mutation' && !isSampled(summary);
-      if (isLeftOut) return;
-      const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
-      // It shows which client goes on with what is slow, or is refused for a reason of its own.
-      const address =
-        isBlamed && caller.client ? `,"address":"${addressHash(caller.client.address)}"` : '';
-      if (outcome === 'refused' && !hasLine(`"codes":["${codes.join('","')}"]${address}`)) return;
-      log.line(
-        membersOf(summary, end, caller) + address + client(summary) + sampleMember,
-        summary.hasStarted ? 'subscription ended' : 'request',
-      );
-    },
-  };
 }
 
 /** The members that say which request it was. An id's characters need no escape. */

@@ -5,7 +5,7 @@ import type { Log } from '../../../lib/log.ts';
 import type { Token } from '../../../lib/token.ts';
 import type { Tracing } from '../../../lib/tracing/tracing.ts';
 import type { EngineLimiter, LimitLabel } from '../../operation/limits.ts';
-import type { Pipeline } from '../../pipeline.ts';
+import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { LongLivedConnections } from '../connections/long-lived-connections.ts';
 import type { CountMessage } from '../connections/message-budget.ts';
 import type { OpenConnections } from '../connections/open-connections.ts';

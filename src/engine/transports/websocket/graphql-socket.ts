@@ -6,6 +6,7 @@ import { clientOf } from '../../../lib/caller.ts';
 import { parseExactJson } from '../../../lib/exact-json.ts';
 import { isObject } from '../../../lib/is-object.ts';
 import type { Slot } from '../../../lib/limits/slot.ts';
+import type { EngineLimitName } from '../../operation/limits.ts';
 import { OverLimitError } from '../../operation/over-limit-error.ts';
 import { tooComplex } from '../../operation/request-error.ts';
 import { CLOSINGS, type Closing } from '../connections/closings.ts';
@@ -59,7 +60,7 @@ export class GraphQLSocket implements OperationOwner {
   /** The size of the message that is being handled. */
   messageBytes = 0;
   readonly #socket: WebSocket;
-  readonly #slot: Slot;
+  readonly #slot: Slot<EngineLimitName>;
   /** Those that have not ended, although their client may have left them. */
   readonly #operations = new Set<SocketOperation>();
   /** The operation that the present message has opened. */
@@ -71,7 +72,12 @@ export class GraphQLSocket implements OperationOwner {
   #freeMessages = FREE_MESSAGES;
   #isRestarting = false;
 
-  constructor(socket: WebSocket, request: IncomingMessage, slot: Slot, settings: ServerSettings) {
+  constructor(
+    socket: WebSocket,
+    request: IncomingMessage,
+    slot: Slot<EngineLimitName>,
+    settings: ServerSettings,
+  ) {
     const { lasting, log, metrics, pingMs, unreadBytes } = settings;
     const session = new SocketSession(request, settings);
     this.#socket = socket;

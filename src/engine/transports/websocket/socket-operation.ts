@@ -17,7 +17,7 @@ import {
   type ResultSink,
 } from '../../operation/result-sink.ts';
 import { mayBeMutation } from '../../operation/transport-context.ts';
-import type { OpenedOperation } from '../../pipeline.ts';
+import type { OpenedOperation } from '../../pipeline/pipeline.ts';
 import type { Closing } from '../connections/closings.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';

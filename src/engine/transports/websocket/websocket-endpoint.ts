@@ -3,8 +3,9 @@ import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
 import { type PerMessageDeflateOptions, WebSocketServer } from 'ws';
 import { addressClient } from '../../../lib/limits/client.ts';
-import { type Slot, takeSlot } from '../../../lib/limits/slot.ts';
+import { Slot } from '../../../lib/limits/slot.ts';
 import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
+import type { EngineLimitName } from '../../operation/limits.ts';
 import { hasBody } from '../requests/has-body.ts';
 import { isAllowedPage } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
@@ -31,106 +32,112 @@ const BAD_REQUEST: UpgradeRefusal = '400 Bad Request\r\nsec-websocket-version: 1
 const TOO_MANY: UpgradeRefusal = '429 Too Many Requests\r\nretry-after: 10';
 const UNAVAILABLE: UpgradeRefusal = '503 Service Unavailable';
 
-export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
-
 /** The WebSockets: accepts upgrades, and closes the sockets in a shutdown. */
-export function createWebSocketEndpoint(shared: ServerSettings) {
-  const { addresses, clock, countMessage, forwarding, limiter, log, metrics, refused } = shared;
-  const { maxBodyBytes, openConnections, origins, tokens } = shared;
-  const server = new WebSocketServer({
-    noServer: true,
-    maxPayload: maxBodyBytes,
-    ...MORE_OPTIONS,
-    perMessageDeflate: PER_MESSAGE_DEFLATE,
-    // A message a turn: one read of a socket may hold three thousand, and other clients go in between.
-    allowSynchronousEvents: false,
-    // Any subprotocol is accepted at first, or its client could not receive close code 4406.
-    handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
-  });
-  server.on('wsClientError', ({ message }, socket) => refuse(socket, malformed(message)));
-  let isDraining = false;
-  const repeated = createRepeatedErrors(() => clock.now());
+export class WebSocketEndpoint {
+  readonly #settings: ServerSettings;
+  readonly #server: WebSocketServer;
+  readonly #repeated: ReturnType<typeof createRepeatedErrors>;
+  #isDraining = false;
 
-  function refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
-    if (forwarding.comesTwice(request)) return malformed('a forwarded header comes twice');
-    if (!isAllowedPage(request, origins, tokens.cookie)) return foreign(request);
-    if (isDraining) return UNAVAILABLE;
-    // Where there is a body, Node 26 hands over something other than the connection, which `ws` cannot read; Node 24 hands
-    // over the body as the first frames.
-    if (socket !== request.socket || hasBody(request)) return malformed('it has a body');
-    if (countMessage(addresses.caller(request), 0, 'upgrades') !== 'within') {
-      refused('messages');
-      return TOO_MANY;
+  constructor(settings: ServerSettings) {
+    this.#settings = settings;
+    this.#repeated = createRepeatedErrors(() => settings.clock.now());
+    this.#server = new WebSocketServer({
+      noServer: true,
+      maxPayload: settings.maxBodyBytes,
+      ...MORE_OPTIONS,
+      perMessageDeflate: PER_MESSAGE_DEFLATE,
+      // A message a turn: one read of a socket may hold three thousand, and other clients go in between.
+      allowSynchronousEvents: false,
+      // Any subprotocol is accepted at first, or its client could not receive close code 4406.
+      handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
+    });
+    this.#server.on('wsClientError', ({ message }, socket) =>
+      this.#refuse(socket, this.#malformed(message)),
+    );
+  }
+
+  get size() {
+    return this.#server.clients.size;
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const slot = this.#refusalOf(request, socket) ?? this.#slotFor(request);
+    if (typeof slot === 'string') {
+      this.#refuse(socket, slot);
+      return;
     }
-    return null;
+    socket.on('close', () => slot.release());
+    const { headers } = request;
+    // It may decline the extension, but not refuse the socket.
+    if (SMALLER_WINDOW.test(headers[EXTENSIONS] ?? '')) delete headers[EXTENSIONS];
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+      this.#settings.openConnections.upgraded(request.socket, webSocket);
+      new GraphQLSocket(webSocket, request, slot, this.#settings);
+    });
+  }
+
+  /** Accepts no more sockets. The caller closes the others, and the HTTP server waits for their connections. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  terminate(): void {
+    for (const socket of this.#server.clients) socket.terminate();
+  }
+
+  #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
+    const { addresses, countMessage, forwarding, origins, refused, tokens } = this.#settings;
+    if (forwarding.comesTwice(request)) return this.#malformed('a forwarded header comes twice');
+    if (!isAllowedPage(request, origins, tokens.cookie)) return this.#foreign(request);
+    if (this.#isDraining) return UNAVAILABLE;
+    // Where there is a body, Node 26 hands over something other than the connection, which `ws` cannot read; Node 24
+    // hands over the body as the first frames.
+    if (socket !== request.socket || hasBody(request)) return this.#malformed('it has a body');
+    if (countMessage(addresses.caller(request), 0, 'upgrades') === 'within') return null;
+    refused('messages');
+    return TOO_MANY;
   }
 
   /** Behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones, and so are React Native's apps on Android. */
-  function foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
-    metrics.crossSiteRefused.add();
+  #foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
+    this.#settings.metrics.crossSiteRefused.add();
     const named = {
       origin: origin.slice(0, MAX_NAME_LENGTH),
       host: host.slice(0, MAX_NAME_LENGTH),
     };
-    warn(named, 'a WebSocket for a page of another site was refused');
+    this.#warn(named, 'a WebSocket for a page of another site was refused');
     return '403 Forbidden';
   }
 
-  /** A proxy that passes on half of the upgrade's headers makes all of them so. */
-  function malformed(reason: string): UpgradeRefusal {
-    warn({ reason }, 'a malformed request for a WebSocket was refused');
+  /** A proxy that passes on half of the upgrade's headers makes all of them malformed. */
+  #malformed(reason: string): UpgradeRefusal {
+    this.#warn({ reason }, 'a malformed request for a WebSocket was refused');
     return BAD_REQUEST;
   }
 
-  /** Says the same once in a while. */
-  function warn(details: object, message: string): void {
-    const told = repeated(message);
-    if (told !== null) log.warn({ ...details, ...told }, message);
+  /** Logs the same message once in a while. */
+  #warn(details: object, message: string): void {
+    const count = this.#repeated(message);
+    if (count !== null) this.#settings.log.warn({ ...details, ...count }, message);
   }
 
-  function refuse(socket: Duplex, refusal: UpgradeRefusal): void {
-    metrics.upgradesRefused.add(refusal.slice(0, 3));
+  #refuse(socket: Duplex, refusal: UpgradeRefusal): void {
+    this.#settings.metrics.upgradesRefused.add(refusal.slice(0, 3));
     socket.on('error', () => {});
     // Node has given the connection away with all its deadlines: one that its client keeps open would stay.
     socket.once('finish', () => socket.destroy());
     socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   }
 
-  /** A connection of a trusted proxy is another's, and has no slot yet. */
-  function slotFor(request: IncomingMessage): Slot | UpgradeRefusal {
+  /** A connection of a trusted proxy is not charged yet: its slot is its client's. */
+  #slotFor(request: IncomingMessage): Slot<EngineLimitName> | UpgradeRefusal {
+    const { addresses, limiter, openConnections, refused } = this.#settings;
     const owner = () => addressClient(addresses.of(request));
-    const { slot: held } = openConnections.of(request.socket);
-    const slot = held ?? takeSlot(limiter, 'connections', owner);
+    const slot =
+      openConnections.of(request.socket).slot ?? Slot.take(limiter, 'connections', owner);
     if (slot !== null) return slot;
     refused('sockets');
     return TOO_MANY;
   }
-
-  return {
-    get size() {
-      return server.clients.size;
-    },
-    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-      const slot = refusalOf(request, socket) ?? slotFor(request);
-      if (typeof slot === 'string') {
-        refuse(socket, slot);
-        return;
-      }
-      socket.on('close', slot.release);
-      const { headers } = request;
-      // It may decline the extension, but not refuse the socket.
-      if (SMALLER_WINDOW.test(headers[EXTENSIONS] ?? '')) delete headers[EXTENSIONS];
-      server.handleUpgrade(request, socket, head, (webSocket) => {
-        openConnections.upgraded(request.socket, webSocket);
-        new GraphQLSocket(webSocket, request, slot, shared);
-      });
-    },
-    /** Accepts no more sockets. The caller closes the others, and the HTTP server waits for their connections. */
-    drain(): void {
-      isDraining = true;
-    },
-    terminate(): void {
-      for (const socket of server.clients) socket.terminate();
-    },
-  };
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { createClientAddresses } from '../../../../src/engine/transports/requests/client-address.ts';
+import { ClientAddresses } from '../../../../src/engine/transports/requests/client-address.ts';
 import { startTestApp } from '../../../support/app.ts';
 
 function addresses(...trustedProxies: string[]) {
   const warned: unknown[] = [];
   const log = { warn: (about: unknown) => void warned.push(about) };
-  const known = createClientAddresses(trustedProxies, log);
+  const known = new ClientAddresses(trustedProxies, log);
   const of = (remoteAddress: string, forwarded?: string) => {
     const headers = { 'x-forwarded-for': forwarded };
     return known.of({ socket: { remoteAddress }, headers } as never);

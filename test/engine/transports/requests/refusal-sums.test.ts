@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { summedRefusals } from '../../../../src/engine/transports/requests/refusal-sums.ts';
+import { RefusalSums } from '../../../../src/engine/transports/requests/refusal-sums.ts';
 import { createScriptedClock } from '../../../support/scripted-clock.ts';
 
 test('a flood from more addresses than are told apart is summed up with the others', async () => {
   const clock = createScriptedClock();
   const written: string[] = [];
-  const hasLine = summedRefusals(clock, (members) => written.push(members));
-  for (let at = 0; at < 1_000; at += 1) expect(hasLine(`"address":"${at}"`)).toBe(true);
-  const lines = Array.from({ length: 30 }, (_, at) => hasLine(`"address":"${1_000 + at}"`));
+  const sums = new RefusalSums(clock, (members) => written.push(members));
+  for (let at = 0; at < 1_000; at += 1) expect(sums.add(`"address":"${at}"`)).toBe(true);
+  const lines = Array.from({ length: 30 }, (_, at) => sums.add(`"address":"${1_000 + at}"`));
   expect(lines.filter(Boolean)).toHaveLength(10);
   await clock.advance(60_000);
   expect(written).toEqual(['"address":"others","count":20']);

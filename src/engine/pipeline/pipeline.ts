@@ -8,19 +8,19 @@ import {
   validate,
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import type { RequestCaller } from '../lib/caller.ts';
-import { chain, type MaybePromise } from '../lib/maybe-promise.ts';
-import { type AdmissionParts, admit } from './admission/admission.ts';
-import type { Operation } from './admission/operation.ts';
-import type { OperationContext } from './admission/operation-context.ts';
-import type { Subscribed } from './execution/begin-events.ts';
-import type { Execution } from './execution/execution.ts';
-import { iterated, iteratedEvents } from './execution/iterated-events.ts';
-import { beginTrace } from './execution/operation-traces.ts';
-import { asGraphQLError, type ErrorCodes } from './operation/error-codes.ts';
-import { markNotSent, type Refusal, refused, withHeaders } from './operation/refusal.ts';
-import { located, requestError } from './operation/request-error.ts';
-import { mayBeMutation, type TransportContext } from './operation/transport-context.ts';
+import type { RequestCaller } from '../../lib/caller.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
+import { type AdmissionParts, admit } from '../admission/admission.ts';
+import type { Operation } from '../admission/operation.ts';
+import type { OperationContext } from '../admission/operation-context.ts';
+import type { Subscribed } from '../execution/begin-events.ts';
+import type { Execution } from '../execution/execution.ts';
+import { iterated, iteratedEvents } from '../execution/iterated-events.ts';
+import { beginTrace } from '../execution/operation-traces.ts';
+import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
+import { markNotSent, type Refusal, refused, withHeaders } from '../operation/refusal.ts';
+import { located, requestError } from '../operation/request-error.ts';
+import { mayBeMutation, type TransportContext } from '../operation/transport-context.ts';
 
 export interface PipelineParts {
   readonly schema: GraphQLSchema;
