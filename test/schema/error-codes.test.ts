@@ -21,7 +21,7 @@ describe('what a client learns of an error', () => {
     },
   );
 
-  test('of a text without end is its beginning, and nothing of an address that it cuts', () => {
+  test('is the beginning of a long text, without the part of an address at its end', () => {
     const message = `${'word '.repeat(399)} jane@example.com ${'more '.repeat(100_000)}`;
     const refusal = { error: null, message, email: null, ok: null, details: null };
     const error = new GatewayError('refused', 'getSession', 'status 423', { refusal });

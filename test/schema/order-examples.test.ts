@@ -25,7 +25,7 @@ test.each(EXAMPLES)('each example of placeOrder in $place sends kind', ({ text }
   }
 });
 
-test('each reason of an unsent order is told where clients look for it', () => {
+test('each reason of an unsent order is documented', () => {
   const rejected = buildSchema().getType('OrderRejected');
   const { sent } = rejected instanceof GraphQLObjectType ? rejected.getFields() : {};
   const places = ['docs/orders.md', 'client/src/errors.ts', 'client/src/orders/outcome.ts'];

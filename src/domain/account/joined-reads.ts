@@ -1,6 +1,7 @@
 import type { OperationName } from '../../gateway/operations.ts';
 import type { Account } from '../../lib/account.ts';
 import { type LogicalClock, steadyClock } from '../../lib/clock.ts';
+import { memo } from '../../lib/memo.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { AccountEvents } from './account-events.ts';
 
@@ -24,8 +25,8 @@ interface Demand {
  */
 export class JoinedReads {
   readonly #logicalClock: LogicalClock;
-  /** The calls under way that a read may join, by token and read. */
-  readonly #calls = new Map<string, JoinableCall>();
+  /** The calls under way that a read may join, by operation, then by token and request. */
+  readonly #calls = new Map<OperationName, Map<string, JoinableCall>>();
 
   constructor(logicalClock: LogicalClock, accounts: Pick<AccountEvents, 'on'>) {
     this.#logicalClock = logicalClock;
@@ -33,12 +34,12 @@ export class JoinedReads {
   }
 
   isReading({ tokenHash }: Viewer, operation: OperationName): boolean {
-    return this.#calls.has(`${tokenHash} ${operation}`);
+    return this.#callsOf(operation).has(tokenHash);
   }
 
   /** The answer of a call that is under way, and was begun after a logical time; null where there is none. */
   underWay<T>({ tokenHash }: Viewer, operation: OperationName, after: number): Promise<T> | null {
-    const call = this.#calls.get(`${tokenHash} ${operation}`);
+    const call = this.#callsOf(operation).get(tokenHash);
     return call !== undefined && call.logicalTime > after ? (call.answer as Promise<T>) : null;
   }
 
@@ -50,9 +51,14 @@ export class JoinedReads {
     demand: Demand = {},
   ): Promise<T> {
     const { after = 0, request = '' } = demand;
-    const key = `${viewer.tokenHash} ${operation}${request}`;
-    const joined = this.#calls.get(key);
-    if (joined === undefined || joined.logicalTime <= after) return this.#begin(key, viewer, send);
+    const { tokenHash } = viewer;
+    // Most reads have no request. The hash alone is a key that need not be made for each of them.
+    const key = request === '' ? tokenHash : `${tokenHash} ${request}`;
+    const calls = this.#callsOf(operation);
+    const joined = calls.get(key);
+    if (joined === undefined || joined.logicalTime <= after) {
+      return this.#begin(calls, key, viewer, send);
+    }
     const startedAtMs = steadyClock.now();
     const join = async () => {
       try {
@@ -70,18 +76,29 @@ export class JoinedReads {
 
   /** Called when a write of the account was answered: no later read joins an earlier call. */
   written(account: Account): void {
-    for (const [key, call] of this.#calls) if (call.account === account) this.#calls.delete(key);
+    for (const calls of this.#calls.values()) {
+      for (const [key, call] of calls) if (call.account === account) calls.delete(key);
+    }
   }
 
-  #begin<T>(key: string, viewer: Viewer, send: Send<T>): Promise<T> {
+  #callsOf(operation: OperationName): Map<string, JoinableCall> {
+    return memo(this.#calls, operation, () => new Map());
+  }
+
+  #begin<T>(
+    calls: Map<string, JoinableCall>,
+    key: string,
+    viewer: Viewer,
+    send: Send<T>,
+  ): Promise<T> {
     const { account, signal } = viewer;
     const logicalTime = this.#logicalClock.next();
     const answer = send(viewer);
     const call = { account, logicalTime, signal, answer };
     const ended = () => {
-      if (this.#calls.get(key) === call) this.#calls.delete(key);
+      if (calls.get(key) === call) calls.delete(key);
     };
-    this.#calls.set(key, call);
+    calls.set(key, call);
     // The caller handles a rejection. `finally` would add three promises to each read.
     answer.then(ended, ended);
     return answer;

@@ -37,7 +37,6 @@ interface CachedSnapshot {
   readonly answer: SessionAnswer;
   /** Null where it has no list of positions. */
   readonly ids: IdsDigest | null;
-  usedAtMs: number;
 }
 
 const OPERATION = 'getSession';
@@ -80,16 +79,13 @@ export class Sessions {
     if (!cached) return null;
     const { answer, ids } = cached;
     const { logicalTime, sentAtMs } = answer;
-    const nowMs = clock.now();
     const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, this.#options.maxAgeMs);
     const isServable =
       logicalTime > this.#earliestTime(viewer, demand) &&
-      nowMs - sentAtMs < maxAgeMs &&
+      clock.now() - sentAtMs < maxAgeMs &&
       !(ids !== null && board.contradicts(viewer, logicalTime, ids)) &&
       (!demand.needsRows || hasRows(answer) || board.hasNewer(viewer, logicalTime));
-    if (!isServable) return null;
-    cached.usedAtMs = nowMs;
-    return answer;
+    return isServable ? answer : null;
   }
 
   /** A feed's snapshot, requested after this logical time. Queries do not share its call, which is not retried. */
@@ -144,20 +140,11 @@ export class Sessions {
     return answer;
   }
 
-  /**
-   * A snapshot is not kept while all others in memory are in use, that is, read within their age. Otherwise users who come in turn
-   * would evict each other's snapshots, and none would ever be found.
-   */
   #keep(key: string, answer: SessionAnswer): void {
-    const cache = this.#cache;
     const { positions } = answer.session;
-    const usedAtMs = this.#options.clock.now();
-    const isFull = cache.calculatedSize + bytesOf(answer) > cache.maxSize;
-    const [eldest] = isFull && !cache.has(key) ? cache.rvalues() : [];
-    if (!eldest || usedAtMs - eldest.usedAtMs >= this.#options.maxAgeMs) {
-      cache.set(key, { answer, usedAtMs, ids: positions && digestOfIds(positions.ids) });
-    }
-    if (!cache.has(key)) this.#forget(answer);
+    this.#cache.set(key, { answer, ids: positions && digestOfIds(positions.ids) });
+    // One that is larger than the cache is not kept.
+    if (!this.#cache.has(key)) this.#forget(answer);
   }
 
   #forget({ logicalTime }: SessionAnswer): void {

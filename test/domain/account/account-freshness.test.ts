@@ -9,7 +9,7 @@ import { accountNamed } from '../../support/accounts.ts';
 /** The answer of a store, or its failure. */
 type Stored = AccountVersion | Error;
 
-test('an order of another replica is told once, the end of its record too, and what a store has lost may be of any account', async () => {
+test('an order of another replica is reported once, as is the end of its record, and after a loss any account may have changed', async () => {
   const told: string[] = [];
   let stored: Stored = new Error('not asked yet');
   const accounts: AccountEvents = new EventEmitter();

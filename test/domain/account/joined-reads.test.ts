@@ -29,7 +29,7 @@ function read(viewer = demo, demand: { after?: number; request?: string } = {}) 
   return reads.read(viewer, 'getCustomerId', send, demand);
 }
 
-test('reads of one token with one request join a call, until it has ended', async () => {
+test('equal reads of one token join a call until it has ended', async () => {
   const both = [read(), read()];
   const others = [read(viewerOf('another')), read(demo, { request: '{"page":2}' })];
   expect(calls).toHaveLength(3);
@@ -56,13 +56,13 @@ test.each([
   expect(calls).toHaveLength(2);
 });
 
-test('a read joins only a call that was begun after the time that it names', () => {
+test('a read joins only a call that began after the time it names', () => {
   void read();
   void read(demo, { after: logicalClock.next() });
   expect(calls).toHaveLength(2);
 });
 
-test('a client that leaves ends no other’s read', async () => {
+test('a client that disconnects does not end the reads of others', async () => {
   const leaving = new AbortController();
   const first = read(viewerBut(demo, { signal: leaving.signal })).catch(() => 'left');
   const rest = [read(), read()];
@@ -74,7 +74,7 @@ test('a client that leaves ends no other’s read', async () => {
   expect(await Promise.all(rest)).toEqual([7, 7]);
 });
 
-test('a failure is that of all who have joined', async () => {
+test('a failed call fails all reads that joined it', async () => {
   const both = [read(), read()];
   calls[0]?.reject(new Error('down'));
   const ends = await Promise.allSettled(both);

@@ -27,7 +27,7 @@ beforeEach(() => {
   board = new PositionsBoard(ledger, 1e8);
 });
 
-test('an answer that was sent earlier and received later is not served, also where the proof lapses and returns', () => {
+test('the answer to an earlier call is not served after a later one, also when the proof lapses and returns', () => {
   const newer = list(2, 'b');
   expect(board.offer(phone, newer)).toBe(newer);
   expect(board.offer(phone, list(1, 'a'))).toBe(newer);
@@ -46,7 +46,7 @@ test('an answer that was sent earlier and received later is not served, also whe
   expect(board.offer(lapsing, list(3))).toBe(during);
 });
 
-test('a token without proof neither gets the account’s lists nor adds to them', () => {
+test('a token without proof neither reads nor writes the account’s list', () => {
   board.offer(phone, list(5, 'secret'));
   const forged = bench.viewer('forged');
   expect(board.newest(forged)).toBeNull();
@@ -60,7 +60,7 @@ test('a token without proof neither gets the account’s lists nor adds to them'
   expect(board.newest(thief)).toBeNull();
 });
 
-test('a feed’s list counts for its account, whatever its token has become meanwhile', () => {
+test('a feed’s list is stored for its account even if its token was refused meanwhile', () => {
   const viewer = bench.viewer('refused meanwhile');
   const proof = bench.prove(viewer);
   ledger.refused(viewer);
@@ -69,7 +69,7 @@ test('a feed’s list counts for its account, whatever its token has become mean
   expect(board.newest(phone)).toBe(polled);
 });
 
-test('a list that is evicted brings no older one back, for its token nor for its account', () => {
+test('an evicted list brings no older one back, neither for its token nor for its account', () => {
   board = new PositionsBoard(ledger, 4_000);
   board.offer(phone, list(5, 'newest'));
   for (let at = 0; at < 20; at += 1) {
@@ -90,7 +90,7 @@ test('a list that is evicted brings no older one back, for its token nor for its
   expect(board.offer(phone, same)).toBe(same);
 });
 
-test('a list is asked for three times at most while newer ones come and are forgotten', async () => {
+test('op 12 is called three times at most while newer lists are served and forgotten', async () => {
   board = new PositionsBoard(ledger, 1);
   let asked = 0;
   const openPositions = new OpenPositions({
@@ -134,7 +134,7 @@ test.each([
   expect(contradicts(phone, 7, ...ids)).toBe(false);
 });
 
-test('a list that is served again has the ids that it has, whatever came for its token between', () => {
+test('a list that is served again keeps its own ids, also after another list for its token', () => {
   const first = list(1, 'a');
   board.offer(phone, first);
   board.offer(phone, { ...first, logicalTime: 3 });
@@ -153,7 +153,7 @@ test('a list that is served again has the ids that it has, whatever came for its
   }
 });
 
-test('a list that is forgotten makes all older snapshots doubtful, and no newer one', () => {
+test('a forgotten list makes older snapshots stale, and no newer one', () => {
   board = new PositionsBoard(ledger, 8_000);
   const viewer = (at: number) => bench.viewer(`of many ${at}`);
   for (let at = 0; at <= 100_000; at += 1) board.offer(viewer(at), list(10 + at, 'a'));

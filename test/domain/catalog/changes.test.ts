@@ -52,7 +52,7 @@ test('applying the changes from any remembered version gives the new catalog exa
   );
 });
 
-test('the version identifies the content and each field of it, whatever its order', async () => {
+test('the version identifies the content in every field, and not its order', async () => {
   const rows = IDS.map((id) => instrument(id));
   const { version } = await buildVersion(rows, null);
   const reversed = (await buildVersion(rows.toReversed(), null)).version;
@@ -68,7 +68,7 @@ test('the version identifies the content and each field of it, whatever its orde
   expect(versions.size).toBe(Object.keys(plain).length - 1);
 });
 
-test('the history of a group is bounded: the oldest version is evicted first', async () => {
+test('the history of a group is bounded, and its oldest version is evicted first', async () => {
   const history = new History(3_000);
   let version = (await buildVersion([instrument('A')], null)).version;
   const seen = [version.version];
@@ -103,7 +103,7 @@ test('a reader gets the changes since a version that this process has served, an
   }
 });
 
-test('where a slice is over after each step, a version and its index are built in a turn for each', async () => {
+test('a version and its index are built in slices', async () => {
   const rows = Array.from({ length: 50 }, (_, at) => instrument(`S${at}`));
   const { version } = await buildVersion(rows, null);
   // Each look at the clock finds it so much later.

@@ -25,7 +25,7 @@ test('first readers with different tokens share the catalog, each with proof of 
   expect(world.sandbox.calls('getSession')).toBe(19);
 });
 
-test('a group whose name ends like a key of another tenant’s has a key of its own', () => {
+test('a group whose name looks like another tenant’s key has a key of its own', () => {
   const tenant = viewerOf('token', { forwarded: { pairs: ['x-tenant', 'a'], digest: 'digest' } });
   const names = ['usd', 'usd~', 'usd~digest', 'usd~~digest', 'usd~digest~digest'];
   const keys = [tenant, viewerOf('token')].flatMap((viewer) =>
@@ -35,7 +35,7 @@ test('a group whose name ends like a key of another tenant’s has a key of its 
   expect(groupKey(viewerOf('token'), 'usd')).toBe('usd');
 });
 
-test('a forged token gets nothing of a call in flight for others, and those behind one fetch it themselves', async () => {
+test('a forged token gets nothing from a call under way, and readers who wait for its call fetch the catalog themselves', async () => {
   await using world = await openCatalogWorld();
   const forged = world.catalogs.read(world.viewer({ forged: true }));
   const honest = [world.viewer(), world.viewer({ email: FRESH })].map((viewer) =>
@@ -133,7 +133,7 @@ describe('a reader of positions and the catalog alone', () => {
     expect(world.ledger.keptGroup(viewer)).toBeNull();
   });
 
-  test('keeps it, marked stale, while the gateway fails otherwise, asks it seldom, and no longer than CATALOG_STALE_SECONDS', async () => {
+  test('keeps it, marked stale, while the gateway fails otherwise, for CATALOG_STALE_SECONDS at most and with few calls', async () => {
     await using reader = await openReader();
     const { world, viewer, snapshot } = reader;
     snapshot(500);

@@ -77,7 +77,7 @@ test('where none was answered, the first list that is wakes the others within tw
   expect(callsOf(alone).length).toBeLessThanOrEqual(before + 3);
 });
 
-test('without a first list in time a subscription ends with the error of the call, of which one may wait for its turn', async () => {
+test('without a first list in time a subscription ends with the call’s error, also while the call waits for its turn', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench({ pollsPerSecond: 1 });
   gateway.failWith('unavailable');
   const followers = ['1001', '1002'].map((login) => followChanges(viewer(login, { login })));
@@ -95,7 +95,7 @@ test('without a first list in time a subscription ends with the error of the cal
   expect(followers).toMatchObject([{ error }, { error }]);
 });
 
-test('a source that throws an unexpected error delays the feed and is reported', async () => {
+test('an unexpected error of a poll delays the feed and is reported', async () => {
   const failures: unknown[] = [];
   const { clock, gateway, viewer, followChanges } = createLiveBench({
     onPoll: ({ kind, error }) => kind === 'failed' && failures.push(error),

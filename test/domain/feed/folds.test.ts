@@ -4,7 +4,7 @@ import { foldHistory } from './folds.ts';
 
 const HISTORIES = inFull(4_000, 25);
 
-test('a client that folds the events has the gateway’s list, through lost lines, refused tokens, outages, slow reading and cursors of any age', async () => {
+test('a client that folds the events has the gateway’s list, through lost connections, refused tokens, outages, slow reading and cursors of any age', async () => {
   const differences: string[] = [];
   let events = 0;
   for (let seed = 1; seed <= HISTORIES; seed += 1) {

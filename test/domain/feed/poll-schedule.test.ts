@@ -42,7 +42,7 @@ test('above the ceiling all intervals stretch alike, and no second has more poll
   expect(Math.max(...counts.values()) - Math.min(...counts.values())).toBeLessThanOrEqual(1);
 });
 
-test('neither new feeds nor steady polls starve the other', async () => {
+test('neither new feeds nor steady polls starve the others', async () => {
   const { clock, schedule, polls } = createPolls(50, 200);
   await clock.advance(20_000);
   const askedAtMs = clock.now();
@@ -63,7 +63,7 @@ test('neither new feeds nor steady polls starve the other', async () => {
   }
 });
 
-test('accounts are polled together, and no less often for it', async () => {
+test('polls of several accounts share wake-ups at the same rate', async () => {
   const { gateway, clock, viewer, followChanges } = createLiveBench({ pollsPerSecond: 100_000 });
   for (let at = 0; at < 200; at += 1) followChanges(viewer(`token ${at}`, { login: `${at}` }));
   await clock.advance(5_000);

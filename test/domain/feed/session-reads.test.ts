@@ -41,7 +41,7 @@ test('a first subscriber waits for a read until the deadline, and not at all for
   expect(tablet.events).toMatchObject([{ snapshot: true, orders: null }]);
 });
 
-test('a read that waits for the ceiling of polls is not made when nobody follows the account any more', async () => {
+test('a read that waits for the ceiling of polls is dropped when its last subscriber leaves', async () => {
   const { changed, clock, gateway, viewer, followChanges, phone } = await followed({
     pollsPerSecond: 1,
   });
@@ -77,7 +77,7 @@ test('positions are shown at once when they change; an order that became one lea
   expect(gateway.sessions).toHaveLength(2);
 });
 
-test('op 10 that differs from op 12 for good is asked at the pace of a followed session, and believed about orders and figures', async () => {
+test('when op 10 differs from op 12 for good it is read at the pace of a followed session, and its orders and figures are shown', async () => {
   const { clock, gateway, phone } = await followed();
   gateway.sessionLie = (session) => ({
     ...session,
@@ -127,7 +127,7 @@ test('a failing op 10 leaves the positions live, and is asked less and less ofte
   expect(phone.last?.status).toBe('LIVE');
 });
 
-test('an order of one’s own behind which another follows is read once more when the first read is over', async () => {
+test('a second order during the read after the first causes one more read', async () => {
   const { changed, clock, gateway } = await followed();
   gateway.latencyMs = 50;
   gateway.sessionLatencyMs = 500;
@@ -140,7 +140,7 @@ test('an order of one’s own behind which another follows is read once more whe
   expect(gateway.sessions).toHaveLength(3);
 });
 
-test('a snapshot that nothing contradicts is read again at its full age, after a pause that op 10 asks for', async () => {
+test('a snapshot is read again at its maximum age, and not before the gateway’s Retry-After', async () => {
   const { clock, gateway, feeds, viewer, prove } = await followed();
   const phone = viewer('phone');
   prove(phone);
@@ -174,7 +174,7 @@ test('an interval has one event at most, and none for a position that opened and
   expect(slow.events).toHaveLength(3);
 });
 
-test('a client that joins later is shown what is known after an interval at the latest, whoever else joins meanwhile', async () => {
+test('a later client is shown the known state after an interval at the latest, also if others join meanwhile', async () => {
   const { changed, clock, gateway, viewer, followAccount } = await followed();
   gateway.sessionLatencyMs = 100_000;
   changed(accountNamed(LOGIN));

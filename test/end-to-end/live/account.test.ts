@@ -103,7 +103,7 @@ test.each([
   },
 );
 
-test('the figures of an account that stays as it is are read at every fifth poll where they are selected, not for its orders', async () => {
+test('op 10 is read at every fifth poll while the session is selected, and not for the orders alone', async () => {
   await using own = await startTestApp({ POSITIONS_POLL_MS: '100' });
   const client = opened(webSocketClient(own, own.sandbox.token(DEMO)));
   const orders = client.watch({}, `subscription { ${POSITIONS} orders { closed } } }`);
@@ -115,7 +115,7 @@ test('the figures of an account that stays as it is are read at every fifth poll
   await eventually(() => calls('getSession') > before + 2, watcher.whileOpen);
 });
 
-test('what an event reads of the account comes from the feed, or is refused: it never costs a call', async () => {
+test('a field of an event comes from the feed or is refused, and never costs a call', async () => {
   const held = 'instrument { positions { id } orders { id } }';
   const account = watch(
     `subscription { accountChanges { cursor snapshot status positions { upserted { id ${held} } opened closed }

@@ -38,7 +38,7 @@ test('a router reads the schema with its keys, of which every directive is defin
   expect(sdl).not.toMatch(/_entities|_Any|@defer/);
 });
 
-test('things are found by their ids, in the order that was asked for, by one call for each list', async () => {
+test('entities are found by id, in the requested order, by one call for each list', async () => {
   const token = app.sandbox.token(DEMO);
   const own = await app.query(
     '{ positions { __typename id symbol instrument { name } } orders { __typename id symbol } }',
@@ -65,7 +65,7 @@ test('things are found by their ids, in the order that was asked for, by one cal
   expect(app.sandbox.calls('getSession')).toBe(1);
 });
 
-test('another account’s things are not there, and a token that claims it gets none', async () => {
+test('entities of another account are null, and a forged token gets none', async () => {
   const of = [{ __typename: 'Position', id: '700001001' }];
   const other = app.sandbox.token({ email: 'pro@example.com' });
   expect((await ask(of, other)).data).toEqual({ _entities: [null] });
@@ -94,7 +94,7 @@ test.each([
   });
 });
 
-test('things cost as many as are asked for, so that a router may ask for the lists below one', async () => {
+test('the cost of entities counts the requested number', async () => {
   const below =
     'positions { id symbol side units priceOpen priceCurrent profit invested digits leverage }';
   const document = `query ($of: [_Any!]!) {
@@ -111,7 +111,7 @@ test('things cost as many as are asked for, so that a router may ask for the lis
   }
 });
 
-test('without FEDERATION there is nothing of it', async () => {
+test('without FEDERATION the schema has none of its fields', async () => {
   await using plain = await startTestApp();
   const { errors } = await plain.query('{ _service { sdl } }');
   expect(errors[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');

@@ -22,7 +22,7 @@ async function worldAnswering(body: unknown) {
   return world;
 }
 
-test('of rows with one id only one is kept, and the catalog is as good', async () => {
+test('of rows with one id only one is kept', async () => {
   const again = { ...ROW, desc: 'again' };
   await using world = await worldAnswering([ROW, { ...ROW, _id: 'BBB' }, again, again, again]);
   const { version, skipped, expiresAt, fetchedAt } = await world.catalogs.read(world.viewer());
@@ -68,7 +68,7 @@ function serveRows(world: CatalogWorld, count: number): void {
 
 const KEPT_OUT = 'a catalog with less than half of its instruments is kept out';
 
-test('a catalog that shrinks to less than half is kept out while the former may serve, and then served', async () => {
+test('a catalog with less than half the instruments is not used while the former may serve, and is used afterwards', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   serveRows(world, 120);
@@ -122,7 +122,7 @@ test('a catalog whose condition is refused is fetched without it', async () => {
   expect(tags).toEqual([undefined, expect.any(String), undefined]);
 });
 
-test('a 304 proves nothing: its reader needs proof of its own', async () => {
+test('a 304 proves no token', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer());
   await world.clock.advance(HOUR_MS);

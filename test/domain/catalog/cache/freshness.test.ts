@@ -65,7 +65,7 @@ test.each([
   expect(secondsOf({ 'cache-control': cacheControl })).toEqual([0, seconds]);
 });
 
-test('a Date counts from a whole second on, which is its resolution', () => {
+test('a Date gives an age from one second on', () => {
   const date = new Date(SENT_AT_MS).toUTCString();
   expect(secondsOf({ date }, SENT_AT_MS + 1_000)[0]).toBe(1);
   expect(secondsOf({ date }, SENT_AT_MS + 999)[0]).toBe(0);
@@ -79,7 +79,7 @@ test('a refresh that brings a copy in the last fifth of its TTL is not repeated 
   expect(refreshFrom('2881', false)).toBe(-1_000);
 });
 
-test('what is shown of its age counts from when the call was sent', async () => {
+test('the age counts from when the call was sent', async () => {
   await using world = await openCatalogWorld();
   world.sandbox.changeCatalog({ headers: { age: '100' } });
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 3_000 });
