@@ -16,8 +16,8 @@ const client = createClient({
   },
   // Keys of orders outlive the program, so that `client.orders.resume()` finds what became of them.
   storage: sqliteStorage('orders.db'),
-  // Node 22 and later have a WebSocket of their own.
-  environment: { WebSocket },
+  // Node 22 and later have a WebSocket of their own. The program has one user, as a server has not.
+  environment: { WebSocket, isServer: false },
 });
 
 async function signIn() {
