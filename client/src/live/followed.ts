@@ -1,5 +1,6 @@
 import { callApp } from '../call-app.ts';
 import type { Core } from '../core.ts';
+import type { TradingGraphError } from '../errors.ts';
 import { fireAndForget } from '../fire-and-forget.ts';
 import { disposedError } from '../request/failures.ts';
 import { LiveFeed } from './live-feed.ts';
@@ -41,38 +42,85 @@ export function createFollowed<
   Sum extends LiveSum,
   State extends LiveState,
 >(core: Core, source: LiveSource<Data, PolledData, Event, Sum, State>): Followed<State> {
-  const { environment } = core;
-  const listening = new Set<Listening<State>>();
-  let cancelSettling: (() => void) | null = null;
-  let isDisposed = core.isDisposed;
+  const audience = new Audience<State>(core, (onChange) => new LiveFeed(core, source, onChange));
+  return Object.assign(audience.listen, { state: audience.state, age: audience.age });
+}
 
-  const feed = new LiveFeed(core, source, () => {
-    for (const each of [...listening]) tell(each);
-  });
-  const endAccountChange = core.onAccountChange(() => feed.forget());
-  core.onDispose(() => {
-    isDisposed = true;
-    endAccountChange();
-    cancelSettling?.();
-    feed.dispose(disposedError());
-    listening.clear();
-  });
+interface Feed<State> {
+  readonly state: State;
+  readonly ageMs: number | null;
+  readonly isEmpty: boolean;
+  follow(intervalMs: number | null): void;
+  pause(): void;
+  forget(): void;
+  dispose(error: TradingGraphError): void;
+}
 
-  function tell(each: Listening<State>): void {
-    const { state } = feed;
-    if (each.isOwn === false) ask(each);
-    if (!listening.has(each) || each.told === state || !each.isOwn) return;
+/** The listeners of one feed. */
+class Audience<State> {
+  readonly #core: Core;
+  readonly #feed: Feed<State>;
+  readonly #listening = new Set<Listening<State>>();
+  #cancelSettling: (() => void) | null = null;
+  #isDisposed: boolean;
+
+  constructor(core: Core, open: (onChange: () => void) => Feed<State>) {
+    this.#core = core;
+    this.#isDisposed = core.isDisposed;
+    this.#feed = open(() => {
+      for (const each of [...this.#listening]) this.#tell(each);
+    });
+    const endAccountChange = core.onAccountChange(() => this.#feed.forget());
+    core.onDispose(() => {
+      this.#isDisposed = true;
+      endAccountChange();
+      this.#cancelSettling?.();
+      this.#feed.dispose(disposedError());
+      this.#listening.clear();
+    });
+  }
+
+  readonly state = (): State => this.#feed.state;
+
+  readonly age = (): number | null => this.#feed.ageMs;
+
+  readonly listen = (
+    listener: (state: State) => void,
+    options: FollowOptions = {},
+  ): (() => void) => {
+    // On a server a feed that has begun may be another user's.
+    const isOwn =
+      !this.#core.environment.isServer ||
+      this.#isDisposed ||
+      (this.#feed.isEmpty && this.#listening.size === 0 && this.#cancelSettling === null);
+    const each: Listening<State> = { listener, intervalMs: intervalOf(options), told: null, isOwn };
+    this.#listening.add(each);
+    const telling = Promise.resolve().then(() => {
+      this.#tell(each);
+      if (this.#isDisposed) this.#listening.delete(each);
+    });
+    fireAndForget(telling);
+    this.#settleSoon();
+    return () => {
+      if (this.#listening.delete(each)) this.#settleSoon();
+    };
+  };
+
+  #tell(each: Listening<State>): void {
+    const { state } = this.#feed;
+    if (each.isOwn === false) this.#ask(each);
+    if (!this.#listening.has(each) || each.told === state || !each.isOwn) return;
     each.told = state;
-    callApp(environment, () => each.listener(state));
+    callApp(this.#core.environment, () => each.listener(state));
   }
 
   /** Asks whose the feed is; where several users meet, the answer ends it before anything is told. */
-  function ask(each: Listening<State>): void {
+  #ask(each: Listening<State>): void {
     each.isOwn = undefined;
-    core.account().then(
+    this.#core.account().then(
       () => {
         each.isOwn = true;
-        tell(each);
+        this.#tell(each);
       },
       () => {
         each.isOwn = false;
@@ -80,36 +128,16 @@ export function createFollowed<
     );
   }
 
-  // The subscription ends a macrotask later, so that a view that is mounted, unmounted and mounted again keeps it.
-  function settleSoon(): void {
-    if (isDisposed) return;
-    cancelSettling ??= environment.after(0, () => {
-      cancelSettling = null;
-      if (listening.size === 0) feed.pause();
-      else feed.follow(shortest([...listening].map(({ intervalMs }) => intervalMs)));
+  /** The subscription ends a macrotask later, so that a view that is mounted, unmounted and mounted again keeps it. */
+  #settleSoon(): void {
+    if (this.#isDisposed) return;
+    this.#cancelSettling ??= this.#core.environment.after(0, () => {
+      this.#cancelSettling = null;
+      const intervals = [...this.#listening].map(({ intervalMs }) => intervalMs);
+      if (intervals.length === 0) this.#feed.pause();
+      else this.#feed.follow(shortest(intervals));
     });
   }
-
-  function listen(listener: (state: State) => void, options: FollowOptions = {}): () => void {
-    // On a server a feed that has begun may be another user's.
-    const isOwn =
-      !environment.isServer ||
-      isDisposed ||
-      (feed.isEmpty && listening.size === 0 && cancelSettling === null);
-    const each: Listening<State> = { listener, intervalMs: intervalOf(options), told: null, isOwn };
-    listening.add(each);
-    const telling = Promise.resolve().then(() => {
-      tell(each);
-      if (isDisposed) listening.delete(each);
-    });
-    fireAndForget(telling);
-    settleSoon();
-    return () => {
-      if (listening.delete(each)) settleSoon();
-    };
-  }
-
-  return Object.assign(listen, { state: () => feed.state, age: () => feed.ageMs });
 }
 
 function intervalOf({ intervalMs }: FollowOptions): number | null {

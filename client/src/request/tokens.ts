@@ -27,12 +27,11 @@ const REMEMBERED = 4;
 const COOL_DOWN_MS = 5_000;
 const MAX_COOL_DOWN_MS = 60_000;
 const DEADLINE_MS = 30_000;
-const SILENT =
-  '`token` has not answered in 30 s: what it asks of this client has to be `anonymous`.';
+const SILENT = '`token` has not answered in 30 s: its own requests have to be `anonymous`.';
 /** Said where a client on a server meets a second user. */
 export const ONE_USER: string =
-  'A client is for one user: on a server make one for each request by `forRequest`; a program of one user sets `environment: { isServer: false }`.';
-const NO_TEXT = '`token` gives something else than a text.';
+  'A client is for one user: a server makes one for each request by `forRequest`; a program of one user sets `environment: { isServer: false }`.';
+const NO_TEXT = '`token` gives no text.';
 
 /**
  * The tokens of the app. All requests that wait share one question, and one renewal where the server refuses a token.

@@ -12,7 +12,7 @@ import { bundleByMetro, bundlers } from '../support/bundlers.ts';
 import { appOfAll, packClient, phoneEntries } from '../support/packed-client.ts';
 
 // npm installs five hundred packages.
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
 const CLIENT = '/node_modules/trading-graph-client/';
 
