@@ -2,19 +2,16 @@ import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import type { Core } from '../../src/core.ts';
-import { createAccount } from '../../src/live/account.ts';
-import type { LiveFields } from '../../src/live/chosen-fields.ts';
 import { createPositions } from '../../src/live/positions.ts';
-import { startCore, type TestCore, type TestCoreOptions } from '../support/client.ts';
+import { startCore, type TestCore } from '../support/client.ts';
 import {
   type CountedEnvironmentOptions,
   countedEnvironment,
 } from '../support/counted-environment.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
 
-export interface DeviceOptions extends Pick<TestCoreOptions, 'token' | 'storage'> {
+export interface DeviceOptions {
   readonly environment?: CountedEnvironmentOptions;
-  readonly positionFields?: LiveFields['positionFields'];
 }
 
 type LiveWorld = Awaited<ReturnType<typeof startLiveWorld>>;
@@ -31,17 +28,11 @@ export async function startLiveWorld() {
     proxy,
     /** The facade by a way that no fault of the network reaches. */
     witness: app,
-    device({ environment: changed, token, storage, ...fields }: DeviceOptions = {}) {
+    device({ environment: changed }: DeviceOptions = {}) {
       const environment = countedEnvironment(changed);
-      const core = observed(
-        startCore(
-          { url: proxy.url, sandbox },
-          { environment, ...(token && { token }), ...(storage && { storage }) },
-        ),
-      );
+      const core = observed(startCore({ url: proxy.url, sandbox }, { environment }));
       cores.push(core);
-      const [positions, account] = [createPositions(core), createAccount(core, fields)];
-      return { environment, core, positions, account, dispose: () => core.dispose() };
+      return { environment, core, positions: createPositions(core), dispose: () => core.dispose() };
     },
     async close() {
       for (const core of cores) core.dispose();

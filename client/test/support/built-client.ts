@@ -18,9 +18,8 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const modules = join(root, 'node_modules');
 const run = promisify(execFile);
 
-/** The files beside `src` that make the package what it is, with what it shares with the service. */
+/** The files beside `src` that make the package what it is. */
 const FILES = [
-  ...['search-words.ts', 'currency-pair.ts', 'typos.ts'].map((name) => `../src/lib/${name}`),
   ...['package.json', 'LICENSE', 'README.md', 'trusted-documents.json'],
   ...['tsconfig.json', 'build.mjs', 'rolldown.config.mjs'],
 ];

@@ -16,10 +16,7 @@ export async function startCutProxy(target: string) {
   const { hostname, port: targetPort } = new URL(target);
   const sockets = new Set<Socket>();
   const lines = new Set<Socket>();
-  let stranded = new Set<Socket>();
-  /** The fault that all connections meet; `swallowed` are requests for a WebSocket alone. */
-  let fault: 'none' | 'stalled' | 'portal' | 'swallowed' = 'none';
-  let swallowed: (() => void)[] = [];
+  let isPortal = false;
   const server = createServer((client) => {
     proxy.accepted += 1;
     sockets.add(client);
@@ -33,21 +30,12 @@ export async function startCutProxy(target: string) {
     const upstream = connect(Number(targetPort), hostname);
     upstream.on('error', () => client.destroy());
     upstream.once('close', () => client.destroy());
-    const isDead = () => fault === 'stalled' || stranded.has(client);
-    upstream.on('data', (chunk) => {
-      if (!isDead()) client.write(chunk);
-    });
+    upstream.on('data', (chunk) => client.write(chunk));
     client.on('data', (chunk) => {
-      if (isDead()) return;
-      if (fault === 'portal') return void client.end(PORTAL);
-      const head = chunk.toString('latin1');
-      proxy.lastPath = /^(?:GET|POST) (\S+) HTTP/.exec(head)?.[1] ?? proxy.lastPath;
-      const asksPacked = /^accept-encoding: .*\bgzip\b/im.test(head);
-      if (asksPacked && /^accept: text\/event-stream/im.test(head)) proxy.packedStreams += 1;
-      if (/^upgrade: websocket/im.test(head)) {
+      if (isPortal) return void client.end(PORTAL);
+      if (/^upgrade: websocket/im.test(chunk.toString('latin1'))) {
         proxy.upgrades += 1;
         lines.add(client);
-        if (fault === 'swallowed') return void swallowed.push(() => upstream.write(chunk));
       }
       upstream.write(chunk);
     });
@@ -70,12 +58,9 @@ export async function startCutProxy(target: string) {
   const port = await listen(0);
   const proxy = {
     url: `http://127.0.0.1:${port}`,
-    /** Connections taken so far, requests for a WebSocket, and for an event stream that is packed. */
+    /** Connections taken so far, and requests for a WebSocket. */
     accepted: 0,
     upgrades: 0,
-    packedStreams: 0,
-    /** The path of the last request that began a connection or was sent on one. */
-    lastPath: '',
     /** Connections that are open, and those with a WebSocket. */
     get open() {
       return sockets.size;
@@ -85,36 +70,16 @@ export async function startCutProxy(target: string) {
     },
     /** Resets all connections. */
     cut,
-    /** Passes nothing on any more, in either direction. */
-    stall() {
-      fault = 'stalled';
-    },
-    /** Passes nothing on over the connections of now, as when the phone's address changes; new ones work. */
-    strand() {
-      stranded = new Set(sockets);
-    },
     /** Answers everything with a page, as a captive portal does. */
     showPortal() {
-      fault = 'portal';
+      isPortal = true;
       cut();
-    },
-    /** Passes no request for a WebSocket on, and says nothing, as some other proxies do. */
-    swallowUpgrades() {
-      fault = 'swallowed';
-    },
-    /** Passes on the requests for a WebSocket that were swallowed, and takes no more. */
-    releaseUpgrades() {
-      fault = 'none';
-      for (const release of swallowed.splice(0)) release();
     },
     /** Connections are refused. */
     refuse,
-    /** No fault is left; connections that were stalled or stranded are reset. */
+    /** No fault is left. */
     async heal() {
-      if (fault === 'stalled' || stranded.size > 0) cut();
-      stranded.clear();
-      fault = 'none';
-      swallowed = [];
+      isPortal = false;
       if (!server.listening) await listen(port);
     },
     close: refuse,
