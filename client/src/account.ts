@@ -76,12 +76,12 @@ export class Accounts {
 
   /** A new token may be another account's, where something is known of the last one. */
   tokenTaken(token: string): void {
-    // Listeners that were told that nobody is signed in wait to hear of the next account.
+    // Listeners that got a sign-out wait for the next account.
     const isAwaited = this.#login === null && this.#listeners.size > 0;
     if (this.#firstToken !== null || isAwaited) fireAndForget(this.of(token));
   }
 
-  /** A line is opened with the token: if it changes, those who follow the line have to hear of it. */
+  /** A connection is opened with the token, so its followers need to know when the account changes. */
   lineOpened(token: string): void {
     if (this.#listeners.size > 0 || this.#firstToken !== null) fireAndForget(this.of(token));
   }

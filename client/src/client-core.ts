@@ -37,7 +37,7 @@ export type SubscriptionsPart = Pick<
   'subscribe' | 'restart' | 'tokenChanged' | 'endAll' | 'dispose'
 >;
 
-/** The parts that a client for requests alone goes without. */
+/** The parts that a client for requests alone leaves out. */
 export interface CoreParts {
   readonly serverClock: (environment: Environment) => ServerTime;
   /** Left out: nothing is subscribed to. */

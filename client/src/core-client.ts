@@ -10,7 +10,7 @@ import { ServerClock } from './server-clock.ts';
 import type { ClientStorage } from './storage.ts';
 import { Subscriptions } from './subscribe/subscriptions.ts';
 
-/** The options that each client has, whatever its features. */
+/** The options of every client. */
 export interface CoreClientOptions {
   /** The GraphQL endpoint, such as `https://example.com/graphql`; the WebSocket's address follows from it. */
   readonly url: string;

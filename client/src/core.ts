@@ -58,7 +58,7 @@ export interface Sink<Data> {
   connected?(): void;
 }
 
-/** What the client's own lists are told besides. */
+/** Events that only the client's own lists need. */
 export interface OwnSink<Data> extends Sink<Data> {
   /** A socket is on its way, and has come further. */
   progressed?(): void;

@@ -4,7 +4,7 @@ import type { Operation } from './operation.ts';
 
 /** A client for queries and mutations. */
 export interface RequestsClient {
-  /** Answers a query. It never rejects: what failed is in `errors`, beside the data that came. */
+  /** Answers a query. It never rejects: `errors` has what failed, `data` the rest. */
   query<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
     ...rest: Rest<Variables, Data>
@@ -34,7 +34,7 @@ type Rest<Variables, Data> = unknown extends Variables
     ? [variables?: Variables, options?: RequestOptions<Data>]
     : [variables: Variables, options?: RequestOptions<Data>];
 
-/** The methods that every client has, whatever else it does. */
+/** The methods that every client has. */
 export function ownMethods(core: ClientCore): RequestsClient {
   return {
     query: (operation, ...[variables, own]) =>

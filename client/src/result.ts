@@ -1,6 +1,6 @@
 import type { TradingGraphError } from './errors.ts';
 
-/** An answer: data, and errors beside it where parts of it failed. */
+/** An answer: data, and errors where parts of it failed. */
 export interface Result<Data> {
   /** Null where the whole request failed. */
   readonly data: Data | null;

@@ -4,10 +4,10 @@ import type { Environment } from './environment.ts';
 const RESOLUTION_MS = 1_000;
 const SLACK_MS = 2_000;
 const MAX_DOUBT_MS = 5_000;
-/** The clock on the wall is adjusted by less while nothing is heard. */
+/** The wall clock is adjusted by less between two answers. */
 const SLEPT_MS = 2_000;
 
-/** The server's time, as far as its answers tell it. */
+/** The server's time, by the dates of its answers. */
 export type ServerTime = Pick<ServerClock, 'now' | 'isBehind' | 'onDate' | 'onDead' | 'doubtMs'>;
 
 /**
@@ -40,7 +40,7 @@ export class ServerClock {
     this.roundTripMs = Math.min(roundTripMs, 2 * (this.roundTripMs || roundTripMs));
   };
 
-  /** The server's time at the earliest; null while no answer has told it. */
+  /** The server's time at the earliest; null before the first dated answer. */
   now(): number | null {
     const now = Math.floor(this.#earliest + this.#environment.uptime());
     return Number.isNaN(now) ? null : now;

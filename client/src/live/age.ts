@@ -1,6 +1,6 @@
 import type { Core } from '../core.ts';
 
-/** How old a list is, by the server's clock and the uptime of this device, whatever its clock on the wall is set to. */
+/** How old a list is, by the server's clock and this device's uptime; its wall clock does not count. */
 export class Age {
   readonly #core: Pick<Core, 'environment' | 'serverClock'>;
   asOf: Date | null = null;
@@ -28,7 +28,7 @@ export class Age {
     this.#heard = null;
   }
 
-  /** Null while no list is known. Without a line the device may have slept, which its uptime does not tell: then it is at most so old. */
+  /** Null while no list is known. Without a connection the device may have slept, which its uptime does not show. */
   ms(isFollowing: boolean): number | null {
     const { environment } = this.#core;
     const [up, wall] = [environment.uptime(), environment.now()];

@@ -20,7 +20,7 @@ export interface Followed<State> {
   (listener: (state: State) => void, options?: FollowOptions): () => void;
   /** The state as it is now; the same object until something changes. */
   state(): State;
-  /** The milliseconds since its `asOf`, whatever this device's clock says; null before the first list. */
+  /** The milliseconds since its `asOf`, independent of this device's clock; null before the first list. */
   age(): number | null;
 }
 
@@ -114,7 +114,7 @@ class Audience<State> {
     callApp(this.#core.environment, () => each.listener(state));
   }
 
-  /** Asks whose the feed is; where several users meet, the answer ends it before anything is told. */
+  /** Asks whose the feed is. Where several users meet, the answer ends the feed before a listener gets anything. */
   #ask(each: Listening<State>): void {
     each.isOwn = undefined;
     this.#core.account().then(

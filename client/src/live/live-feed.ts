@@ -37,7 +37,7 @@ export class LiveFeed<
   #state: State;
   #folded: Sum | null = null;
   readonly #age: Age;
-  /** Ends the time in which nothing is said to be amiss; null when it is over. */
+  /** Ends the time in which the list is CONNECTING; null when it is over. */
   #connecting: (() => void) | null = () => {};
   readonly #polling: ListPolling<PolledData>;
   /** Whether the last query has brought the list, while no socket opens. */
@@ -130,7 +130,7 @@ export class LiveFeed<
     this.#publish();
   }
 
-  /** Where nobody follows it, nothing is amiss either. */
+  /** A list that nobody follows is not in error. */
   #connect(): void {
     this.#connecting?.();
     const end = () => {

@@ -63,7 +63,7 @@ export interface LiveState {
   readonly status: 'CONNECTING' | 'LIVE' | 'DELAYED' | 'OFFLINE';
   /**
    * When the gateway last confirmed it, as the server says; null before the first list. It moves without a word to the
-   * listeners. How long ago that was is told by `age()`.
+   * listeners. `age()` says how long ago that was.
    */
   readonly asOf: Date | null;
   /** Why there is nothing, or why it does not go on; null while it does. */

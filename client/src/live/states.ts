@@ -22,7 +22,7 @@ export const NO_POSITIONS: PositionsState = Object.freeze({
 export interface AccountState<Names extends LiveNames = LiveNames> extends PositionsState<Names> {
   /** The pending orders; null while the gateway has not said any. */
   readonly orders: readonly Pick<PendingOrder, Names['order'] | 'id'>[] | null;
-  /** When the gateway gave the orders, which it tells more seldom than positions. */
+  /** When the gateway gave the orders, which are read less often than positions. */
   readonly ordersAsOf: Date | null;
   /** The gateway's figures as of its `fetchedAt`; null while the gateway has not said any. */
   readonly session: Pick<AccountFigures, Names['session']> | null;

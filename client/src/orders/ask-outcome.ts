@@ -24,7 +24,7 @@ export async function askOutcome(
 }
 
 /**
- * Closes the key, or tells what came of its order. `EXPIRED` alone proves nothing, nor does a reason that is not known here: a late
+ * Closes the key, or answers the outcome of its order. `EXPIRED` alone proves nothing, nor does a reason that is not known here: a late
  * repeat is recorded so even where the server has already forgotten the order it repeats. So another key of the same age is
  * closed as well, which throws where the server's records do not reach back that far.
  */

@@ -8,7 +8,7 @@ export function canonicalInput(input: object): string {
   return JSON.stringify(sorted(input, 'input'));
 }
 
-// The key belongs to the ticket, whatever else an object that came from elsewhere carries.
+// The key is the ticket's; an input object may carry another one.
 const NOT_INPUT = 'input.idempotencyKey';
 
 function sorted(value: unknown, path: string): unknown {

@@ -1,5 +1,5 @@
 /**
- * 53 bits that differ where texts differ (cyrb53). They tell a mistake from a repeat, and protect nothing: the server
+ * 53 bits that differ where texts differ (cyrb53). They distinguish a mistake from a repeat, and protect nothing: the server
  * compares the whole input. Web Crypto is missing in React Native and on pages without TLS.
  */
 export function digestOf(text: string): string {

@@ -4,7 +4,7 @@ import { networkError } from '../request/failures.ts';
 const HOUR_MS = 3_600_000;
 /** The server keeps a key for 24 hours; the hour between is room for clocks that differ and requests on their way. */
 const MAX_LIFE_MS = 23 * HOUR_MS;
-/** The clocks of the server's replicas, and the dates that they tell, differ by less: the server allows for as much. */
+/** The clocks of the server's replicas differ by less; the server allows for as much. */
 const REPLICAS_DIFFER_MS = 2_000;
 const UNDATED =
   'The order was not sent, because no answer of the server tells its time: the headers `Date` and `X-Request-Id` are missing.';
@@ -21,7 +21,7 @@ export class KeyDates {
   #at: number | null = null;
   /** The first use by the uptime of this run; before its start for a key of an earlier run. */
   #up = 0;
-  /** The first use by the server's clock, at the earliest; null while no answer has told that clock. */
+  /** The first use by the server's clock, at the earliest; null while that clock is not known. */
   #made: number | null = null;
   /** Whether `made` may be early by the sleep of this machine, so that no deadline follows from it. */
   #isEarly = false;
@@ -70,7 +70,7 @@ export class KeyDates {
     this.#isEarly = isBehind;
   }
 
-  /** Fixes the dates before the first request. Throws where no answer has told the server's time. */
+  /** Fixes the dates before the first request. Throws where the server's time is not known. */
   fix(): void {
     this.date();
     if (this.#made === null) throw networkError(UNDATED);
@@ -79,7 +79,7 @@ export class KeyDates {
 
   /**
    * How old the key is. Only a fresh one may be sent again, and of a fresh one alone the server knows that it was never used. The
-   * server's clock decides, whatever this device's is set to. Where no answer has told it, the age is by the clock of this run that
+   * server's clock decides, not this device's. Where it is not known, the age is by the clock of this run that
    * says more: uptime stands still while the machine sleeps, and the clock on the wall can be set.
    */
   get age(): KeyAge {
@@ -127,7 +127,7 @@ export class KeyDates {
    *   one never gets one.
    * - It is the server's time at the earliest, less the time since the tap by the clock that says more. Where both of the
    *   device's clocks lost time in between, it is still no later than the server's time at this moment, before the request.
-   * - It is never the device's own time: where no answer has told the server's, nothing is sent.
+   * - It is never the device's own time: where the server's is not known, nothing is sent.
    */
   get keyMade(): string | undefined {
     return this.#sent?.keyMade;

@@ -8,7 +8,7 @@ import type { TicketContext } from './ticket-context.ts';
 
 /** An app with `allowVolatile` waits no longer for its storage. */
 const VOLATILE_AFTER_MS = 1_000;
-/** An app that is killed right after it got an outcome has not shown it yet: `resume` tells it once more. */
+/** An app that is killed right after it got an outcome has not shown it yet: `resume` returns it once more. */
 const SEEN_AFTER_MS = 1_000;
 
 /** What is stored, or on its way to the storage. */
@@ -87,7 +87,7 @@ export class KeyEntry {
       // The storage took it before: the time is over, and the storage is not to blame.
       if (this.#isStored && attempt.remainingMs === 0) throw outOfTime();
       this.#isStored ??= false;
-      // An entry that says that nothing was sent must not stay beside an order that is sent.
+      // An entry that says that nothing was sent must not outlive the sending of its order.
       if (allowVolatile && !wasUnsent) return;
       throw storageError('The order was not sent, because this device cannot keep its key.', cause);
     }
@@ -103,7 +103,7 @@ export class KeyEntry {
       await pause(core.environment, SEEN_AFTER_MS, disposal);
       if (disposal.aborted || use !== this.#use) return;
     }
-    // The next `resume` tells of an entry that stays behind, and deletes it.
+    // The next `resume` returns an entry that stays behind, and deletes it.
     await this.forget().catch(() => {});
     underWay.delete(this.#key);
   }

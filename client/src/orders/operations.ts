@@ -34,7 +34,7 @@ export const PLACE_LIMIT_ORDER: TypedText<
   Keyed<LimitOrderInput>
 > = `mutation PlaceLimitOrder($input: PlaceLimitOrderInput!) { order: placeLimitOrder(input: $input) ${OUTCOME} }`;
 
-/** Closes a key that is unused, so that what comes later with it is refused; of a used one it tells the outcome. */
+/** Closes an unused key, so that a later order with it is refused. For a used key it answers the outcome. */
 export const VOID_ORDER: TypedText<OrderAnswer, AskedKey> =
   `mutation VoidOrder($key: String!, $since: DateTime) { order: voidOrder(idempotencyKey: $key, since: $since) ${OUTCOME} }`;
 

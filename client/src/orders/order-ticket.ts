@@ -40,7 +40,7 @@ export class OrderTicket implements Ticket {
     this.#context = context;
     this.#options = options;
     this.#outcome = resumed?.outcome ?? null;
-    // The server refuses whatever comes with a key whose order it has called unsent.
+    // The server refuses any order with a key that it has called unsent.
     this.#order = (this.#outcome?.status !== 'unsent' && resumed?.order) || null;
     this.#lastOrder = resumed?.order ?? null;
     this.#state = this.#described();
@@ -129,7 +129,7 @@ export class OrderTicket implements Ticket {
     return this.#start(options);
   }
 
-  /** The order that was sent, or is on its way, in place of another one that is not placed beside it. */
+  /** The outcome for another input, which is not placed while an order is in doubt or on its way. */
   #notPlaced(code: 'UNDER_WAY' | 'IN_DOUBT', { key, sentAt }: Order): OrderOutcome {
     const former = this.#outcome?.status === 'unknown' ? this.#outcome : null;
     const message = 'This input was not sent: the order that was has no outcome yet.';
@@ -144,7 +144,7 @@ export class OrderTicket implements Ticket {
       order.noteOwner();
       this.#lastOrder = order;
     }
-    // Input that is refused beside an order that was sent says nothing about that order.
+    // A refused input says nothing about the order that was sent.
     if (this.#running === null && !this.#isFinal) this.#tell(outcome);
     return outcome;
   }

@@ -111,7 +111,7 @@ export class Order {
     order.#belongsTo(account);
     order.#isInDoubt = true;
     if (stored.unsent) {
-      // The server has not heard of the key, unless another tab sends it at present: it counts as made now.
+      // The server does not know the key, unless another tab is sending it: it counts as made now.
       order.#dates.begin();
       order.#dates.date();
       order.#dates.leaveOutKeyMade();
@@ -197,7 +197,7 @@ export class Order {
     } catch (thrown) {
       const error = disposal.aborted ? disposedError() : asTradingGraphError(thrown);
       const elapsedMs = Math.max(environment.now() - startedAt, environment.uptime() - startedUp);
-      // A blocked thread has heard nothing of what the server knows by now.
+      // A blocked thread has missed the server's answers.
       if (this.#isInDoubt && !disposal.aborted && elapsedMs - withinMs >= BLOCKED_MS) {
         const known = await within(ATTEMPT_MS, (search) => this.#close(search)).catch(() => null);
         if (known !== null) return { outcome: known, isTold: true };
@@ -314,7 +314,7 @@ export class Order {
       const account = await this.#checkAccount(time, exchange);
       if (placed === null) return this.#ask(account, time, exchange);
       const { serverClock } = core;
-      // After a sleep the order would name a moment that is over. On a WebSocket, which tells no date, it names none.
+      // After a sleep the order would name a moment that is over. A WebSocket has no dates, so there the order names none.
       const isUntold = serverClock.now() === null || (serverClock.isBehind && !exchange);
       if (this.#since === undefined && isUntold) {
         // The next run is to know that the order never left.
@@ -393,7 +393,7 @@ export class Order {
       // An earlier request that was lost may still arrive, so that its doubt stays.
       const resends = !exchange && mayResend(core.environment);
       if (!mayHaveTraded(error, resends)) this.#isInDoubt = wasInDoubt;
-      // The key that the app gave is another order's, of which its own request tells; this one is not placed with it.
+      // The app's key belongs to another order, so this one is not placed.
       if (this.#isGiven && isAnothers(error)) this.#isInDoubt = false;
       throw error;
     }
@@ -408,7 +408,7 @@ export class Order {
     const outcome = await line.run(ms, deadline.signal, (time, exchange) =>
       closeKey(this.#context, asked, time, { account, exchange }),
     );
-    // The answer has told the time as well, of which the device may have lost hours in its sleep.
+    // The answer has the server's time too; the device may have slept for hours.
     const isProved = outcome?.status !== 'unsent' || this.#dates.age === 'fresh';
     if (outcome === null || !isProved) throw forgottenError();
     return outcome;

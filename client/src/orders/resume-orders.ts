@@ -55,7 +55,7 @@ export async function resumeOrders(
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    // Keys stay until all outcomes are known: an app that is closed before it is told of them finds them again.
+    // Keys stay until all outcomes are known, so that an app that is closed before that finds them again.
     for (const begin of settle) begin();
     return resumed;
   });

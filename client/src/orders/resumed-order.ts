@@ -18,7 +18,7 @@ export interface ResumedOrder {
   /** Asks again by its `retry`, where it is unknown. It shows the order, and becomes another one after `reset`. */
   readonly ticket: Ticket;
   /**
-   * Deletes the key of an order that the user has dealt with: until then each `resume` tells of one that is unknown, and for a
+   * Deletes the key of an order that the user has dealt with: until then each `resume` returns one that is unknown, and for a
    * second of any. Rejects with a TradingGraphError where the storage fails.
    */
   forget(): Promise<void>;

@@ -10,7 +10,7 @@ export interface TicketOptions {
    */
   readonly maxWaitMs?: number | undefined;
   /**
-   * The key of its first order, where a form brings it to a server, so that whatever repeats the request is the same order. It
+   * The key of its first order, where a form brings it to a server, so that a repeated request is the same order. It
    * may have been used before: an error alone then leaves the order `unknown`. By default a new one.
    */
   readonly idempotencyKey?: string | undefined;
@@ -24,15 +24,15 @@ export interface PlaceOptions {
    */
   readonly withinMs?: number | undefined;
   /**
-   * Called with each attempt of this placing, and what it is for. A placing that joins another, as a double tap does, is
-   * told nothing.
+   * Called with each attempt of this placing, and what it is for. A placing that joins another, as a double tap does, gets
+   * no calls.
    */
   readonly onProgress?: ((progress: OrderProgress) => void) | undefined;
 }
 
 /**
  * The step an order is in. `sending`: its first request is on its way. `asking`: that request may have been lost, so it
- * is repeated under the same key, which also tells what became of it. `closing`: its time is over, and its key is being
+ * is repeated under the same key, which also answers what became of it. `closing`: its time is over, and its key is being
  * closed so that it cannot be placed any more.
  */
 export type OrderProgress = 'sending' | 'asking' | 'closing';
@@ -48,14 +48,14 @@ export type TicketState =
     }
   | Shown<OrderOutcome>;
 
-/** Each outcome beside its own status. */
+/** Each outcome with its own status. */
 type Shown<Outcome extends OrderOutcome> = Outcome extends OrderOutcome
   ? { readonly status: Outcome['status']; readonly outcome: Outcome }
   : never;
 
 /**
  * The right to place one order. However often it is placed, by a double tap or again after a lost answer, it becomes
- * one order at most; two tickets are two orders, however alike. Make it with the form, or beside the client where the
+ * one order at most; two tickets are two orders, however alike. Make it with the form, or next to the client where the
  * form comes and goes.
  */
 export interface Ticket {
@@ -67,7 +67,7 @@ export interface Ticket {
   readonly isDurable: boolean;
   /**
    * Places an order at the market, or one that waits for `price`. Never rejects. A second tap joins the first. Another input
-   * is not placed while the order is under way or in doubt: it is told as that order, `unknown`, with the code `UNDER_WAY` or
+   * is not placed while the order is under way or in doubt: the outcome is that order's, `unknown`, with the code `UNDER_WAY` or
    * `IN_DOUBT`.
    */
   place(input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome>;

@@ -8,7 +8,7 @@ export interface AppStateLike {
   addEventListener(type: 'change', listener: (state: string) => void): { remove(): void };
 }
 
-/** The state of the network, as `@react-native-community/netinfo` tells it. */
+/** The state of the network, as `@react-native-community/netinfo` reports it. */
 export interface NetworkLike {
   readonly type: string;
   readonly isConnected: boolean | null;

@@ -6,7 +6,7 @@ type Features = Pick<
   'positions' | 'account' | 'orders'
 >;
 
-/** A client whatever its features, and the fields that it keeps and follows. */
+/** A client with any features and fields. */
 export type AnyClient = CoreClient & Partial<Features>;
 
 /** Throws where the app has made its client without the feature that a hook is for. */

@@ -47,7 +47,7 @@ export function offlineError(cause?: unknown): TradingGraphError {
   return networkError('This device is offline.', cause);
 }
 
-/** Why nothing came of a request, as far as the platform says it: a browser does not tell a refused page from a lost network. */
+/** Why a request failed, as far as the platform says it. A browser gives the same error for CORS and for a lost network. */
 export function unreachableError(url: string, cause: unknown): TradingGraphError {
   const page = globalThis.location?.origin;
   const isForeign = page !== undefined && !url.startsWith(`${page}/`);

@@ -1,2 +1,2 @@
-/** Whatever the answer is, it shows that the line works, and its `Date` tells the server's time. */
+/** Any answer shows that the connection works, and its `Date` has the server's time. */
 export const PING = '{__typename}';

@@ -168,7 +168,7 @@ export class Tokens {
     this.#refused = [...others, token].slice(-REMEMBERED);
   }
 
-  // An app that asks in a loop would burden whatever renews its tokens.
+  // An app that asks in a loop would overload the service that renews its tokens.
   #throwInCoolDown(): void {
     const isCooling = this.#failure && this.#options.environment.uptime() < this.#failure.until;
     if (isCooling) throw this.#failure?.error;

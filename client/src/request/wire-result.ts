@@ -10,7 +10,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The answer in a body; whatever has no form of one has neither data nor errors. */
+/** The answer in a body. A body of another form has neither data nor errors. */
 export function resultOf(
   body: unknown,
   requestId: string | null = null,

@@ -17,7 +17,7 @@ export class Subscription {
   /** An answer without data: it may be the reason of the end that follows. */
   #failed: Result<unknown> | null = null;
   #isConnected = false;
-  /** Why no transport could be opened, as it was told last. */
+  /** The last reason why no transport could be opened. */
   #told = '';
   /** Failures since the last data. */
   #failures = 0;
@@ -84,7 +84,7 @@ export class Subscription {
     this.#call(() => this.#sink.disconnected?.(error));
   }
 
-  /** No transport could be opened for it; each reason is told once. */
+  /** No transport could be opened for it. Each reason is reported once. */
   failing(error: TradingGraphError): void {
     if (this.isOver || this.#told === error.message) return;
     this.#told = error.message;

@@ -12,7 +12,7 @@ interface Node {
   nodes: readonly Node[];
 }
 
-/** The outermost fields of the document's first operation, with those of its fragments, whatever their types. */
+/** The outermost fields of the document's first operation, with those of its fragments of any type. */
 export function selectedFields(document: string): readonly SelectedField[] {
   const definitions = nodesOf(
     document
