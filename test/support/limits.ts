@@ -35,11 +35,6 @@ export function limited<Name extends LimitName>(name: Name, max: number): Pick<L
   return { [name]: limit } as Pick<LimitTable, Name>;
 }
 
-/** All limits, of which one is so many and none refills. */
-export function onlyLimited(name: LimitName, max: number): LimitTable {
-  return withoutRefills({ ...DEFAULT_LIMITS, ...limited(name, max) });
-}
-
 /** The same limits, which refill so slowly that no test notices, however busy the machine is. */
 export function withoutRefills<Table extends Partial<LimitTable>>(table: Table): Table {
   const rows = Object.entries(table).map(([name, row]) => {

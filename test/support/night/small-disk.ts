@@ -30,9 +30,6 @@ export async function mountSmallDisk() {
   };
 }
 
-/** Whether this process may mount one. */
-export const mayMount = process.platform === 'linux' && process.getuid?.() === 0;
-
 function run(command: string, ...args: string[]): void {
   const { status, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command}: ${stderr}`);
