@@ -7,9 +7,9 @@ import {
   PersistedDocuments,
   type PersistedDocumentsOptions,
 } from './documents/persisted-documents.ts';
-import { createEventResults } from './execution/event-results.ts';
-import { createExecution } from './execution/execution.ts';
-import { createResponseCache, type ResponseCache } from './execution/response-cache.ts';
+import { EventResults } from './execution/event-results.ts';
+import { Execution } from './execution/execution.ts';
+import { ResponseCache } from './execution/response-cache.ts';
 import { createErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
 import type { EngineLimiter } from './operation/limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline/pipeline.ts';
@@ -60,7 +60,7 @@ export type Engine = ReturnType<typeof createEngine>;
 export function createEngine(options: EngineOptions) {
   const { metrics, readiness, cachedResponsesBytes, connections } = options;
   const caches = {
-    responses: createResponseCache(cachedResponsesBytes, metrics.graph.cacheReads.response),
+    responses: new ResponseCache(cachedResponsesBytes, metrics.graph.cacheReads.response),
     persisted: new PersistedDocuments(options),
   };
   const settings = settingsOf(options, pipelineOf(options, caches));
@@ -83,11 +83,11 @@ function pipelineOf(
   return new Pipeline({
     ...shared,
     admission: { ...shared, persisted, keepsTree: hasPlugins },
-    execution: createExecution({
+    execution: new Execution({
       ...shared,
       responses,
-      confirms: !hasPlugins,
-      events: createEventResults(shared),
+      hasPlugins,
+      events: new EventResults(shared),
     }),
   });
 }

@@ -6,14 +6,14 @@ import type { ClientLimits } from '../admission/client-limits.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext, Validity } from '../admission/operation-context.ts';
 import type { SharedUse } from '../documents/shared-use.ts';
-import { jsonBytes, jsonText } from './json-text.ts';
+import { jsonText } from './json-text.ts';
 import { CachedResult, type ResponseCache } from './response-cache.ts';
 
 export interface CachedAnswerParts {
   readonly responses: ResponseCache;
   readonly limits: ClientLimits;
-  /** Whether 304 may be sent without the result, which others might change. */
-  readonly confirms: boolean;
+  /** Whether plugins see the result, and may change it. */
+  readonly hasPlugins: boolean;
 }
 
 type Execute = (context: OperationContext) => MaybePromise<ExecutionResult>;
@@ -46,7 +46,7 @@ export function cachedAnswer(
 
 function answerFor(
   validity: Validity,
-  { responses, limits, confirms }: CachedAnswerParts,
+  { responses, limits, hasPlugins }: CachedAnswerParts,
   context: OperationContext,
   use: SharedUse,
   execute: Execute,
@@ -56,24 +56,25 @@ function answerFor(
   const name = nameOf(validity, operation, use);
   const known = responses.get(name);
   const etag = known?.etag ?? tagFor(name);
-  if (confirms && known && isNamed(operation.transport.ifNoneMatch, etag)) {
-    responses.reads?.hit.add();
+  if (!hasPlugins && known && isNamed(operation.transport.ifNoneMatch, etag)) {
+    responses.reads.hit.add();
     return new CachedResult({ etag, freshSeconds, bytes: null, packed: null });
   }
   const found = (bytes: Buffer) => {
     const packed = use.selectsTime
       ? null
       : (encoding: Encoding) => responses.packed(name, bytes, encoding);
-    return new CachedResult({ etag, freshSeconds, bytes, packed });
+    const data = hasPlugins ? JSON.parse(bytes.toString()).data : null;
+    return new CachedResult({ etag, freshSeconds, bytes, packed }, data);
   };
   if (known?.plain) {
-    responses.reads?.hit.add();
+    responses.reads.hit.add();
     operation.meter.fields = operation.cost;
     // It is charged the estimate, as a measure of the bytes that are sent.
     limits.limiter.spend('fields', limits.currentClient(operation), operation.cost);
     return found(known.plain);
   }
-  responses.reads?.miss.add();
+  responses.reads.miss.add();
   const written = (bytes: Buffer) => {
     responses.set(name, { etag, plain: use.selectsTime ? null : bytes });
     return found(bytes);
@@ -87,7 +88,9 @@ function answerFor(
 }
 
 function bytesOf({ data }: ExecutionResult, { meter }: Operation): MaybePromise<Buffer> {
-  return chain(jsonText({ data: data ?? null }, meter), (text) => jsonBytes(text, meter));
+  return chain(jsonText({ data: data ?? null }, meter), (text) =>
+    typeof text === 'string' ? Buffer.from(text) : Buffer.concat(text),
+  );
 }
 
 /** The cache key. Coerced values: variables that the document does not use make no difference. */

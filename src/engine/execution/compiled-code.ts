@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import type { OperationDefinitionNode, VariableValues } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Selections } from '../documents/selections.ts';
@@ -24,7 +23,6 @@ export function compile(
   const ir = irOf(selections, operation, flags);
   if (ir === null) return null;
   const { nullable, size } = ir;
-  spareMaglev(size);
   const { root, args } = generate(ir);
   const areFixed = args.every((each) => typeof each !== 'function');
   const read = (variables: VariableValues) =>
@@ -63,19 +61,4 @@ export class CompiledCodeCache extends LRUCache<CompiledCode, () => void> {
   get byteSize(): number {
     return this.calculatedSize * BYTES_PER_FIELD;
   }
-}
-
-// Hardly a document that a client writes has as many.
-const LARGE_FIELDS = 150;
-let isOn = true;
-
-/**
- * V8's middle compiler, Maglev, saves a third of the CPU of a process's first thousands of requests. For code that is
- * generated from one large document it takes up to 60 MB on each of its threads, and keeps them: 250 MB in
- * the worst case found. So it compiles until the first such code comes, and nothing afterwards.
- */
-function spareMaglev(fields: number): void {
-  if (!isOn || fields <= LARGE_FIELDS) return;
-  isOn = false;
-  setFlagsFromString('--no-maglev');
 }

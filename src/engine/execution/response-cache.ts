@@ -23,46 +23,49 @@ const SHARED_QUALITY = 5;
 // The measured overhead of an entry, so that a flood of tiny responses counts at its true size.
 const BYTES_PER_ENTRY = 700;
 
-export type ResponseCache = ReturnType<typeof createResponseCache>;
-
 /**
  * Responses made of what a group shares alone, as bytes, equal for one version, document and variables. An entry belongs
  * to no viewer, as marks promised and its run confirmed; the viewer is proved before anything is sent.
  */
-export function createResponseCache(maxBytes: number, reads: CacheReads | null = null) {
-  const underWay = new Map<string, Promise<Buffer>>();
-  const entries = new LRUCache<string, Entry>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+export class ResponseCache {
+  readonly reads: CacheReads;
+  readonly #underWay = new Map<string, Promise<Buffer>>();
+  readonly #entries: LRUCache<string, Entry>;
 
-  function keep(name: string, encoding: Encoding, bytes: Buffer): Buffer {
-    const packed = alone(bytes);
-    entries.set(name, { answer: null, ...entries.peek(name), [encoding]: packed });
-    return packed;
+  constructor(maxBytes: number, reads: CacheReads) {
+    this.reads = reads;
+    this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf });
   }
 
-  return {
-    reads,
-    get byteSize(): number {
-      return entries.calculatedSize;
-    },
-    get(name: string): CachedResponse | undefined {
-      return entries.get(name)?.answer ?? undefined;
-    },
-    set(name: string, { etag, plain }: CachedResponse): void {
-      const answer = { etag, plain: plain && alone(plain) };
-      entries.set(name, { ...entries.peek(name), answer });
-    },
-    /** Compresses each response once, off the event loop; concurrent requests share one single flight. */
-    packed(name: string, plain: Buffer, encoding: Encoding): MaybePromise<Buffer> {
-      const cached = entries.get(name)?.[encoding];
-      if (cached) return cached;
-      const task = `${encoding} ${name}`;
-      return memo(underWay, task, () =>
-        pack(plain, encoding, SHARED_QUALITY)
-          .then((bytes) => keep(name, encoding, bytes))
-          .finally(() => underWay.delete(task)),
-      );
-    },
-  };
+  get byteSize(): number {
+    return this.#entries.calculatedSize;
+  }
+
+  get(name: string): CachedResponse | undefined {
+    return this.#entries.get(name)?.answer ?? undefined;
+  }
+
+  set(name: string, { etag, plain }: CachedResponse): void {
+    const answer = { etag, plain: plain && alone(plain) };
+    this.#entries.set(name, { ...this.#entries.peek(name), answer });
+  }
+
+  /** Compresses each response once, off the event loop; concurrent requests share one single flight. */
+  packed(name: string, plain: Buffer, encoding: Encoding): MaybePromise<Buffer> {
+    const cached = this.#entries.get(name)?.[encoding];
+    if (cached) return cached;
+    const task = `${encoding} ${name}`;
+    return memo(this.#underWay, task, () =>
+      pack(plain, encoding, SHARED_QUALITY)
+        .then((bytes) => {
+          const packed = alone(bytes);
+          const entry = this.#entries.peek(name);
+          this.#entries.set(name, { answer: null, ...entry, [encoding]: packed });
+          return packed;
+        })
+        .finally(() => this.#underWay.delete(task)),
+    );
+  }
 }
 
 function sizeOf({ answer, br, gzip }: Entry, name: string): number {
@@ -80,40 +83,22 @@ interface ResultBytes {
   readonly packed: ((encoding: Encoding) => MaybePromise<Buffer>) | null;
 }
 
-/**
- * A result that can be named, cached and sent again unchanged, as its transport sends it. Its data is parsed for whoever
- * looks at it, and is an own property, so that a copy of the result is one of the data, and not of the bytes.
- */
+/** A result that can be named, cached and sent again unchanged. Plugins alone look at its data. */
 export class CachedResult implements ExecutionResult {
-  declare readonly data: Record<string, unknown> | null;
+  readonly sent: ResultBytes;
+  readonly data: Record<string, unknown> | null;
   declare readonly extensions?: Record<string, unknown>;
-  /** One accessor for all results: V8 would keep a closure of each in the description of its shape, and its request with it. */
-  static readonly #DATA: PropertyDescriptor = {
-    enumerable: true,
-    get(this: CachedResult) {
-      const { bytes } = this.#sent;
-      this.#data ??= bytes === null ? null : JSON.parse(bytes.toString()).data;
-      return this.#data ?? null;
-    },
-  };
-  readonly #sent: ResultBytes;
-  #data: Record<string, unknown> | null | undefined;
 
-  constructor(sent: ResultBytes, extensions?: Record<string, unknown>) {
-    this.#sent = sent;
-    Object.defineProperty(this, 'data', CachedResult.#DATA);
-    if (extensions)
-      Object.defineProperty(this, 'extensions', { enumerable: true, value: extensions });
-  }
-
-  get sent(): ResultBytes {
-    return this.#sent;
+  constructor(sent: ResultBytes, data: Record<string, unknown> | null = null) {
+    this.sent = sent;
+    this.data = data;
   }
 
   withExtensions(extensions: Record<string, unknown>): CachedResult {
-    if (this.#sent.bytes === null) return this;
+    if (this.sent.bytes === null) return this;
     const end = Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`);
-    const bytes = Buffer.concat([this.#sent.bytes.subarray(0, -1), end]);
-    return new CachedResult({ ...this.#sent, bytes, packed: null }, extensions);
+    const bytes = Buffer.concat([this.sent.bytes.subarray(0, -1), end]);
+    const result = new CachedResult({ ...this.sent, bytes, packed: null }, this.data);
+    return Object.assign(result, { extensions });
   }
 }

@@ -13,7 +13,7 @@ import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { type AdmissionParts, admit } from '../admission/admission.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import type { Subscribed } from '../execution/begin-events.ts';
+import type { Subscribed } from '../execution/event-results.ts';
 import type { Execution } from '../execution/execution.ts';
 import { iterated, iteratedEvents } from '../execution/iterated-events.ts';
 import { beginTrace } from '../execution/operation-traces.ts';
@@ -120,10 +120,14 @@ export class Pipeline {
     const { execution, createContext } = this.#parts;
     const context = createContext(caller, operation);
     if (this.#yoga !== null) return this.#enveloped(this.#yoga, caller, context);
-    const run = () =>
-      isSubscription(operation) ? execution.subscribe(context) : execution.execute(context);
-    const ended = (outcome: Subscribed) => this.#ended(context, outcome);
-    return { kind: 'opened', operation, start: () => chain(begun(operation, run), ended) };
+    const start = () => {
+      beginTrace(operation);
+      const outcome = isSubscription(operation)
+        ? execution.subscribe(context)
+        : execution.execute(context);
+      return chain(outcome, (settled) => this.#ended(context, settled));
+    };
+    return { kind: 'opened', operation, start };
   }
 
   /** Has the plugins parse and validate an operation, and run around its execution. */
@@ -146,12 +150,13 @@ export class Pipeline {
         return chain(enveloped.contextFactory(), (contextValue) => {
           const { variables, operationName } = params;
           const args = { schema, document, contextValue, variableValues: variables, operationName };
-          const run = () =>
-            isSubscription(operation) ? enveloped.subscribe(args) : enveloped.execute(args);
+          const run = () => {
+            beginTrace(operation);
+            return isSubscription(operation) ? enveloped.subscribe(args) : enveloped.execute(args);
+          };
           const start = () =>
-            chain(
-              guarded(() => begun(operation, run), failed),
-              (outcome) => this.#ended(context, this.#checked(own, outcome)),
+            chain(guarded(run, failed), (outcome) =>
+              this.#ended(context, this.#checked(own, outcome)),
             );
           return { kind: 'opened', operation, start } as const;
         });
@@ -198,11 +203,6 @@ export class Pipeline {
 export interface Answer {
   readonly operation: Operation | null;
   readonly outcome: Subscribed | Refusal;
-}
-
-function begun(operation: Operation, run: () => MaybePromise<Subscribed>) {
-  beginTrace(operation);
-  return run();
 }
 
 function isSubscription({ prepared }: Operation): boolean {

@@ -70,8 +70,9 @@ export class Limiter<Name extends string> {
   take(name: Name, client: Client, points = 1, needed = points): Taken {
     const nowMs = this.#clock.now();
     const bucket = this.#bucketOf(name, client, nowMs);
-    const before = taken(bucket.tokens, nowMs, needed);
-    if (points === 0 || before.isOver) return before;
+    if (points === 0 || isTooLittle(bucket.tokens.left(nowMs), needed)) {
+      return taken(bucket.tokens, nowMs, needed);
+    }
     this.#spendFrom(name, bucket, points, nowMs);
     return taken(bucket.tokens, nowMs, needed - points);
   }
@@ -102,7 +103,12 @@ export class Limiter<Name extends string> {
     this.#unshared.add(bucket);
   }
 
-  #bucketOf(name: Name, { kind, key }: Client, nowMs: number): Bucket {
+  #bucketOf(name: Name, client: Client, nowMs: number): Bucket {
+    const { kind, key } = client;
+    return this.#buckets.get(name)?.get(kind)?.get(key) ?? this.#newBucket(name, client, nowMs);
+  }
+
+  #newBucket(name: Name, { kind, key }: Client, nowMs: number): Bucket {
     const known = memo(memo(this.#buckets, name, newKinds), kind, newBuckets);
     return memo<string, Bucket>(known, key, () => {
       const rule = memo(this.#rules, `${name} ${kind}`, () => this.#ruleOf(name, kind));
@@ -133,9 +139,13 @@ export class Limiter<Name extends string> {
   }
 }
 
+function isTooLittle(left: number, needed: number): boolean {
+  return left + TOLERANCE < needed;
+}
+
 function taken(tokens: TokenBucket, nowMs: number, needed: number): Taken {
   const { max, perMs } = tokens.rule;
   const left = tokens.left(nowMs);
-  const isOver = left + TOLERANCE < needed;
+  const isOver = isTooLittle(left, needed);
   return { isOver, left, max, waitMs: ((isOver ? needed : max) - left) / perMs };
 }

@@ -7,10 +7,7 @@ import {
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
 import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
-import {
-  createEventResults,
-  type EventResults,
-} from '../../../src/engine/execution/event-results.ts';
+import { EventResults } from '../../../src/engine/execution/event-results.ts';
 import { createErrorCodes } from '../../../src/engine/operation/error-codes.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../src/engine/operation/meter.ts';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
@@ -74,7 +71,7 @@ function resultsFor(fieldsPerMinute: number): EventResults {
     traits: {},
     describe: () => ({ message: 'masked', extensions: {} }),
   });
-  return createEventResults({
+  return new EventResults({
     codes,
     receipts: false,
     scheduler: new FairScheduler(),

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type ExecutionResult, executeRootSelectionSet, GraphQLError } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
-import { jsonBytes, jsonText } from '../../../src/engine/execution/json-text.ts';
+import { jsonText } from '../../../src/engine/execution/json-text.ts';
 import { COSTLY_FIELDS, Meter } from '../../../src/engine/operation/meter.ts';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { perGroup } from '../../../src/schema/sharing.ts';
@@ -51,7 +51,8 @@ const costly = (sliceMs: number, maxFields = 1_000_000) =>
   meterFor(maxFields, COSTLY_FIELDS + 1, sliceMs);
 
 async function written(result: ExecutionResult, meter = costly(5)): Promise<string> {
-  return String(await jsonBytes(await jsonText(result, meter), meter));
+  const text = await jsonText(result, meter);
+  return typeof text === 'string' ? text : Buffer.concat(text).toString();
 }
 
 /** As a transport executes it: a large answer, in slices. */
@@ -120,14 +121,12 @@ test('errors are written as errors, undefined is left out', async () => {
   expect(await written(result)).toBe(JSON.stringify(result));
 });
 
-test('writing and joining a large answer yields to other tasks', async () => {
+test('writing a large answer yields to other tasks', async () => {
   const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: `row ${id}`, ids: [id] }));
   expect(await turnsDuring(async () => jsonText({ data: { rows } }, costly(5)))).toBeGreaterThan(3);
   const slices = costly(0);
   const short = { data: { list: Array(20_000).fill(0) } };
   expect(await turnsDuring(async () => jsonText(short, slices))).toBeGreaterThan(100);
-  const chunks = Array.from({ length: 10 }, () => Buffer.from('x'));
-  expect(await turnsDuring(async () => jsonBytes(chunks, slices))).toBeGreaterThan(3);
 });
 
 const began: string[] = [];

@@ -1,11 +1,14 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { isNamed } from '../../../src/engine/execution/cached-answer.ts';
-import { createResponseCache } from '../../../src/engine/execution/response-cache.ts';
+import { ResponseCache } from '../../../src/engine/execution/response-cache.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { heldBytes } from '../../support/heap.ts';
 
 const MEGABYTE = 1024 * 1024;
+
+const cacheOf = (maxBytes: number) =>
+  new ResponseCache(maxBytes, { hit: { add() {} }, miss: { add() {} } });
 
 /** A text that does not compress. */
 function noise(bytes: number, seed = 'noise'): Buffer {
@@ -15,7 +18,7 @@ function noise(bytes: number, seed = 'noise'): Buffer {
 
 describe('what is held', () => {
   test('never weighs more than is allowed, the packed ones included', async () => {
-    const cache = createResponseCache(MEGABYTE);
+    const cache = cacheOf(MEGABYTE);
     for (let i = 0; i < 40; i += 1) {
       const bytes = noise(60_000, `answer ${i}`);
       cache.set(`key ${i}`, { etag: 'tag', plain: bytes });
@@ -30,7 +33,7 @@ describe('what is held', () => {
 
   test('counts the memory it takes, even when it consists of many small parts', async () => {
     const before = heldBytes();
-    const cache = createResponseCache(8 * MEGABYTE);
+    const cache = cacheOf(8 * MEGABYTE);
     for (let i = 0; i < 60_000; i += 1) {
       // Each is cut out of a larger block, as texts of this size are.
       const bytes = Buffer.from(`{"data":{"instrument":{"id":"${i}"}}}`);
@@ -43,7 +46,7 @@ describe('what is held', () => {
 });
 
 test('a packed answer is made once for all who ask meanwhile, beside other packings, and is no answer by itself', async () => {
-  const cache = createResponseCache(MEGABYTE);
+  const cache = cacheOf(MEGABYTE);
   const bytes = Buffer.alloc(200_000, 'abc');
   const all = await Promise.all([1, 2, 3].map(() => cache.packed('key', bytes, 'br')));
   expect(all[1]).toBe(all[0]);

@@ -2,7 +2,7 @@ import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import { MessageType } from 'graphql-ws';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
-import type { Subscribed } from '../../execution/begin-events.ts';
+import type { Subscribed } from '../../execution/event-results.ts';
 import { jsonText } from '../../execution/json-text.ts';
 import { asGraphQLError } from '../../operation/error-codes.ts';
 import type { Meter } from '../../operation/meter.ts';
