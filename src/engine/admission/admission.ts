@@ -110,7 +110,7 @@ function prepareDocument(
     : scheduler.turn(client.key).then(prepare);
 }
 
-/** Finds the operation that is meant. Refuses a mutation by GET, which caches may repeat, and events nobody accepts. */
+/** Finds the operation by its name. Refuses mutations by GET, which caches may repeat, and events that the client does not accept. */
 function selectOperation(
   document: PreparedDocument,
   name: string | null,

@@ -7,7 +7,7 @@ import type { Operation } from './operation.ts';
 
 interface Charged {
   readonly kind: 'charged';
-  /** The headers of the response, whatever it is. */
+  /** The headers of every response to it. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +31,7 @@ export class ClientLimits {
     return refusal === null ? { kind: 'charged', headers } : withHeaders(refusal, headers);
   }
 
-  /** The client as it is known by now: what was counted for its address moves to the account that it has proved. */
+  /** Returns the client that is charged now. Counts of its address move to the account that it has proved. */
   currentClient(operation: Operation): Client {
     const before = operation.client;
     const client = operation.clientNow();

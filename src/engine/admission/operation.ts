@@ -14,13 +14,13 @@ export interface Operation {
   readonly transport: TransportContext;
   /** Aborted once no client waits for the answer. */
   readonly signal: AbortSignal | undefined;
-  /** The headers of the response, whatever it is. */
+  /** The headers of every response to it. */
   readonly headers: Readonly<Record<string, string>>;
   readonly params: RequestedDocument;
   readonly document: PreparedDocument;
   readonly prepared: PreparedOperation;
   readonly values: VariableValues;
-  /** The values beside the document on which its amounts depend. */
+  /** The values of this request on which its cost and its plans depend. */
   readonly inputs: CostInputs;
   /** The fields that the answer can contain, as estimated. */
   readonly cost: number;
@@ -31,7 +31,7 @@ export interface Operation {
   readonly clientNow: () => Client;
   /** The client that has been charged so far. */
   client: Client;
-  /** The token that it has issued; null where it signs nobody in. */
+  /** The token that it has issued; null unless it is a sign-in. */
   issuedToken: string | null;
   trace: TraceSpan | null;
   /** The events of a subscription that has begun, which its transport delivers. */

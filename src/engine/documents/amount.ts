@@ -1,7 +1,7 @@
 /** Sizes a list at run time; called only where a document selects such a list. */
 export type SizeOf = (name: string) => number;
 
-/** What the cost of an operation depends on beside its document. */
+/** The inputs of an operation's cost that its document does not have. */
 export interface CostInputs {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Returns the number of entries of a list whose size the schema names. */

@@ -115,7 +115,7 @@ interface Place {
   inner: Places | null;
 }
 
-/** What is selected at one place of the answer, by response keys; all spreads are under '...'. */
+/** The selections at one place of the answer, by response keys. All fragment spreads are under '...'. */
 type Places = Map<string, Place>;
 
 /** Measures selections with their fragments unfolded, one definition after the other. It stops at the most selections. */

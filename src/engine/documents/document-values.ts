@@ -19,7 +19,7 @@ export function valueReader({ variableDefinitions = [] }: OperationDefinitionNod
   };
 }
 
-/** Of lists and objects only the length and the presence matter: their entries are not read. */
+/** Entries of lists and objects are not read: cost needs a list's length, and whether an object is given. */
 export function literalOf(node: ValueNode): unknown {
   if (node.kind === Kind.INT) return Number(node.value);
   if (node.kind === Kind.BOOLEAN) return node.value;

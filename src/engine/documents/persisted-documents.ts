@@ -15,7 +15,7 @@ export interface PersistedDocumentsOptions {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** The parameters with the text of the document, by whatever name the client has sent it. */
+/** The parameters with the text of the document, also where the client has sent its id alone. */
 export interface RequestedDocument extends Params {
   readonly query: string;
   /** Null where no manifest has it. */

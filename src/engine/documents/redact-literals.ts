@@ -10,7 +10,7 @@ const MAX_MESSAGE_LENGTH = 500;
 // Characters that JSON and GraphQL escape.
 const ESCAPED = /["\\\p{C}]/u;
 
-/** Redacts values that a message quotes, such as a password beside a typo. */
+/** Redacts values that a message quotes, such as a password in an input with a typo. */
 export function redactTexts(message: string, texts: Iterable<string>): string {
   let redacted = shortened(message);
   const { length } = redacted;

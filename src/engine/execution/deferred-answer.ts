@@ -11,7 +11,7 @@ export interface DeferredAnswerOptions {
   readonly masked: <Part extends object>(part: Part) => Part;
   /** Called for each part that is made; throws where the answer must not go on. */
   readonly made: () => void;
-  /** What the last part has beside its data. */
+  /** Returns the members that only the last part has. */
   readonly last: () => object;
   readonly write: (part: object) => MaybePromise<JsonText>;
   readonly failure: (error: unknown) => ExecutionResult;
@@ -51,7 +51,7 @@ export function deferredAnswer(
     text: (part) => write(part as object),
     failure: (error) => ({ ...failure(error), hasNext: false }) as ExecutionResult,
     ended() {
-      // What is under way stops at once: the generator above would first wait for the next part.
+      // Stops the execution at once: the generator above would first wait for the next part.
       fireAndForget('response', subsequentResults.return());
       ended();
     },

@@ -95,7 +95,7 @@ export class EventResults {
       return source;
     }
     const events = source instanceof PullStream ? source : pullStreamOf<unknown>(source);
-    // The subscription may have proved its account by now.
+    // Beginning the subscription may have proved its account.
     limits.currentClient(operation);
     const slot = Slot.take(limits.limiter, 'subscriptions', clientNow);
     if (slot === null) {
@@ -239,7 +239,7 @@ async function written(making: MaybePromise<MadeResult>, meter: Meter): Promise<
   return made;
 }
 
-/** True as long as no run has read what is not the account's, whatever the marks say. */
+/** True until a run has read something that is not the account's, against the marks of its fields. */
 function mayShare({ sharedUse }: PreparedOperation): boolean {
   return sharedUse !== null && !sharedUse.isBarred;
 }

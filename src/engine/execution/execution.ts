@@ -40,7 +40,7 @@ export class Execution {
     return this.#parts.events.begin(context);
   }
 
-  /** The result as it is sent, whatever plugins have made of it. */
+  /** Returns the result as it is sent, after plugins. */
   ended(context: OperationContext, result: Subscribed): Subscribed {
     const { operation } = context;
     const isSubscription = operation.prepared.node.operation === 'subscription';
@@ -100,7 +100,7 @@ export class Execution {
     const { operation } = context;
     const { meter } = operation;
     if (!meter.isCostly) return this.#charged(context);
-    // Its account may have been proved meanwhile, to look into a cache.
+    // Looking into the cache may have proved its account.
     const client = limits.currentClient(operation);
     if (limits.limiter.take('largeAnswers', client).isOver) {
       return { errors: overLimit('costly operations').errors };

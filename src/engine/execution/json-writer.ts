@@ -11,7 +11,7 @@ export class WrittenItems {
 
   constructor(values: readonly unknown[], blocks: TextBlocks) {
     const writer = new JsonWriter(blocks);
-    // They are few, so that nobody need have a turn in between.
+    // The items are few enough for one turn.
     Array.from(writer.items(values));
     this.chunks = writer.end();
   }

@@ -44,7 +44,7 @@ export type Metering = ReturnType<typeof createMetering>;
 export function createMetering(schema: GraphQLSchema) {
   const outcomes = outcomeTypes(schema);
 
-  /** The outcome of a write is returned whatever the reads beside it cost. */
+  /** The outcome of a write is returned even where the reads of the same mutation exceed the budget. */
   const isOutcome = (parent: GraphQLCompositeType, field: Field) =>
     parent === schema.getMutationType() ||
     (outcomes.has(parent.name) && isLeafType(getNamedType(field.type)));

@@ -2,7 +2,7 @@ import type { CodeTraits } from '../../lib/error-traits.ts';
 
 const BY_THE_CALLER = { retryable: false, outcome: 'caller' } as const;
 
-/** The codes of whatever is refused before the schema's own fields are executed. */
+/** The codes of requests that are refused before a field of the schema is executed. */
 export const REQUEST_CODES = {
   GRAPHQL_PARSE_FAILED: BY_THE_CALLER,
   GRAPHQL_VALIDATION_FAILED: BY_THE_CALLER,

@@ -28,7 +28,7 @@ interface MeterOptions {
   readonly estimate: number;
   /** Whether others see the result, as a tree, before it is serialized. */
   readonly keepsTree?: boolean;
-  /** Aborted once nobody waits for the answer. Left out for a mutation, whose writes are made whoever waits. */
+  /** Aborted when the client has left. Undefined for a mutation: its writes are made even then. */
   readonly signal?: AbortSignal | undefined;
   /** Whether it is a mutation's: what that writes waits for nothing, what it reads has room of its own. */
   readonly isWrite?: boolean;
@@ -81,7 +81,7 @@ export class Meter {
 
   leave(): void {
     const room = this.#room;
-    // A list that is left behind by an error elsewhere, may begin later, and wait for nobody.
+    // A list that an error elsewhere has made useless may still begin later; it must not wait.
     this.#room = NO_WAIT;
     if (room === null || room === NO_WAIT) return;
     const left = room.then(() => this.scheduler.leave(this.#share, this.#estimate));
@@ -96,7 +96,7 @@ export class Meter {
     return this.#isOver;
   }
 
-  /** Call it when a turn begins: an answer for nobody ends like one over its budget. */
+  /** Call it when a turn begins: the answer of a client that has left ends like one over its budget. */
   isOverNow(): boolean {
     if (this.#signal?.aborted) this.#isOver = true;
     return this.#isOver;

@@ -20,7 +20,7 @@ export class OverLimitError extends GraphQLError {
 
 const RETRY_SECONDS = 10;
 
-/** Refuses what a client sends beyond its messages, whatever it is. */
+/** Refuses a request or message of a client that has sent too many messages. */
 export function tooManyMessages(): Refusal {
   return overLimit('messages', RETRY_SECONDS);
 }

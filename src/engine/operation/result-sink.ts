@@ -1,4 +1,4 @@
-/** A result as JSON: a string, or chunks of UTF-8 outside the heap where it is large, which nobody copies into one. */
+/** A result as JSON: a string, or where it is large chunks of UTF-8 outside the heap, which are not joined. */
 export type JsonText = string | readonly Buffer[];
 
 /** Receives results one at a time, with back-pressure. */

@@ -48,7 +48,7 @@ export type TeamPlugin = Plugin<PluginContext> | object;
 
 interface OwnContext {
   readonly context: OperationContext;
-  /** What a mutation's execution has resulted in; null before. */
+  /** The result of a mutation's execution; null before. */
   executed: ExecutionResult | null;
   /** The events of a subscription as plugins are given them; null where there are none. */
   events: AsyncIterable<ExecutionResult> | null;
@@ -165,7 +165,7 @@ export class Pipeline {
     );
   }
 
-  /** What plugins have made of an outcome, as it may be sent. */
+  /** Returns the outcome that is sent, after plugins. */
   #checked({ context, executed, events }: OwnContext, outcome: Subscribed): Subscribed {
     const { operation } = context;
     if (Symbol.asyncIterator in outcome) {
@@ -243,7 +243,7 @@ function useAdmittedDocument(): Plugin<PluginContext> {
   };
 }
 
-/** Executes what was admitted, whatever document and variables plugins hand on. */
+/** Executes the admitted operation, even where plugins hand on another document or other variables. */
 function useExecution(execution: Execution): Plugin<PluginContext> {
   return {
     onExecute({ setExecuteFn }) {
