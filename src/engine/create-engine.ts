@@ -10,7 +10,7 @@ import {
 import { EventResults } from './execution/event-results.ts';
 import { Execution } from './execution/execution.ts';
 import { ResponseCache } from './execution/response-cache.ts';
-import { createErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
+import { ErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
 import type { EngineLimiter } from './operation/limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline/pipeline.ts';
 import type { CONNECTIONS } from './transports/connections/connection-bounds.ts';
@@ -77,7 +77,7 @@ function pipelineOf(
 ): Pipeline {
   const { plugins, limiter, metrics } = options;
   const limits = new ClientLimits(limiter);
-  const codes = createErrorCodes({ ...options, metrics: metrics.graph });
+  const codes = new ErrorCodes({ ...options, metrics: metrics.graph });
   const hasPlugins = plugins.length > 0;
   const shared = { ...options, limits, codes };
   return new Pipeline({

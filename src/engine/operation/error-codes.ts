@@ -21,29 +21,32 @@ export interface ErrorCodesOptions {
   readonly describe: (cause: unknown) => PublicCause;
 }
 
-export type ErrorCodes = ReturnType<typeof createErrorCodes>;
-
 /** Gives errors their codes: they are masked and counted, and the log keeps their causes. */
-export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesOptions) {
-  const repeated = createRepeatedErrors(steadyClock.now);
+export class ErrorCodes {
+  readonly #options: ErrorCodesOptions;
+  readonly #repeated = createRepeatedErrors(steadyClock.now);
 
-  /** True for the code of an error of which neither the client nor the user is the cause. */
-  function isFault(code: unknown): boolean {
-    return typeof code === 'string' && traits[code]?.outcome === 'fault';
+  constructor(options: ErrorCodesOptions) {
+    this.#options = options;
   }
 
-  function masked(errors: readonly GraphQLError[], record: RequestSummary): GraphQLError[] {
+  /** True for the code of an error that the service or a backend has caused. */
+  isFault(code: unknown): boolean {
+    return typeof code === 'string' && this.#options.traits[code]?.outcome === 'fault';
+  }
+
+  masked(errors: readonly GraphQLError[], record: RequestSummary): GraphQLError[] {
     // One failing read surfaces at every field that needed it: it is described and logged once.
     const known = new Map<unknown, PublicCause>();
     return errors.map((error) => {
       const cause = error.originalError ?? error;
-      const described = known.get(cause) ?? publicCause(error, cause, record.requestId);
+      const described = known.get(cause) ?? this.#publicCause(error, cause, record.requestId);
       if (!known.has(cause)) {
-        logCause(cause, described, record.requestId, error);
-        countLimit(cause, described.extensions);
+        this.#log(cause, described, record.requestId, error);
+        this.#countLimit(cause, described.extensions);
       }
       known.set(cause, described);
-      count(described, record);
+      this.#count(described, record);
       if (described === error) return error;
       const { message, extensions } = described;
       const places = { ...placesOf(error), path: error.path };
@@ -52,21 +55,22 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
   }
 
   /** The result, or the events in its place, with masked errors. */
-  function maskedResult<Result extends object>(result: Result, record: RequestSummary): Result {
+  maskedResult<Result extends object>(result: Result, record: RequestSummary): Result {
     const { errors } = result as ExecutionResult;
-    return errors === undefined ? result : { ...result, errors: masked(errors, record) };
+    return errors === undefined ? result : { ...result, errors: this.masked(errors, record) };
   }
 
   /** Counts the errors of a request of which nothing is executed. */
-  function refused(errors: readonly GraphQLError[], record: RequestSummary): void {
+  refused(errors: readonly GraphQLError[], record: RequestSummary): void {
     for (const error of errors) {
-      count(error, record);
-      countLimit(error, error.extensions);
+      this.#count(error, record);
+      this.#countLimit(error, error.extensions);
     }
   }
 
-  function publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
+  #publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
     if (isPublic(error)) return error;
+    const { traits, describe } = this.#options;
     // The library's own have no code: they may quote the value that a field cannot have.
     if (cause instanceof GraphQLError && typeof cause.extensions.code === 'string') {
       const { code } = cause.extensions;
@@ -80,10 +84,8 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
       : described;
   }
 
-  function count(
-    { extensions, outcome, reason = null }: PublicCause,
-    record: RequestSummary,
-  ): void {
+  #count({ extensions, outcome, reason = null }: PublicCause, record: RequestSummary): void {
+    const { metrics, traits } = this.#options;
     const { code, operation, limit } = extensions;
     metrics.error(code, operation);
     const attributed = outcome ?? traits[String(code)]?.outcome ?? 'caller';
@@ -92,30 +94,32 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
     record.failed(String(code), isOverLimit ? 'refused' : attributed, reason);
   }
 
-  function countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
+  #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
+    const { metrics } = this.#options;
     if (cause instanceof Error && 'limit' in cause) metrics.refusal(cause.limit);
     else if (code === 'QUERY_TOO_COMPLEX' || limit !== undefined) metrics.refusal(limit);
     else if (code === 'PAYLOAD_TOO_LARGE') metrics.refusal('MAX_BODY_BYTES');
   }
 
   /**
-   * A fault here has its stack in the log, that of a field or of a list that is followed once a minute: it may fail in each
-   * row, or end thousands of subscriptions. What a backend did is in the request's own line, and in the backend's own while
-   * it fails: in an outage a line for each field would be a storm.
+   * Logs a fault with its stack, that of a field once a minute: it may fail in each row, or end thousands of
+   * subscriptions. A failed call of a backend is in the line of its request, and in that of the backend while it fails: a line for
+   * each field would be a storm in an outage.
    */
-  function logCause(
+  #log(
     cause: unknown,
     { extensions, reason, fault }: PublicCause,
     requestId: string,
     of: Pick<GraphQLError, 'path' | 'nodes'>,
   ): void {
+    const { log } = this.#options;
     const { code, operation } = extensions;
     if (code === 'INTERNAL' || fault !== undefined) {
       const err = fault ?? cause;
       const [node] = of.nodes ?? [];
       // The path has a client's aliases, which are of any number.
       const name = node?.kind === Kind.FIELD ? node.name.value : '';
-      const told = repeated(name, err instanceof Error ? err.message : '');
+      const told = this.#repeated(name, err instanceof Error ? err.message : '');
       if (told === null) return;
       const field = of.path?.filter((key) => typeof key === 'string').join('.');
       log.error({ requestId, code, operation, field, ...told, err }, 'a fault of the facade');
@@ -124,8 +128,6 @@ export function createErrorCodes({ log, metrics, traits, describe }: ErrorCodesO
       log.debug({ requestId, code, operation, reason: message }, 'a field failed');
     }
   }
-
-  return { isFault, masked, maskedResult, refused };
 }
 
 export function asGraphQLError(error: unknown): GraphQLError {

@@ -8,7 +8,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
 import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
 import { EventResults } from '../../../src/engine/execution/event-results.ts';
-import { createErrorCodes } from '../../../src/engine/operation/error-codes.ts';
+import { ErrorCodes } from '../../../src/engine/operation/error-codes.ts';
 import { COSTLY_FIELDS, type Meter } from '../../../src/engine/operation/meter.ts';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { singleClient } from '../../../src/lib/limits/client.ts';
@@ -65,7 +65,7 @@ const client = singleClient('account', '1');
 /** The results of clients that may have so many fields in a minute. */
 function resultsFor(fieldsPerMinute: number): EventResults {
   const limiter = createTestLimiter(limited('fields', fieldsPerMinute), createScriptedClock());
-  const codes = createErrorCodes({
+  const codes = new ErrorCodes({
     log: createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } }),
     metrics: { error() {}, refusal() {} },
     traits: {},
