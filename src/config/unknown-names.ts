@@ -1,6 +1,7 @@
 import type { Variables } from './given-value.ts';
 
 // "HOME" is near "HOST", and "POST" near "PORT": short names are not compared.
+const MIN_LETTERS = 5;
 const LETTERS_PER_TYPO = 5;
 const MIN_STEM_LETTERS = 7;
 
@@ -14,19 +15,19 @@ export function warnOfUnknownNames(environment: Variables, known: readonly strin
 }
 
 function nearestName(name: string, known: readonly string[]): string | undefined {
+  if (name.length < MIN_LETTERS) return undefined;
   const most = Math.floor(name.length / LETTERS_PER_TYPO);
-  const distances = known.map((one) => ({ one, edits: distance(name, one) }));
-  const near = distances.filter(({ edits }) => edits <= most);
-  return near.toSorted((a, b) => a.edits - b.edits)[0]?.one;
+  return known
+    .map((one) => ({ one, edits: editDistance(name, one) }))
+    .filter(({ one, edits }) => edits <= most || hasOtherEnd(name, one))
+    .toSorted((a, b) => a.edits - b.edits)[0]?.one;
 }
 
-/** The number of edits. Another last word counts as one: CATALOG_MAX_AGE, GATEWAY_TIMEOUT_SECONDS, GRAPHIQL_ENABLED. */
-function distance(name: string, candidate: string): number {
-  const stem = withoutLastWord(name);
-  const isLonger = stem === candidate && candidate.length >= MIN_STEM_LETTERS;
-  const isShorter = name === withoutLastWord(candidate) && name.includes('_');
-  const hasOtherEnd = stem === withoutLastWord(candidate) && stem.includes('_');
-  return isLonger || isShorter || hasOtherEnd ? 1 : editDistance(name, candidate);
+/** The last word is missing, added or different: CATALOG_MAX_AGE, GRAPHIQL_ENABLED, GATEWAY_TIMEOUT_SECONDS. */
+function hasOtherEnd(name: string, candidate: string): boolean {
+  const [stem, other] = [withoutLastWord(name), withoutLastWord(candidate)];
+  if (stem === candidate) return candidate.length >= MIN_STEM_LETTERS;
+  return other.includes('_') && (name === other || stem === other);
 }
 
 function withoutLastWord(name: string): string {

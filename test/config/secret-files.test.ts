@@ -64,7 +64,9 @@ test('a mistake in a file is reported without its content', async () => {
 });
 
 test('a secret of fewer than 32 bytes, or with a line end, is refused, from a file too, and not shown', async () => {
-  const refused = ['JWT_SECRET (value not shown): must be a shared secret of at least 32 bytes'];
+  const refused = [
+    'JWT_SECRET (value not shown): must be a shared secret of at least 32 bytes, without a line end',
+  ];
   expect(problemsOf({ JWT_SECRET: 'x'.repeat(31) })).toEqual(refused);
   // Bytes count, not characters.
   expect(problemsOf({ JWT_SECRET: 'ü'.repeat(16) })).toEqual([]);
@@ -75,6 +77,6 @@ test('a secret of fewer than 32 bytes, or with a line end, is refused, from a fi
   const ended = { JWT_SECRET: `${'x'.repeat(32)}\n`, JWT_SECRET_FILE: '' };
   const doubled = { JWT_SECRET_FILE: await fileWith(`${'x'.repeat(32)}\r\n\n`) };
   for (const environment of [ended, doubled]) {
-    expect(problemsOf(environment).join()).toContain('with a line end in it');
+    expect(problemsOf(environment).join()).toContain('without a line end');
   }
 });

@@ -52,8 +52,8 @@ test('no setting is taken for another', () => {
 });
 
 test.each([
-  [{ TRUSTED_PROXIES: '0.0.0.0/0' }, 'trusts everybody'],
-  [{ TRUSTED_PROXIES: '10.0.0.0/8, ::/0' }, '::/0 trusts everybody'],
+  [{ TRUSTED_PROXIES: '0.0.0.0/0' }, '0.0.0.0/0 lets each client choose'],
+  [{ TRUSTED_PROXIES: '10.0.0.0/8, ::/0' }, '::/0 lets each client choose'],
 ])('%j starts, with a warning', (environment, text) => {
   const { problems, warnings } = parseEnvironment(environment);
   expect(problems).toEqual([]);
