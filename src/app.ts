@@ -1,58 +1,225 @@
-import { type AppOptions, withDefaults } from './app/app-options.ts';
-import { watchGauges } from './app/observe.ts';
-import { openResources } from './app/open-resources.ts';
-import { programBuild } from './app/program-version.ts';
-import { atAddress, findUnusable } from './app/resources.ts';
+import { type AppOptions, type StartOptions, withDefaults } from './app/app-options.ts';
+import { sandboxSettings } from './app/embedded-sandbox.ts';
+import { GraphContext } from './app/graph-context.ts';
+import { Metrics } from './app/metrics.ts';
+import { programBuild, programVersion } from './app/program-version.ts';
 import { createShutdown } from './app/shutdown.ts';
-import { wireServer } from './app/wire-server.ts';
+import { sitesOf } from './app/sites.ts';
+import { atAddress, findUnusable, openConfiguredStores, openDocuments } from './app/usable.ts';
 import { type Config, ConfigError } from './config.ts';
-import { createAdminServer } from './engine/index.ts';
+import { expiryOf } from './domain/auth/claims.ts';
+import { TRADING_LIMITS } from './domain/auth/limits.ts';
+import { TokenEndedError } from './domain/auth/token-ended-error.ts';
+import { createVerifier } from './domain/auth/verifier.ts';
+import { createDomain } from './domain/create-domain.ts';
+import {
+  createAdminServer,
+  createEngine,
+  createExecutors,
+  Documents,
+  ENGINE_LIMITS,
+  Readiness,
+} from './engine/index.ts';
+import { Gateway } from './gateway/gateway.ts';
+import { LogicalClock, steadyClock } from './lib/clock.ts';
+import { FairScheduler } from './lib/fair-scheduler.ts';
+import { fireAndForget, onBackgroundFailure } from './lib/fire-and-forget.ts';
+import { limitsOf } from './lib/limits/limit.ts';
+import { Limiter } from './lib/limits/limiter.ts';
 import { listen } from './lib/listen.ts';
+import type { Log } from './lib/log.ts';
+import { MemoryWatch } from './lib/memory-watch.ts';
+import { createRepeatedErrors } from './lib/repeated-errors.ts';
+import { ERROR_CODES } from './schema/error-codes.ts';
+import { catalogSize } from './schema/list-sizes.ts';
+import { publicCause } from './schema/public-error.ts';
+import { printedSchema } from './schema/schema.ts';
+import { measuredOrderRecords } from './store/measured-order-records.ts';
+
+const DOCUMENT_LIMITS = { maxAliases: 30, maxDirectives: 20, maxTokens: 4_000 };
+const WITHOUT_KEYS =
+  'JWT_JWKS_URL and JWT_SECRET are unset: while an address sends forged tokens, new users at that address may wait';
 
 export type App = Awaited<ReturnType<typeof startApp>>;
 
-/** Starts the service; throws one ConfigError of all that cannot be used. The rest is tried only then: a probe could take a listener for the service. */
-export function startApp(config: Config, given: AppOptions = {}) {
-  return compose(config, given).catch(async (error: unknown) => {
+/** Starts the service; throws one ConfigError that lists all that cannot be used. */
+export async function startApp(config: Config, given: AppOptions = {}) {
+  try {
+    return await compose(config, withDefaults(config, given));
+  } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const { problems } = error;
-    const faulty = problems.map((line) => line.replace(/=.*/s, ''));
-    throw new ConfigError([...problems, ...(await findUnusable(config, new Set(faulty)))]);
-  });
+    const faulty = new Set(error.problems.map((line) => line.replace(/=.*/s, '')));
+    // Probe the rest only after a failure: probing could occupy the port that the service needs.
+    throw new ConfigError([...error.problems, ...(await findUnusable(config, faulty))]);
+  }
 }
 
-/** The composition root: what knows every layer, and makes every lasting object. */
-async function compose(config: Config, given: AppOptions) {
-  const options = withDefaults(config, given);
-  // Disposal closes what was opened where a later part cannot start.
-  await using started = new AsyncDisposableStack();
+/** The composition root: makes every lasting object of the process, in the order in which they need each other. */
+async function compose(config: Config, options: StartOptions) {
+  const { log, schema, cacheBytes } = options;
+  // Closes all of them in reverse order, also where a later one cannot start.
+  await using opened = new AsyncDisposableStack();
 
-  // These are opened first: the sandbox, tracing, the gateway, stores, trusted documents and live feeds.
-  const opened = await openResources(config, options, started);
+  const metrics = new Metrics();
+  opened.defer(logBackgroundFailures(log));
+  const memory = opened.use(new MemoryWatch(log));
+  const sandbox = config.sandbox
+    ? opened.use(await options.sandbox.start(sandboxSettings(config)))
+    : null;
+  const tracing = config.tracing ? opened.use(await openTracing(log)) : null;
 
-  // Then its transports are wired, and what operators see of all.
-  const wired = await wireServer(config, options, opened);
-  watchGauges(config, options, opened, wired);
+  const logicalClock = new LogicalClock();
+  const gateway = new Gateway({
+    ...config,
+    url: sandbox?.url ?? config.gatewayUrl ?? '',
+    logicalClock,
+    metrics: metrics.gateway,
+    log,
+    tracing,
+  });
+  opened.defer(() => gateway.close());
+  const { clockSkew } = gateway;
+
+  const documents = new Documents({
+    schema,
+    limits: { ...DOCUMENT_LIMITS, maxDepth: config.maxDepth },
+    introspection: config.graphiql,
+    executors: createExecutors(schema),
+    maxBytes: cacheBytes.documents,
+  });
+  const trusted = await openDocuments(config, { documents, log });
+  opened.defer(() => trusted?.close());
+
+  // The order records are opened last, since verifying their file takes long.
+  const { records, ...others } = await openConfiguredStores(config, {
+    onWarn: (message, fields = {}) => log.warn(fields, message),
+    gatewaySkewMs: () => clockSkew.ms,
+  });
+  const stores = { ...others, records: measuredOrderRecords(records, metrics.store) };
+  opened.defer(() => stores.close());
+
+  const limits = { ...limitsOf(ENGINE_LIMITS, config), ...limitsOf(TRADING_LIMITS, config) };
+  const limiter = new Limiter(
+    { ...limits, ...options.limits },
+    steadyClock,
+    stores.replicas?.share,
+  );
+  const verify = await createVerifier({ ...config, log });
+  // A signature tells a forged token apart without the gateway.
+  if (verify === null && sandbox === null) log.info({}, WITHOUT_KEYS);
+
+  const domain = createDomain({
+    client: gateway.client,
+    logicalClock,
+    clockSkew,
+    stores,
+    limiter,
+    metrics: metrics.domain,
+    log,
+    verify,
+    cacheBytes,
+    settings: config,
+    heartbeatMs: options.heartbeatMs,
+  });
+  const stopping = new AbortController();
+  opened.defer(() => stopping.abort());
+  fireAndForget('order record', domain.watchCutOffs(stopping.signal));
+  gateway.onReadsRecovered(domain.resumePolls);
+  opened.defer(() => domain.feeds.close());
+
+  const readiness = new Readiness({
+    gateway: () => gateway.degradedReason(),
+    'order-store': () => records.status.degradedReason ?? records.status.holdReason,
+    'order-gap': () => records.status.gapReason,
+    clock: () => clockSkew.degradedReason(),
+    redis: () => stores.replicas?.degradedReason() ?? null,
+    memory: () => memory.degradedReason(),
+  });
+  const { authCookie, gatewayForwardHeaders: forwardHeaders, publicPath } = config;
+  const engine = await createEngine({
+    ...config,
+    ...options,
+    documents,
+    trusted,
+    trustedOnly: config.persistedDocumentsOnly,
+    limiter,
+    scheduler: new FairScheduler(),
+    tracing,
+    metrics,
+    readiness,
+    traits: ERROR_CODES,
+    describe: publicCause,
+    createContext: (caller, operation) => new GraphContext(domain, caller, operation),
+    sizeOf: () => catalogSize(domain.catalogs),
+    standingOf: (token) => (token === null ? undefined : domain.ledger.standing(token)),
+    tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
+    cachedResponsesBytes: cacheBytes.answers,
+    receipts: config.sandbox,
+    forwardHeaders,
+    corsHeaders: forwardHeaders,
+    origins: config.corsOrigins,
+    authCookie:
+      authCookie === null
+        ? null
+        : { name: authCookie, refusedBy: 'UNAUTHENTICATED', expiryOf, publicPath },
+    sites: sitesOf(config, options, { sandbox, gateway, domain }),
+    sdl: config.graphiql ? printedSchema(schema) : null,
+    sample: config.logSample,
+    accountKey: config.logAccountKey,
+    callsMember: 'gatewayMs',
+  });
+
   const build = programBuild(config);
-  opened.metrics.buildInfo.from(() => 1, build.version, build.revision, process.version);
+  metrics.store.watch({ records, recordsMax: config.orderRecordsMax, replicas: stores.replicas });
+  metrics.watch({
+    build,
+    readiness,
+    memory,
+    trusted,
+    logOutput: options.logOutput,
+    connections: engine.openConnections,
+    maxConnections: engine.server.maxConnections,
+    sockets: engine.webSockets,
+    caches: {
+      ...domain.caches,
+      response: () => engine.responses.byteSize,
+      document: () => documents.byteSize,
+      compiled_code: () => documents.executors.byteSize,
+      quota: () => limiter.byteSize,
+    },
+  });
 
-  // Both ports listen: clients come last.
-  const admin = createAdminServer(opened.metrics.registry, wired.readiness, build);
+  // Both ports listen last, when everything that answers their clients is there.
+  const admin = createAdminServer(metrics.registry, readiness, build);
   const adminPort = await atAddress(config, 'admin', (port, host) => listen(admin, port, host));
-  started.defer(() => {
+  opened.defer(() => {
     admin.close();
     admin.closeAllConnections();
   });
-  const port = await atAddress(config, 'public', (port, host) => wired.server.listen(port, host));
-  wired.readiness.phase = 'serving';
+  const port = await atAddress(config, 'public', (at, host) => engine.server.listen(at, host));
+  readiness.phase = 'serving';
 
   return {
     build,
     url: addressOf(config.host, port),
     adminUrl: addressOf(config.adminHost, adminPort),
-    // The transports are closed first, then what was opened, the last first.
-    close: createShutdown(config, options, opened.domain, wired, started.move()),
+    close: createShutdown(config, { log, engine, orders: domain.orders, opened: opened.move() }),
   };
+}
+
+/** Loads OpenTelemetry's packages, which take 30 MB of memory, only where tracing is on. */
+async function openTracing(log: Log) {
+  const { SdkTracing } = await import('./lib/tracing/sdk-tracing.ts');
+  return new SdkTracing(log, programVersion());
+}
+
+/** Logs what fails in the background, each task once a minute, until what it returns is called. */
+function logBackgroundFailures(log: Log): () => void {
+  const repeated = createRepeatedErrors(steadyClock.now);
+  return onBackgroundFailure(({ task, error }) => {
+    const told = repeated(task);
+    if (told !== null) log.error({ task, err: error, ...told }, 'background work failed');
+  });
 }
 
 function addressOf(host: string, port: number): string {

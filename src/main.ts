@@ -1,6 +1,6 @@
 import { connectionFaults } from './app/max-connections.ts';
-import { findUnusable } from './app/resources.ts';
 import { LAST_LINES_MS, runApp } from './app/run-app.ts';
+import { findUnusable } from './app/usable.ts';
 import { ConfigError, parseEnvironment } from './config.ts';
 import { createLog, openLogOutput } from './lib/log.ts';
 import { embeddedSandbox } from './sandbox/embedded.ts';

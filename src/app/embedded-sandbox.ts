@@ -12,7 +12,7 @@ export interface SandboxParts {
   sites(options: SandboxSitesOptions): readonly Site[];
 }
 
-interface RunningSandbox extends AsyncDisposable {
+export interface RunningSandbox extends AsyncDisposable {
   readonly url: string;
 }
 

@@ -1,71 +1,127 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';
-import { createDomainMetrics } from '../domain/domain-metrics.ts';
-import {
-  createServerMetrics,
-  ENGINE_LIMITS,
-  FIXED_LIMITS,
-  type Readiness,
-} from '../engine/index.ts';
+import { DomainMetrics } from '../domain/domain-metrics.ts';
+import { ENGINE_LIMITS, FIXED_LIMITS, type Readiness, ServerMetrics } from '../engine/index.ts';
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
-import { BACKGROUND_TASKS } from '../lib/fire-and-forget.ts';
-import { Registry } from '../lib/metrics/registry.ts';
-import { createGraphMetrics } from '../schema/graph-metrics.ts';
-import { createStoreMetrics } from '../store/store-metrics.ts';
+import { gauge, gauges, tally } from '../lib/metrics.ts';
+import { GraphMetrics } from '../schema/graph-metrics.ts';
+import { StoreMetrics } from '../store/store-metrics.ts';
+import type { Build } from './program-version.ts';
 
-/** The names of the tables' limits; `other` is a limit of a schema's own field. */
+const LIMITS = [...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)];
 const LIMIT_LABELS = [
-  ...new Set([
-    ...[...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)].map(
-      ({ label }) => label,
-    ),
-    ...FIXED_LIMITS,
-    'ORDER_RECORDS_PER_ACCOUNT',
-    'other',
-  ]),
+  ...new Set(LIMITS.map(({ label }) => label)),
+  ...FIXED_LIMITS,
+  'ORDER_RECORDS_PER_ACCOUNT',
+  'other',
 ];
 
-/** Every metric of the service, registered in the order of docs/metrics.md. */
+/** The parts of the process that are read at each scrape. */
+interface Watched {
+  readonly build: Build;
+  readonly readiness: Pick<Readiness, 'parts' | 'phase'>;
+  readonly connections: {
+    readonly count: number;
+    readonly unread: number;
+    readonly unfinished: number;
+  };
+  readonly maxConnections: number;
+  readonly sockets: { readonly size: number };
+  readonly caches: Readonly<Record<string, () => number>>;
+  readonly trusted: { readonly isUnreadable: boolean } | null;
+  readonly memory: { readonly heldShare: number };
+  readonly logOutput: { readonly droppedLines: number } | undefined;
+}
+
+type Measure = (parts: Watched) => number | undefined;
+
+const GAUGES: readonly (readonly [name: string, help: string, measure: Measure])[] = [
+  ['sockets', 'WebSockets that are open.', ({ sockets }) => sockets.size],
+  [
+    'send_buffer_bytes',
+    'Bytes that clients have not read.',
+    ({ connections }) => connections.unread,
+  ],
+  [
+    'receive_buffer_bytes',
+    'Bytes of unfinished messages.',
+    ({ connections }) => connections.unfinished,
+  ],
+  [
+    'manifest_unreadable',
+    '1 while the manifest of trusted documents cannot be read.',
+    ({ trusted }) => Number(trusted?.isUnreadable ?? false),
+  ],
+  [
+    'memory_held_share',
+    'Share of the heap limit that the last major garbage collection left.',
+    ({ memory }) => memory.heldShare,
+  ],
+  [
+    'ready',
+    '0 while the process starts or drains.',
+    ({ readiness }) => Number(readiness.phase === 'serving'),
+  ],
+];
+
+/** Every metric of the service, in the order of docs/metrics.md. */
 export class Metrics {
   readonly registry = new Registry();
-  readonly server = createServerMetrics(this.registry);
-  readonly graph = createGraphMetrics(this.registry, LIMIT_LABELS);
+  readonly server = new ServerMetrics(this.registry);
+  readonly graph = new GraphMetrics(this.registry, LIMIT_LABELS);
   readonly gateway = new GatewayMetrics(this.registry);
-  readonly domain = createDomainMetrics(this.registry);
-  readonly store = createStoreMetrics(this.registry);
-  readonly degraded = this.registry.gauge(
-    'degraded',
-    '1 while readiness names the reason.',
-    'reason',
-  );
-  readonly spansDropped = this.registry.counter('spans_dropped_total', 'Spans that were dropped.', {
-    reason: ['queue_full', 'export'],
-  });
-  readonly logLinesDropped = this.registry.tally(
-    'log_lines_dropped_total',
-    'Lines of the log that were dropped.',
-  );
-  readonly backgroundFailures = this.registry.counter(
-    'background_failures_total',
-    'Background work that failed; the log has the error.',
-    { task: BACKGROUND_TASKS },
-  );
-  readonly memoryHeldShare = this.registry.gauge(
-    'memory_held_share',
-    'What the last major garbage collection left, as a share of the heap’s limit.',
-  );
-  readonly ready = this.registry.gauge('ready', '0 while the process starts or drains.');
-  readonly buildInfo = this.registry.gauge(
-    'build_info',
-    'Always 1; the labels say what runs.',
-    'version',
-    'revision',
-    'node',
-  );
+  readonly domain = new DomainMetrics(this.registry);
+  readonly store = new StoreMetrics(this.registry);
+  #watched: Watched | null = null;
 
-  showReadiness(readiness: Readiness): void {
-    for (const [code, isDegraded] of readiness.parts) {
-      this.degraded.from(() => Number(isDegraded()), code);
+  constructor() {
+    const { registry } = this;
+    for (const [name, help, measure] of GAUGES) {
+      gauge(registry, name, help, () => this.#watched && measure(this.#watched));
     }
-    this.ready.from(() => (readiness.phase === 'serving' ? 1 : 0));
+    tally(
+      registry,
+      'log_lines_dropped_total',
+      'Lines of the log that were dropped.',
+      () => this.#watched?.logOutput?.droppedLines,
+    );
+    gauges(
+      registry,
+      'connections',
+      'Connections of the public port, and their bound.',
+      ['state'],
+      () =>
+        this.#watched
+          ? [
+              [this.#watched.connections.count, 'open'],
+              [this.#watched.maxConnections, 'max'],
+            ]
+          : [],
+    );
+    gauges(registry, 'cache_bytes', 'Estimated size of a cache.', ['cache'], () =>
+      Object.entries(this.#watched?.caches ?? {}).map(([name, byteSize]) => [byteSize(), name]),
+    );
+    gauges(registry, 'degraded', '1 while readiness names the reason.', ['reason'], () =>
+      (this.#watched?.readiness.parts ?? []).map(([reason, is]) => [Number(is()), reason]),
+    );
+    gauges(
+      registry,
+      'build_info',
+      'Always 1; the labels say what runs.',
+      ['version', 'revision', 'node'],
+      () => {
+        const build = this.#watched?.build;
+        return build ? [[1, build.version, build.revision, process.version]] : [];
+      },
+    );
+  }
+
+  /** Adds `process_*` and `nodejs_*`. */
+  countProcess(): void {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  watch(parts: Watched): void {
+    this.#watched = parts;
   }
 }

@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module';
+import { networkInterfaces } from 'node:os';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/shown.ts';
 import type { Config } from '../config.ts';
@@ -6,7 +7,6 @@ import { steadyClock } from '../lib/clock.ts';
 import { isTriedNode } from '../lib/heap-limit.ts';
 import { type AppOptions, openAppLog } from './app-options.ts';
 import type { SandboxParts } from './embedded-sandbox.ts';
-import { networkAddress } from './network-address.ts';
 
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
 export const LAST_LINES_MS = 1_000;
@@ -113,4 +113,10 @@ function fromAPhone({ host }: Config, url: string): string {
   if (host === '0.0.0.0' || host === '::' || host === address)
     return `${page} from the same network`;
   return `HOST=0.0.0.0 npm start, then ${page} from the same network`;
+}
+
+/** An address at which other devices of the same network reach this machine; null without a network. */
+export function networkAddress(): string | null {
+  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null;
 }

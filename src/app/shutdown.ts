@@ -1,38 +1,43 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import type { StartOptions } from './app-options.ts';
-import type { Resources } from './open-resources.ts';
-import type { WiredServer } from './wire-server.ts';
+import type { Engine } from '../engine/index.ts';
+import type { Log } from '../lib/log.ts';
 
-/** A function that stops accepting work, finishes in-flight requests and closes everything. */
+interface Parts {
+  readonly log: Pick<Log, 'warn'>;
+  readonly engine: Pick<Engine, 'graph' | 'readiness' | 'server'>;
+  readonly orders: { drain(): Promise<void> };
+  /** Everything else, which is closed last. */
+  readonly opened: AsyncDisposable;
+}
+
+/** A function that stops accepting work, finishes requests that are under way and closes everything. */
 export function createShutdown(
-  { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs }: Config,
-  { log }: StartOptions,
-  { orders }: Resources['domain'],
-  { graph, readiness, server }: WiredServer,
-  resources: AsyncDisposable,
+  { shutdownDelayMs, shutdownGraceMs }: Pick<Config, 'shutdownDelayMs' | 'shutdownGraceMs'>,
+  { log, engine: { graph, readiness, server }, orders, opened }: Parts,
 ): () => Promise<void> {
-  async function drain(): Promise<void> {
+  async function drain(): Promise<boolean> {
     await server.drain();
     // An order outlives its request, so its outcome is recorded before the process ends.
     await orders.drain();
+    return true;
   }
 
   return async () => {
     readiness.phase = 'draining';
-    if (delayMs > 0) await delay(delayMs);
-    const graceOver = running(graceMs).then(() => false);
-    const isDrained = await Promise.race([drain().then(() => true), graceOver]);
+    if (shutdownDelayMs > 0) await delay(shutdownDelayMs);
+    const graceOver = running(shutdownGraceMs).then(() => false);
+    const isDrained = await Promise.race([drain(), graceOver]);
     if (!isDrained) log.warn({}, 'grace period elapsed; closing remaining connections');
     server.terminate();
     await Promise.race([graph.dispose(), graceOver]);
-    await resources[Symbol.asyncDispose]();
+    await opened[Symbol.asyncDispose]();
   };
 }
 
 const SLICE_MS = 500;
 
-/** Resolves once the process has run for so long: after a pause what came meanwhile is still to be read, and recorded. */
+/** Resolves once the process has run for so long. After a pause of the process, what arrived meanwhile is still to be read and recorded. */
 async function running(ms: number): Promise<void> {
   for (let leftMs = ms; leftMs > 0; leftMs -= SLICE_MS) {
     await delay(Math.min(SLICE_MS, leftMs), null, { ref: false });

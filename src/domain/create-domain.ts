@@ -30,7 +30,7 @@ export function createDomain(parts: DomainParts) {
     logicalClock,
     proofMs: settings.authProofSeconds * 1000,
     keptMs: ages.staleMs,
-    onJudged: (verdict) => metrics.tokens.add(verdict),
+    onJudged: (verdict) => metrics.tokens.inc({ result: verdict }),
   });
   const unknownTokens = new UnknownTokens({ limiter, known, ledger });
   const accounts: AccountEvents = new EventEmitter();
@@ -45,7 +45,7 @@ export function createDomain(parts: DomainParts) {
   const identity = new Identity({
     clock,
     ledger,
-    onRefused: ({ fault }) => metrics.tokens.add(fault),
+    onRefused: ({ fault }) => metrics.tokens.inc({ result: fault }),
     claimNames: { login: settings.gatewayLoginClaim, group: settings.gatewayGroupClaim },
     verify: parts.verify,
     signatureProves: settings.gatewayForwardHeaders.length === 0,
@@ -60,8 +60,7 @@ export function createDomain(parts: DomainParts) {
     log,
     ...ages,
     maxBytes: parts.cacheBytes.catalogs,
-    onRead: (source) => metrics.catalogReads.add(source),
-    onFetched: (outcome) => metrics.catalogFetches.add(outcome),
+    onFetched: (outcome) => metrics.catalogFetches.inc({ outcome }),
   });
   const lines = orderLines(settings.logAccountKey);
   const orders = new Orders({
@@ -101,6 +100,6 @@ export function createDomain(parts: DomainParts) {
     },
     /** Called with the end of each field `login`. */
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>
-      metrics.signIns.add(outcome),
+      metrics.signIns.inc({ outcome }),
   };
 }

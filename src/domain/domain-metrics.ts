@@ -1,146 +1,112 @@
-import type { Registry } from '../lib/metrics/registry.ts';
+import type { Registry } from 'prom-client';
+import { counter, gauge, gauges } from '../lib/metrics.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
-import type { PollOutcome } from './feed/feed-options.ts';
 import type { Feeds } from './feed/feeds.ts';
-
-export type DomainMetrics = ReturnType<typeof createDomainMetrics>;
 
 /** The services that are read at each scrape. */
 interface Watched {
-  readonly catalogs: Catalogs;
-  readonly feeds: Feeds;
-  readonly orders: { readonly underWay: number; readonly oldestSeconds: number };
+  readonly catalogs: Pick<Catalogs, 'figures'>;
+  readonly feeds: Pick<
+    Feeds,
+    'polled' | 'delayed' | 'oldestSeconds' | 'subscriptions' | 'schedule'
+  >;
+  readonly orders: { readonly oldestSeconds: number };
 }
 
 /** Null where there is nothing to measure. */
 type Measure = (services: Watched) => number | null;
 
-const GAUGES: Readonly<Record<string, readonly [help: string, measure: Measure]>> = {
-  orders_under_way: ['Orders without an outcome yet.', ({ orders }) => orders.underWay],
-  order_oldest_under_way_seconds: [
+const GAUGES: readonly (readonly [name: string, help: string, measure: Measure])[] = [
+  [
+    'order_oldest_under_way_seconds',
     'Age of the oldest order without an outcome; 0: there is none.',
     ({ orders }) => orders.oldestSeconds,
   ],
-  catalogs: ['Catalogs in memory.', ({ catalogs }) => catalogs.figures.length],
-  stale_catalogs: [
-    'Catalogs past their time.',
+  [
+    'stale_catalogs',
+    'Catalogs that are past their age.',
     ({ catalogs }) => catalogs.figures.filter(({ isStale }) => isStale).length,
   ],
-  catalog_age_seconds: [
-    'Age of the oldest catalog; 0: there is none.',
-    ({ catalogs }) => Math.max(0, ...catalogs.figures.map(({ ageSeconds }) => ageSeconds)),
+  [
+    'catalog_left_seconds',
+    'Time until the first catalog may no longer be served.',
+    ({ catalogs: { figures } }) =>
+      figures.length === 0 ? null : Math.min(...figures.map(({ leftSeconds }) => leftSeconds)),
   ],
-  catalog_left_seconds: [
-    'Time until the first catalog may be served no longer.',
-    ({ catalogs }) => {
-      const left = catalogs.figures.map(({ leftSeconds }) => leftSeconds);
-      return left.length === 0 ? null : Math.min(...left);
-    },
-  ],
-  feeds: ['Accounts whose positions are polled.', ({ feeds }) => feeds.polled],
-  feeds_delayed: ['Feeds whose last poll failed.', ({ feeds }) => feeds.delayed],
-  feed_oldest_seconds: [
-    'Time since the gateway confirmed the oldest list seen; 0: there is none.',
+  ['feeds', 'Accounts whose positions are polled.', ({ feeds }) => feeds.polled],
+  ['feeds_delayed', 'Feeds whose last poll failed.', ({ feeds }) => feeds.delayed],
+  [
+    'feed_oldest_seconds',
+    'Time since the gateway confirmed the oldest list in use; 0: there is none.',
     ({ feeds }) => feeds.oldestSeconds,
   ],
-  subscriptions: ['Live subscriptions.', ({ feeds }) => feeds.subscriptions],
-  feed_polls_waiting: [
-    'Polls that are due and wait for the ceiling.',
-    ({ feeds }) => feeds.schedule.waiting,
-  ],
-  feed_poll_stretch: [
-    'Factor by which GATEWAY_POLLS_PER_SECOND lengthens the intervals of all feeds.',
+  [
+    'feed_poll_stretch',
+    'Factor by which GATEWAY_POLLS_PER_SECOND lengthens all poll intervals.',
     ({ feeds }) => feeds.schedule.stretch,
   ],
-};
+  ['subscriptions', 'Live subscriptions.', ({ feeds }) => feeds.subscriptions],
+];
 
-const POLL_OUTCOMES = [
-  'changed',
-  'unchanged',
-  'failed',
-  'refused',
-] as const satisfies PollOutcome['kind'][];
+const GAUGES_OF_GROUPS = [
+  ['catalog_instruments', 'Instruments of each catalog in memory.', 'size'],
+  ['catalog_offered_instruments', 'Instruments in the gateway’s last answer.', 'offered'],
+  ['catalog_skipped', 'Broken instruments that were left out.', 'skipped'],
+] as const;
 
-const GAUGES_OF_GROUPS = {
-  size: ['catalog_instruments', 'Instruments of each catalog in memory.'],
-  offered: ['catalog_offered_instruments', 'Instruments in the gateway’s last answer.'],
-  skipped: ['catalog_skipped', 'Instruments that were left out as broken.'],
-} as const;
+/** The metrics of the business: orders, catalogs, live feeds, tokens. */
+export class DomainMetrics {
+  readonly orders;
+  readonly doubts;
+  readonly contradictions;
+  readonly catalogFetches;
+  readonly tokens;
+  readonly signIns;
+  #watched: Watched | null = null;
 
-/** The metrics of the business: orders, catalogs, sessions, live feeds, tokens. */
-export function createDomainMetrics(registry: Registry) {
-  let watched: Watched | null = null;
-  const count = (name: string, help: string) => registry.counter(name, help).register();
-  const counters = {
-    orders: registry.counter(
+  constructor(registry: Registry) {
+    this.orders = counter(
+      registry,
       'orders_total',
-      'Orders by outcome, repeats left aside; expired: later than their client meant them.',
+      'Orders by outcome, without repeats. Expired: too late for their sendBefore. Unsent: refused before sending.',
       { outcome: ['accepted', 'rejected', 'unknown', 'expired', 'unsent'] },
-    ),
-    lateOrders: registry.counter(
-      'orders_settled_late_total',
-      'Orders counted as unknown whose answer came later, by what they became.',
-      { outcome: ['accepted', 'rejected'] },
-    ),
-    numbersTwice: count(
-      'order_numbers_told_twice_total',
-      'Orders unknown because the gateway had told their number for another key.',
-    ),
-    doubts: registry.counter(
+    );
+    this.doubts = counter(
+      registry,
       'orders_doubted_total',
-      'Answers that leave an order in doubt; unknown: it may have been carried out; earlier: an earlier request with its key may have been sent.',
-      { told: ['unknown', 'earlier'] },
-    ),
-    contradictions: count(
+      'Answers that say that an earlier request may have placed the order.',
+    );
+    this.contradictions = counter(
+      registry,
       'orders_contradicted_total',
-      'Answers of the gateway that contradict what an operator had settled before.',
-    ),
-    voids: count('order_keys_voided_total', 'Keys closed without an order.'),
-    replays: count('order_replays_total', 'Orders answered from their record.'),
-    catalogFetches: registry.counter(
+      'Answers of the gateway that contradict what an operator had settled.',
+    );
+    this.catalogFetches = counter(
+      registry,
       'catalog_fetches_total',
       'Fetches of a catalog; personal: a failure that concerns one token only.',
       { outcome: ['modified', 'unmodified', 'failed', 'personal'] },
-    ),
-    catalogReads: registry.counter(
-      'catalog_reads_total',
-      'Reads of a catalog: from memory, or waiting for the gateway.',
-      { source: ['memory', 'wait'] },
-    ),
-    sessionReads: registry.counter('session_reads_total', 'Reads of a session snapshot.', {
-      source: ['cache', 'shared', 'call'],
-    }),
-    events: {
-      delivered: count('events_delivered_total', 'Events that live subscriptions have taken.'),
-      merged: count('events_merged_total', 'Changes merged into other events.'),
-    },
-    tokens: registry.counter(
+    );
+    this.tokens = counter(
+      registry,
       'tokens_total',
       'Tokens that the gateway accepted for the first time or refused, and tokens refused here: without a usable login, for their key, issuer or audience, or for another reason.',
       { result: ['accepted', 'refused', 'login', 'key', 'other'] },
-    ),
-    signIns: registry.counter('sign_ins_total', 'Fields `login` by their end.', {
+    );
+    this.signIns = counter(registry, 'sign_ins_total', '`login` fields by outcome.', {
       outcome: ['granted', 'rejected', 'limited', 'failed'],
-    }),
-  };
-  for (const [name, [help, measure]] of Object.entries(GAUGES)) {
-    registry.gauge(name, help).from(() => watched && measure(watched));
-  }
-  for (const figure of Object.keys(GAUGES_OF_GROUPS) as (keyof typeof GAUGES_OF_GROUPS)[]) {
-    const [name, help] = GAUGES_OF_GROUPS[figure];
-    registry.gauge(name, help, 'group').fromEach(() => {
-      const groups = watched?.catalogs.figures ?? [];
-      return groups.map(({ group, [figure]: value }) => [value, group] as const);
     });
+    for (const [name, help, measure] of GAUGES) {
+      gauge(registry, name, help, () => this.#watched && measure(this.#watched));
+    }
+    for (const [name, help, figure] of GAUGES_OF_GROUPS) {
+      gauges(registry, name, help, ['group'], () =>
+        (this.#watched?.catalogs.figures ?? []).map((each) => [each[figure], each.group]),
+      );
+    }
   }
-  const polls = registry.counter('feed_polls_total', 'Polls of live feeds by outcome.', {
-    outcome: POLL_OUTCOMES,
-  });
-  return {
-    ...counters,
-    polls,
-    watch(services: Watched): void {
-      watched = services;
-    },
-  };
+
+  watch(services: Watched): void {
+    this.#watched = services;
+  }
 }

@@ -1,6 +1,5 @@
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import type { Log } from '../lib/log.ts';
-import type { CacheReads } from '../lib/metrics/registry.ts';
 import type { AdmissionParts } from './admission/admission.ts';
 import { ClientLimits } from './admission/client-limits.ts';
 import {
@@ -48,9 +47,7 @@ export interface EngineOptions
   readonly forwardHeaders: readonly string[];
   readonly metrics: {
     readonly server: ServerMetrics;
-    readonly graph: ErrorCodesOptions['metrics'] & {
-      readonly cacheReads: { readonly response: CacheReads };
-    };
+    readonly graph: ErrorCodesOptions['metrics'];
   };
 }
 
@@ -58,9 +55,9 @@ export type Engine = ReturnType<typeof createEngine>;
 
 /** Serves a schema over HTTP, event streams and WebSockets. Nothing listens yet. */
 export function createEngine(options: EngineOptions) {
-  const { metrics, readiness, cachedResponsesBytes, connections } = options;
+  const { readiness, cachedResponsesBytes, connections } = options;
   const caches = {
-    responses: new ResponseCache(cachedResponsesBytes, metrics.graph.cacheReads.response),
+    responses: new ResponseCache(cachedResponsesBytes),
     persisted: new PersistedDocuments(options),
   };
   const settings = settingsOf(options, pipelineOf(options, caches));
@@ -106,7 +103,7 @@ function settingsOf(options: EngineOptions, graph: Pipeline): ServerSettings {
     addresses: new ClientAddresses(options.trustedProxies, log),
     openConnections: new OpenConnections({
       ...connections,
-      onCut: (reason) => metrics.connectionsCut.add(reason),
+      onCut: (reason) => metrics.connectionsCut.inc({ reason }),
     }),
     countMessage: messageBudget(limiter),
     tokens: new BearerTokens(authCookie && createAuthCookie(authCookie)),

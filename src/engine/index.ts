@@ -32,7 +32,8 @@ export type { HttpReply } from './transports/http/reply.ts';
 export { type Site, sendNotFound, wantsPage } from './transports/http/site.ts';
 export { packFile, type StaticFile, sendFile, sendPage } from './transports/http/static-file.ts';
 export { type AllowedOrigins, isAllowedPage } from './transports/requests/origins.ts';
-export { createServerMetrics } from './transports/requests/server-metrics.ts';
+export { ServerMetrics } from './transports/requests/server-metrics.ts';
+export type { Engine };
 
 /** Serves a schema; what serves is loaded with the first engine: commands that read documents start without it. */
 export async function createEngine(options: EngineOptions): Promise<Engine> {

@@ -3,6 +3,10 @@ import { judgedAheadMs } from '../store/order-gap.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 
 const SAMPLES = 10;
+/** Two answers that agree are enough at the start: orders would expire until ten were there. */
+const MIN_SAMPLES = 2;
+/** Dates are whole seconds, and an answer takes a while. */
+const AGREEMENT_MS = 2_000;
 const REST_MS = 1_000;
 /** `Date` names a second that has begun. */
 const HALF_A_SECOND_MS = 500;
@@ -21,7 +25,7 @@ export class ClockSkew {
   readonly #samples = new Float64Array(SAMPLES);
   #taken = 0;
   #nextAtMs = 0;
-  /** The median of the samples; null before there were ten. */
+  /** The median of the samples; null before two agreed, or there were ten. */
   #median: number | null = null;
 
   constructor(clock: Pick<Clock, 'now' | 'date'>, steady: Pick<Clock, 'now'> = clock) {
@@ -29,12 +33,12 @@ export class ClockSkew {
     this.#steady = steady;
   }
 
-  /** By the median of ten answers; null before there were ten. */
+  /** By the median of the last ten answers; null before two agreed. */
   get ms(): number | null {
     return this.#median === null ? null : this.#aheadOf(this.#median);
   }
 
-  /** Before there were ten answers, by the one that is furthest ahead; null before the first. */
+  /** Before two answers agreed, by the one that is furthest ahead; null before the first. */
   get earlyMs(): number | null {
     if (this.#median === null && this.#taken === 0) return null;
     return this.#aheadOf(this.#median ?? Math.max(...this.#samples.subarray(0, this.#taken)));
@@ -67,8 +71,17 @@ export class ClockSkew {
     const halfWayMs = this.#steady.now() - (nowMs - exchange.sentAtMs) / 2;
     this.#samples[this.#taken % SAMPLES] = answeredMs + HALF_A_SECOND_MS - halfWayMs;
     this.#taken += 1;
-    // The lower of the two in the middle: their mean would be a difference that no answer had, while a clock has just been set.
-    if (this.#taken >= SAMPLES) this.#median = this.#samples.toSorted()[SAMPLES / 2 - 1] as number;
+    this.#median = this.#judge() ?? this.#median;
+  }
+
+  /** The median of all samples; null before two agreed, or there were ten. */
+  #judge(): number | null {
+    const sorted = this.#samples.subarray(0, this.#taken).toSorted();
+    const [lowest = 0, highest = 0] = [sorted[0], sorted.at(-1)];
+    const agree = this.#taken >= MIN_SAMPLES && highest - lowest <= AGREEMENT_MS;
+    if (this.#taken < SAMPLES && !agree) return null;
+    // The lower of two in the middle: their mean would be a difference that no answer had, while a clock has just been set.
+    return sorted[Math.ceil(sorted.length / 2) - 1] ?? null;
   }
 
   #aheadOf(sample: number): number {

@@ -1,5 +1,6 @@
+import type { Registry } from 'prom-client';
 import { memo } from '../lib/memo.ts';
-import { byName, type Count, type Distribution, type Registry } from '../lib/metrics/registry.ts';
+import { counter, gauge, gauges, histogram } from '../lib/metrics.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import type { WireCall } from './exchange.ts';
 import type { DescribedOperation } from './operation.ts';
@@ -10,98 +11,97 @@ import type { SeenRows } from './wire/seen-rows.ts';
 
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-interface CallSeries {
-  readonly seconds: Distribution;
-  readonly outcomes: Readonly<Record<CallOutcome, Count>>;
+/** The parts that are read at each scrape. */
+interface Watched {
+  readonly operations: Readonly<Record<string, DescribedOperation>>;
+  readonly resilience: Pick<Resilience, 'isOpen' | 'waiting'>;
+  readonly pools: Pick<Pools, 'byArea' | 'widths'>;
 }
 
 /** The metrics of gateway calls. The polls of live feeds are counted apart from the calls that clients wait for. */
 export class GatewayMetrics {
-  readonly pollsWaiting;
-  readonly clockSkew;
   readonly #seconds;
   readonly #calls;
   readonly #retries;
   readonly #brokenAnswers;
-  readonly #circuits;
-  readonly #connections;
-  readonly #queued;
-  readonly #ofRequests = new Map<string, CallSeries>();
-  readonly #ofPolls = new Map<string, CallSeries>();
   /** The last rows of each list of an operation. An empty list changes nothing: an account without positions hides no loss. */
   readonly #lastRows = new Map<string, Map<string, SeenRows>>();
+  #watched: Watched | null = null;
+  #clockSkew: { readonly ms: number | null } | null = null;
 
   constructor(registry: Registry) {
-    this.#seconds = registry.histogram(
+    const labels = { operation: [], origin: [] };
+    this.#seconds = histogram(
+      registry,
       'gateway_call_seconds',
-      'Duration of the gateway calls that went onto the wire.',
+      'Duration of the gateway calls that were sent.',
       CALL_SECONDS,
-      { operation: [], origin: [] },
+      labels,
     );
-    this.#calls = registry.counter(
+    this.#calls = counter(
+      registry,
       'gateway_calls_total',
-      'Attempts to call the gateway, by outcome; circuit, busy and expired were held back here.',
-      { operation: [], origin: [], outcome: [] },
+      'Attempts to call the gateway, by outcome; circuit, busy and expired were not sent.',
+      { ...labels, outcome: [] },
     );
-    this.#retries = registry.counter('gateway_retries_total', 'Repeated gateway calls.', {
+    this.#retries = counter(registry, 'gateway_retries_total', 'Repeated gateway calls.', {
       operation: [],
     });
-    this.#brokenAnswers = registry.counter(
+    this.#brokenAnswers = counter(
+      registry,
       'gateway_answers_broken_total',
       'Successful answers whose body breaks the interface.',
       { operation: [] },
     );
-    this.#circuits = registry.gauge(
-      'circuit_open',
-      '1 while the breaker of a backend, or of one of its operations, is open or half-open.',
-      'backend',
+    gauges(registry, 'circuit_open', '1 while a breaker of the backend is open.', ['backend'], () =>
+      this.#circuits(),
     );
-    this.#connections = registry.gauge(
+    gauges(
+      registry,
       'gateway_connections',
       'Connections to the gateway by area, in use and open; max is their bound.',
-      'area',
-      'state',
+      ['area', 'state'],
+      () => this.#connections(),
     );
-    this.#queued = registry.gauge(
-      'gateway_calls_waiting',
-      'Calls that wait for a connection.',
-      'area',
+    gauges(registry, 'gateway_calls_waiting', 'Calls that wait for a connection.', ['area'], () =>
+      this.#waiting(),
     );
-    this.pollsWaiting = registry.gauge(
-      'gateway_polls_waiting',
-      'Polls that wait for a connection that polls may use.',
-    );
-    this.clockSkew = registry.gauge(
+    gauge(
+      registry,
       'gateway_clock_skew_seconds',
-      'How far the gateway’s clock is ahead of this machine’s, by the median of ten answers.',
+      'How far the gateway’s clock is ahead of this machine’s.',
+      () => {
+        const ms = this.#clockSkew?.ms ?? null;
+        return ms === null ? null : ms / 1000;
+      },
     );
-    registry
-      .gauge(
-        'gateway_missing_fields',
-        '1 while the last answer of an operation lacked the field in each of its rows; fields that the interface calls optional do not count.',
-        'operation',
-        'field',
-      )
-      .fromEach(() => this.#missingFields());
-    this.#ofPolls.set('getOpenPositions', this.#register('getOpenPositions', 'poll'));
+    gauges(
+      registry,
+      'gateway_missing_fields',
+      '1 while every row of an operation’s last answer lacks the field; optional fields do not count.',
+      ['operation', 'field'],
+      () => this.#missingFields(),
+    );
+    this.#addSeries('getOpenPositions', 'poll');
   }
 
   called(call: WireCall, outcome: CallOutcome, ms: number): void {
-    const series = this.#seriesOf(call);
-    series?.seconds.observe(ms / 1000);
-    series?.outcomes[outcome].add();
+    const { operation } = call;
+    const origin = originOf(call);
+    this.#seconds.observe({ operation, origin }, ms / 1000);
+    this.#calls.inc({ operation, origin, outcome });
   }
 
   heldBack(call: WireCall, outcome: CallOutcome): void {
-    this.#seriesOf(call)?.outcomes[outcome].add();
+    this.#calls.inc({ operation: call.operation, origin: originOf(call), outcome });
   }
 
   readonly retried = ({ operation }: WireCall): void => {
-    this.#retries.add(operation);
+    this.#retries.inc({ operation });
   };
 
   readonly answerBroken = (operation: string): void => {
-    this.#brokenAnswers.add(operation);
+    this.#brokenAnswers.inc({ operation });
   };
 
   readonly answerRead = (operation: string, { rows }: Reading): void => {
@@ -109,48 +109,64 @@ export class GatewayMetrics {
     for (const [key, seen] of rows) if (seen.absent !== null) last.set(key, seen);
   };
 
-  /** Adds the series of all operations of one origin. */
+  /** Adds the series of all operations, so that they are there before the first call. */
   watch(
-    operations: Readonly<Record<string, DescribedOperation>>,
-    resilience: Resilience,
-    pools: Pools,
+    operations: Watched['operations'],
+    resilience: Watched['resilience'],
+    pools: Watched['pools'],
   ): void {
+    this.#watched = { operations, resilience, pools };
     for (const { name, effect, errors } of Object.values(operations)) {
-      this.#ofRequests.set(name, this.#register(name, 'request'));
-      // Writes are never repeated here.
-      if (effect === 'read') this.#retries.register(name);
-      if (effect === 'read' || errors === 'sign-in') this.#brokenAnswers.register(name);
+      this.#addSeries(name, 'request');
+      // Writes are never repeated.
+      if (effect === 'read') this.#retries.inc({ operation: name }, 0);
+      if (effect === 'read' || errors === 'sign-in') {
+        this.#brokenAnswers.inc({ operation: name }, 0);
+      }
     }
+  }
+
+  watchClock(clockSkew: { readonly ms: number | null }): void {
+    this.#clockSkew = clockSkew;
+  }
+
+  #addSeries(operation: string, origin: string): void {
+    this.#seconds.zero({ operation, origin });
+    for (const outcome of CALL_OUTCOMES) this.#calls.inc({ operation, origin, outcome }, 0);
+  }
+
+  *#circuits(): Generator<[number, string]> {
+    const { operations = {}, resilience } = this.#watched ?? {};
     for (const backend of new Set(Object.values(operations).map((row) => row.backend))) {
-      this.#circuits.from(() => (resilience.isOpen(backend) ? 1 : 0), backend);
-    }
-    for (const [area, pool] of pools.byArea) {
-      this.#connections.from(() => pool.stats.running, area, 'used');
-      this.#connections.from(() => pool.stats.connected, area, 'open');
-      this.#connections.from(() => pools.widths[area] ?? 0, area, 'max');
-      this.#queued.from(() => pool.stats.queued + resilience.waiting(area), area);
+      yield [Number(resilience?.isOpen(backend)), backend];
     }
   }
 
-  #register(operation: string, origin: 'request' | 'poll'): CallSeries {
-    return {
-      seconds: this.#seconds.register(operation, origin),
-      outcomes: byName(CALL_OUTCOMES, (outcome) =>
-        this.#calls.register(operation, origin, outcome),
-      ),
-    };
+  *#connections(): Generator<[number, string, string]> {
+    const { byArea = [], widths } = this.#watched?.pools ?? {};
+    for (const [area, { stats }] of byArea) {
+      yield [stats.running, area, 'used'];
+      yield [stats.connected, area, 'open'];
+      yield [widths?.[area] ?? 0, area, 'max'];
+    }
   }
 
-  #seriesOf({ operation, caller }: WireCall): CallSeries | undefined {
-    if (caller.priority !== 'poll') return this.#ofRequests.get(operation);
-    return memo(this.#ofPolls, operation, () => this.#register(operation, 'poll'));
+  *#waiting(): Generator<[number, string]> {
+    const { pools, resilience } = this.#watched ?? {};
+    for (const [area, { stats }] of pools?.byArea ?? []) {
+      yield [stats.queued + (resilience?.waiting(area) ?? 0), area];
+    }
   }
 
-  *#missingFields(): Iterable<readonly [value: number, operation: string, field: string]> {
+  *#missingFields(): Generator<[number, string, string]> {
     for (const [operation, last] of this.#lastRows) {
       for (const { path, absent } of last.values()) {
         for (const name of absent ?? []) yield [1, operation, path + name];
       }
     }
   }
+}
+
+function originOf({ caller }: WireCall): 'poll' | 'request' {
+  return caller.priority === 'poll' ? 'poll' : 'request';
 }

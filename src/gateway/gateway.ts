@@ -35,11 +35,7 @@ export class Gateway {
         if (backend === 'reads') for (const listener of this.#recoveryListeners) listener();
       },
     });
-    metrics.pollsWaiting.from(() => this.#origin.resilience.pollsWaiting);
-    metrics.clockSkew.from(() => {
-      const { ms } = this.clockSkew;
-      return ms === null ? null : ms / 1000;
-    });
+    metrics.watchClock(this.clockSkew);
   }
 
   get client(): GatewayClient {

@@ -11,8 +11,6 @@ export interface FieldTraits {
   readonly reads?: string;
   /** True where the field's selection is read by a plan of its own, as under any field of a mutation's root. */
   readonly readsApart?: boolean;
-  /** Operations that select the field are traced, whatever the share of those that are. */
-  readonly isAlwaysTraced?: boolean;
   /** Names the things that a list of it has one entry for, or is the most entries of the list. */
   readonly listSize?: string | number;
   /** The argument that says how many entries the list has, or has one for each, of which `listSize` is then the most. */

@@ -34,7 +34,7 @@ export class MemoryWatch {
     return this.#isShort ? `${Math.round(this.#heldShare * 100)} % of the heap are held` : null;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#observer.disconnect();
   }
 

@@ -144,12 +144,8 @@ const PlaceOrderResult = builder.unionType('PlaceOrderResult', {
   resolveType: ({ outcome }: OrderResult) => TYPE_OF[outcome.kind],
 });
 
-// Orders are traced whatever the sampling ratio.
-const ofOrder = traits({ isAlwaysTraced: true });
-
 builder.mutationFields((t) => ({
   placeOrder: t.field({
-    ...ofOrder,
     type: PlaceOrderResult,
     nullable: true,
     description:
@@ -158,13 +154,13 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, context, info) => place(context, () => marketTicket(input), info),
   }),
   placeLimitOrder: t.field({
-    ...nullable(ofOrder, 'Places an order that waits until the market reaches its price.'),
     type: PlaceOrderResult,
+    nullable: true,
+    description: 'Places an order that waits until the market reaches its price.',
     args: { input: t.arg(needed(PlaceLimitOrderInput, 'The order.')) },
     resolve: (_root, { input }, context, info) => place(context, () => limitTicket(input), info),
   }),
   voidOrder: t.field({
-    ...ofOrder,
     type: PlaceOrderResult,
     nullable: true,
     description:

@@ -7,18 +7,16 @@ export function measuredOrderRecords(records: OrderRecords, metrics: StoreMetric
     action: StoreAction,
     run: (this: OrderRecords, ...args: Args) => Promise<T>,
   ): (...args: Args) => Promise<T> {
-    const seconds = metrics.seconds.register(action);
-    const failures = metrics.failures.register(action);
     return async (...args) => {
       const startedAtMs = performance.now();
       try {
         return await run.call(records, ...args);
       } catch (error) {
         // The store is in order: one account has had its share.
-        if (!(error instanceof AccountRecordsFullError)) failures.add();
+        if (!(error instanceof AccountRecordsFullError)) metrics.failures.inc({ action });
         throw error;
       } finally {
-        seconds.observe((performance.now() - startedAtMs) / 1000);
+        metrics.seconds.observe({ action }, (performance.now() - startedAtMs) / 1000);
       }
     };
   }

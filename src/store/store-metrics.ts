@@ -1,32 +1,59 @@
-import type { Registry } from '../lib/metrics/registry.ts';
+import type { Registry } from 'prom-client';
+import { counter, gauge, histogram } from '../lib/metrics.ts';
 
 const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find', 'void'] as const;
 export type StoreAction = (typeof STORE_ACTIONS)[number];
 
-const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-export type StoreMetrics = ReturnType<typeof createStoreMetrics>;
+interface Watched {
+  readonly records: { readonly status: { readonly held: number | null } };
+  readonly recordsMax: number;
+  /** Null without Redis. */
+  readonly replicas: { isUp(): boolean } | null;
+}
 
 /** The metrics of the stores. */
-export function createStoreMetrics(registry: Registry) {
-  const seconds = registry.histogram(
-    'order_store_seconds',
-    'Duration of what is asked of the order records.',
-    SECONDS,
-    { action: STORE_ACTIONS },
-  );
-  const failures = registry.counter(
-    'order_store_failures_total',
-    'What was asked of the order records in vain.',
-    { action: STORE_ACTIONS },
-  );
-  const records = {
-    held: registry.gauge('order_records', 'Order records that are held.'),
-    max: registry.gauge('order_records_max', 'The most that may be held.'),
-  };
-  const redisUp = registry.gauge(
-    'redis_up',
-    '1 while Redis takes commands; without REDIS_URL there is no such series.',
-  );
-  return { seconds, failures, records, redisUp };
+export class StoreMetrics {
+  readonly seconds;
+  readonly failures;
+  #watched: Watched | null = null;
+
+  constructor(registry: Registry) {
+    const labels = { action: STORE_ACTIONS };
+    this.seconds = histogram(
+      registry,
+      'order_store_seconds',
+      'Duration of operations on the order records.',
+      SECONDS,
+      labels,
+    );
+    this.failures = counter(
+      registry,
+      'order_store_failures_total',
+      'Operations on the order records that failed.',
+      labels,
+    );
+    gauge(
+      registry,
+      'order_records',
+      'Order records that are held.',
+      () => this.#watched?.records.status.held,
+    );
+    gauge(
+      registry,
+      'order_records_max',
+      'The most order records that may be held.',
+      () => this.#watched?.recordsMax,
+    );
+    gauge(registry, 'redis_up', '1 while Redis takes commands; no series without Redis.', () => {
+      const replicas = this.#watched?.replicas;
+      return replicas && Number(replicas.isUp());
+    });
+  }
+
+  /** The stores that are read at each scrape. */
+  watch(stores: Watched): void {
+    this.#watched = stores;
+  }
 }

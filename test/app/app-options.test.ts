@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { withDefaults } from '../../src/app/app-options.ts';
-import { cacheBudgets } from '../../src/app/cache-budgets.ts';
+import { cacheBudgets, withDefaults } from '../../src/app/app-options.ts';
 import { openFilesLimit } from '../../src/app/max-connections.ts';
 import { readConfig } from '../../src/config.ts';
 import { oldHeapLimit } from '../../src/lib/heap-limit.ts';

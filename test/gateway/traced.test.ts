@@ -1,11 +1,10 @@
+import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-
 import { GatewayMetrics } from '../../src/gateway/gateway-metrics.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { Origin } from '../../src/gateway/origin.ts';
 import { LogicalClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
-import { Registry } from '../../src/lib/metrics/registry.ts';
 import type { TraceSpan, Tracing } from '../../src/lib/tracing/tracing.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 import { eventually } from '../support/eventually.ts';
@@ -16,7 +15,7 @@ import { anyCaller, clientSettings, wordFor } from './open-client.ts';
 async function openTraced(call: () => TraceSpan) {
   const gateway = await startScriptedGateway(() => {});
   const unused = () => expect.unreachable();
-  const tracing: Tracing = { call, receive: unused, close: unused };
+  const tracing: Tracing = { call, receive: unused };
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const settings = clientSettings(2_000);

@@ -16,7 +16,9 @@ function openWatch(limitBytes: number) {
 test('what major collections leave above four fifths of the heap’s limit degrades readiness, and is logged once', async () => {
   const held = heldBytes();
   const [short, roomy] = [openWatch(held / 10), openWatch(100 * held)];
-  try {
+  {
+    using _short = short.watch;
+    using _roomy = roomy.watch;
     await eventually(
       () => heldBytes() > 0 && short.watch.heldShare > 0 && roomy.watch.heldShare > 0,
     );
@@ -25,8 +27,5 @@ test('what major collections leave above four fifths of the heap’s limit degra
     expect(short.lines).toEqual(['warn memory is short']);
     expect([roomy.watch.degradedReason(), roomy.lines]).toEqual([null, []]);
     expect(roomy.watch.heldShare).toBeLessThan(0.1);
-  } finally {
-    short.watch.close();
-    roomy.watch.close();
   }
 });

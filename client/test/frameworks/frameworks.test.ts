@@ -65,7 +65,7 @@ const seen = () =>
   eventually(
     async () =>
       (await readMetrics(service.adminUrl)).match(
-        /^trading_graph_(http_requests_total|sockets\b).* \d+$/gm,
+        /^trading_graph_(operations_total|sockets\b).* \d+$/gm,
       ) ?? false,
   );
 

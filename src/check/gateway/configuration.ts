@@ -1,5 +1,5 @@
 import { connectionFaults } from '../../app/max-connections.ts';
-import { findUnusable, settingProblem } from '../../app/resources.ts';
+import { findUnusable, settingProblem } from '../../app/usable.ts';
 import type { SettingName } from '../../config/settings.ts';
 import { type Config, type Environment, parseEnvironment } from '../../config.ts';
 import { KEY_SET_TIMEOUT_MS } from '../../domain/auth/verifier.ts';

@@ -40,7 +40,6 @@ export function createAccountServices(
     logicalClock,
     maxAgeMs: sessionMaxAgeMs,
     maxBytes: cacheBytes.sessions,
-    onRead: (source) => metrics.sessionReads.add(source),
   });
   const prover = new Prover({ ledger, sessions, logicalClock });
   const { gatewayPollsPerSecond: pollsPerSecond } = settings;
@@ -63,12 +62,7 @@ export function createAccountServices(
     sessionMaxAgeMs,
     firstListMs: settings.gatewayTimeoutMs,
     heartbeatMs,
-    onEvent(merged: number) {
-      metrics.events.delivered.add();
-      metrics.events.merged.add(merged);
-    },
     onPoll({ kind, error }: PollOutcome) {
-      metrics.polls.add(kind);
       // The breaker logs why the gateway fails.
       if (kind !== 'failed' || error instanceof GatewayError) return;
       const told = repeated('poll', error instanceof Error ? error.message : '');

@@ -153,7 +153,6 @@ function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {
     /** The size of the gateway's last answer, which is not served where it has far fewer. */
     offered: offeredSize,
     skipped: copy.skipped,
-    ageSeconds: (nowMs - copy.sentAtMs + copy.initialAgeMs) / 1000,
     /** Until it is served no longer. */
     leftSeconds: Math.max(0, copy.servesUntilMs - nowMs) / 1000,
     /** Served past its time, because the gateway fails or serves old copies itself. */

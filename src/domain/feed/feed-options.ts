@@ -32,6 +32,4 @@ export interface FeedOptions {
   /** The longest silence of subscriptions that request none. */
   readonly heartbeatMs?: number | undefined;
   readonly onPoll?: (outcome: PollOutcome) => void;
-  /** Called with each event, and with the number of changes that are merged into it. */
-  readonly onEvent?: (merged: number) => void;
 }

@@ -23,7 +23,7 @@ export function createOrderDesk(
   orders: Orders,
   prover: Pick<Prover, 'account'>,
   limits: Pick<WriteLimits, 'order'>,
-  metrics: Pick<DomainMetrics, 'orders' | 'replays' | 'voids' | 'doubts'>,
+  metrics: Pick<DomainMetrics, 'orders' | 'doubts'>,
   log: Pick<Log, 'info' | 'warn'>,
   lines: OrderLines,
 ) {
@@ -45,19 +45,17 @@ export function createOrderDesk(
   async function counted<T extends OrderResult | null>(asked: Promise<T>): Promise<T> {
     try {
       const placed = await asked;
-      if (placed?.outcome.kind === 'unknown') metrics.doubts.add('unknown');
-      else if (placed?.earlierUnknown) metrics.doubts.add('earlier');
+      if (placed?.outcome.kind !== 'unknown' && placed?.earlierUnknown) metrics.doubts.inc();
       return placed;
     } catch (error) {
-      if (leavesDoubt(error)) metrics.doubts.add('earlier');
+      if (leavesDoubt(error)) metrics.doubts.inc();
       throw error;
     }
   }
 
   function note(viewer: Viewer, ticket: Ticket, placed: OrderResult): void {
     const { outcome, replayed } = placed;
-    if (replayed) metrics.replays.add();
-    else metrics.orders.add(isUnsent(outcome) ? 'expired' : outcome.kind);
+    if (!replayed) metrics.orders.inc({ outcome: isUnsent(outcome) ? 'expired' : outcome.kind });
     if (!replayed && outcome.kind === 'unknown') {
       const sentAt = new Date(outcome.sentAtMs).toISOString();
       // The request's own line may be written already: its client may have left.
@@ -76,7 +74,7 @@ export function createOrderDesk(
     } catch (error) {
       if (error instanceof Error) log.info(lines.ofOrder(viewer, ticket, error), 'order');
       // It was not sent, or the gateway refused its sender.
-      if (!isCallersOwn(error)) metrics.orders.add('unsent');
+      if (!isCallersOwn(error)) metrics.orders.inc({ outcome: 'unsent' });
       throw error;
     }
     note(viewer, ticket, placed);
@@ -94,9 +92,7 @@ export function createOrderDesk(
   ): Promise<OrderResult> {
     const proof = await proofBefore(viewer);
     try {
-      const placed = await orders.void(proof, idempotencyKey, sinceMs);
-      if (!placed.replayed) metrics.voids.add();
-      return placed;
+      return await orders.void(proof, idempotencyKey, sinceMs);
     } catch (error) {
       if (error instanceof KeyForgottenError) throw error;
       throw error instanceof RecordsUnavailableError ? new KeyNotVoidedError(error) : error;

@@ -23,7 +23,7 @@ export interface RecorderOptions {
   readonly clock: Clock;
   readonly log: Pick<Log, 'error' | 'warn' | 'info'>;
   readonly lines: Pick<OrderLines, 'ofKey'>;
-  readonly metrics: Pick<DomainMetrics, 'orders' | 'lateOrders' | 'contradictions'>;
+  readonly metrics: Pick<DomainMetrics, 'orders' | 'contradictions'>;
 }
 
 // The longest a client waits for its outcome to be recorded; the outcome is true either way.
@@ -65,7 +65,7 @@ export class Recorder {
       const settled = await this.#options.records.settle(reservation, outcome, times);
       if (settled === null || outcome.kind === 'unknown' || agree(settled, outcome)) return;
       const { metrics, log, lines } = this.#options;
-      metrics.contradictions.add();
+      metrics.contradictions.inc();
       // What an operator has settled stays.
       const line = { ...lines.ofKey(reservation), ...outcomeOf(outcome) };
       log.error(line, 'the gateway contradicts a settled order');
@@ -75,7 +75,6 @@ export class Recorder {
   /** Settles an order by an answer that came after its client was told that the outcome is unknown. */
   settleLate(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): void {
     if (outcome.kind === 'unknown') return;
-    this.#options.metrics.lateOrders.add(outcome.kind);
     fireAndForget('order record', this.settle(reservation, outcome, times));
   }
 
@@ -122,7 +121,7 @@ export class Recorder {
     const line = { ...lines.ofKey({ account, key }), sentAt, outcome: 'unknown', isCutOff: true };
     log.warn(line, 'an order ended unknown');
     log.info(line, 'order');
-    metrics.orders.add('unknown');
+    metrics.orders.inc({ outcome: 'unknown' });
   }
 
   async #write(latest: Write, attempt: () => Promise<void>): Promise<void> {

@@ -14,7 +14,6 @@ import {
 } from '../../store/order-records.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { DomainMetrics } from '../domain-metrics.ts';
 import type { KeyClocks } from './key-made.ts';
 import { duplicateNumber, EXPIRED, judgeOrder, type Submission, unknownSince } from './outcome.ts';
 import type { Recorder, RecorderOptions } from './recorder.ts';
@@ -30,7 +29,7 @@ export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gate
   readonly onAccountChanged: (account: Account) => void;
   /** How much later it is than by this machine's clock; below 0 where that is wrong. */
   readonly gatewayAheadMs: () => number;
-  readonly metrics: RecorderOptions['metrics'] & Pick<DomainMetrics, 'numbersTwice'>;
+  readonly metrics: RecorderOptions['metrics'];
 }
 
 /** What became of an order, and when it was sent and answered. */
@@ -147,7 +146,7 @@ export class Submitter {
   }
 
   #judge({ account }: Viewer, { operation }: Ticket, exchange: OrderEnd): Verdict {
-    const { clock, metrics, log, orderNumbers } = this.#options;
+    const { clock, log, orderNumbers } = this.#options;
     if (!exchange.sent) return { submission: judgeOrder(operation, exchange), times: NEVER_SENT };
     const sentAtMs = clock.dateOf(exchange.sentAtMs);
     const times = { sentAtMs, answeredAtMs: exchange.answered ? clock.date() : null };
@@ -157,7 +156,6 @@ export class Submitter {
       orderNumbers === 'order' &&
       this.#wasSeen(account, submission.orderId)
     ) {
-      metrics.numbersTwice.add();
       log.warn({}, NUMBER_TWICE);
       submission = duplicateNumber(submission, sentAtMs);
     }

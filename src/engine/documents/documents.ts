@@ -21,7 +21,6 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
-import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import type { Meter } from '../operation/meter.ts';
@@ -43,8 +42,6 @@ export interface DocumentOptions {
   readonly introspection: boolean;
   readonly executors: Executors;
   readonly maxBytes?: number;
-  /** Count whether a document had been prepared before. */
-  readonly reads?: CacheReads;
 }
 
 /** An answer in parts, as graphql-js makes it. */
@@ -158,7 +155,6 @@ export class Documents {
 
   prepare(text: string): DocumentResult {
     const known = this.#prepared.get(text);
-    this.#options.reads?.[known ? 'hit' : 'miss'].add();
     if (known) return known;
     const result = this.#prepare(text);
     this.#prepared.set(text, result);

@@ -25,8 +25,6 @@ export interface OperationFacts {
   readonly cost: Amount;
   /** The plan of the operation, under '', and those of the fields of its root that read apart, by their response keys. */
   readonly plans: ReadonlyMap<string, ReadPlan>;
-  /** Whether it may select a field that is always traced. */
-  readonly isAlwaysTraced: boolean;
   /**
    * The lowest age limit that the root's fields ask for, in seconds; Infinity where none does. It is determined before
    * execution, because an answer made in slices resolves some fields after the read that they share was answered.
@@ -74,7 +72,6 @@ class FieldWalk {
   /** The amounts that depend on no variable: several types may lead to the same selections. */
   readonly #abstractAmounts = new Map<string, number>();
   #isUnmarked = false;
-  #isAlwaysTraced = false;
 
   constructor(selections: Selections, operation: OperationDefinitionNode) {
     this.#selections = selections;
@@ -92,7 +89,6 @@ class FieldWalk {
     return {
       cost,
       plans: this.#plans,
-      isAlwaysTraced: this.#isAlwaysTraced,
       ageLimit: derived(ageLimits, Math.min),
       marks: this.#isUnmarked ? null : this.#marks,
     };
@@ -178,7 +174,6 @@ class FieldWalk {
   }
 
   #note(field: GraphQLField<unknown, unknown>): void {
-    this.#isAlwaysTraced ||= traitOf(field, 'isAlwaysTraced') === true;
     if (field.name === '__typename') return;
     const sharing = sharingOf(field);
     if (sharing === null) this.#isUnmarked = true;

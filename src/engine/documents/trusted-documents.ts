@@ -16,8 +16,6 @@ export interface TrustedDocumentsOptions {
   readonly documents: Documents;
   readonly clock: Clock;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** Called with the names of the operations whenever they have been read. */
-  readonly onLoaded?: (operationNames: ReadonlySet<string>) => void;
 }
 
 export interface TrustedDocument {
@@ -99,7 +97,7 @@ export class TrustedDocuments {
   }
 
   async #load(): Promise<void> {
-    const { path, log, onLoaded } = this.#options;
+    const { path, log } = this.#options;
     const byId = new Map<string, TrustedDocument>();
     const byText = new Map<string, TrustedDocument>();
     const entries = await readManifest(path);
@@ -112,8 +110,6 @@ export class TrustedDocuments {
       await setImmediate();
     }
     log.info({ documents: byId.size, leftOut: entries.size - byId.size }, 'trusted documents');
-    const names = [...byText.values()].flatMap(({ prepared }) => [...prepared.operations.keys()]);
-    onLoaded?.(new Set(names.filter((name) => name !== null)));
     this.#byId = byId;
     this.#byText = byText;
     this.#isUnreadable = false;

@@ -57,7 +57,6 @@ function answerFor(
   const known = responses.get(name);
   const etag = known?.etag ?? tagFor(name);
   if (!hasPlugins && known && isNamed(operation.transport.ifNoneMatch, etag)) {
-    responses.reads.hit.add();
     return new CachedResult({ etag, freshSeconds, bytes: null, packed: null });
   }
   const found = (bytes: Buffer) => {
@@ -68,13 +67,11 @@ function answerFor(
     return new CachedResult({ etag, freshSeconds, bytes, packed }, data);
   };
   if (known?.plain) {
-    responses.reads.hit.add();
     operation.meter.fields = operation.cost;
     // It is charged the estimate, as a measure of the bytes that are sent.
     limits.limiter.spend('fields', limits.currentClient(operation), operation.cost);
     return found(known.plain);
   }
-  responses.reads.miss.add();
   const written = (bytes: Buffer) => {
     responses.set(name, { etag, plain: use.selectsTime ? null : bytes });
     return found(bytes);

@@ -8,15 +8,14 @@ import type { ErrorCodes } from '../operation/error-codes.ts';
  * variables, which may hold a password, and a name only from a manifest: others are any client's to choose.
  */
 export function beginTrace(operation: Operation): void {
-  const { node, isAlwaysTraced } = operation.prepared;
+  const { node } = operation.prepared;
   const { record } = operation.transport;
   if (record.trace === null) return;
   const attributes = {
     'graphql.operation.type': node.operation,
     ...(record.isTrusted && node.name && { 'graphql.operation.name': node.name.value }),
   };
-  const start = { name: node.operation, attributes, isAlwaysSampled: isAlwaysTraced };
-  operation.trace = record.trace.operation(start);
+  operation.trace = record.trace.operation({ name: node.operation, attributes });
 }
 
 /** The span tells the first error that is a fault; other errors are an answer like any other. Null where tracing is off. */

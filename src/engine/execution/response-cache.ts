@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import { alone } from '../../lib/alone.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { memo } from '../../lib/memo.ts';
-import type { CacheReads } from '../../lib/metrics/registry.ts';
 import { type Encoding, pack } from '../../lib/pack.ts';
 
 interface CachedResponse {
@@ -28,12 +27,10 @@ const BYTES_PER_ENTRY = 700;
  * to no viewer, as marks promised and its run confirmed; the viewer is proved before anything is sent.
  */
 export class ResponseCache {
-  readonly reads: CacheReads;
   readonly #underWay = new Map<string, Promise<Buffer>>();
   readonly #entries: LRUCache<string, Entry>;
 
-  constructor(maxBytes: number, reads: CacheReads) {
-    this.reads = reads;
+  constructor(maxBytes: number) {
     this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf });
   }
 

@@ -40,9 +40,6 @@ export function createResilience(send: Send, options: ResilienceOptions) {
     isOpen: (backend: Backend) => breakers.open(backend).length > 0,
     /** Calls of an area that wait for a connection, polls left out. */
     waiting: (area: Area) => bulkheads[area]?.waiting({ isPoll: false }) ?? 0,
-    get pollsWaiting(): number {
-      return bulkheads.reads?.waiting({ isPoll: true }) ?? 0;
-    },
     /** The operations that failed when last tried, with the cause of each backend, for an operator; null: none. */
     degradedReason(causeOf: (backend: Backend) => string | undefined): string | null {
       const failing = [...backends].flatMap((backend) => {

@@ -1,63 +1,62 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Context,
-  createNoopMeter,
-  type MeterProvider,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
-  type SpanOptions,
   SpanStatusCode,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Log } from '../log.ts';
 import { reasonOf } from '../reason-of.ts';
-import { short } from './forwarded-trace.ts';
-import { ALWAYS_SAMPLED, readVariables } from './otel-variables.ts';
+import { batchOptions, sampler, withWarnings } from './otel-variables.ts';
 import type {
   ReceivedRequest,
   RequestTrace,
   SpanEnd,
   SpanStart,
   Trace,
-  TraceHeaders,
   TraceSpan,
   Tracing,
 } from './tracing.ts';
 
-interface SdkTracingOptions {
-  /** The version of the service whose spans these are. */
-  readonly version: string;
-  readonly log: Pick<Log, 'info' | 'warn'>;
-  readonly onDropped: (reason: 'queue_full' | 'export', spans: number) => void;
-}
-
-// A collector that is away must not hold a shutdown up.
+// A collector that is away must not delay a shutdown for longer.
 const CLOSE_MS = 2_000;
 const PROPAGATOR = new W3CTraceContextPropagator();
+const GETTER = {
+  keys: Object.keys,
+  get: (headers: ReceivedRequest['headers'], name: string) => headers[name],
+};
 
-/** Tracing by OpenTelemetry's SDK, as its own variables say. The module is loaded only where tracing is on. */
-export class SdkTracing implements Tracing {
+/** Tracing by OpenTelemetry's SDK. The module is loaded only where tracing is on. */
+export class SdkTracing implements Tracing, AsyncDisposable {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
 
-  constructor({ version, log, onDropped }: SdkTracingOptions) {
-    this.#provider = readVariables(
-      version,
+  constructor(log: Pick<Log, 'info' | 'warn'>, version: string) {
+    const name = { 'service.name': 'trading-graph', 'service.version': version };
+    this.#provider = withWarnings(
       (text) => log.warn({}, text),
-      ({ resource, sampler, batch }) =>
+      () =>
         new TracerProvider({
-          resource,
-          sampler,
+          resource: defaultResource()
+            .merge(resourceFromAttributes(name))
+            .merge(detectResources({ detectors: [envDetector] })),
+          sampler: sampler(),
           spanProcessors: [
             new BatchSpanProcessor({
-              ...batch,
-              exporter: watched(new OTLPTraceExporter(), log, (n) => onDropped('export', n)),
-              selfObsMeterProvider: countQueueDrops((n) => onDropped('queue_full', n)),
+              ...batchOptions(),
+              exporter: withLog(new OTLPTraceExporter(), log),
             }),
           ],
         }),
@@ -65,79 +64,64 @@ export class SdkTracing implements Tracing {
     this.#tracer = this.#provider.getTracer('trading-graph');
   }
 
-  receive({ headers, isContinued, span: above }: ReceivedRequest): RequestTrace {
-    const clock = new SpanClock();
-    /** The span of the request, or of the operation where requests have none. */
-    let first: SdkSpan | null = null;
-    const begun = (start: SpanStart, isAlwaysSampled: boolean): SdkSpan => {
-      if (first !== null) return first;
-      const sender = PROPAGATOR.extract(ROOT_CONTEXT, headers, GETTER);
-      const root = isContinued ? sender : ROOT_CONTEXT;
-      const parent = isAlwaysSampled ? root.setValue(ALWAYS_SAMPLED, true) : root;
-      const context = isContinued ? undefined : trace.getSpanContext(sender);
-      first = new SdkSpan(this.#tracer, parent, clock, start, {
-        kind: SpanKind.SERVER,
-        startTime: clock.startedAtMs,
-        links: context ? [{ context }] : [],
-      });
-      return first;
-    };
-    const tracer = this.#tracer;
-    return {
-      get traceId() {
-        const span = above === null ? first : begun(above, false);
-        return span?.span.spanContext().traceId ?? null;
-      },
-      operation({ isAlwaysSampled, ...start }) {
-        const outer = begun(above ?? start, isAlwaysSampled);
-        const operation = above === null ? outer : new SdkSpan(tracer, outer.context, clock, start);
-        operation.headers.push(...short(headers, 'baggage'));
-        return operation;
-      },
-      end(end) {
-        if (above !== null) begun(above, false).end(end);
-      },
-    };
+  receive({ headers, isContinued, span }: ReceivedRequest): RequestTrace {
+    const parent = isContinued ? PROPAGATOR.extract(ROOT_CONTEXT, headers, GETTER) : ROOT_CONTEXT;
+    return new SdkRequestTrace(this.#tracer, parent, span);
   }
 
   call(parent: Trace | undefined, start: SpanStart): TraceSpan {
-    const within =
-      parent instanceof SdkSpan ? parent : { context: ROOT_CONTEXT, clock: new SpanClock() };
-    const { context, clock } = within;
-    const call = new SdkSpan(this.#tracer, context, clock, start, { kind: SpanKind.CLIENT });
+    const context = parent instanceof SdkSpan ? parent.context : ROOT_CONTEXT;
+    const call = new SdkSpan(this.#tracer, context, start, SpanKind.CLIENT);
     PROPAGATOR.inject(call.context, call.headers, {
       set: (headers, name, value) => value && headers.push(name, value),
     });
     return call;
   }
 
-  async close(): Promise<void> {
-    // Spans that the collector does not take by then are lost with the process.
+  /** Exports what is left. Spans that the collector does not take in time are lost with the process. */
+  async [Symbol.asyncDispose](): Promise<void> {
     const flushed = this.#provider.shutdown().catch(() => {});
     await Promise.race([flushed, delay(CLOSE_MS, undefined, { ref: false })]);
   }
 }
 
-const GETTER = {
-  keys: Object.keys,
-  get: (headers: TraceHeaders, name: string) => headers[name],
-};
+class SdkRequestTrace implements RequestTrace {
+  readonly #tracer: Tracer;
+  readonly #parent: Context;
+  readonly #request: SdkSpan | null;
+  #first: SdkSpan | null;
+
+  constructor(tracer: Tracer, parent: Context, start: SpanStart | null) {
+    this.#tracer = tracer;
+    this.#request = start && new SdkSpan(tracer, parent, start, SpanKind.SERVER);
+    this.#parent = this.#request?.context ?? parent;
+    this.#first = this.#request;
+  }
+
+  get traceId(): string | null {
+    return this.#first?.span.spanContext().traceId ?? null;
+  }
+
+  operation(start: SpanStart): TraceSpan {
+    const kind = this.#request === null ? SpanKind.SERVER : SpanKind.INTERNAL;
+    const span = new SdkSpan(this.#tracer, this.#parent, start, kind);
+    this.#first ??= span;
+    return span;
+  }
+
+  end(end: SpanEnd): void {
+    this.#request?.end(end);
+  }
+}
 
 class SdkSpan implements TraceSpan {
   readonly headers: string[] = [];
   readonly span: Span;
   readonly context: Context;
-  readonly clock: SpanClock;
 
-  constructor(
-    tracer: Tracer,
-    parent: Context,
-    clock: SpanClock,
-    { name, attributes }: SpanStart,
-    options: SpanOptions = {},
-  ) {
-    this.clock = clock;
-    this.span = tracer.startSpan(name, { startTime: clock.now(), attributes, ...options }, parent);
+  constructor(tracer: Tracer, parent: Context, start: SpanStart, kind: SpanKind) {
+    const { name, attributes } = start;
+    this.span = tracer.startSpan(name, { attributes, kind }, parent);
     this.context = trace.setSpan(parent, this.span);
   }
 
@@ -148,49 +132,24 @@ class SdkSpan implements TraceSpan {
       this.span.setAttribute('error.type', errorType);
       this.span.setStatus({ code: SpanStatusCode.ERROR });
     }
-    this.span.end(this.clock.now());
+    this.span.end();
   }
 }
 
-/** The spans of a request have one clock, which no correction of the system's moves, or they would overlap. */
-class SpanClock {
-  readonly startedAtMs = Date.now();
-  readonly #startedAt = performance.now();
-
-  now(): number {
-    return this.startedAtMs + performance.now() - this.#startedAt;
-  }
-}
-
-/** Logs once that the collector does not take spans, rather than with each batch, and once that it does again. */
-function watched(
-  exporter: OTLPTraceExporter,
-  log: SdkTracingOptions['log'],
-  onFailed: (spans: number) => void,
-): SpanExporter {
+/** Logs once that the collector takes no spans, rather than with each batch, and once that it takes them again. */
+function withLog(exporter: OTLPTraceExporter, log: Pick<Log, 'info' | 'warn'>): SpanExporter {
   let wasFailing = false;
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
         const { error } = result;
-        if (error) onFailed(spans.length);
-        if (error && !wasFailing) {
+        const isFailing = error !== undefined;
+        if (isFailing && !wasFailing) {
           log.warn({ reason: reasonOf(error) }, 'spans cannot be exported and are dropped');
-        } else if (!error && wasFailing) log.info({}, 'spans are exported again');
-        wasFailing = error !== undefined;
+        } else if (!isFailing && wasFailing) log.info({}, 'spans are exported again');
+        wasFailing = isFailing;
         done(result);
       }),
     shutdown: () => exporter.shutdown(),
   };
-}
-
-/** The SDK reports spans for which its queue had no room by a metric alone. */
-function countQueueDrops(onDropped: (spans: number) => void): MeterProvider {
-  const counter = {
-    add(spans: number, attributes?: Readonly<Record<string, unknown>>) {
-      if (attributes?.['error.type'] === 'queue_full') onDropped(spans);
-    },
-  };
-  const meter = Object.assign(Object.create(createNoopMeter()), { createCounter: () => counter });
-  return { getMeter: () => meter };
 }

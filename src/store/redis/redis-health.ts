@@ -10,6 +10,7 @@ const CODES: ReadonlySet<string> = new Set(
 const CODE = /(?:^|[\s:-])([A-Z]{3,})(?=\s)/g;
 /** Redis is looked at twice a second, so trouble that lasts is seen within it. */
 const QUIET_MS = 5_000;
+const START_MS = 5_000;
 const MAX_DETAIL_LENGTH = 200;
 
 /** Why a connection or a command failed: `away`, the code of Redis's answer, or `refused` where that has another. */
@@ -35,10 +36,12 @@ export class RedisHealth {
   readonly #told = new Set<string>();
   #reason: string | null = null;
   #failedAtMs = 0;
+  readonly #openedAtMs: number;
 
   constructor(onWarn: Warn, clock: Clock = steadyClock) {
     this.#onWarn = onWarn;
     this.#clock = clock;
+    this.#openedAtMs = clock.now();
   }
 
   /** The reason of the newest failure, as long as the trouble lasts; null: Redis is well. */
@@ -50,7 +53,7 @@ export class RedisHealth {
   /** Called with each command that Redis has carried out. */
   worked(): void {
     if (this.#reason === null || this.#clock.now() - this.#failedAtMs < QUIET_MS) return;
-    this.#onWarn('Redis is back', { reason: this.#reason });
+    if (this.#told.size > 0) this.#onWarn('Redis is back', { reason: this.#reason });
     this.#reason = null;
     this.#told.clear();
   }
@@ -61,6 +64,8 @@ export class RedisHealth {
     this.#reason = reason;
     this.#failedAtMs = this.#clock.now();
     if (this.#told.has(reason)) return;
+    // A busy start delays answers that arrive a moment later. Trouble that lasts fails again within a second.
+    if (reason === 'away' && this.#failedAtMs - this.#openedAtMs < START_MS) return;
     this.#told.add(reason);
     const detail = error instanceof Error ? error.message : String(error);
     const text = reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';

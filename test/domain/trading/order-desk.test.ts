@@ -31,11 +31,9 @@ function open(failing: { prover?: Error; limits?: Error; records?: Error } = {})
     { account: () => fail(failing.prover) ?? Promise.resolve(demoProof) },
     { order: (_proof, send) => fail(failing.limits) ?? send() },
     {
-      orders: { add: (outcome) => counted.push(outcome) > 0 } as DomainMetrics['orders'],
-      replays: { add: () => void counted.push('replay') },
-      voids: { add: () => void counted.push('void') },
-      doubts: { add: (told) => doubts.push(told) > 0 } as DomainMetrics['doubts'],
-    },
+      orders: { inc: ({ outcome }: { outcome: string }) => counted.push(outcome) },
+      doubts: { inc: () => doubts.push('earlier') },
+    } as unknown as Pick<DomainMetrics, 'orders' | 'doubts'>,
     { ...log, info: (line: object) => void infos.push(line) },
     orderLines(null),
   );
@@ -55,8 +53,8 @@ test.each([
   await desk.place(demo, ticketOf('k'));
   await desk.placed(demo, 'k');
   await desk.void(demo, 'k', null);
-  expect(doubts).toEqual(Array(4).fill('unknown'));
-  expect(counted).toEqual(['unknown', 'replay']);
+  expect(doubts).toEqual([]);
+  expect(counted).toEqual(['unknown']);
   expect(lines).toEqual(['an order ended unknown']);
 });
 

@@ -84,13 +84,11 @@ export const orderTimeoutMs = 15_000;
 /** The counters of orders, each of whose steps is told by its name. */
 export function countersOf(count: (name: string) => void): SubmitterOptions['metrics'] {
   const counter = (name: string) => ({
-    add: (label?: string) => count(label ? `${label} ${name}` : name),
+    inc: (labels?: { outcome: string }) => count(labels ? `${labels.outcome} ${name}` : name),
   });
   return {
     orders: counter('order'),
-    lateOrders: counter('late'),
     contradictions: counter('contradicted'),
-    numbersTwice: counter('number twice'),
   } as unknown as SubmitterOptions['metrics'];
 }
 

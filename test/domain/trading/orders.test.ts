@@ -118,7 +118,7 @@ test.each([
   ['unknown', unanswered, 1],
 ])('a late answer makes an order that was unknown %s', async (kind, late, changes) => {
   for (const isOverdue of [false, true]) {
-    const { orders, calls, begin, clock, acceptances, counted } = stage();
+    const { orders, calls, begin, clock, acceptances } = stage();
     const { placed } = await begin('k');
     if (isOverdue) await clock.advance(orderTimeoutMs + 1_000);
     else last(calls).end(unanswered);
@@ -128,7 +128,6 @@ test.each([
     else {
       last(calls).endLate(late);
       expect(acceptances).toHaveLength(changes);
-      expect(counted).toEqual(kind === 'unknown' ? [] : [`${kind} late`]);
     }
     await clock.advance(0);
     const told = { outcome: { kind }, replayed: true };
@@ -139,7 +138,7 @@ test.each([
 });
 
 test('an order number that an account is told twice says nothing of the second order', async () => {
-  const { calls, begin, counted, log } = stage();
+  const { calls, begin, log } = stage();
   const place = async (key: string, viewer = demo, number: unknown = 'o-1') => {
     const { placed } = await begin(key, viewer);
     last(calls).end(answered(200, { success: true, orderId: number }));
@@ -158,7 +157,6 @@ test('an order number that an account is told twice says nothing of the second o
       expect(outcome, String(none)).toMatchObject({ kind: 'accepted' });
     }
   }
-  expect(counted).toEqual(['number twice']);
   expect(log.lines).toEqual([expect.stringContaining('set GATEWAY_ORDER_NUMBERS=position')]);
 });
 

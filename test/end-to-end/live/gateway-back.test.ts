@@ -26,7 +26,11 @@ test.each<[string, Omit<Fault, 'operation'>]>([
     const [demo, pro] = [DEMO, PRO].map((user) =>
       opened(webSocketClient(app, app.sandbox.token(user))).watch(),
     );
-    const failed = () => seriesValue(app, 'feed_polls_total{outcome="failed"}');
+    const failed = () =>
+      seriesValue(
+        app,
+        'gateway_calls_total{operation="getOpenPositions",origin="poll",outcome="5xx"}',
+      );
     await eventually(async () => expect(await failed()).toBe(2), pro?.whileOpen);
     app.sandbox.clearFaults();
     const before = app.sandbox.calls(operation, 700_002);

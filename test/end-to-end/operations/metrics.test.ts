@@ -59,10 +59,10 @@ const failing = (
 test('every metric has its series from the start, in a text that Prometheus reads', async () => {
   await using fresh = await startTestApp();
   const { text } = await scrape(fresh);
-  for (const { name, type } of new Metrics().registry.metrics) {
+  for (const { name, type } of await new Metrics().registry.getMetricsAsJSON()) {
     expect(text).toContain(`# TYPE ${name} ${type}\n`);
     if (ONCE_MEASURED.test(name)) continue;
-    expect(text).toContain(`\n${type === 'histogram' ? `${name}_count` : name}`);
+    expect(text).toContain(`\n${String(type) === 'histogram' ? `${name}_count` : name}`);
   }
   for (const line of text.trimEnd().split('\n')) {
     expect(line).toMatch(/^(|# (HELP|TYPE) \S+ .+|[a-z_\d]+(\{([a-z_]+="[^"\n]*",?)+\})? \S+)$/);
@@ -70,46 +70,34 @@ test('every metric has its series from the start, in a text that Prometheus read
   for (const ofProcess of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
     expect(text).toContain(`\n${ofProcess} `);
   }
-  // Whatever is named like a counter is one.
-  expect(text.match(/# TYPE \S+_total (?!counter)\S+/g)).toBeNull();
   // The text is what Prometheus fetches every few seconds from each replica.
   expect(text.split('\n').length).toBeLessThan(2_000);
 });
 
 describe('requests', () => {
-  test('are counted by document, transport and outcome', async () => {
-    const series = (document: string, transport: string, outcome: string) =>
-      `operations_total{document="${document}",transport="${transport}",outcome="${outcome}"}`;
-    await counted(series('Home', 'http', 'ok'), HOME);
+  test('are counted by transport and outcome', async () => {
+    const series = (transport: string, outcome: string) =>
+      `operations_total{transport="${transport}",outcome="${outcome}"}`;
+    await counted(series('http', 'ok'), HOME);
     expect(linesOf(app, 'request').at(-1)).toMatchObject({ document: 'trusted' });
-    await counted(series('other', 'http', 'ok'), 'query Stranger { customerId }');
-    await counted(series('other', 'http', 'caller'), '{ nothing }');
+    await counted(series('http', 'caller'), '{ nothing }');
     failing('getCustomerId', 500);
-    await counted(series('Home', 'http', 'fault'), HOME);
+    await counted(series('http', 'fault'), HOME);
     app.sandbox.clearFaults();
-    await moved(app, series('Live', 'sse', 'ok'), 1, () =>
-      askByStream(app, { query: LIVE }, token),
-    );
+    await moved(app, series('sse', 'ok'), 1, () => askByStream(app, { query: LIVE }, token));
     expect(linesOf(app, 'subscription ended').at(-1)).toMatchObject({ transport: 'sse' });
     using socket = await initializedSocket(app, token);
-    await moved(app, series('Home', 'websocket', 'ok'), 1, async () => {
+    await moved(app, series('websocket', 'ok'), 1, async () => {
       socket.subscribe('1', HOME);
     });
-    const { text } = await scrape(app);
-    expect(text).not.toContain('Stranger');
   });
 
-  test('are measured: in all, and without the gateway', async () => {
-    await counted('operation_seconds_count{document="Home"}', HOME);
+  test('are measured', async () => {
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 300, times: 1 });
-    const own = 'own_seconds_sum{type="query"}';
     const all = 'request_seconds_sum{transport="http",outcome="ok"}';
-    const [ownBefore, allBefore] = [await seriesValue(app, own), await seriesValue(app, all)];
+    const before = await seriesValue(app, all);
     await counted('request_seconds_count{transport="http",outcome="ok"}', '{ customerId }');
-    const took = (await seriesValue(app, all)) - allBefore;
-    expect(took).toBeGreaterThan(0.29);
-    expect((await seriesValue(app, own)) - ownBefore).toBeLessThan(took - 0.25);
-    expect(await seriesValue(app, 'http_requests_total{status="2xx"}')).toBeGreaterThan(1);
+    expect((await seriesValue(app, all)) - before).toBeGreaterThan(0.29);
   });
 });
 
@@ -178,25 +166,22 @@ describe('the gateway', () => {
     await eventually(async () =>
       expect(await seriesValue(app, 'feed_oldest_seconds')).toBeGreaterThan(0.2),
     );
-    expect(await seriesValue(app, 'feed_polls_total{outcome="failed"}')).toBeGreaterThan(0);
   });
 });
 
 describe('what is cached', () => {
-  test('the catalog: its reads, its age, that it is stale, and that one token may not read it', async () => {
+  test('the catalog: how long it serves, that it is stale, and that one token may not read it', async () => {
     await using other = await startTestApp({ CATALOG_MAX_AGE_SECONDS: '3600' });
     const own = await other.signIn();
     const of = (name: string) => seriesValue(other, name);
     const ofGroup = (name: string) => of(`${name}{group="standard-usd"}`);
     const fetches = (outcome: string) => `catalog_fetches_total{outcome="${outcome}"}`;
     const read = (token = own) => other.query(SYMBOLS, { token });
-    expect([await of('catalogs'), await of('catalog_left_seconds')]).toEqual([0, Number.NaN]);
+    expect(await of('catalog_left_seconds')).toBeNaN();
     // Two seconds from its end, by the gateway's own account.
     other.sandbox.changeCatalog({ broken: 3, ageSeconds: 3_598 });
     await moved(other, fetches('modified'), 1, read);
-    expect([await of('catalogs'), await ofGroup('catalog_skipped')]).toEqual([1, 3]);
-    expect(await of('catalog_reads_total{source="wait"}')).toBeGreaterThan(0);
-    expect(await of('catalog_age_seconds')).toBeGreaterThanOrEqual(3_598);
+    expect(await ofGroup('catalog_skipped')).toBe(3);
     // It is served for an hour beyond them.
     expect(Math.round((await of('catalog_left_seconds')) / 100)).toBe(36);
     expect(await ofGroup('catalog_instruments')).toBeGreaterThan(400);
@@ -214,33 +199,10 @@ describe('what is cached', () => {
       expect(await of(fetches('unmodified'))).toBe(1);
     });
     expect(await of('stale_catalogs')).toBe(0);
-    expect(await of('catalog_age_seconds')).toBeLessThan(60);
-    expect(await of('catalog_reads_total{source="memory"}')).toBeGreaterThan(0);
-    const hits = 'cache_reads_total{cache="response",result="hit"}';
-    await moved(other, hits, 1, () => read());
-    expect(await of('cache_bytes{cache="response"}')).toBeGreaterThan(100);
-    const asked = `${other.url}/graphql?query=${encodeURIComponent(SYMBOLS)}`;
-    const authorization = `Bearer ${own}`;
-    const etag = (await fetch(asked, { headers: { authorization } })).headers.get('etag') ?? '';
-    await moved(other, hits, 1, () =>
-      fetch(asked, { headers: { authorization, 'if-none-match': etag } }),
-    );
     other.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403, times: 1 });
     await moved(other, fetches('personal'), 1, () =>
       read(other.sandbox.token({ email: 'pro@example.com' })),
     );
-  });
-
-  test('documents and sessions', async () => {
-    const known = '{ session { balance } }';
-    await app.query(known, { token });
-    await counted('cache_reads_total{cache="document",result="hit"}', known);
-    await counted(
-      'cache_reads_total{cache="document",result="miss"}',
-      '{ session { new: balance } }',
-    );
-    await counted('session_reads_total{source="cache"}', known);
-    await counted('session_reads_total{source="call"}', '{ session(maxAge: 0) { balance } }');
   });
 
   test('the size of every cache', async () => {
@@ -261,7 +223,7 @@ describe('what is cached', () => {
 });
 
 describe('live', () => {
-  test('polls that wait for their ceiling, which stretches all intervals, and calls that wait for a connection', async () => {
+  test('the ceiling of polls stretches all intervals, and calls wait for a connection', async () => {
     await using other = await startTestApp({
       GATEWAY_POLLS_PER_SECOND: '1',
       GATEWAY_CONNECTIONS: '3',
@@ -277,7 +239,6 @@ describe('live', () => {
     }
     await eventually(async () => {
       expect(await seriesValue(other, 'feed_poll_stretch')).toBeGreaterThan(2);
-      expect(await seriesValue(other, 'feed_polls_waiting')).toBeGreaterThan(0);
     });
     expect(other.logged.join()).toContain('GATEWAY_POLLS_PER_SECOND is reached');
     other.sandbox.fail({ operation: '*', kind: 'delay', delayMs: 1_500 });
@@ -287,49 +248,32 @@ describe('live', () => {
       return other.query('{ session(maxAge: 0) { login } customerId }', { token: own });
     });
     const waiting = 'gateway_calls_waiting{area="rest"}';
-    const areSeen = ['gateway_polls_waiting', waiting].map((series) =>
-      eventually(async () => (await seriesValue(other, series)) > 0),
-    );
-    await Promise.all(areSeen);
+    await eventually(async () => (await seriesValue(other, waiting)) > 0);
     other.sandbox.clearFaults();
     await Promise.all(answers);
     await eventually(async () => expect(await seriesValue(other, waiting)).toBe(0));
   });
 
-  test('events, and those that were merged', async () => {
+  test('events', async () => {
     using socket = await initializedSocket(app, token);
     await moved(app, 'events_delivered_total', 1, async () => {
       socket.subscribe('1', 'subscription { positionChanges(intervalMs: 2000) { cursor } }');
       await socket.until('1', 'next');
     });
-    const before = await seriesValue(app, 'events_merged_total');
-    // Changes come faster than this subscription takes events.
-    const ticks = setInterval(() => app.sandbox.tick(), 50);
-    try {
-      await eventually(async () =>
-        expect(await seriesValue(app, 'events_merged_total')).toBeGreaterThan(before),
-      );
-    } finally {
-      clearInterval(ticks);
-    }
   });
 
-  test('sockets by close code, and the line of a subscription whose token is refused', async () => {
-    const socket = await initializedSocket(app, token);
-    await moved(app, 'sockets_closed_total{code="1000"}', 1, async () => socket.socket.close(1000));
+  test('a subscription whose token is refused has its line', async () => {
     using unauthorized = await initializedSocket(app, token);
     await unauthorized.watch('1', LIVE);
-    await moved(app, 'sockets_closed_total{code="4403"}', 1, async () => {
-      app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401, times: 1 });
-      await unauthorized.close();
-    });
+    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401, times: 1 });
+    await unauthorized.close();
     const ended = linesOf(app, 'subscription ended').at(-1);
     expect(ended).toMatchObject({ outcome: 'caller', codes: ['UNAUTHENTICATED'] });
   });
 });
 
 describe('orders', () => {
-  test('by outcome, and repeats', async () => {
+  test('by outcome, without repeats', async () => {
     await using other = await startTestApp();
     const own = await other.signIn();
     const order = (key: string, symbol: string) =>
@@ -337,7 +281,7 @@ describe('orders', () => {
     const place = (key: string, symbol = 'AAPL', token: string | null = own) =>
       other.query(order(key, symbol), { token });
     await moved(other, 'orders_total{outcome="accepted"}', 1, () => place('a'));
-    await moved(other, 'order_replays_total', 1, () => place('a'));
+    await moved(other, 'orders_total{outcome="accepted"}', 0, () => place('a'));
     await moved(other, 'orders_total{outcome="rejected"}', 1, () => place('b', 'TEST.REJECT'));
     await moved(other, 'orders_total{outcome="unknown"}', 1, () => place('c', 'TEST.UNKNOWN'));
     other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429 });
@@ -361,9 +305,7 @@ describe('orders', () => {
     await eventually(
       async () => (await seriesValue(other, 'order_oldest_under_way_seconds')) > 0.1,
     );
-    expect(await seriesValue(other, 'orders_under_way')).toBe(1);
     await slow;
-    expect(await seriesValue(other, 'orders_under_way')).toBe(0);
     expect(await seriesValue(other, 'order_oldest_under_way_seconds')).toBe(0);
   });
 });

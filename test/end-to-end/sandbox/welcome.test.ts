@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { networkAddress } from '../../../src/app/network-address.ts';
+import { networkAddress } from '../../../src/app/run-app.ts';
 import { postQuery } from '../../support/app.ts';
 import { compileCache } from '../../support/compile-cache.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Registry } from '../../../lib/metrics/registry.ts';
+import type { Registry } from 'prom-client';
 import type { Readiness } from './readiness.ts';
 
 /** The operators' listener: metrics and details that the public must not see. `build` tells replicas apart. */
@@ -12,7 +12,7 @@ export function createAdminServer(
     const [path = ''] = (request.url ?? '').split('?', 1);
     switch (path) {
       case '/metrics':
-        metrics.text().then(
+        metrics.metrics().then(
           (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
           () => response.writeHead(500).end(),
         );

@@ -24,7 +24,7 @@ export function countRequest(
   // A proxy's connection carries others' requests as well.
   if (addresses.isFromProxy(request)) return 'over';
   refused('messages');
-  metrics.connectionsCut.add('rate');
+  metrics.connectionsCut.inc({ reason: 'rate' });
   request.socket.resetAndDestroy();
   return null;
 }

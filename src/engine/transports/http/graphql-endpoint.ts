@@ -138,7 +138,7 @@ export function createGraphQLEndpoint(
   function refuseUntaken(reply: HttpReply, fault: BodyFault): MaybePromise<void> {
     if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
     if (fault === 'too large') return refuse(reply, 413, 'The body is too large.');
-    metrics.connectionsCut.add('pieces');
+    metrics.connectionsCut.inc({ reason: 'pieces' });
     reply.set('connection', 'close');
     return refuse(reply, 413, 'The body comes in too many pieces.');
   }

@@ -8,7 +8,7 @@ import { listen } from '../../../lib/listen.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { requestError } from '../../operation/request-error.ts';
 import { isCrossSite } from '../requests/origins.ts';
-import { endRequestTrace, forwardedFrom } from '../requests/request-trace.ts';
+import { endRequestTrace, forwardedTrace } from '../requests/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { setCorsHeaders } from './cors.ts';
 import { countRequest, refuseFlood } from './flood-guard.ts';
@@ -122,7 +122,7 @@ export class HttpServer implements ReplyWatcher {
     if (socket.destroyed) return;
     const connection = openConnections.of(socket);
     if (!mayWait(connection)) {
-      metrics.connectionsCut.add('pipelined');
+      metrics.connectionsCut.inc({ reason: 'pipelined' });
       socket.resetAndDestroy();
       return;
     }
@@ -150,7 +150,7 @@ export class HttpServer implements ReplyWatcher {
       token,
       standing: standingOf(token),
       client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },
-      trace: tracing === null ? forwardedFrom(request, addresses) : undefined,
+      trace: tracing === null ? forwardedTrace(request, addresses) : undefined,
       forwarded,
     };
   }
@@ -176,7 +176,6 @@ export class HttpServer implements ReplyWatcher {
     connection.underWay -= 1;
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#onIdle?.();
-    metrics.http.add(`${Math.floor(status / 100)}xx`);
     if (summary === null) return;
     if (summary.trace) endRequestTrace(summary.trace, reply.isBegun ? status : null);
     // A client ends a subscription over SSE by leaving.

@@ -34,7 +34,6 @@ export function createRoutes(
   function graphQL(reply: HttpReply, isForeign: boolean): MaybePromise<void> {
     if (!isForeign) return answerGraphQL(reply);
     // Before anything is executed, or charged to the visitor of that page.
-    metrics.crossSiteRefused.add();
     return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
   }
 

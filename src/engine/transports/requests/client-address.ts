@@ -4,12 +4,17 @@ import { plainAddress } from '../../../lib/address-key.ts';
 import type { RequestCaller } from '../../../lib/caller.ts';
 import type { Log } from '../../../lib/log.ts';
 
+const WINDOW = 100;
+
 /** The addresses of clients: a connection's peer, or what one of the trusted proxies puts into X-Forwarded-For. */
 export class ClientAddresses {
   readonly #trusted = new BlockList();
   readonly #log: Pick<Log, 'warn'>;
   /** Memoized per connection, whose peer never changes. */
   readonly #peers = new WeakMap<Socket, string>();
+  /** Requests of the present window, and how many of them each untrusted peer sent with X-Forwarded-For. */
+  #requests = 0;
+  readonly #claims = new Map<string, number>();
   #hasWarned = false;
 
   constructor(trustedProxies: readonly string[], log: Pick<Log, 'warn'>) {
@@ -36,17 +41,9 @@ export class ClientAddresses {
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
     const peer = this.peerOf(socket);
     const forwarded = headers['x-forwarded-for'];
-    if (forwarded === undefined) return peer;
-    if (this.#isTrusted(peer)) return this.#behind(peer, String(forwarded));
-    // Once, and in the log alone: any client can send the header. A socket that is closed has no peer any more.
-    if (!this.#hasWarned && peer !== '') {
-      this.#log.warn(
-        { peer },
-        'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer',
-      );
-      this.#hasWarned = true;
-    }
-    return peer;
+    const isClaim = forwarded !== undefined && !this.#isTrusted(peer);
+    if (!this.#hasWarned) this.#count(peer, isClaim);
+    return forwarded === undefined || isClaim ? peer : this.#behind(peer, String(forwarded));
   }
 
   /** The sender of a request as far as its connection says, before a token is read. */
@@ -57,6 +54,26 @@ export class ClientAddresses {
   /** Whether a request, or a connection, comes straight from a trusted proxy, whose word about its client counts. */
   isFromProxy({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
     return this.#isTrusted(this.peerOf(socket));
+  }
+
+  /** Any client can send the header, so one warning comes where a peer sends it with most of the requests: that is a proxy. */
+  #count(peer: string, isClaim: boolean): void {
+    this.#requests += 1;
+    // A socket that is closed has no peer any more.
+    if (isClaim && peer !== '') {
+      const count = (this.#claims.get(peer) ?? 0) + 1;
+      this.#claims.set(peer, count);
+      if (count > WINDOW / 2) {
+        this.#hasWarned = true;
+        this.#log.warn(
+          { peer },
+          'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer, which sends most requests',
+        );
+      }
+    }
+    if (this.#requests < WINDOW) return;
+    this.#requests = 0;
+    this.#claims.clear();
   }
 
   /** Read from the right: each hop is added by the next one, and the leftmost may be forged by the client. */

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { forwardedTrace } from '../../../lib/tracing/forwarded-trace.ts';
 import type { RequestTrace, Trace, Tracing } from '../../../lib/tracing/tracing.ts';
 import type { ClientAddresses } from './client-address.ts';
 
@@ -7,6 +6,9 @@ type Addresses = Pick<ClientAddresses, 'isFromProxy'>;
 
 const ROUTE = '/graphql';
 const FIRST_SERVER_ERROR = 500;
+const MAX_STATE_LENGTH = 512;
+const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
+const PLAIN = /^[\t\x20-\x7e]+$/;
 // A client may send any other word as its method.
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
@@ -41,11 +43,19 @@ export function endRequestTrace(trace: RequestTrace, status: number | null): voi
   });
 }
 
-/** The part of a request's trace that is sent on to backends where tracing is off. */
-export function forwardedFrom(
+/** Without tracing the trace of a trusted proxy is passed on to the gateway as it is. */
+export function forwardedTrace(
   { headers, socket }: IncomingMessage,
   addresses: Addresses,
 ): Trace | undefined {
-  if (headers.traceparent === undefined && headers.baggage === undefined) return undefined;
-  return forwardedTrace(headers, addresses.isFromProxy({ socket }));
+  const { traceparent, tracestate } = headers;
+  if (typeof traceparent !== 'string' || !TRACEPARENT.test(traceparent)) return undefined;
+  if (!addresses.isFromProxy({ socket })) return undefined;
+  const hasState =
+    typeof tracestate === 'string' &&
+    tracestate.length <= MAX_STATE_LENGTH &&
+    PLAIN.test(tracestate);
+  return {
+    headers: ['traceparent', traceparent, ...(hasState ? ['tracestate', tracestate] : [])],
+  };
 }

@@ -120,7 +120,6 @@ export class GraphQLSocket implements OperationOwner {
     socket.once('close', (code, reason) => {
       clearInterval(pings);
       lasting.delete(this);
-      metrics.socketClosed(code);
       this.#goOn();
       for (const operation of [...this.#operations]) operation.leave();
       protocolClosed(code, String(reason)).catch((error) => this.#failed(error, null, null));
@@ -247,7 +246,7 @@ export class GraphQLSocket implements OperationOwner {
     if (this.#freeMessages >= 0 && bytes < COUNTED_BYTES) return true;
     if (countMessage(this.session.caller, bytes) === 'within') return true;
     refused('messages');
-    metrics.connectionsCut.add('rate');
+    metrics.connectionsCut.inc({ reason: 'rate' });
     this.close('rate');
     // What it has sent already stays unread until `ws` ends the connection.
     this.#socket.pause();

@@ -220,13 +220,12 @@ export class SocketOperation implements ResultSink {
     const { graph, standingOf, tokenEndOf, tracing } = socket.settings;
     const { summary } = this;
     const { caller, onTokenEnd, partsFormat } = socket.session;
-    // The trace of the upgrade is linked: continued, it would grow for as long as the socket lives.
-    const { traceHeaders: headers, forwardedTrace: trace } = socket.session;
     const { requestId } = summary;
     const { signal } = this.#leaving;
-    summary.trace = tracing?.receive({ headers, isContinued: false, span: null }) ?? null;
+    // The trace of the upgrade is not continued: it would grow for as long as the socket lives.
+    summary.trace = tracing?.receive({ headers: {}, isContinued: false, span: null }) ?? null;
     return graph.open(
-      { ...caller, signal, standing: standingOf(caller.token), requestId, trace },
+      { ...caller, signal, standing: standingOf(caller.token), requestId },
       {
         sent: payload,
         record: summary,

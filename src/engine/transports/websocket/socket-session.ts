@@ -1,12 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestCaller } from '../../../lib/caller.ts';
 import { toToken } from '../../../lib/token.ts';
-import type { Trace, TraceHeaders } from '../../../lib/tracing/tracing.ts';
 import type { ClientNaming } from '../../operation/request-summary.ts';
 import type { PartsFormat } from '../../operation/transport-context.ts';
 import { bearerText, isOfUser } from '../requests/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../requests/client-names.ts';
-import { forwardedFrom } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { headersIn, textIn } from './connection-params.ts';
 
@@ -16,10 +14,6 @@ const MAX_AUTHORIZATION_LENGTH = 16_384;
 /** Whose socket it is, by its upgrade and its `connectionParams`. */
 export class SocketSession {
   readonly requestId: string | string[] | undefined;
-  /** The upgrade's headers, to which the traces of operations are linked; none where tracing is off. */
-  readonly traceHeaders: TraceHeaders;
-  /** The upgrade's trace as it is sent on where tracing is off. */
-  readonly forwardedTrace: Trace | undefined;
   /** Has no token before `connection_init`. */
   caller: RequestCaller;
   client: ClientNaming | null;
@@ -36,14 +30,11 @@ export class SocketSession {
   readonly #upgraded: Readonly<Record<string, string>>;
 
   constructor(request: IncomingMessage, settings: ServerSettings) {
-    const { addresses, clientNames, forwarding, tokens, tracing } = settings;
+    const { addresses, clientNames, forwarding, tokens } = settings;
     const { headers } = request;
     this.#settings = settings;
     this.requestId = headers['x-request-id'];
-    // The headers alone, so that the request is not retained with them.
-    const { traceparent, tracestate, baggage, origin } = headers;
-    this.traceHeaders = tracing === null ? {} : { traceparent, tracestate, baggage };
-    this.forwardedTrace = tracing === null ? forwardedFrom(request, addresses) : undefined;
+    const { origin } = headers;
     const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
     this.caller = { token: null, client };
     this.client = clientNames.fromHeaders(headers);

@@ -101,7 +101,6 @@ export class WebSocketEndpoint {
 
   /** Behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones, and so are React Native's apps on Android. */
   #foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
-    this.#settings.metrics.crossSiteRefused.add();
     const named = {
       origin: origin.slice(0, MAX_NAME_LENGTH),
       host: host.slice(0, MAX_NAME_LENGTH),
@@ -123,7 +122,6 @@ export class WebSocketEndpoint {
   }
 
   #refuse(socket: Duplex, refusal: UpgradeRefusal): void {
-    this.#settings.metrics.upgradesRefused.add(refusal.slice(0, 3));
     socket.on('error', () => {});
     // Node has given the connection away with all its deadlines: one that its client keeps open would stay.
     socket.once('finish', () => socket.destroy());

@@ -52,14 +52,16 @@ describe('the address of a client', () => {
     }
   });
 
-  test('claimed by an untrusted peer is logged once, also by a neighbour of a network that is written as IPv6', () => {
+  test('claimed by an untrusted peer is logged once, where that peer sends most of the requests', () => {
     const { of, warned } = addresses('::ffff:10.0.0.0/104');
     // The second one's socket is closed already.
     for (const peer of ['10.0.0.1', '']) of(peer, '198.51.100.7');
+    for (let at = 0; at < 1_000; at += 1) {
+      expect(of('11.0.0.1', at % 2 === 0 ? '198.51.100.7' : undefined)).toBe('11.0.0.1');
+    }
     expect(warned).toEqual([]);
-    expect(of('11.0.0.1', '198.51.100.7')).toBe('11.0.0.1');
-    expect(of('::ffff:b00:1', '198.51.100.7')).toBe('11.0.0.1');
-    expect(warned).toEqual([{ peer: '11.0.0.1' }]);
+    for (let at = 0; at < 200; at += 1) of('::ffff:b00:2', '198.51.100.7');
+    expect(warned).toEqual([{ peer: '11.0.0.2' }]);
   });
 });
 
@@ -76,7 +78,7 @@ test.each([
   const received = app.sandbox.requests('getCustomerId').map(({ headers: sent }) => sent);
   expect(received.map((sent) => sent['x-forwarded-for'])).toEqual([address, address]);
   const warned = app.logged.filter((line) => line.includes('TRUSTED_PROXIES'));
-  expect(warned).toHaveLength(address === '127.0.0.1' ? 1 : 0);
+  expect(warned).toEqual([]);
   for (const url of [app.url, app.adminUrl]) {
     const ready = await fetch(`${url}/health/ready`, { headers });
     expect(await ready.json()).toMatchObject({ status: 'ok' });

@@ -1,0 +1,164 @@
+import { existsSync, statSync } from 'node:fs';
+import type { SettingName } from '../config/settings.ts';
+import { shown } from '../config/shown.ts';
+import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
+import {
+  ManifestError,
+  readManifest,
+  TrustedDocuments,
+  type TrustedDocumentsOptions,
+} from '../engine/index.ts';
+import { systemClock } from '../lib/clock.ts';
+import { ListenError, probeAddress } from '../lib/listen.ts';
+import { openStores, type StoreOptions } from '../store/open-stores.ts';
+import type { SharedStore } from '../store/shared-store.ts';
+import { StoreError } from '../store/store-error.ts';
+
+const LISTENERS = {
+  public: { port: 'PORT', host: 'HOST' },
+  admin: { port: 'ADMIN_PORT', host: 'ADMIN_HOST' },
+} as const;
+
+// These conditions are only known by trying.
+const USABLE = {
+  PORT: 'a port that is free and open to this user',
+  ADMIN_PORT: 'a port that is free and open to this user',
+  HOST: 'an address of this machine, or the name of one',
+  ADMIN_HOST: 'an address of this machine, or the name of one',
+  REDIS_URL: 'a Redis that can be used',
+  JWT_JWKS_URL: 'the address of a key set',
+  ORDER_STORE: 'a file that this process can use, or the word `memory`',
+  PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
+} as const satisfies Partial<Record<SettingName, string>>;
+
+// A smaller file is verified within a second.
+const MAX_TRIED_BYTES = 16 * 1024 ** 2;
+
+/** The stores that the configuration names; throws a ConfigError where they cannot be used. */
+export async function openConfiguredStores(
+  config: Config,
+  observer: Pick<StoreOptions, 'onWarn' | 'isInspection' | 'gatewaySkewMs'>,
+): Promise<SharedStore> {
+  const { redisUrl, orderStore } = config;
+  try {
+    return await openStores({
+      ...observer,
+      accounts: JSON.stringify([config.gatewayLoginClaim, ...config.gatewayForwardHeaders]),
+      redisUrl,
+      orderStore,
+      clock: systemClock,
+      makesFolder: DEFAULT_ORDER_FILES.includes(orderStore),
+      prefix: config.redisPrefix,
+      requiresAppendonly: config.requiresAppendonly,
+      redisReplicas: config.redisReplicas,
+      max: config.orderRecordsMax,
+      maxPerAccount: config.orderRecordsPerAccount,
+    });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const [name, value] =
+      redisUrl === null
+        ? (['ORDER_STORE', orderStore] as const)
+        : (['REDIS_URL', redisUrl] as const);
+    throw new ConfigError([settingProblem(name, value, error.message)]);
+  }
+}
+
+/** Null where no documents are trusted; throws a ConfigError where the manifests cannot be used. */
+export async function openDocuments(
+  { persistedDocuments: path }: Config,
+  options: Omit<TrustedDocumentsOptions, 'path' | 'clock'>,
+): Promise<TrustedDocuments | null> {
+  if (path === null) return null;
+  return withManifest(path, () => TrustedDocuments.open({ ...options, path, clock: systemClock }));
+}
+
+async function withManifest<T>(path: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ManifestError)) throw error;
+    throw new ConfigError(
+      error.reasons.map((reason) => settingProblem('PERSISTED_DOCUMENTS', path, reason)),
+    );
+  }
+}
+
+/** Runs `listen` for the public or the admin listener; throws a ConfigError where its address cannot be used. */
+export async function atAddress<T>(
+  config: Config,
+  listener: keyof typeof LISTENERS,
+  listen: (port: number, host: string) => Promise<T>,
+): Promise<T> {
+  const values =
+    listener === 'public'
+      ? { port: config.port, host: config.host }
+      : { port: config.adminPort, host: config.adminHost };
+  try {
+    return await listen(values.port, values.host);
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error;
+    const { about, message } = error;
+    throw new ConfigError([settingProblem(LISTENERS[listener][about], values[about], message)]);
+  }
+}
+
+/**
+ * Tries the stores, manifests and addresses of the configuration as a start would, and changes nothing. Settings that
+ * already have a problem are skipped. `stores` sees the open stores and their warnings; without it a large file is
+ * not tried, since verifying it takes long.
+ */
+export async function findUnusable(
+  config: Config,
+  faulty: ReadonlySet<string>,
+  stores?: Pick<StoreOptions, 'onWarn'> & { readonly onOpen: (stores: SharedStore) => void },
+): Promise<readonly string[]> {
+  const isFit = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
+  const { persistedDocuments: path } = config;
+  const attempts: Promise<unknown>[] = [];
+  const isTried = stores !== undefined || !isLongToVerify(config);
+  if (isTried && isFit('REDIS_URL', 'REDIS_PREFIX', 'ORDER_STORE')) {
+    attempts.push(tryStores(config, stores));
+  }
+  if (path !== null && isFit('PERSISTED_DOCUMENTS')) {
+    attempts.push(withManifest(path, () => readManifest(path)));
+  }
+  for (const listener of ['public', 'admin'] as const) {
+    const { port, host } = LISTENERS[listener];
+    if (!isFit(host)) continue;
+    // Port 0 tries the host alone.
+    attempts.push(
+      atAddress(config, listener, (value, at) => probeAddress(isFit(port) ? value : 0, at)),
+    );
+  }
+  const settled = await Promise.allSettled(attempts);
+  return settled.flatMap((each) => {
+    if (each.status === 'fulfilled') return [];
+    if (each.reason instanceof ConfigError) return each.reason.problems;
+    throw each.reason;
+  });
+}
+
+async function tryStores(
+  config: Config,
+  stores: Parameters<typeof findUnusable>[2],
+): Promise<void> {
+  const onWarn = stores?.onWarn ?? (() => {});
+  const opened = await openConfiguredStores(config, { onWarn, isInspection: true });
+  stores?.onOpen(opened);
+  await opened.close();
+}
+
+function isLongToVerify({ redisUrl, orderStore: path }: Config): boolean {
+  return redisUrl === null && existsSync(path) && statSync(path).size > MAX_TRIED_BYTES;
+}
+
+/** The line for a valid value that cannot be used in this environment. */
+export function settingProblem(
+  name: keyof typeof USABLE,
+  value: string | number,
+  reason: string,
+): string {
+  const quoted = typeof value === 'number' ? value : shown(value);
+  return `${name}=${quoted}: must be ${USABLE[name]} (${reason})`;
+}
