@@ -61,6 +61,7 @@ async function compose(config: Config, options: StartOptions) {
   await using opened = new AsyncDisposableStack();
 
   const metrics = new Metrics();
+  metrics.countProcess();
   opened.defer(logBackgroundFailures(log));
   const memory = opened.use(new MemoryWatch(log));
   const sandbox = config.sandbox

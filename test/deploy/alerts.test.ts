@@ -23,7 +23,7 @@ const dashboard = JSON.parse(read('deploy', 'grafana', 'trading-graph.json')) as
 const panels = dashboard.panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
 const annotations = dashboard.annotations.list.map(({ expr }) => expr);
 const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-const runbook = read('docs', 'runbook.md');
+const runbook = read('docs', 'on-call.md');
 const routes = read('deploy', 'prometheus', 'alertmanager.yml');
 const allAlerts = rules.split(/^ {6}- alert: /m).slice(1);
 /** Those that reach somebody. */
@@ -77,8 +77,8 @@ test('every series that the rules name is measured', () => {
 describe('the dashboard', () => {
   test('shows what pages first, each with a link to its entry', () => {
     const linked = dashboard.panels
-      .filter(isFigure)
-      .map(({ links }) => /^\$\{docs:raw\}\/runbook#(\w+)$/.exec(links?.[0]?.url ?? '')?.[1]);
+      .filter(({ type }) => type === 'stat')
+      .map(({ links }) => /^\$\{docs:raw\}\/on-call#(\w+)$/.exec(links?.[0]?.url ?? '')?.[1]);
     const pages = alerts
       .filter((text) => /severity: page/.test(text))
       .map((text) => nameOf(text).toLowerCase());
@@ -114,7 +114,7 @@ describe('the dashboard', () => {
 describe.each(alerts.map((text) => [nameOf(text), text] as const))('%s', (name, text) => {
   test('leads to its entry in the runbook, says how urgent it is, and fires in a test of the rules', () => {
     const [, url] = /runbook_url: (\S+)/.exec(text) ?? [];
-    expect(url).toBe(`docs/runbook.md#${name.toLowerCase()}`);
+    expect(url).toBe(`docs/on-call.md#${name.toLowerCase()}`);
     const [, entry = ''] = runbook.split(`\n### ${name}\n`);
     const [body = ''] = entry.split(/\n##/);
     expect(body).toMatch(/^\n[A-Z].*\n\n- /);

@@ -16,7 +16,7 @@ import { startPod } from './support/pod.ts';
 
 /** The commands of the runbook, as it has them for its shell. */
 const COMMANDS = [
-  ...readProject('docs', 'runbook.md').matchAll(/^echo '([^']+)'\s+\| socat - (\S+)/gm),
+  ...readProject('docs', 'on-call.md').matchAll(/^echo '([^']+)'\s+\| socat - (\S+)/gm),
 ].map(([, command = '', socket = '']) => ({ command, socket }));
 
 /** A name server that has these addresses for every name. */

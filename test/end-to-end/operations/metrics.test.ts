@@ -159,7 +159,7 @@ describe('the gateway', () => {
     );
     // The feed of a test before ends soon after its last subscriber.
     await eventually(async () => expect(await seriesValue(app, 'feeds')).toBe(1));
-    expect(await seriesValue(app, 'subscriptions')).toBe(1);
+    await eventually(async () => expect(await seriesValue(app, 'subscriptions')).toBe(1));
     expect(await seriesValue(app, 'sockets')).toBeGreaterThanOrEqual(1);
     failing('getOpenPositions', 503);
     await eventually(async () => expect(await seriesValue(app, 'feeds_delayed')).toBe(1));
@@ -240,7 +240,6 @@ describe('live', () => {
     await eventually(async () => {
       expect(await seriesValue(other, 'feed_poll_stretch')).toBeGreaterThan(2);
     });
-    expect(other.logged.join()).toContain('GATEWAY_POLLS_PER_SECOND is reached');
     other.sandbox.fail({ operation: '*', kind: 'delay', delayMs: 1_500 });
     // A token each, since equal reads of one are one call; so many that some wait still where the machine is busy.
     const answers = Array.from({ length: 12 }, (_, at) => {
@@ -252,14 +251,6 @@ describe('live', () => {
     other.sandbox.clearFaults();
     await Promise.all(answers);
     await eventually(async () => expect(await seriesValue(other, waiting)).toBe(0));
-  });
-
-  test('events', async () => {
-    using socket = await initializedSocket(app, token);
-    await moved(app, 'events_delivered_total', 1, async () => {
-      socket.subscribe('1', 'subscription { positionChanges(intervalMs: 2000) { cursor } }');
-      await socket.until('1', 'next');
-    });
   });
 
   test('a subscription whose token is refused has its line', async () => {

@@ -169,7 +169,7 @@ export class HttpServer implements ReplyWatcher {
   }
 
   closed(reply: HttpReply): void {
-    const { accessLog, metrics, openConnections } = this.#settings;
+    const { accessLog, openConnections } = this.#settings;
     const { request, status, summary } = reply;
     const connection = openConnections.of(request.socket);
     connection.arrived();

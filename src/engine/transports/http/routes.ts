@@ -27,7 +27,7 @@ const CROSS_SITE =
 export function createRoutes(
   settings: RouteSettings,
 ): (reply: HttpReply, isForeign: boolean) => MaybePromise<void> {
-  const { forwarding, metrics, publicPath, readiness, sdl, sites, tokens } = settings;
+  const { forwarding, publicPath, readiness, sdl, sites, tokens } = settings;
   const requestHeaders = allowedRequestHeaders(settings.corsHeaders);
   const answerGraphQL = createGraphQLEndpoint(settings);
 

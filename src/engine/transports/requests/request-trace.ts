@@ -43,7 +43,7 @@ export function endRequestTrace(trace: RequestTrace, status: number | null): voi
   });
 }
 
-/** Without tracing the trace of a trusted proxy is passed on to the gateway as it is. */
+/** Without tracing the trace of a trusted proxy is passed on to backends as it is. */
 export function forwardedTrace(
   { headers, socket }: IncomingMessage,
   addresses: Addresses,

@@ -78,7 +78,7 @@ export class GraphQLSocket implements OperationOwner {
     slot: Slot<EngineLimitName>,
     settings: ServerSettings,
   ) {
-    const { lasting, log, metrics, pingMs, unreadBytes } = settings;
+    const { lasting, log, pingMs, unreadBytes } = settings;
     const session = new SocketSession(request, settings);
     this.#socket = socket;
     this.settings = settings;
