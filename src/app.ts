@@ -70,14 +70,8 @@ async function compose(config: Config, options: StartOptions) {
   const tracing = config.tracing ? opened.use(await openTracing(log)) : null;
 
   const logicalClock = new LogicalClock();
-  const gateway = new Gateway({
-    ...config,
-    url: sandbox?.url ?? config.gatewayUrl ?? '',
-    logicalClock,
-    metrics: metrics.gateway,
-    log,
-    tracing,
-  });
+  const origin = { ...config, logicalClock, metrics: metrics.gateway, log, tracing };
+  const gateway = new Gateway({ ...origin, url: sandbox?.url ?? config.gatewayUrl ?? '' });
   opened.defer(() => gateway.close());
   const { clockSkew } = gateway;
 
