@@ -18,7 +18,7 @@ import { Sessions } from './sessions.ts';
 
 /** Creates the services that read accounts and cache the answers. */
 export function createAccountServices(
-  { logicalClock, stores, metrics, log, settings, heartbeatMs, cacheBytes }: DomainParts,
+  { logicalClock, stores, log, settings, heartbeatMs, cacheBytes }: DomainParts,
   accounts: AccountEvents,
   gateway: ViewerGateway,
   ledger: ProofLedger,

@@ -7,8 +7,7 @@ import { heldBytes } from '../../support/heap.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-const cacheOf = (maxBytes: number) =>
-  new ResponseCache(maxBytes, { hit: { add() {} }, miss: { add() {} } });
+const cacheOf = (maxBytes: number) => new ResponseCache(maxBytes);
 
 /** A text that does not compress. */
 function noise(bytes: number, seed = 'noise'): Buffer {
