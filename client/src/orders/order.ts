@@ -376,7 +376,7 @@ export class Order {
     const wasInDoubt = this.#isInDoubt;
     const leaving = () => {
       // Timers stand still while a phone sleeps, so that the clocks are asked once more.
-      if (time.remainingMs === 0 || this.#leftMs(search) === 0) throw outOfTime();
+      if (this.#leftMs(search) === 0) throw outOfTime();
       if (!wasInDoubt) this.#throwIfOffline();
       this.#isInDoubt = true;
     };
