@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { memo } from '../../../lib/memo.ts';
 import { bare } from '../../../lib/search-words.ts';
-import { typoTest } from '../../../lib/typos.ts';
+import { isTypoOf } from './typo.ts';
 import type { WordIndex } from './word-index.ts';
 
 /** How well an instrument matches a word, best first; 0 is no match. */
@@ -78,12 +78,11 @@ export class SearchIndex {
     const classes = new Uint8Array(this.#size);
     const text = bare(word);
     // Marks from the weakest class to the best, each overwriting the one before.
-    const isTypo = typoTest(text);
     const isShort = text.length < MIN_TYPO_LENGTH_IN_DESCRIPTION;
     for (const index of isShort ? [symbols, names] : [symbols, names, descriptions]) {
-      for (let at = 0; isTypo !== null && at < index.words.length; at += 1) {
-        const isNear = isTypo(index.words[at] as string, index.letters[at] as number);
-        if (isNear) mark(classes, index.withWordAt(at), MATCH.typo);
+      for (let at = 0; at < index.words.length; at += 1) {
+        if (isTypoOf(index.words[at] as string, text))
+          mark(classes, index.withWordAt(at), MATCH.typo);
       }
     }
     mark(classes, descriptions.withPrefix(text), MATCH.description);

@@ -1,5 +1,4 @@
 import type { FairScheduler } from '../../../lib/fair-scheduler.ts';
-import { lettersIn } from '../../../lib/typos.ts';
 import { compareText, firstWhere } from '../sorting.ts';
 
 export type WordIndex = Awaited<ReturnType<WordIndexBuilder['build']>>;
@@ -21,8 +20,6 @@ export class WordIndexBuilder {
   async build(scheduler: FairScheduler) {
     // Words with one prefix are adjacent.
     const words = [...this.#ordinals.keys()].sort(compareText);
-    /** The letters of each word as bits, for a fast comparison. */
-    const letters = new Int32Array(words.length);
     // The start of each word's postings; one more entry ends the last.
     const starts = new Uint32Array(words.length + 1);
     // All postings are in one array, so that those of a prefix are one range of it.
@@ -34,7 +31,6 @@ export class WordIndexBuilder {
       postings.set(ordinals, end);
       end += ordinals.length;
       starts[at + 1] = end;
-      letters[at] = lettersIn(word);
     }
     const firstFrom = (word: string) =>
       firstWhere(0, words.length, (at) => (words[at] as string) >= word);
@@ -42,7 +38,6 @@ export class WordIndexBuilder {
     const between = (from: number, to: number) => postings.subarray(starts[from], starts[to]);
     return {
       words,
-      letters,
       withWordAt: (at: number) => between(at, at + 1),
       withWord(word: string): Uint32Array {
         const at = firstFrom(word);

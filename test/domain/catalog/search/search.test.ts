@@ -99,7 +99,6 @@ const SEARCHES: readonly [search: string, ids: string[]][] = [
   ['(apple)', ['AAPL']],
   ['telephones', ['AAPL']],
   ['microsfot', ['MSFT']],
-  ['micrsof', ['MSFT']],
   ['aplle', ['AAPL']],
   ['drinsk', ['KO']],
   // In a description it would match too much.
@@ -127,20 +126,12 @@ const TYPOS: readonly [typed: string, word: string, isFound: boolean][] = [
   ['abde', 'abcde', true],
   ['abcde', 'abde', true],
   ['abdc', 'abcd', true],
+  ['bacd', 'abcd', true],
+  ['aabb', 'aabbb', true],
+  ['abcx', 'abcdef', false],
   ['abxy', 'abcd', false],
+  ['cabd', 'abcd', false],
   ['bacdfge', 'abcdefg', false],
-  ['abcdefgh', 'abcdefxy', true],
-  ['badcefgh', 'abcdefgh', true],
-  ['abcdefgh', 'abcdef', true],
-  ['abcdefgh', 'abcdefghij', true],
-  ['abcdefgh', 'abcdexyz', false],
-  ['abcdefgh', 'abcde', false],
-  // A prefix may contain the typo where it is long enough.
-  ['abcdef', 'abcxefghijk', true],
-  ['abcde', 'abcxefgh', false],
-  // Longer words are not typed by people.
-  ['a'.repeat(32), `${'a'.repeat(31)}b`, true],
-  ['a'.repeat(33), `${'a'.repeat(32)}b`, false],
 ];
 
 test.each(TYPOS)('%s finds %s: %s', async (typed, word, isFound) => {
