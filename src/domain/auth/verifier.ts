@@ -1,4 +1,3 @@
-import type { JWTVerifyGetKey } from 'jose';
 import { ByteCollector } from '../../lib/byte-collector.ts';
 import { type Clock, steadyClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -47,7 +46,13 @@ export async function createVerifier(options: VerifierOptions): Promise<Verify |
   if (options.jwtSecret === null && options.jwtJwksUrl === null) return null;
   const jose = await import('jose');
   const secret = options.jwtSecret && new TextEncoder().encode(options.jwtSecret);
-  const key = secret ? () => secret : keySetAt(jose, new URL(options.jwtJwksUrl ?? ''), options);
+  const fetcher = new KeySetFetcher(options);
+  const key = secret
+    ? () => secret
+    : jose.createRemoteJWKSet(new URL(options.jwtJwksUrl ?? ''), {
+        timeoutDuration: KEY_SET_TIMEOUT_MS,
+        [jose.customFetch]: (address, init) => fetcher.fetch(address, init),
+      });
   const expectations = {
     algorithms: secret ? SECRET_ALGORITHMS : KEY_SET_ALGORITHMS,
     clockTolerance: EXPIRY_LEEWAY_MS / 1000,
@@ -57,37 +62,39 @@ export async function createVerifier(options: VerifierOptions): Promise<Verify |
   return (token) => check(jose, () => jose.jwtVerify(token, key, expectations));
 }
 
-/** Requests wait for a slow key set; after it has failed they do not wait for it one by one. */
-function keySetAt(
-  jose: Jose,
-  url: URL,
-  { clock = steadyClock, log }: VerifierOptions,
-): JWTVerifyGetKey {
+/** Fetches the key set for jose. Requests wait for a slow set; for a while after it has failed they do not. */
+class KeySetFetcher {
+  readonly #clock: Clock;
+  readonly #log: VerifierOptions['log'];
   /** Null unless the last fetch failed. */
-  let failedAtMs: number | null = null;
-  return jose.createRemoteJWKSet(url, {
-    timeoutDuration: KEY_SET_TIMEOUT_MS,
-    [jose.customFetch]: async (address, init) => {
-      if (failedAtMs !== null && clock.now() - failedAtMs < KEY_SET_RETRY_MS) {
-        throw new Error('the key set failed lately');
-      }
-      try {
-        const response = await fetch(address, init);
-        if (!response.ok || response.body === null)
-          throw new Error(`the key set was answered with status ${response.status}`);
-        const keys = await bytesOf(response.body);
-        if (failedAtMs !== null) log?.info({}, 'the key set is fetched again');
-        failedAtMs = null;
-        return new Response(keys);
-      } catch (error) {
-        const reason = causeOf(error);
-        // Logged once: a set that is away is asked for every few seconds.
-        if (failedAtMs === null) log?.warn({ reason }, 'the key set cannot be fetched');
-        failedAtMs = clock.now();
-        throw error;
-      }
-    },
-  });
+  #failedAtMs: number | null = null;
+
+  constructor({ clock = steadyClock, log }: VerifierOptions) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  async fetch(...[address, init]: Parameters<typeof fetch>): Promise<Response> {
+    const now = this.#clock.now();
+    if (this.#failedAtMs !== null && now - this.#failedAtMs < KEY_SET_RETRY_MS) {
+      throw new Error('the key set failed lately');
+    }
+    try {
+      const response = await fetch(address, init);
+      if (!response.ok || response.body === null)
+        throw new Error(`the key set was answered with status ${response.status}`);
+      const keys = await bytesOf(response.body);
+      if (this.#failedAtMs !== null) this.#log?.info({}, 'the key set is fetched again');
+      this.#failedAtMs = null;
+      return new Response(keys);
+    } catch (error) {
+      const reason = causeOf(error);
+      // Logged once: a set that is away is asked for every few seconds.
+      if (this.#failedAtMs === null) this.#log?.warn({ reason }, 'the key set cannot be fetched');
+      this.#failedAtMs = this.#clock.now();
+      throw error;
+    }
+  }
 }
 
 /** `fetch` says only that it failed; why, its cause does. */

@@ -56,7 +56,6 @@ export const FIXED_LIMITS = [
   'operations of a socket',
   'characters of an id',
   'sockets',
-  'unread answers',
 ] as const;
 
 export type EngineLimitName = keyof typeof ENGINE_LIMITS;

@@ -2,7 +2,7 @@ import type { Send, WireCall } from '../exchange.ts';
 import type { Area, Backend, OperationTraits } from '../operation.ts';
 import { Breakers, type BreakersOptions } from './breakers.ts';
 import { Bulkhead, withBulkheads } from './bulkhead.ts';
-import { createRetryBudget, type RetryBudget, withRetries } from './retries.ts';
+import { RetryBudget, withRetries } from './retries.ts';
 
 /** Its clock is monotonic. */
 interface ResilienceOptions extends BreakersOptions {
@@ -25,7 +25,7 @@ export function createResilience(send: Send, options: ResilienceOptions) {
   const backends = new Set(rows.map(({ backend }) => backend));
   // One budget for each backend: a dead one must not spend the retries of the others.
   const budgets = new Map<Backend, RetryBudget>();
-  if (retries) for (const backend of backends) budgets.set(backend, createRetryBudget(clock));
+  if (retries) for (const backend of backends) budgets.set(backend, new RetryBudget(clock));
   const ofOrders = new Set(rows.filter(({ effect }) => effect === 'order').map(({ area }) => area));
   const bulkheads: Readonly<Record<Area, Bulkhead>> = Object.fromEntries(
     Object.entries(widths).map(([area, width]) => {

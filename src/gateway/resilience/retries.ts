@@ -71,42 +71,39 @@ const SHARE = 0.1;
 /** Allowed within the window even where there are hardly any calls. */
 const FLOOR = 10;
 
-export type RetryBudget = ReturnType<typeof createRetryBudget>;
-
 /** Bounds retries to a share of the latest calls: all of them would triple the load when a gateway can bear it least. */
-export function createRetryBudget(clock: Clock) {
-  const window = createRollingWindow({
-    clock,
-    spanMs: WINDOW_MS,
-    slices: SLICES,
-    create: () => ({ calls: 0, retries: 0 }),
-  });
+export class RetryBudget {
+  readonly #window: ReturnType<typeof createWindow>;
 
-  function left(): number {
+  constructor(clock: Clock) {
+    this.#window = createWindow(clock);
+  }
+
+  /** Counts the first attempt of a call. */
+  called(): void {
+    this.#window.current().calls += 1;
+  }
+
+  /** Returns true where one retry is paid for. */
+  take(): boolean {
     let [calls, retries] = [0, 0];
-    for (const slice of window.slices()) {
+    for (const slice of this.#window.slices()) {
       calls += slice.calls;
       retries += slice.retries;
     }
     // The floor is not added to the share, or at no volume would the share be kept.
-    const allowed = Math.max(FLOOR, Math.floor(calls * SHARE));
-    return Math.max(0, allowed - retries);
+    if (retries >= Math.max(FLOOR, Math.floor(calls * SHARE))) return false;
+    this.#window.current().retries += 1;
+    return true;
   }
 
-  return {
-    /** Counts the first attempt of a call. */
-    called(): void {
-      window.current().calls += 1;
-    },
-    /** Returns true where one retry is paid for. */
-    take(): boolean {
-      if (left() === 0) return false;
-      window.current().retries += 1;
-      return true;
-    },
-    /** Refunds a retry that did not happen. */
-    giveBack(): void {
-      window.current().retries -= 1;
-    },
-  };
+  /** Refunds a retry that did not happen. */
+  giveBack(): void {
+    this.#window.current().retries -= 1;
+  }
+}
+
+function createWindow(clock: Clock) {
+  const create = () => ({ calls: 0, retries: 0 });
+  return createRollingWindow({ clock, spanMs: WINDOW_MS, slices: SLICES, create });
 }

@@ -211,7 +211,7 @@ const GUARDS: readonly Guard[] = [
     kept: BESIDE_AN_ACCOUNT,
     ask: follows,
   }),
-  guard('largeAnswers', 4, {
+  guard('largeAnswers', 3, {
     of: 'an account',
     guilty: asksByToken(() => COSTLY),
     kept: BESIDE_AN_ACCOUNT,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
@@ -56,8 +55,6 @@ async function growth(times: number, ask: (at: number) => Promise<unknown>): Pro
 }
 
 const post = (parameters: object) => rawPost(`${facade.url}/graphql`, JSON.stringify(parameters));
-const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
-const persisted = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
 const SIGN_IN =
   'mutation ($e: String!) { login(input: { email: $e, password: "x" }) { __typename } }';
 
@@ -70,12 +67,6 @@ const ASKED: readonly (readonly [what: string, times: number, megabytes: number,
     inFull(4_000, 1_000),
     10,
     (at) => facade.query('{ session { login } catalog { size } }', { token: forgedToken(at) }),
-  ],
-  [
-    'unknown hashes',
-    inFull(3_000, 750),
-    5,
-    (at) => post({ extensions: persisted(hashOf(`${at}`)) }),
   ],
   [
     'e-mails that sign in',

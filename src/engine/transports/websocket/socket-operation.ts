@@ -6,7 +6,6 @@ import type { Subscribed } from '../../execution/event-results.ts';
 import { jsonText } from '../../execution/json-text.ts';
 import { asGraphQLError } from '../../operation/error-codes.ts';
 import type { Meter } from '../../operation/meter.ts';
-import { OverLimitError } from '../../operation/over-limit-error.ts';
 import { isRefusal, markNotSent, type Refusal } from '../../operation/refusal.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
 import {
@@ -100,10 +99,7 @@ export class SocketOperation implements ResultSink {
 
   /** Returns what the protocol executes, or the errors that it sends. */
   async open(payload: object): Promise<ExecutionArgs | readonly GraphQLError[]> {
-    const socket = this.#socket;
-    const { schema } = socket.settings.graph;
-    await this.#room();
-    if (!socket.isOpen) return this.refuse(new OverLimitError('unread answers'), payload);
+    const { schema } = this.#socket.settings.graph;
     const opened = await this.#admit({ ...payload });
     // The protocol retains the message until the operation is over.
     Object.assign(payload, { query: '', variables: null, extensions: null });
@@ -205,14 +201,6 @@ export class SocketOperation implements ResultSink {
       : `${this.#head}${result}}`;
     this.summary.sent(message.length);
     this.#socket.send(message, taken);
-  }
-
-  /** Resolves when its client has read enough of its other answers. */
-  async #room(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    if (this.#socket.hasRoom(resolve)) return;
-    await promise;
-    await this.#room();
   }
 
   #admit(payload: object): MaybePromise<OpenedOperation | Refusal> {
