@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
-import { toToken } from '../../../src/lib/token.ts';
 import { loginNamed } from '../../support/accounts.ts';
-import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { limitOrder, marketOrder, wordFor } from '../open-client.ts';
 import { caller, openResilient } from './open-resilient.ts';
@@ -111,18 +109,6 @@ describe('while the gateway fails at everything', () => {
   });
 });
 
-test('a gateway that nobody reaches opens the breaker, though all who ask have one address and no proved account', async () => {
-  const closed = await startScriptedGateway(down);
-  await closed[Symbol.asyncDispose]();
-  await using open = openResilient(closed.url);
-  const office = { token: null, client: { address: '192.0.2.1', userAgent: null } };
-  for (let n = 0; n < 12; n += 1)
-    await open.hurry(wordFor(open.client.read(office, OPERATIONS.getOpenPositions, null)));
-  expect(open.circuits).toEqual(['getOpenPositions open']);
-  const reason = 'gateway failing: getOpenPositions';
-  expect(open.resilience.degradedReason(() => undefined)).toBe(reason);
-});
-
 describe('what opens no breaker', () => {
   test.each([400, 401, 403, 404, 429])('answers of %s to many accounts', async (status) => {
     await using gateway = await startScriptedGateway((socket) =>
@@ -131,23 +117,6 @@ describe('what opens no breaker', () => {
     await using open = openResilient(gateway.url);
     await readMany(open, 50);
     expect(gateway.requests).toHaveLength(50);
-    expect(open.circuits).toEqual([]);
-  });
-
-  test('orders that come too late', async () => {
-    await using gateway = await startScriptedGateway(positions);
-    await using open = openResilient(gateway.url);
-    for (let index = 0; index < 30; index += 1) {
-      const late = { sendBeforeMs: Date.now() - 1 };
-      const placed = await open.client.order(
-        caller(index),
-        OPERATIONS.openPosition,
-        marketOrder,
-        late,
-      );
-      expect(placed).toMatchObject({ sent: false });
-    }
-    expect(gateway.requests).toEqual([]);
     expect(open.circuits).toEqual([]);
   });
 
@@ -403,18 +372,6 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     }
   });
 
-  test('are held back once three accounts had no answer in time, and two seconds have passed', async () => {
-    await using gateway = await startScriptedGateway(() => {});
-    await using open = openResilient(gateway.url, { timeoutMs: 200 });
-    const place = (index: number) =>
-      open.client.order(caller(index), OPERATIONS.openPosition, marketOrder);
-    const three = await Promise.all([1, 2, 3].map(place));
-    expect(three.map(({ sent }) => sent)).toEqual(Array(3).fill(true));
-    await open.clock.advance(2_000);
-    expect([(await place(1)).sent, (await place(4)).sent]).toEqual([true, false]);
-    expect(gateway.requests).toHaveLength(4);
-  });
-
   test('leave the next probe to an account that has not failed, and to one that has where nobody else asks', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
@@ -441,30 +398,4 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     expect([await isSent(1), await isSent(2), await isSent(1)]).toEqual([false, true, true]);
     expect(open.circuits).toEqual(['orders open', 'orders closed']);
   });
-});
-
-test('a burst of polls leaves half of the reads’ connections to waiting requests', async () => {
-  const hanging: (() => void)[] = [];
-  await using gateway = await startScriptedGateway((socket, request) => {
-    if (request.headers.authorization === 'Bearer feed') {
-      hanging.push(() => positions(socket, request));
-    } else positions(socket, request);
-  });
-  // Eight connections for all, so four for reads, so two for polls.
-  await using open = openResilient(gateway.url, { connections: 8 });
-  const feed = { token: toToken('feed'), provedLogin: () => '1', priority: 'poll' } as const;
-  const polls = Array.from({ length: 20 }, () =>
-    open.client.read(feed, OPERATIONS.getOpenPositions, null),
-  );
-  expect(await Promise.all([1, 2, 3, 4, 5].map((index) => read(open, index)))).toEqual(
-    Array(5).fill('answer'),
-  );
-  await eventually(() => expect(hanging.length).toBeGreaterThanOrEqual(2));
-  expect(await read(open, 6)).toBe('answer');
-  expect(hanging).toHaveLength(2);
-  for (const _poll of polls) {
-    await eventually(() => hanging.length > 0);
-    hanging.shift()?.();
-  }
-  expect(await Promise.all(polls)).toHaveLength(20);
 });
