@@ -227,6 +227,29 @@ test('a body that does not end is cut off, and one in more pieces than its size 
   expect(other.received).toMatch(/^HTTP\/1\.1 413 /);
 });
 
+test.each(['/graphql', '/nothing'])(
+  'bodies in pieces of a byte to %s soon use up what their address may send',
+  async (path) => {
+    await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { refills: false });
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const head = `POST ${path} HTTP/1.1\r\nhost: a\r\nx-forwarded-for: 192.0.2.1\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const isRefused = async (address: string) =>
+      (await rawRequest(`${app.url}/nothing`, { headers: from(address) })).status === 429;
+    let sent = 0;
+    let refused = false;
+    const send = async () => {
+      sent += 1;
+      using raw = await openRaw(app.url);
+      raw.socket.write(head + '1\r\nx\r\n'.repeat(2_000));
+      await eventually(() => raw.isClosed);
+      refused = await isRefused('192.0.2.1');
+    };
+    await stepUntil(() => refused, send, 20);
+    expect(sent).toBeLessThanOrEqual(10);
+    expect(await isRefused('192.0.2.2')).toBe(false);
+  },
+);
+
 test('a body that nobody takes is read no further where it comes in pieces of a byte', async () => {
   using raw = await openRaw(roomy.url);
   const head = 'POST /nothing HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n';

@@ -20,6 +20,8 @@ export type CountMessage = (
 
 // The largest body costs as much as seventeen small ones.
 export const COUNTED_BYTES = 16_384;
+/** The bytes that a body in too many pieces counts as: it costs as much CPU as some hundred requests. */
+export const BYTES_OF_PIECES = 256 * COUNTED_BYTES;
 
 /** Counts all that a client sends, whatever its answer: refused requests, pings, fragments, which are no operations. */
 export function messageBudget(limiter: EngineLimiter): CountMessage {

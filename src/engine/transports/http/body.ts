@@ -54,9 +54,9 @@ export function takeBody(
 
 /**
  * Discards what is still to come of the body of a request that is answered: a connection that closes while its client sends
- * loses the response. It is closed later, or where the body comes in more pieces than its size explains.
+ * loses the response. It is closed later, or where the body comes in more pieces than its size explains (`onPieces`).
  */
-export function discardBody(request: IncomingMessage): void {
+export function discardBody(request: IncomingMessage, onPieces: () => void): void {
   const { socket, complete } = request;
   if (complete || socket.isPaused() || !hasBody(request)) return;
   let pieces = 0;
@@ -64,7 +64,9 @@ export function discardBody(request: IncomingMessage): void {
   request.on('data', (piece: Buffer) => {
     pieces += 1;
     bytes += piece.length;
-    if (tooManyPieces(pieces, bytes)) socket.destroy();
+    if (!tooManyPieces(pieces, bytes) || socket.destroyed) return;
+    socket.destroy();
+    onPieces();
   });
   const cut = setTimeout(() => request.complete || socket.destroy(), DISCARD_MS);
   request.once('close', () => clearTimeout(cut));

@@ -27,7 +27,7 @@ export function createGraphQLEndpoint(
   settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
   const { graph, addresses, countMessage, maxBodyBytes, pingMs } = settings;
-  const { accessLog, clientNames, forwarding, lasting, metrics, openConnections, tokens, tracing } =
+  const { accessLog, clientNames, forwarding, lasting, openConnections, tokens, tracing } =
     settings;
   // Elsewhere the token that was refused here may be good.
   const clearsCookie = forwarding.names.length === 0;
@@ -138,7 +138,7 @@ export function createGraphQLEndpoint(
   function refuseUntaken(reply: HttpReply, fault: BodyFault): MaybePromise<void> {
     if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
     if (fault === 'too large') return refuse(reply, 413, 'The body is too large.');
-    metrics.connectionsCut.inc({ reason: 'pieces' });
+    reply.cutForPieces();
     reply.set('connection', 'close');
     return refuse(reply, 413, 'The body comes in too many pieces.');
   }

@@ -7,6 +7,7 @@ import { Slot } from '../../../lib/limits/slot.ts';
 import { listen } from '../../../lib/listen.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { requestError } from '../../operation/request-error.ts';
+import { BYTES_OF_PIECES } from '../connections/message-budget.ts';
 import { isCrossSite } from '../requests/origins.ts';
 import { endRequestTrace, forwardedTrace } from '../requests/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
@@ -182,6 +183,11 @@ export class HttpServer implements ReplyWatcher {
     const isLeft = reply.disconnected.aborted && summary.type !== 'subscription';
     if (isLeft) summary.worsen('gone');
     accessLog.ended(summary, reply.caller, status);
+  }
+
+  cutForPieces({ caller }: HttpReply): void {
+    this.#settings.metrics.connectionsCut.inc({ reason: 'pieces' });
+    this.#settings.countMessage(caller, BYTES_OF_PIECES);
   }
 
   failed(reply: HttpReply, error: unknown): void {

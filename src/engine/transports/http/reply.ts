@@ -28,6 +28,8 @@ export interface ReplyWatcher {
   /** The last byte is sent, or the client has disconnected. */
   closed(reply: HttpReply): void;
   failed(reply: HttpReply, error: unknown): void;
+  /** Its body came in more pieces than its size explains. */
+  cutForPieces(reply: HttpReply): void;
 }
 
 /** The response to one HTTP request: headers are collected, then sent with the body. */
@@ -104,6 +106,11 @@ export class HttpReply {
     return this.#find(name) >= 0;
   }
 
+  /** Call it where the request's body comes in more pieces than its size explains. */
+  cutForPieces(): void {
+    this.#watcher.cutForPieces(this);
+  }
+
   /** Sends a whole body, compressed as the client accepts; compression runs off the event loop. */
   send(status: number, body: Body): MaybePromise<void> {
     const bytes = bodyBytes(body);
@@ -132,7 +139,7 @@ export class HttpReply {
   }
 
   sendNothing(status: number): void {
-    discardBody(this.request);
+    discardBody(this.request, () => this.cutForPieces());
     this.#response.writeHead(status, this.#head);
     this.#response.end();
   }
@@ -149,7 +156,7 @@ export class HttpReply {
   }
 
   #whole(status: number, body: Body, bytes: number): void {
-    discardBody(this.request);
+    discardBody(this.request, () => this.cutForPieces());
     this.set('content-length', String(bytes));
     this.summary?.sent(bytes);
     this.#response.writeHead(status, this.#head);

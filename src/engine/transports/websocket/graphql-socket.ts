@@ -78,7 +78,7 @@ export class GraphQLSocket implements OperationOwner {
     slot: Slot<EngineLimitName>,
     settings: ServerSettings,
   ) {
-    const { lasting, log, pingMs, unreadBytes } = settings;
+    const { lasting, log, pingMs } = settings;
     const session = new SocketSession(request, settings);
     this.#socket = socket;
     this.settings = settings;
@@ -107,7 +107,6 @@ export class GraphQLSocket implements OperationOwner {
       this.#opened = null;
       handled.catch((error: unknown) => this.#failed(error, message, operation));
       if (message?.type === MessageType.Complete) this.#leave(message.id);
-      if (socket.bufferedAmount > unreadBytes) socket.pause();
     });
     socket.on('ping', () => this.#counts(0));
     socket.on('pong', () => {
@@ -183,12 +182,15 @@ export class GraphQLSocket implements OperationOwner {
       left?.();
       return;
     }
+    const { unreadBytes } = this.settings;
     this.#socket.send(message, { binary: false }, () => {
       left?.();
-      if (this.#socket.bufferedAmount > this.settings.unreadBytes) return;
+      if (this.#socket.bufferedAmount > unreadBytes) return;
       this.#goOn();
       if (this.isOpen && this.#socket.isPaused) this.#socket.resume();
     });
+    // Nothing more is read from a client that does not read its answers.
+    if (this.#socket.bufferedAmount > unreadBytes) this.#socket.pause();
   }
 
   #goOn(): void {
