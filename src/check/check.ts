@@ -50,20 +50,17 @@ export const checkCommand: Command = {
         ? null
         : await checkTarget(target, configuration, { ...terminal, out });
     const found = countOf(configuration, report?.findings ?? []);
-    const code = exitCode(found, strict);
+    const isFailed = found.problems > 0 || (strict && found.warnings > 0);
     if (report) for (const line of reportLines(report)) out(line);
     out('');
     out(conclusion(found, target));
     if (json) {
       const { problems, warnings } = configuration;
-      const whole = {
-        configuration: { problems, warnings },
-        checked: target.kind,
-        gateway: report,
-      };
-      terminal.out(JSON.stringify({ ok: code === EXIT_OK, ...whole }, null, 2));
+      const ofConfiguration = { configuration: { problems, warnings }, checked: target.kind };
+      const whole = { ok: !isFailed, ...ofConfiguration, gateway: report };
+      terminal.out(JSON.stringify(whole, null, 2));
     }
-    return code;
+    return isFailed ? EXIT_FAILED : EXIT_OK;
   },
 };
 
@@ -139,10 +136,6 @@ function countOf(configuration: ConfigurationReport, findings: readonly Finding[
     problems: configuration.problems.length + of('problem'),
     warnings: configuration.warnings.length + of('warning'),
   };
-}
-
-function exitCode({ problems, warnings }: Count, isStrict: boolean): number {
-  return problems > 0 || (isStrict && warnings > 0) ? EXIT_FAILED : EXIT_OK;
 }
 
 function conclusion({ problems, warnings }: Count, { kind }: Target): string {

@@ -8,33 +8,18 @@ export type Schema = Readonly<Record<string, unknown>>;
 const TEXT = { type: 'string' };
 const FLAG = { type: 'boolean' };
 
-/** The bodies of refusals; a sign-in has them with a 200 as well. */
+/** The bodies of refusals, with the names of their schemas; a sign-in has them with a 200 as well. */
 const ERRORS = {
-  details: { error: TEXT, message: TEXT, details: { type: 'object' } },
-  plain: { error: TEXT, message: TEXT },
-  message: { message: TEXT },
-  submit: { success: { const: false }, err: TEXT, message: TEXT },
-  'sign-in': { error: TEXT, message: TEXT, ok: FLAG, email: TEXT, details: { type: 'object' } },
-};
-const ERROR_NAMES = {
-  details: 'DetailedError',
-  plain: 'PlainError',
-  message: 'MessageError',
-  submit: 'OrderError',
-  'sign-in': 'SignInError',
+  details: ['DetailedError', { error: TEXT, message: TEXT, details: { type: 'object' } }],
+  plain: ['PlainError', { error: TEXT, message: TEXT }],
+  message: ['MessageError', { message: TEXT }],
+  submit: ['OrderError', { success: { const: false }, err: TEXT, message: TEXT }],
+  'sign-in': [
+    'SignInError',
+    { error: TEXT, message: TEXT, ok: FLAG, email: TEXT, details: { type: 'object' } },
+  ],
 } as const;
 
-const PROVES = {
-  login: 'A 200 proves that the token is accepted, and its login its own.',
-  token: 'A 200 proves that the token is accepted.',
-  group: 'A 200 proves that the token may read this group.',
-  nothing: '',
-};
-const EFFECTS = {
-  read: 'Repeated where its answer is lost.',
-  write: 'Never repeated.',
-  order: 'Never repeated: without an answer nobody knows what became of it.',
-};
 /** Notes about fields, by their names. */
 const NOTES: Readonly<Record<string, string>> = {
   direction: 'By the name in GATEWAY_DIRECTION_FIELD.',
@@ -78,12 +63,13 @@ export function openApi() {
 }
 
 function operationOf(
-  { number, proves, effect, isAnonymous, errors, backend }: DescribedOperation,
+  { number, isAnonymous, errors, backend }: DescribedOperation,
   { path, query = [], body, answer }: CallDescription,
   operationId: string,
   schemas: Schemas,
 ) {
-  const refusal = content(schemas.named(ERROR_NAMES[errors], { properties: ERRORS[errors] }));
+  const [errorName, properties] = ERRORS[errors];
+  const refusal = content(schemas.named(errorName, { properties }));
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
       name,
@@ -97,7 +83,6 @@ function operationOf(
   return {
     operationId,
     summary: `op ${number}`,
-    description: `${EFFECTS[effect]} ${PROVES[proves]}`.trim(),
     tags: [backend],
     security: isAnonymous ? [] : [{ token: [] }],
     ...(parameters.length > 0 && { parameters }),

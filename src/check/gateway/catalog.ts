@@ -50,8 +50,6 @@ function judgeHeaders(run: CheckRun, { headers, etag }: ModifiedCatalog): void {
     const text =
       'There is no Age: the catalog may be up to an hour older than `catalog.ageSeconds` says.';
     run.find('note', text, ABOUT);
-  } else if (age === null) {
-    run.find('warning', 'Age is no whole number of seconds, and does not count.', ABOUT);
   }
   if (etag === null) {
     run.find('note', 'There is no ETag: each refresh loads the whole catalog.', ABOUT);

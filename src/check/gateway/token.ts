@@ -9,7 +9,7 @@ export interface ReadToken {
   /** The login that a claim holds, where it can be one. */
   loginIn(claim: string): Login | null;
   textIn(claim: string): string | null;
-  /** Other claims whose value could be a login, the likeliest first. */
+  /** Other claims whose value could be a login. */
   loginClaims(except: string): readonly string[];
   /** Claims of exactly this text. */
   claimsOf(text: string): readonly string[];
@@ -39,15 +39,11 @@ export function readToken(token: string, nowMs: number): ReadToken | null {
     loginIn: (name) => toLogin(own(name)),
     textIn,
     loginClaims: (except) =>
-      names
-        .filter((name) => name !== except && !NO_LOGINS.has(name) && toLogin(own(name)) !== null)
-        .sort((one, other) => Number(isLikely(other)) - Number(isLikely(one))),
+      names.filter(
+        (name) => name !== except && !NO_LOGINS.has(name) && toLogin(own(name)) !== null,
+      ),
     claimsOf: (text) => names.filter((name) => textIn(name) === text),
   };
-}
-
-function isLikely(name: string): boolean {
-  return /login|account/i.test(name);
 }
 
 function typeName(value: unknown): string {
