@@ -1,6 +1,6 @@
 import type { RequestCaller } from '../lib/caller.ts';
 
-/** Where an answer came from: a call of this request, the cache, or another request's in-flight call. */
+/** The source of an answer: a call of this request, the cache, or another request's in-flight call. */
 export type ReceiptSource = 'call' | 'cache' | 'shared';
 
 /**

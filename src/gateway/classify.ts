@@ -16,9 +16,9 @@ interface Judgement {
 }
 
 /**
- * The health of the gateway as one call shows it; `none` where it shows nothing. A `failure` is an answer, and a call that had
- * none is `lost`; where no connection could be made the gateway is `unreachable`. An order's answer that is `foreign` may be a
- * proxy's: it shows that something lives, and not that the gateway does.
+ * The health of the gateway as one call shows it; `none` where it shows nothing. `failure`: an answer that says so. `lost`: no
+ * answer. `unreachable`: no connection. `foreign`: the answer to an order may be a proxy's, so a server lives, perhaps not the
+ * gateway.
  */
 export type Health = 'success' | 'failure' | 'lost' | 'unreachable' | 'foreign' | 'none';
 
@@ -105,9 +105,8 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
 }
 
 /**
- * An order that was sent may have traded, and one without an answer stays unknown, whatever its breaker does next. Of orders
- * an answer of the interface alone is a `success`. What answers but is no gateway's fails: the next ones would surely end unknown.
- * A 5xx that a front has written is no answer of the gateway's.
+ * The health that a breaker counts. For orders only an answer of the interface is a `success`. An answer of another server is a
+ * `failure`, since the next orders would end unknown. A 5xx that a proxy wrote is no answer of the gateway: the call is `lost`.
  */
 export function healthShown(call: WireCall, exchange: Exchange): Health {
   const { health, outcome } = classify(exchange, isGivenUp(call));
@@ -121,11 +120,11 @@ export function healthShown(call: WireCall, exchange: Exchange): Health {
   return outcome === 'ok' ? 'failure' : 'foreign';
 }
 
-/** `{}` is a body of the interface; a page is none, whatever its content type says. */
+/** Whether the body is a JSON object: `{}` is of the interface, a page with the content type of JSON is not. */
 function isOfInterface({ row }: WireCall, answer: Answer): boolean {
   if (!/^\s*\{/.test(answer.bytes.toString('latin1', 0, MAX_INDENT_LENGTH))) return false;
   if (row.effect !== 'order' || answer.status < 500) return true;
-  // Fronts write JSON as well, but only the gateway says whether the order was a success.
+  // Proxies write JSON as well, but only the gateway says whether the order was a success.
   const body = jsonOf(answer);
   return isRow(body) && ('success' in body || Object.keys(body).length === 0);
 }

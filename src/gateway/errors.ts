@@ -81,7 +81,7 @@ export class NotAttemptedError extends StacklessError {
   }
 }
 
-/** Where a path value comes from: the viewer's token or session, a setting, or the client's argument of that path. */
+/** The source of a path value: the viewer's token or session, a setting, or an argument of the client. */
 export type PathValueSource = 'token' | 'session' | 'setting' | { readonly argument: string };
 
 /** A path value that could leave its segment; refused before anything is sent. */

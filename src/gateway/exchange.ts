@@ -63,7 +63,7 @@ export interface Answer {
   readonly sentAtMs: number;
 }
 
-/** Calls `end` once, whatever fails in a layer; a promise for each layer would cost more. */
+/** Calls `end` exactly once, also where a layer fails. A promise for each layer would cost more. */
 export type Send = (call: WireCall, end: (exchange: Exchange) => void) => void;
 
 export function exchanged(send: Send, call: WireCall): Promise<Exchange> {

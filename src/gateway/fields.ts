@@ -80,7 +80,7 @@ export const filled = scalar<string>(
 );
 export const flag = scalar<boolean>({ kind: 'boolean' }, scalars.flag);
 export const number = scalar<number>({ kind: 'number' }, scalars.figure);
-/** Where null would cost a row: what no double carries is the nearest one, and counted. */
+/** The nearest double, for a field whose loss would cost the row. */
 export const nearest = scalar<number>({ kind: 'number' }, scalars.nearest);
 /** A price or a size that is sent. */
 export const amount = scalar<number>({ kind: 'number', minimum: 0 }, scalars.figure);
@@ -160,9 +160,9 @@ function losing<M extends Loss>(missing: M, wrong: Loss) {
     ({ ...field, missing, wrong }) as Field<Value, Sent, Name, M>;
 }
 
-/** Without it the answer cannot be used. */
+/** The whole answer is lost without it. */
 export const vital = losing('answer', 'answer');
-/** Without it the row is left out. */
+/** The row is left out without it. */
 export const required = losing('row', 'row');
 /** May be missing, or null; of another type it costs the row. */
 export const optional = losing('nothing', 'row');
@@ -185,8 +185,8 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
 }
 
 /**
- * The reader of a table, written as one literal: a loop over its fields would take three times as long, in the path where a moving
- * market has each row read every second.
+ * The reader of a table, compiled to one object literal. A loop over the fields would take three times as long, and a moving market
+ * has each row read every second.
  */
 function compiled<F extends Fields>(fields: F): Table<F>['readRow'] {
   const entries = Object.entries(fields);
@@ -219,22 +219,9 @@ function isCostly(loss: Loss): boolean {
   return loss === 'row' || loss === 'answer';
 }
 
-/** What of a table's fields is there, where none of them is guaranteed. */
-export type LooseOf<F> = { readonly [Name in keyof F]: ReadOf<F[Name]> | null };
-
-/** The reader of an answer in which nothing is guaranteed, though much is lost without it. */
-export function loosely<F extends Fields>({ fields }: Table<F>) {
-  const free = Object.entries(fields).map(([own, field]) => [own, unneeded(field)]);
-  return compiled(Object.fromEntries(free)) as (
-    row: Row,
-    reading: Reading,
-    path?: string,
-  ) => LooseOf<F>;
-}
-
 /**
- * Tells whether two values of a table are equal in every field but those that are left out; `first` are compared before the others,
- * so that most comparisons end early. A loop over the names would take ten times as long.
+ * Whether two values of a table are equal in every field but those in `without`. The fields in `first` are compared first, so that
+ * most comparisons end early. A loop over the names would take ten times as long.
  */
 export function equality<F extends Fields>(
   { fields }: Table<F>,

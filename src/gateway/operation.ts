@@ -47,7 +47,7 @@ export interface OperationTraits {
    * outcome must not be lost.
    */
   readonly mayHaveAged: boolean;
-  /** The call goes out without a token, whatever token the request came with. */
+  /** The call goes out without the request's token. */
   readonly isAnonymous: boolean;
   /**
    * The shape of the errors' bodies: `{error, message, details}`, `{error, message}`, `{message}`, an order's

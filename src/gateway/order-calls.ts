@@ -59,12 +59,12 @@ export class OrderRun implements OrderCalls {
   readonly #parts: OrderRunParts;
   readonly #startedAtMs = steadyClock.now();
   #hasTraded = false;
-  /** Of the trading call; null before it was answered. */
+  /** The answer to the trading call; null before it came. */
   #traded: Answer | null = null;
   /** The error that the file threw before the trading call was answered. */
   #failure: unknown = null;
   #endsAtMs = Number.POSITIVE_INFINITY;
-  #isTold = false;
+  #hasEnded = false;
   #cancelDeadline = () => {};
 
   constructor(parts: OrderRunParts) {
@@ -92,7 +92,7 @@ export class OrderRun implements OrderCalls {
   #trade(values: CallValues): Promise<Answer> {
     const { operation, calls, caller, sendBeforeMs, onLate } = this.#parts;
     return new Promise((answered) => {
-      const isOver = this.#hasTraded || this.#isTold;
+      const isOver = this.#hasTraded || this.#hasEnded;
       if (isOver) throw new Error(`${operation.name} would trade twice, or after its end`);
       const call = calls.templates.call(operation, TRADE)(caller, { ...values, sendBeforeMs });
       // Look-ups before it count: the whole order has one deadline.
@@ -109,19 +109,19 @@ export class OrderRun implements OrderCalls {
 
   #ended(exchange: Exchange, answered: (answer: Answer) => void): void {
     if (!exchange.sent || !exchange.answered) {
-      this.#tell(exchange);
+      this.#end(exchange);
       return;
     }
     this.#traded = exchange;
     if (this.#failure !== null) {
-      this.#tell(unsettled(exchange, this.#failure));
+      this.#end(unsettled(exchange, this.#failure));
       return;
     }
-    if (!this.#isTold) {
-      // The file goes on with its look-ups, and the client is told at the deadline.
+    if (!this.#hasEnded) {
+      // The client gets the unknown outcome at the deadline; the file goes on with its look-ups.
       const restMs = Math.max(0, this.#endsAtMs - steadyClock.now());
       const late = new DeadlineError(this.#endsAtMs - this.#startedAtMs);
-      this.#cancelDeadline = steadyClock.after(restMs, () => this.#tell(unsettled(exchange, late)));
+      this.#cancelDeadline = steadyClock.after(restMs, () => this.#end(unsettled(exchange, late)));
     }
     answered(exchange);
   }
@@ -148,29 +148,29 @@ export class OrderRun implements OrderCalls {
   #replied(reply: OrderReply): void {
     const traded = this.#traded;
     if (traded === null) this.#failed(new Error('it has not waited for its trading call'));
-    else if (reply.answer === traded) this.#tell({ ...traded, reply });
+    else if (reply.answer === traded) this.#end({ ...traded, reply });
     else if (reply.success === null) this.#failed(new Error('its look-up says nothing'));
-    else this.#tell(foundBy(reply, traded));
+    else this.#end(foundBy(reply, traded));
   }
 
   #failed(cause: unknown): void {
     this.#parts.calls.onOrderFailed(this.#parts.operation.name, cause);
-    if (!this.#hasTraded) this.#tell({ sent: false, cause });
+    if (!this.#hasTraded) this.#end({ sent: false, cause });
     else if (this.#traded === null) this.#failure = cause;
-    else this.#tell(unsettled(this.#traded, cause));
+    else this.#end(unsettled(this.#traded, cause));
   }
 
-  #tell(end: OrderEnd): void {
+  #end(end: OrderEnd): void {
     this.#cancelDeadline();
     const { onEnd, onLate } = this.#parts;
-    const isLate = this.#isTold;
-    this.#isTold = true;
+    const isLate = this.#hasEnded;
+    this.#hasEnded = true;
     if (isLate) onLate?.(end);
     else onEnd(end);
   }
 }
 
-/** What a look-up says of an order, which was sent by its trading call. A rejection names no order to look for. */
+/** The end of an order by a look-up. It was sent when its trading call was; a rejection names no order to look for. */
 function foundBy(reply: OrderReply, { sentAtMs, logicalTime }: Answer): JudgedAnswer {
   const said = reply.success ? reply : { ...reply, orderId: null, namesOrder: false };
   return { ...reply.answer, sentAtMs, logicalTime, reply: said };

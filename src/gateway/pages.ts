@@ -13,9 +13,9 @@ export interface Page<Row> {
  * Reads a list over all of its pages, within the operation's one deadline and size. A list is whole or it is no answer: a row that comes
  * twice, as where rows move between two pages, breaks it. `calls` refuses a page too many.
  */
-export async function wholeOf<Row extends { readonly id: unknown }>(
-  calls: ReadCalls,
-  name: string,
+export async function wholeOf<Row extends { readonly id: unknown }, Name extends string>(
+  calls: ReadCalls<Name>,
+  name: NoInfer<Name>,
   first: CallValues,
   read: (answer: Answer) => MaybePromise<Page<Row>>,
 ): Promise<readonly Row[]> {

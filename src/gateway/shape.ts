@@ -2,7 +2,7 @@
 export type Shape = ScalarShape | ListShape | ObjectShape;
 
 export interface ScalarShape {
-  /** `any`: whatever JSON it is. */
+  /** `any`: any JSON. */
   readonly kind: 'string' | 'number' | 'boolean' | 'any';
   /** A whole number of 32 bits, where the interface says number. */
   readonly isWhole?: true;
@@ -26,7 +26,7 @@ interface ListShape {
 
 export interface ObjectShape {
   readonly kind: 'object';
-  /** What the interface calls it. */
+  /** Its name in the interface. */
   readonly name: string;
   readonly fields: Readonly<Record<string, FieldShape>>;
 }

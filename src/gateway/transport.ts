@@ -25,7 +25,7 @@ export function createTransport(
         {
           path: pools.prefix + path,
           method: verb,
-          // undici only reads them, whatever its types say.
+          // undici only reads them; its types ask for a mutable list.
           headers: headers as string[],
           body,
         },
@@ -37,7 +37,7 @@ export function createTransport(
   };
 }
 
-/** The means that all calls of a transport share. */
+/** The parts that all calls of a transport share. */
 interface Shared {
   readonly logicalClock: LogicalClock;
   readonly observe: ObserveCall;
@@ -45,10 +45,10 @@ interface Shared {
 
 type Headers = Record<string, string | string[] | undefined>;
 
-/** A gateway that is slow may say so every second. */
+/** A slow gateway may send an informational answer every second. */
 const MAX_INTERIMS = 100;
 const TOO_LATE = 'the moment before which it was meant to be sent has passed';
-/** How long after its deadline a call is read on whose late answer somebody wants. */
+/** How long after its deadline an order's answer is still read. */
 export const LATE_MS = 60_000;
 const EMPTY = Buffer.alloc(0);
 const NO_HEADERS: Answer['headers'] = Object.freeze({});
@@ -92,7 +92,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     return this.#ended;
   }
 
-  /** Where the whole process was paused, the answer may have come in time: sockets are read before it is given up. */
+  /** After a pause of the process the answer may have come in time: sockets are read before the call is given up. */
   static expire(dispatch: Dispatch): void {
     const giveUp = () => dispatch.#giveUp();
     if (dispatch.#controller === null) giveUp();
@@ -170,7 +170,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     const noHead =
       error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError;
-    // Behind a good head, a parser's complaint is most often a body that broke off.
+    // After a good head a parser error most often means that the body broke off.
     this.fail(noHead && this.#status === 0 ? 'protocol' : 'connection', error);
   }
 

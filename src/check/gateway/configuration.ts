@@ -38,7 +38,7 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
     faulty,
     problems: [
       ...problems,
-      // The service that is to be checked may well run beside the check.
+      // The service may be running already.
       ...unusable.filter((line) => !IN_USE.test(line)),
       ...unreachable(config, isRedisDown, keySetFault),
       ...connections.problems,

@@ -46,7 +46,7 @@ export type Session = Readonly<ReturnType<typeof sessionOf>>;
 
 interface Asked {
   readonly login: Login;
-  /** Called with the group of a snapshot that is this login's, whatever is in its lists. */
+  /** Called with the group once the snapshot is known to be this login's, before its lists are read. */
   readonly onOwned: (group: string | null) => void;
 }
 

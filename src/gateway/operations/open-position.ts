@@ -22,7 +22,7 @@ export interface Protection {
 
 const BODY = f.table('MarketOrder', {
   symbol: f.vital(f.text),
-  // By the name in GATEWAY_DIRECTION_FIELD.
+  // Sent under the name in GATEWAY_DIRECTION_FIELD.
   direction: f.vital(f.word('buy', 'sell')),
   type: f.vital(f.word('unit', 'amount')),
   amount: f.vital(f.amount),

@@ -16,7 +16,7 @@ export interface LimitOrder {
 
 const BODY = f.table('LimitOrder', {
   symbol: f.vital(f.text),
-  // By the name in GATEWAY_DIRECTION_FIELD.
+  // Sent under the name in GATEWAY_DIRECTION_FIELD.
   direction: f.vital(f.word('buy', 'sell')),
   amount: f.vital(f.amount),
   price: f.vital(f.amount),

@@ -12,32 +12,30 @@ const orderId = {
   wrong: 'nothing',
 } as const;
 
-/** Nothing in the answer to an order is guaranteed, `{}` is one of the documented bodies; without `success` its outcome is unknown. */
+/** The interface guarantees none of these: `{}` is one of the documented bodies. Without `success` the outcome is unknown. */
 export const SUBMITTED = f.table('Submitted', {
-  success: f.vital(f.flag),
+  success: f.flag,
   orderId,
   error: f.from('err', f.unneeded(f.text)),
   message: f.unneeded(f.text),
 });
 
-const readSubmitted = f.loosely(SUBMITTED);
-
-/** What an order's answer says. The body is parsed whatever the content type says: a wrong label must not turn a trade into an unknown. */
+/** Reads the answer to an order. Its content type is ignored: a wrong one must not turn a trade into an unknown outcome. */
 export function submitted(answer: Answer): OrderReply {
   const body = bodyIn(answer);
-  const { success, orderId, error, message } = readSubmitted(body, readingIn('auto'));
+  const read = SUBMITTED.read(body, readingIn('auto'));
   const namesOrder = isOrderNumber(body.orderId);
   return {
     answer,
-    success,
-    orderId: namesOrder ? orderId : null,
+    success: read?.success ?? null,
+    orderId: namesOrder ? (read?.orderId ?? null) : null,
     namesOrder,
-    error: error ?? text(body.error),
-    message,
+    error: read?.error ?? text(body.error),
+    message: read?.message ?? null,
   };
 }
 
-/** What a look-up says of an order: done, or refused. */
+/** The outcome of an order as a look-up found it. */
 export function settled(
   answer: Answer,
   success: boolean,

@@ -63,7 +63,7 @@ export function nearest(value: unknown): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
 
-/** Where an answer's ids may be numeric, all of its long integers are parsed as texts. */
+/** Long integers are objects in answers whose ids may be numeric. */
 function numberOf(value: unknown): number | null {
   if (typeof value === 'number') return value;
   if (typeof value === 'string') return decimal(value);
