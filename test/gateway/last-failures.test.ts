@@ -29,21 +29,7 @@ test.each([
   expect(failures.of('reads')).toEqual({ cause: named });
 });
 
-test('the newest failure of a backend is remembered, and no success', () => {
-  const failures = new LastFailures();
-  const end = (outcome: CallOutcome) =>
-    failures.saw(call, outcome, { sent: false, cause: error('ECONNREFUSED') });
-  end('ok');
-  expect(failures.of('reads')).toBeUndefined();
-  end('timeout');
-  expect(failures.of('reads')).toEqual({ cause: 'timeout' });
-  end('connect');
-  end('401');
-  expect(failures.of('reads')).toEqual({ cause: 'ECONNREFUSED' });
-  expect(failures.of('payments')).toBeUndefined();
-});
-
-test('a failure is told until its operation is well, and orders are told of those of reads where they have none', () => {
+test('a failure is remembered until its operation succeeds, and orders without one have that of the reads', () => {
   const failures = new LastFailures();
   const end = (operation: OperationName, outcome: CallOutcome) =>
     failures.saw(callOf(operation), outcome, { sent: false, cause: error('ECONNREFUSED') });

@@ -282,11 +282,10 @@ const LIMIT = { symbol: 'AAPL', direction: 'sell', amount: 100, price: 500 };
 
 test.each<[string, Place, object]>([
   ['units', open({}), UNITS],
-  ['money', open({ side: 'SELL', size: { by: 'amount', value: 250.5 } }), MONEY],
   [
-    'a price and a comment',
-    open({ price: 99, comment: 'c' }),
-    { ...UNITS, price: 99, comment: 'c' },
+    'money, a price and a comment',
+    open({ side: 'SELL', size: { by: 'amount', value: 250.5 }, price: 99, comment: 'c' }),
+    { ...MONEY, price: 99, comment: 'c' },
   ],
   [
     'levels by price and money',
@@ -298,7 +297,6 @@ test.each<[string, Place, object]>([
     open({ stopLoss: { by: 'amount', value: 5 }, takeProfit: { by: 'price', value: 110 } }),
     { ...UNITS, slAmount: 5, tp: 110 },
   ],
-  ['a limit', limit({}), LIMIT],
   [
     'a limit, levels and a comment',
     limit({ side: 'BUY', stopLoss: 490, takeProfit: 510, comment: 'c' }),

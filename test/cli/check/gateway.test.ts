@@ -81,16 +81,6 @@ const CASES: Readonly<Record<string, Case>> = {
     problems: [/^GATEWAY_TIMEOUT_MS {2}op 12: No whole answer came/],
     isElsewhere: true,
   },
-  'everything that redirects': {
-    faults: everything({ kind: 'redirect' }),
-    problems: [/^GATEWAY_URL {2}op 12: Status 302 for GET \/trading\/positions is a redirect/],
-    isElsewhere: true,
-  },
-  'pages everywhere': {
-    faults: everything({ kind: 'html' }),
-    problems: [/^GATEWAY_URL {2}op 12: Status 200 for GET \/trading\/positions is a page of HTML/],
-    isElsewhere: true,
-  },
   'claims of other names': {
     gateway: { loginClaim: 'mt5_account', groupClaim: 'tier' },
     problems: [
@@ -128,10 +118,6 @@ const CASES: Readonly<Record<string, Case>> = {
     faults: [{ operation: 'getSession', kind: 'garbage' }],
     problems: [/^op 10: The answer is no JSON that can be read/],
   },
-  'an empty answer': {
-    faults: [{ operation: 'getCustomerId', kind: 'empty' }],
-    problems: [/^op 13: The answer is empty/],
-  },
   'a connection that breaks': {
     faults: [{ operation: 'getCustomerId', kind: 'cut' }],
     problems: [/^op 13: The connection broke before the answer was whole/],
@@ -165,12 +151,6 @@ const CASES: Readonly<Record<string, Case>> = {
     catalog: { ageSeconds: 7_200 },
     problems: [
       /^CATALOG_MAX_AGE_SECONDS {2}op 1: The catalog is 72\d\d s old when it comes, and counts for 3600/,
-    ],
-  },
-  'a catalog that is older than its own max-age': {
-    catalog: { ageSeconds: 130, cacheControl: 'max-age=120' },
-    problems: [
-      /^CATALOG_MAX_AGE_SECONDS {2}op 1: The catalog is 1\d\d s old when it comes, and counts for 120/,
     ],
   },
   'several faults at once': {

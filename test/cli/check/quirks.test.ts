@@ -21,7 +21,6 @@ const renamed =
   (body) =>
     changed(body, (name, value) => [[names[name] ?? name, value]]);
 
-const TIMES = /^(time(Create|Update)|createdAt)$/;
 const isPrice = (name: string) => /^(price|profit|equity)/.test(name);
 const ofPositions =
   (change: (body: { readonly positions: readonly Row[] }) => unknown): Change =>
@@ -60,15 +59,6 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
     exit: 0,
     says: [/op 12 .* 25 of 25 fields as described/],
   },
-  'times in ISO 8601': {
-    change: (body) =>
-      changed(body, (name, value) => {
-        const ms = Number(value) * (Number(value) < 1e11 ? 1_000 : 1);
-        return [[name, TIMES.test(name) ? new Date(ms).toISOString() : value]];
-      }),
-    exit: 0,
-    says: [/op 12 .* 25 of 25 fields as described/],
-  },
   'a wrapper': {
     change: (body, _url, status) => (status === 200 ? { data: body } : body),
     exit: 1,
@@ -76,19 +66,6 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
       /op 2: The answer lacks access_token, refresh_token, passkey; the whole answer cannot be used/,
       /op 2: Not in the interface, and not read: data \(object\)\./,
     ],
-  },
-  'a list without its object': {
-    change: ofPositions(({ positions }) => ({ data: { items: positions } })),
-    exit: 1,
-    says: [/op 12: The answer lacks positions; the whole answer cannot be used/],
-  },
-  'snake case': {
-    change: (body) =>
-      changed(body, (name, value) => [
-        [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value],
-      ]),
-    exit: 1,
-    says: [/op 12: Not in the interface, and not read: .*positions\[\]\.friendly_name/],
   },
   '429 with Retry-After': {
     fault: {

@@ -75,18 +75,6 @@ describe('an instrument', () => {
     expect(instrumentIn({ ...row, max: '1000000000000000.1' })?.max).toBe(1e15 + 0.125);
   });
 
-  test('keeps zeros, empty texts and empty lists', () => {
-    const bare = { logo: '', desc: '', leverage: 0, digits: 0, session: [], access: [], min: -0 };
-    expect(instrumentIn({ ...instrumentRow, ...bare })).toMatchObject({
-      logo: '',
-      description: '',
-      leverage: 0,
-      digits: 0,
-      session: [],
-      access: [],
-    });
-  });
-
   test.each([[null], [undefined], ['AAPL'], [7], [[]], [[instrumentRow]]])('is not %j', (row) => {
     expect(instrumentIn(row)).toBeNull();
   });
