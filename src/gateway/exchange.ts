@@ -29,7 +29,7 @@ export interface WireCall {
 export type Exchange = NotSent | NoAnswer | Answer;
 
 /** The request's head never went onto a socket, so the gateway cannot have acted on it. */
-export interface NotSent {
+interface NotSent {
   readonly sent: false;
   readonly cause: unknown;
 }

@@ -5,7 +5,7 @@ import { OPERATIONS } from './operations.ts';
 import { Origin, type OriginParts, type OriginSettings } from './origin.ts';
 import { gatewayWidths } from './pools.ts';
 
-export interface GatewayOptions extends OriginParts, OriginSettings {
+interface GatewayOptions extends OriginParts, OriginSettings {
   readonly url: string;
   /** The most connections over all areas. */
   readonly gatewayConnections: number;

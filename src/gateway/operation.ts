@@ -6,7 +6,7 @@ export type Area = string;
 /** Operations that fail together share a retry budget: people can sign in while payments are down. */
 export type Backend = string;
 
-export type Verb = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Verb = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One call that an operation makes. */
 export interface CallDescription {

@@ -22,7 +22,7 @@ export interface OrderReply {
 
 /** An order's end: never sent, without an answer, or the answer by which it is judged. */
 export type OrderEnd = Exclude<Exchange, Answer> | JudgedAnswer;
-export interface JudgedAnswer extends Answer {
+interface JudgedAnswer extends Answer {
   readonly reply: OrderReply;
 }
 

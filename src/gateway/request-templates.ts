@@ -6,7 +6,7 @@ import { type DescribedOperation, type GatewayOperation, TRADE } from './operati
 
 // A catalog has thousands of instruments, and is fetched once an hour.
 const CATALOG_TIMEOUT_FACTOR = 6;
-export const CATALOG_SIZE_FACTOR = 16;
+const CATALOG_SIZE_FACTOR = 16;
 
 export interface RequestSettings {
   /** Fixed headers of each call, in lower case. */
@@ -130,7 +130,7 @@ export function forwardsTrace(headers: RequestSettings['gatewayHeaders']): boole
   return !['traceparent', 'tracestate', 'baggage'].some((name) => Object.hasOwn(headers, name));
 }
 
-export type PathValues = Readonly<Record<string, string>>;
+type PathValues = Readonly<Record<string, string>>;
 
 /**
  * Fills in the `{name}` segments of an operation's path. Percent-encoding alone is not enough: servers and proxies

@@ -29,7 +29,7 @@ export function comparisonFindings({ fields, unknown }: Comparison): Found[] {
 }
 
 /** Whether each row lacks the field, and none has it null. */
-export function isAbsent({ seen }: SeenField): boolean {
+function isAbsent({ seen }: SeenField): boolean {
   return Object.keys(seen).join() === MISSING;
 }
 

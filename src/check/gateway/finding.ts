@@ -5,7 +5,7 @@ import type { ReadName } from '../../gateway/operations.ts';
 export type CheckedName = ReadName | 'login';
 
 /** The variables that an operator can correct: the service's settings, or those of the check itself. */
-export type Mendable =
+type Mendable =
   | SettingName
   | 'CHECK_TOKEN'
   | 'CHECK_EMAIL'

@@ -14,7 +14,7 @@ export interface GatewayReport {
   readonly settings: SuggestedSettings;
 }
 
-export interface GatewayCheckOptions extends CheckRunOptions {
+interface GatewayCheckOptions extends CheckRunOptions {
   /** Asked for only once the gateway has answered: another server must not get a password. */
   readonly credentials: () => Promise<Credentials | string>;
 }
