@@ -110,6 +110,22 @@ test('an answer that is no 202 is judged as that of any order', async () => {
   expect([order.words, order.trades()]).toEqual(['accepted o-1', 1]);
 });
 
+test('an answer to the trading call that comes after the deadline settles an unknown order late', async () => {
+  let answerNow = () => {};
+  await using gateway = await startScriptedGateway((socket) => {
+    answerNow = () => socket.write(answer(200, { success: true, orderId: 'o-1' }));
+  });
+  await using open = openClient(gateway.url, { orderTimeoutMs: 150 });
+  const late: OrderEnd[] = [];
+  const onLate = (each: OrderEnd) => late.push(each);
+  const end = await open.client.order(anyCaller, slowOrder(lookingUp), {}, { onLate });
+  expect(judgeOrder('openPosition', end).kind).toBe('unknown');
+  answerNow();
+  await eventually(() => expect(late).toHaveLength(1));
+  const judged = late.map((each) => judgeOrder('openPosition', each));
+  expect(judged).toMatchObject([{ kind: 'accepted', orderId: 'o-1' }]);
+});
+
 test('a look-up whose answer comes after the deadline settles an unknown order late', async () => {
   let isOver = false;
   await using gateway = await startScriptedGateway((socket, { method }) => {
