@@ -1,34 +1,5 @@
-import type { OperationDefinitionNode, VariableValues } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Selections } from '../documents/selections.ts';
-import { generate } from './generated-code.ts';
-import { type Flags, irOf, type NullableFields } from './operation-ir.ts';
-import type { RunRoot } from './run.ts';
-
-/** One operation with its conditions decided, as a function. */
-export interface CompiledCode {
-  readonly root: RunRoot;
-  readonly nullable: NullableFields;
-  readonly size: number;
-  /** Throws where a field's arguments cannot be coerced. */
-  readonly argsFor: (variables: VariableValues) => readonly unknown[];
-}
-
-/** Null where the operation is left to the reference executor. */
-export function compile(
-  selections: Selections,
-  operation: OperationDefinitionNode,
-  flags: Flags,
-): CompiledCode | null {
-  const ir = irOf(selections, operation, flags);
-  if (ir === null) return null;
-  const { nullable, size } = ir;
-  const { root, args } = generate(ir);
-  const areFixed = args.every((each) => typeof each !== 'function');
-  const read = (variables: VariableValues) =>
-    args.map((each) => (typeof each === 'function' ? each(variables) : each));
-  return { root, nullable, size, argsFor: areFixed ? () => args : read };
-}
+import type { CompiledCode, Flags } from './generated-code.ts';
 
 /** Null where a flag is not a boolean, which is an error of the request. */
 export function readFlags(

@@ -14,10 +14,10 @@ import type { Executors, OperationExecutor, PartResults } from '../documents/doc
 import type { Selections } from '../documents/selections.ts';
 import { type Meter, withinBudget } from '../operation/meter.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
-import { type CompiledCode, CompiledCodeCache, compile, readFlags } from './compiled-code.ts';
+import { CompiledCodeCache, readFlags } from './compiled-code.ts';
+import { type CompiledCode, compile, type Flags } from './generated-code.ts';
 import { createMetering, type Metering } from './metering.ts';
-import type { Flags, NullableFields } from './operation-ir.ts';
-import { Run } from './run.ts';
+import { type NullableFields, Run } from './run.ts';
 
 /** An operation with the values of `@include` and `@skip` fixed. */
 interface Variant {

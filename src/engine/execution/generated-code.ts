@@ -1,41 +1,108 @@
 import {
-  GraphQLBoolean,
+  type FieldNode,
+  type GraphQLField,
   type GraphQLFieldResolver,
-  GraphQLFloat,
-  GraphQLID,
-  GraphQLInt,
   type GraphQLLeafType,
-  GraphQLString,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getArgumentValues,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type VariableValues,
 } from 'graphql';
+import { isPostponable } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
-import { extraForText } from '../operation/meter.ts';
-import type { FieldIr, ObjectIr, OperationIr, ResolverIr, ValueIr } from './operation-ir.ts';
-import type { Run, RunRoot } from './run.ts';
+import { literalOf } from '../documents/document-values.ts';
+import { NO_VARIABLES } from '../documents/operation-arguments.ts';
+import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
+import { usesVariables } from '../documents/shared-use.ts';
+import { weightOfKey } from '../operation/meter.ts';
+import { leafOf, NOT_WHOLE, type ReadLeaf } from './leaves.ts';
+import type { NullableFields, RunRoot } from './run.ts';
 
-/**
- * Generates a function per selection set that writes its object as one literal, so that a list's objects have one hidden
- * class. The only client input in the code is names, which GraphQL restricts to letters, digits and underscores.
- */
-export function generate({ root }: OperationIr) {
-  const writer = new Writer();
-  const entry = writer.object(root, true);
-  const make = new Function('leaves', 'resolvers', 'NOT_WHOLE', writer.text(entry));
-  return {
-    root: make(writer.leaves, writer.resolvers, NOT_WHOLE) as RunRoot,
-    args: writer.args,
-  };
+/** The values of the variables in `@include` and `@skip`. */
+export type Flags = ReadonlyMap<string, boolean>;
+
+type Same = readonly SelectedField[];
+type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;
+
+interface Resolver {
+  readonly resolve: GraphQLFieldResolver<unknown, unknown>;
+  /** Constant arguments, or a function that reads them from the variables of a run. */
+  readonly args: Readonly<Record<string, unknown>> | ReadArguments;
+  /** True where it may compute much and return little, so that it is resolved in a slice of its own. */
+  readonly isPostponable: boolean;
 }
 
+/** One operation with its conditions decided, as a function. */
+export interface CompiledCode {
+  readonly root: RunRoot;
+  readonly nullable: NullableFields;
+  /** The number of fields, which estimates the time to compile and the memory of the code. */
+  readonly size: number;
+  /** Returns the arguments by the number of the field. Throws where they cannot be coerced. */
+  readonly argsFor: (variables: VariableValues) => readonly unknown[];
+}
+
+// Hardly a document that a client writes has as many. For code of more fields V8's middle compiler, Maglev, takes up to
+// 60 MB on each of its threads, and keeps them.
+const MAX_FIELDS = 150;
 // Enough for one call of JSON.stringify, and few enough to die young.
 const FIELDS_PER_CHUNK = 1_000;
 
+/**
+ * Compiles an operation to a function per selection set, which writes its object as one literal, so that a list's objects
+ * have one hidden class. The only client input in the code is names, which GraphQL restricts to letters, digits and
+ * underscores. Null where the reference executor runs it: introspection, unions and interfaces, which few select, and
+ * mutations, which are serial.
+ */
+export function compile(
+  selections: Selections,
+  operation: OperationDefinitionNode,
+  flags: Flags,
+): CompiledCode | null {
+  const root = selections.schema.getRootType(operation.operation);
+  if (!root || operation.operation === 'mutation') return null;
+  const writer = new Writer(selections, flags);
+  try {
+    const entry = writer.object(root, [{ node: operation, when: true, isFirst: true }], true);
+    const make = new Function('leaves', 'resolvers', 'NOT_WHOLE', writer.text(entry));
+    const { leaves, resolvers, args, nullable, size } = writer;
+    const code = make(leaves, resolvers, NOT_WHOLE) as RunRoot;
+    return { root: code, nullable, size, argsFor: argumentsReader(args) };
+  } catch (error) {
+    if (error instanceof NotCompilableError) return null;
+    throw error;
+  }
+}
+
+function argumentsReader(args: readonly Resolver['args'][]): CompiledCode['argsFor'] {
+  if (args.every((each) => typeof each !== 'function')) return () => args;
+  return (variables) => args.map((each) => (typeof each === 'function' ? each(variables) : each));
+}
+
 class Writer {
   readonly leaves: ReadLeaf[] = [];
-  readonly resolvers: GraphQLFieldResolver<unknown, unknown>[] = [];
-  /** The arguments of the fields that have a resolver, by the number of the field. */
-  readonly args: ResolverIr['args'][] = [];
+  readonly resolvers: Resolver['resolve'][] = [];
+  readonly args: Resolver['args'][] = [];
+  readonly nullable = new Map<string, readonly FieldNode[]>();
+  size = 0;
+  readonly #selections: Selections;
+  readonly #flags: Flags;
   readonly #leafNames = new Map<GraphQLLeafType, string>();
   readonly #functions: string[] = [];
+
+  constructor(selections: Selections, flags: Flags) {
+    this.#selections = selections;
+    this.#flags = flags;
+  }
 
   text(entry: string): string {
     const leaves = this.leaves.map((_, at) => `const leaf${at} = leaves[${at}];`);
@@ -46,18 +113,37 @@ class Writer {
   }
 
   /** Returns the name of the function that completes a `source` to the object. */
-  object(ir: ObjectIr, isRoot = false): string {
+  object(type: GraphQLObjectType, from: readonly Selecting[], isRoot = false): string {
+    if (type.isTypeOf) throw new NotCompilableError('its values have to be asked');
+    const collected = this.#selections.collect(type, from, (node) =>
+      node.kind === Kind.VARIABLE ? this.#flags.get(node.name.value) : literalOf(node),
+    );
     const literal: string[] = [];
     const resolved: string[] = [];
-    for (const field of ir.fields) {
-      literal.push(`${keyOf(field.key)}: ${this.#placed(field, ir.typeName)}`);
-      if (!field.resolver) continue;
-      resolved.push(this.#resolved(field, field.resolver));
+    let weight = 0;
+    for (const [key, same] of collected) {
+      this.size += 1;
+      if (this.size > MAX_FIELDS) throw new NotCompilableError('too large');
+      weight += weightOfKey(key);
+      const { node } = same[0] as SelectedField;
+      const field = this.#selections.schema.getField(type, node.name.value);
+      if (!field) throw new NotCompilableError('unknown');
+      if (/^__(?!typename$)/.test(field.name)) throw new NotCompilableError('introspection');
+      const resolver = field.name === '__typename' ? null : resolverOf(field, node);
+      literal.push(`${keyOf(key)}: ${this.#placed(type, field, same, resolver)}`);
+      if (resolver) resolved.push(this.#resolved(key, field, same, resolver));
+      if (!isRoot) continue;
+      if (!resolver && field.name !== '__typename') throw new NotCompilableError('no resolver');
+      if (!isNonNullType(field.type))
+        this.nullable.set(
+          key,
+          same.map((each) => each.node),
+        );
     }
     const name = `object${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, source) {
   ${isRoot ? '' : 'if (source === null || typeof source !== "object" || source instanceof Error || typeof source.then === "function") throw NOT_WHOLE;'}
-  run.count(${ir.weight});
+  run.count(${weight});
   let value;
   const target = { ${literal.join(', ')} };
   ${resolved.join('\n  ')}
@@ -67,22 +153,21 @@ class Writer {
   }
 
   /** Reserves a field's place in the literal; a resolver's value is assigned to it afterwards. */
-  #placed({ property, value, resolver }: FieldIr, typeName: string): string {
-    if (property === null) return quoted(typeName);
-    if (resolver) return 'null';
-    return this.#read(value, `source[${quoted(property)}]`);
+  #placed(type: GraphQLObjectType, field: Field, same: Same, resolver: Resolver | null): string {
+    if (field.name === '__typename') return quoted(type.name);
+    return resolver ? 'null' : this.#read(field.type, same, `source[${quoted(field.name)}]`);
   }
 
-  #resolved({ key, value }: FieldIr, { resolve, args, isPostponable }: ResolverIr): string {
-    const at = this.resolvers.push(resolve) - 1;
-    this.args.push(args);
+  #resolved(key: string, field: Field, same: Same, resolver: Resolver): string {
+    const at = this.resolvers.push(resolver.resolve) - 1;
+    this.args.push(resolver.args);
     const complete = `complete${at}`;
     this.#functions.push(`function ${complete}(run, found) {
   let value;
-  return ${this.#read(value, 'found')};
+  return ${this.#read(field.type, same, 'found')};
 }`);
     const place = `{ complete: ${complete}, target, key: ${quoted(key)} }`;
-    const postponed = isPostponable
+    const postponed = resolver.isPostponable
       ? `if (run.isCostly && run.isDue()) run.resolveLater(resolve${at}, source, ${at}, ${place}); else `
       : '';
     return `${postponed}{
@@ -93,32 +178,31 @@ class Writer {
   }
 
   /** Returns an expression for the completed value of `from`. */
-  #read(ir: ValueIr, from: string): string {
-    const shown = this.#shown(ir);
-    if (ir.isNonNull) return shown(from);
-    return `(value = ${from}) == null ? null : ${shown('value')}`;
+  #read(type: GraphQLOutputType, same: Same, from: string): string {
+    const complete = this.#completed(getNullableType(type), same);
+    if (isNonNullType(type)) return complete(from);
+    return `(value = ${from}) == null ? null : ${complete('value')}`;
   }
 
-  #shown(ir: ValueIr): (from: string) => string {
-    switch (ir.kind) {
-      case 'leaf': {
-        const leaf = this.#leaf(ir.type);
-        return (from) => `${leaf}(${from}, run)`;
-      }
-      case 'object': {
-        const object = this.object(ir.object);
-        return (from) => `${object}(run, ${from})`;
-      }
-      case 'list': {
-        const { item } = ir;
-        const list = isOfObjects(item) ? this.#listOfObjects(item) : this.#listOfLeaves(item);
-        return (from) => `${list}(run, ${from})`;
-      }
+  #completed(type: GraphQLOutputType, same: Same): (from: string) => string {
+    if (isLeafType(type)) {
+      const leaf = this.#leaf(type);
+      return (from) => `${leaf}(${from}, run)`;
     }
+    if (isListType(type)) {
+      const isOfObjects = isCompositeType(getNamedType(type));
+      const list = isOfObjects
+        ? this.#listOfObjects(type.ofType, same)
+        : this.#listOfLeaves(type.ofType, same);
+      return (from) => `${list}(run, ${from})`;
+    }
+    if (!isObjectType(type)) throw new NotCompilableError('its type depends on the value');
+    const object = this.object(type, same);
+    return (from) => `${object}(run, ${from})`;
   }
 
-  #listOfLeaves(item: ValueIr): string {
-    const read = this.#read(item, 'values[at]');
+  #listOfLeaves(item: GraphQLOutputType, same: Same): string {
+    const read = this.#read(item, same, 'values[at]');
     const name = `list${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, values) {
   if (!Array.isArray(values)) throw NOT_WHOLE;
@@ -132,8 +216,8 @@ class Writer {
   }
 
   /** Completes the items that fit into this turn; the rest follows into the same array. An item without a task is complete. */
-  #listOfObjects(item: ValueIr): string {
-    const read = this.#read(item, 'values[at]');
+  #listOfObjects(item: GraphQLOutputType, same: Same): string {
+    const read = this.#read(item, same, 'values[at]');
     const name = `list${this.#functions.length}`;
     const rest = `rest${this.#functions.length}`;
     this.#functions.push(`function ${rest}(run, values, items, at) {
@@ -168,10 +252,6 @@ function ${name}(run, values) {
   }
 }
 
-function isOfObjects(value: ValueIr): boolean {
-  return value.kind === 'list' ? isOfObjects(value.item) : value.kind === 'object';
-}
-
 /** A computed key, because a plain `__proto__` would set the literal's prototype. */
 function keyOf(name: string): string {
   return name === '__proto__' ? `[${quoted(name)}]` : quoted(name);
@@ -184,48 +264,24 @@ function quoted(name: string): string {
   return `"${name}"`;
 }
 
-type ReadLeaf = (value: unknown, run: Run) => unknown;
+type Field = GraphQLField<unknown, unknown>;
 
-/** Thrown where an answer would be incomplete: the reference executor then reports the error. A singleton has no stack to capture. */
-const NOT_WHOLE = new Error('the answer would not be whole');
+/** It never leaves this file. */
+class NotCompilableError extends Error {}
 
-/** Serializes a leaf as its type does. Nearly all values serialize to themselves, and skip the type's function. */
-function leafOf(type: GraphQLLeafType): ReadLeaf {
-  const asked: ReadLeaf = (value) => ask(type, value);
-  switch (type) {
-    case GraphQLString:
-    case GraphQLID:
-      return (value, run) => (typeof value === 'string' ? text(value, run) : asked(value, run));
-    case GraphQLFloat:
-      return (value) =>
-        typeof value === 'number' && Number.isFinite(value) ? value : ask(type, value);
-    case GraphQLInt:
-      return (value) => (isInt(value) ? value : ask(type, value));
-    case GraphQLBoolean:
-      return (value) => (typeof value === 'boolean' ? value : ask(type, value));
-    default:
-      return asked;
+function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Resolver | null {
+  const { resolve } = field;
+  if (!resolve) {
+    if (field.args.length > 0) throw new NotCompilableError('arguments that nobody reads');
+    return null;
   }
-}
-
-function text(value: string, run: Run): string {
-  const extra = extraForText(value.length);
-  if (extra > 0) run.count(extra);
-  return value;
-}
-
-function ask(type: GraphQLLeafType, value: unknown): unknown {
-  if (value == null || value instanceof Error || isDeferred(value)) throw NOT_WHOLE;
-  const shown = type.coerceOutputValue(value);
-  if (shown == null) throw NOT_WHOLE;
-  return shown;
-}
-
-function isInt(value: unknown): value is number {
-  return typeof value === 'number' && (value | 0) === value;
-}
-
-/** Promises and methods are left to the reference executor: no leaf of this schema is either. */
-function isDeferred(value: NonNullable<unknown>): boolean {
-  return typeof value === 'function' || typeof (value as { then?: unknown }).then === 'function';
+  // The fourth parameter is GraphQLResolveInfo, which compiled code does not provide.
+  if (resolve.length > 3) throw new NotCompilableError('a resolver that looks at the document');
+  const read: ReadArguments = (variables) => getArgumentValues(field, node, variables);
+  try {
+    const args = node.arguments?.some(usesVariables) ? read : read(NO_VARIABLES);
+    return { resolve, args, isPostponable: isPostponable(field) };
+  } catch (error) {
+    throw new NotCompilableError('arguments that cannot be read', { cause: error });
+  }
 }

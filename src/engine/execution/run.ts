@@ -1,4 +1,4 @@
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionResult, FieldNode } from 'graphql';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import {
   COSTLY_FIELDS,
@@ -9,7 +9,9 @@ import {
 } from '../operation/meter.ts';
 import { WrittenItems } from './json-writer.ts';
 import { isPromiseLike } from './metering.ts';
-import type { NullableFields } from './operation-ir.ts';
+
+/** The fields of the root with which a null ends, by their keys: where one fails the others are answered. */
+export type NullableFields = ReadonlyMap<string, readonly FieldNode[]>;
 
 export type Complete = (run: Run, value: unknown) => unknown;
 export type RunRoot = (run: Run, source: unknown) => Record<string, unknown>;

@@ -1,0 +1,56 @@
+import {
+  GraphQLBoolean,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
+  type GraphQLLeafType,
+  GraphQLString,
+} from 'graphql';
+import { extraForText } from '../operation/meter.ts';
+import type { Run } from './run.ts';
+
+export type ReadLeaf = (value: unknown, run: Run) => unknown;
+
+/** Thrown where an answer would be incomplete: the reference executor then reports the error. A singleton has no stack to capture. */
+export const NOT_WHOLE = new Error('the answer would not be whole');
+
+/** Serializes a leaf as its type does. Nearly all values serialize to themselves, and skip the type's function. */
+export function leafOf(type: GraphQLLeafType): ReadLeaf {
+  const asked: ReadLeaf = (value) => ask(type, value);
+  switch (type) {
+    case GraphQLString:
+    case GraphQLID:
+      return (value, run) => (typeof value === 'string' ? text(value, run) : asked(value, run));
+    case GraphQLFloat:
+      return (value) =>
+        typeof value === 'number' && Number.isFinite(value) ? value : ask(type, value);
+    case GraphQLInt:
+      return (value) => (isInt(value) ? value : ask(type, value));
+    case GraphQLBoolean:
+      return (value) => (typeof value === 'boolean' ? value : ask(type, value));
+    default:
+      return asked;
+  }
+}
+
+function text(value: string, run: Run): string {
+  const extra = extraForText(value.length);
+  if (extra > 0) run.count(extra);
+  return value;
+}
+
+function ask(type: GraphQLLeafType, value: unknown): unknown {
+  if (value == null || value instanceof Error || isDeferred(value)) throw NOT_WHOLE;
+  const shown = type.coerceOutputValue(value);
+  if (shown == null) throw NOT_WHOLE;
+  return shown;
+}
+
+function isInt(value: unknown): value is number {
+  return typeof value === 'number' && (value | 0) === value;
+}
+
+/** Promises and methods are left to the reference executor: no leaf of this schema is either. */
+function isDeferred(value: NonNullable<unknown>): boolean {
+  return typeof value === 'function' || typeof (value as { then?: unknown }).then === 'function';
+}
