@@ -5,7 +5,6 @@ import { eventually } from '../../support/eventually.ts';
 import { extendedSchema } from '../../support/extended-schema.ts';
 import { orderElsewhere } from '../../support/order-elsewhere.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { inSeconds, unsignedToken } from '../../support/tokens.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
@@ -183,21 +182,6 @@ describe('an answer that turns out larger than estimated', () => {
     expect(watcher.ended).toBe('complete');
     expect(codesOf(watcher)).toEqual(['QUERY_TOO_COMPLEX']);
     expect(watcher.lists).toEqual([]);
-  });
-
-  test('is refused before any call once the account is known to have so many, which nobody else learns', async () => {
-    const token = fresh();
-    await app.query('{ session { login } positions { id } }', { token });
-    app.sandbox.clearCalls();
-    const { status, errors } = await app.query(LARGE, { token });
-    expect(status).toBe(200);
-    expect(errors[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', maximum: 240 });
-    // The estimate of the answer: it was never begun.
-    expect(errors[0]?.extensions.value).toBeGreaterThan(241);
-    expect(app.sandbox.calls('getOpenPositions')).toBe(0);
-    const forged = { login: 700001, group: 'standard-usd', exp: inSeconds(600) };
-    const answer = await app.query(LARGE, { token: unsignedToken(forged) });
-    expect(codesOf(answer)).toEqual(['UNAUTHENTICATED']);
   });
 });
 
