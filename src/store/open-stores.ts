@@ -39,10 +39,10 @@ async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Prom
   const isNew = isFile && !existsSync(path);
   const made = isInspection ? 'later' : 'now';
   if (isFile) await checkFilePath(path, makesFolder ? made : undefined);
-  // An inspection makes no file, which would belong to whoever ran it.
+  // An inspection creates no file, which would belong to the user who ran it.
   const isOpened = isFile && !(isNew && isInspection);
   const records = await openSqliteOrderRecords({ ...given, path: isOpened ? path : ':memory:' });
-  // Where another was there it is a loss, which was told.
+  // A loss has a warning of its own.
   const isFirst = isNew && !isInspection && records.status.gapReason === null;
   if (isFirst) onWarn(`${path} ${IS_NEW}`);
   return { records, replicas: null, close: () => records.close() };

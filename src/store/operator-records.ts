@@ -3,7 +3,7 @@ import type { OrderRecord } from './order-records.ts';
 import type { SettleAnswer, SettleRequest, StoredOrder } from './settlement.ts';
 
 /**
- * The order records for an operator's commands, beside the service that goes on using them. Each method throws a StoreError where
+ * The order records for an operator's commands, while the service uses them. Each method throws a StoreError where
  * the store cannot be used as it is, and a RecordsUnavailableError where it does not answer.
  */
 export interface OperatorRecords {
@@ -13,9 +13,9 @@ export interface OperatorRecords {
   /** Settles an order that is unknown, a minute after its deadline at the earliest. */
   settle(request: SettleRequest): Promise<SettleAnswer>;
   status(): Promise<OperatorStatus>;
-  /** The operator's word that records are missing: a key that they do not know is refused, unless it was made afterwards. */
+  /** Declares that records are missing: unknown keys are refused unless they were made afterwards. */
   declareIncomplete(): Promise<void>;
-  /** Every process of the service hears of it within two seconds. */
+  /** Takes effect in every process of the service within two seconds. */
   hold(toHold: boolean): Promise<void>;
   /** Copies the records while they are in use, and returns their number. Null where the store is no file. */
   readonly copyTo: ((path: string) => Promise<number>) | null;

@@ -8,7 +8,7 @@ export const CLOCKS_DIFFER_MS = 2_000;
 
 /** Two clocks that are further apart contradict each other. */
 const AGREE_MS = 60_000;
-/** Two clocks that are further apart say nothing of each other: one of them is absurd, and nobody knows which. */
+/** Of two clocks that are further apart one is absurd, and nobody knows which. */
 const MAX_APART_MS = 10 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 

@@ -12,7 +12,7 @@ export interface OrderRecords {
   /** Once this answers `reserved: true` the record survives whatever the store promises to survive. */
   reserve(request: ReserveRequest): Promise<ReserveAnswer>;
   /**
-   * Replaces pending or unknown, never accepted or rejected. To be repeated until it succeeds, which says that the outcome is durable.
+   * Replaces pending or unknown, never accepted or rejected. Success means that the outcome is durable; repeat it until then.
    * Resolves with the outcome that an operator has settled the order by, which stays in its place; else with null.
    */
   settle(
@@ -61,7 +61,7 @@ export interface ReserveRequest extends OrderKey {
   readonly reservedAtMs: number;
   /** The longest time the order may be in flight; past it a pending record means that its outcome is unknown. */
   readonly pendingMs: number;
-  /** When the key was made, by the word of its client; null where that does not say. */
+  /** When the client made the key; null where it did not say. */
   readonly keyMadeMs?: number | null | undefined;
   /** Null for a closed key, which no order has. */
   readonly asked?: AskedOrder | null;
@@ -98,7 +98,7 @@ export type ReserveAnswer =
 
 export interface VoidRequest extends OrderKey {
   readonly atMs: number;
-  /** The age of the key by the word of its client; null where it is not known, and a record's life has to do. */
+  /** The age of the key as its client says; null where that is not known, and it counts as old as a record can be. */
   readonly keyAgeMs: number | null;
 }
 
@@ -167,7 +167,7 @@ interface GatewayRejection {
   readonly settled?: never;
 }
 
-/** It is the facade that refused it. */
+/** The service rejected the order and sent nothing. */
 export interface UnsentOrder {
   readonly kind: 'rejected';
   readonly error: UnsentReason;
@@ -178,11 +178,11 @@ export interface UnsentOrder {
   readonly settled?: Settled;
 }
 
-/** Clients are told each of them, in the schema's words. */
+/** Clients read them as `OrderRejected.reason`. */
 export const UNSENT_REASONS = ['EXPIRED', 'VOIDED', 'SETTLED'] as const;
 export type UnsentReason = (typeof UNSENT_REASONS)[number];
 
-/** Present where an operator has said what became of an order that was unknown; for other operators, never for clients. */
+/** Present where an operator has settled an unknown order. Operators read it, clients never. */
 export interface Settled {
   readonly by: string;
   readonly why: string;
@@ -192,7 +192,7 @@ export interface Settled {
 export interface KeyClosing {
   /** The age of the key when it was closed. */
   readonly keyAgeMs: number;
-  /** How far back the store remembered then: what was sent under an older key it may have forgotten. */
+  /** How far back the store remembered then. It may have forgotten an order with an older key. */
   readonly rememberedMs: number;
 }
 
@@ -300,17 +300,17 @@ export function recordId(account: Account, key: string): string {
   return `${encodeURIComponent(account)}:${key}`;
 }
 
-/** Whether it was the gateway that said no: an order that was never sent is of a kind of its own. */
+/** Whether the gateway rejected the order; false for an order that was never sent. */
 export function isGatewayRejection(outcome: RecordedOutcome | null): boolean {
   return outcome?.kind === 'rejected' && outcome.sent !== false;
 }
 
-/** Whether the account may not be as it was before the order. */
+/** Whether the order may have changed its account. */
 export function mayHaveChanged(outcome: RecordedOutcome | null): boolean {
   return outcome !== null && outcome.kind !== 'rejected';
 }
 
-/** Whether clients are told that nobody knows: also where its process is gone. */
+/** Whether clients read that the outcome is unknown, also because the order's process died. */
 export function isUnknown({ outcome, pendingMs }: OrderRecord): boolean {
   return outcome === null ? pendingMs === 0 : outcome.kind === 'unknown';
 }

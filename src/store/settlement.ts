@@ -11,20 +11,20 @@ export interface StoredOrder extends OrderKey {
 
 export type SettleRequest = OrderKey & { readonly outcome: SettledOutcome };
 
-/** `early`: a late answer may still come; `known`: it has another outcome; the last means that it has this one from now on. */
+/** `early`: a late answer may still come. `known`: the order has another outcome. `settled`: it has this one now. */
 export type SettleAnswer =
   | { readonly kind: 'none' }
   | { readonly kind: 'early'; readonly leftMs: number }
   | { readonly kind: 'known' | 'settled'; readonly record: OrderRecord };
 
-/** Behind the deadline of an order an answer is read on for so long at the most. */
+/** A late answer is read for so long after an order's deadline. */
 export const LATE_ANSWER_MS = 60_000;
 
 export function isSettled(outcome: RecordedOutcome | null): outcome is SettledOutcome {
   return outcome !== null && outcome.kind !== 'unknown' && outcome.settled !== undefined;
 }
 
-/** Whether two outcomes say the same of an order: that it was carried out, under which number, or that it was not. */
+/** Whether two outcomes agree: both accepted, with the same number if both name one, or both not. */
 export function agree(one: RecordedOutcome | null, other: RecordedOutcome): boolean {
   if (one?.kind !== 'accepted' || other.kind !== 'accepted') return one?.kind === other.kind;
   return one.orderId === other.orderId || one.orderId === null || other.orderId === null;

@@ -21,13 +21,13 @@ export interface BetweenReplicas {
   readonly knownTokens: SharedKeys;
   /** Whether the store takes commands. */
   isUp(): boolean;
-  /** Why limits are counted by each replica alone, or no order is sent for want of copies; null while neither is so. */
+  /** Why each replica counts limits alone, or why no order is sent for want of replicas of Redis; null while neither is so. */
   degradedReason(): string | null;
 }
 
-/** Tells a replica that an order on another one has changed an account, or may have. */
+/** Versions of accounts, by which a replica learns that an order on another one may have changed an account. */
 export interface AccountVersions {
-  /** Rejects, and soon, where nobody can tell. */
+  /** Rejects soon where Redis does not answer. */
   read(account: Account): Promise<AccountVersion>;
 }
 

@@ -1,4 +1,4 @@
-/** The store that was named cannot be used as it is; the message says why, on one line. */
+/** The configured store cannot be used. The message gives the reason on one line. */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError';
 }

@@ -22,9 +22,9 @@ export function keyMadeProblem(madeMs: number | null, clocks: KeyClocks): InputE
   return broken('input.keyMade', `must be at most 60 seconds ahead: it is ${now} here`);
 }
 
-/** The age that a key that is closed had at any moment; null where its client does not say when it was made. */
+/** Returns the age of a key at a moment; null where its client does not say when it was made. */
 export function keyAgeAt(madeMs: number | null, nowMs: number): (atMs: number) => number | null {
-  // A clock that was set back, or is another's, says nothing of the key's age.
+  // A time in the future comes from a wrong clock.
   const isSaid = madeMs !== null && madeMs <= nowMs + CLOCKS_DIFFER_MS;
   return (atMs) => (isSaid ? Math.max(0, atMs - madeMs) : null);
 }

@@ -27,7 +27,7 @@ export function createOrderDesk(
   log: Pick<Log, 'info' | 'warn'>,
   lines: OrderLines,
 ) {
-  /** The error always says that this request did nothing, whatever the reason for the missing proof. */
+  /** Throws an error that says that this request did nothing. */
   async function proofBefore(viewer: Viewer, operation?: Ticket['operation']) {
     try {
       return await prover.account(viewer);
@@ -103,7 +103,7 @@ export function createOrderDesk(
     place: (viewer: Viewer, ticket: Ticket) => counted(place(viewer, ticket)),
     placed: (viewer: Viewer, idempotencyKey: string) =>
       counted(placedBefore(viewer, idempotencyKey)),
-    /** `sinceMs`: when the key was made, by the date of this server; null where its client does not say. */
+    /** `sinceMs`: when the client made the key, by this server's date; null where it does not say. */
     void: (viewer: Viewer, idempotencyKey: string, sinceMs: number | null) =>
       counted(close(viewer, idempotencyKey, sinceMs)),
   };

@@ -12,7 +12,7 @@ export class KeyForgottenError extends RecordsUnavailableError {
   override readonly name = 'KeyForgottenError';
 }
 
-/** The records did not say that the key is closed: it may be, or may not. */
+/** It is not known whether the key is closed. */
 export class KeyNotVoidedError extends Error {
   override readonly name = 'KeyNotVoidedError';
   override readonly cause: RecordsUnavailableError;
@@ -25,7 +25,7 @@ export class KeyNotVoidedError extends Error {
 
 const NOT_SENT = Symbol('the order of this request was not sent');
 
-/** Marks the error of an order whose request surely sent nothing. It says nothing of earlier requests with the key. */
+/** Marks the error of a request that surely sent nothing. Earlier requests with the key may have been sent. */
 export function notSent(error: unknown): unknown {
   if (isBeforeSending(error)) Object.defineProperty(error, NOT_SENT, { value: true });
   return error;
@@ -35,13 +35,13 @@ export function wasNotSent(error: Error): boolean {
   return NOT_SENT in error;
 }
 
-/** Whether its client is told that an earlier request with the key may have been sent. */
+/** Whether the error tells its client that an earlier request with the key may have been sent. */
 export function leavesDoubt(error: unknown): boolean {
   if (error instanceof RecordsUnavailableError) return error.earlierUnknown;
   return error instanceof UnprovedOrderError || error instanceof KeyNotVoidedError;
 }
 
-/** Whether it surely sent nothing. A refusal by the gateway itself, or a fault of ours, leaves it open. */
+/** Whether the request surely sent nothing. False after a refusal by the gateway, and after a bug of ours. */
 export function isBeforeSending(error: unknown): error is Error {
   if (error instanceof UnprovedOrderError) return true;
   if (error instanceof GatewayError) {

@@ -8,14 +8,14 @@ import { isBeforeSending, leavesDoubt } from './order-errors.ts';
 import type { OrderResult, Submission } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
-// A client sends whatever text it likes.
+// A client may send any text as a symbol.
 const MAX_SYMBOL_LENGTH = 64;
 
 export type OrderLines = ReturnType<typeof orderLines>;
 
 /**
  * Makes an order's line of the log: what was asked, and what became of it, so that a disputed order is found by its account, its key,
- * its number or its request. The key stands in it as a hash, by LOG_ACCOUNT_KEY, since whoever has it could close it.
+ * its number or its request. It holds the key as a hash by LOG_ACCOUNT_KEY, since the key alone would let a reader of logs close it.
  */
 export function orderLines(hashKey: string | null) {
   const ofKey = ({ account, key }: { readonly account: Account; readonly key: string }) => {

@@ -137,7 +137,7 @@ export class Orders {
     throw new RecordsUnavailableError('the key came free and was used again, time after time');
   }
 
-  /** Gives each order its line in the log whose process was killed, here or elsewhere. */
+  /** Writes the log line of each order whose process was killed, of this service or another replica. */
   watchCutOffs(signal: AbortSignal): Promise<void> {
     return this.#recorder.watchCutOffs(signal);
   }
@@ -152,7 +152,7 @@ export class Orders {
     }
   }
 
-  /** The outcome of the order of a key that is in flight here; null where the records have to say it. */
+  /** The outcome of this process's order in flight; null where the records have the answer. */
   async #endOf(id: string): Promise<OrderResult | null> {
     const placed = await this.#inFlight.get(id)?.done.catch(() => null);
     return placed && !isVoided(placed.outcome) ? { ...placed, replayed: true } : null;
@@ -193,7 +193,7 @@ export class Orders {
     }
   }
 
-  /** A key that has a record is answered by it, whatever the moments that this request names. */
+  /** A key with a record is answered from it, even where `sendBefore` or `keyMade` are refused. */
   async #reserve(
     { account, requestId }: Viewer,
     ticket: Ticket,
@@ -260,7 +260,7 @@ export class Orders {
     const { clock } = this.#options;
     let record = first;
     let isOver = false;
-    // Bounded by this process's own limit, whatever a store's clock says.
+    // Bounded by this process's own limit, since a store's clock may be wrong.
     const cancel = clock.after(Math.min(first.pendingMs, this.#pendingMs), () => {
       isOver = true;
     });

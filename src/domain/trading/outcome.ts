@@ -19,9 +19,9 @@ export interface OrderResult {
 
 export type Acceptance = Extract<Submission, { kind: 'accepted' }>;
 
-/** It reached its sending later than its client meant it. */
+/** The order was not sent before its `sendBefore`. */
 export const EXPIRED = unsent('EXPIRED');
-/** Its key was closed before any order had it. */
+/** The key was closed before any order used it. */
 export const VOIDED = unsent('VOIDED');
 
 /** The gateway may have an error of the same name. */
@@ -86,7 +86,7 @@ export function unknownSince(sentAtMs: number, message: string | null = null): S
   return { kind: 'unknown', sentAtMs, message };
 }
 
-/** An acceptance whose order number the gateway has told for another key: it may be that order's answer. */
+/** The outcome of an acceptance whose number the gateway has given for another key: it may be that order's answer. */
 export function duplicateNumber({ orderId, message }: Acceptance, sentAtMs: number): Submission {
   return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
 }

@@ -72,7 +72,7 @@ export class Recorder {
     });
   }
 
-  /** Settles an order by an answer that came after its client was told that the outcome is unknown. */
+  /** Settles an order by a late answer: its client has read that the outcome is unknown. */
   settleLate(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): void {
     if (outcome.kind === 'unknown') return;
     fireAndForget('order record', this.settle(reservation, outcome, times));
@@ -95,12 +95,12 @@ export class Recorder {
     const waiting = this.waiting(account, key);
     if (waiting) return waiting;
     const record = await this.#options.records.find(account, key);
-    // A key that comes free may be free already, and another process's order have it.
+    // The release may have arrived already, and another process may have reserved the key since.
     const latest = this.#waiting.get(recordId(account, key));
     return latest?.record === null && latest.reservation.id === record?.id ? null : record;
   }
 
-  /** Gives each order its line in the log whose process was killed, here or elsewhere. */
+  /** Writes the log line of each order whose process was killed, of this service or another replica. */
   async watchCutOffs(signal: AbortSignal): Promise<void> {
     const { records, clock, log } = this.#options;
     while (!signal.aborted) {
@@ -127,7 +127,7 @@ export class Recorder {
   async #write(latest: Write, attempt: () => Promise<void>): Promise<void> {
     const { clock, log } = this.#options;
     const id = recordId(latest.reservation.account, latest.reservation.key);
-    // A late answer takes the place of an unknown that waits as well.
+    // A late answer replaces an unknown outcome that waits.
     this.#waiting.set(id, latest);
     const first = attempt();
     const written = first

@@ -23,7 +23,7 @@ export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gate
   /** A call of it ends by its own deadline and never rejects. */
   readonly gateway: Pick<ViewerGateway, 'order'>;
   readonly orderTimeoutMs: number;
-  /** `position`: the gateway nets, and orders that change one position are told its number. */
+  /** `position`: the gateway nets, so orders that change one position share its number. */
   readonly orderNumbers: 'order' | 'position';
   /** Called when an order has changed its account, or may have, before any client is answered. */
   readonly onAccountChanged: (account: Account) => void;
@@ -53,7 +53,7 @@ export class Submitter {
   readonly #recorder: Recorder;
   /**
    * The order numbers that the gateway has named to this process lately. A number that comes twice for an account is that of the
-   * first order: something between has repeated an answer, which says nothing of the second order.
+   * first order: something between has repeated an answer, and the second order's outcome is unknown.
    */
   readonly #seenNumbers = growingLru<string, true>({ maxEntries: 20_000, entryBytes: 200 });
 
@@ -86,7 +86,7 @@ export class Submitter {
     try {
       timely = await within(clock, orderTimeoutMs + OVERDUE_MS, verdict);
     } catch (error) {
-      // Any other error says nothing about the order: its record stays, and becomes unknown.
+      // After any other error the order may have been sent: its record stays, and becomes unknown.
       if (error instanceof GatewayError) await this.#recorder.release(reservation);
       throw error;
     }
@@ -106,7 +106,7 @@ export class Submitter {
     return this.#isExpired(this.#byGateway(ticket));
   }
 
-  /** A client that is told that an order was or may have been carried out reads no older account afterwards. */
+  /** Drops what is cached of the account, before its client learns that the order may have been carried out. */
   report(account: Account, submission: Submission): Submission {
     try {
       if (mayHaveChanged(submission)) this.#options.onAccountChanged(account);
@@ -181,7 +181,7 @@ export class Submitter {
     }
   }
 
-  /** A 401, 403 or 429 that came too late to free the key: the client was told that the order may have been taken. */
+  /** Settles as rejected by a late 401, 403 or 429: the key stays used, since the client has read that the outcome is unknown. */
   #settleRefused(reservation: Reservation, error: unknown): void {
     const { clock, log } = this.#options;
     if (!(error instanceof GatewayError) || error.status === null) {

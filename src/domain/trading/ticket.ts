@@ -15,7 +15,7 @@ import {
 /** A validated order: the values to send, and the idempotency key to send it under. */
 export type Ticket = OrderCall & {
   readonly idempotencyKey: string;
-  /** When the key was made, by the word of its client; null where that does not say it. */
+  /** When the client made the key; null where it did not say. */
   readonly keyMadeMs: number | null;
 };
 
@@ -93,9 +93,8 @@ function keyOf(input: OrderInput) {
 
 /**
  * The digest that identifies a repeat: equal for two tickets that request the same order. Numbers compare
- * by value and absent is null already in the ticket; the list fixes the order of the fields. The kind is not
- * among them, since the price says it, nor the moment before which the order is to be sent, since each attempt may name
- * its own, nor when the key was made.
+ * by value, and absent is null already in the ticket; the list fixes the order of the fields. `kind` follows from the
+ * price. `sendBefore` and `keyMade` are no part of the order: each attempt may name its own.
  */
 export function inputDigest(ticket: Ticket): string {
   const { operation } = ticket;
@@ -116,7 +115,7 @@ export function inputDigest(ticket: Ticket): string {
 function triggerPrice({ kind, price }: PlaceOrderInput): number | null {
   const argument = 'input.price';
   if (kind === 'MARKET') {
-    // A null is no contradiction here: the client says twice that there is no price.
+    // A null price agrees with MARKET.
     if (price == null) return null;
     throw broken(argument, 'does not go with kind MARKET, which is executed at once');
   }

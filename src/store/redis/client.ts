@@ -6,16 +6,16 @@ import type { RedisHealth } from './redis-health.ts';
 
 interface RedisClientOptions {
   readonly url: string;
-  /** The deadline of connecting; whoever runs a command has one of its own. */
+  /** The deadline of connecting. Commands have their own. */
   readonly timeoutMs: number;
-  /** Is told of each failure of the connection; those of commands are seen by whoever runs them. */
+  /** Learns of each failure of the connection; `RedisConnection` reports those of commands. */
   readonly health: RedisHealth;
 }
 
 /**
  * A client of Redis without an offline queue or command retries. A Redis that is unreachable now may
  * come later; one that refuses the password or has no such database is a mistake in the configuration
- * and throws a StoreError. ioredis is loaded only here, by those who have a Redis.
+ * and throws a StoreError. ioredis is loaded only here, where REDIS_URL is set.
  */
 export async function openRedisClient(options: RedisClientOptions): Promise<Redis> {
   const { Redis } = await import('ioredis');
@@ -82,14 +82,14 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
 function connectionOptions(options: RedisClientOptions) {
   return {
     lazyConnect: true,
-    // A user with few rights may not say which library this is.
+    // CLIENT SETINFO may be refused to a user with few rights.
     disableClientInfo: true,
     enableOfflineQueue: false,
     // A command that was sent before the connection broke must not be resent automatically.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: options.timeoutMs,
-    // One that is half open is dropped: it counts while an answer is awaited.
+    // Drops a half-open connection; it counts while an answer is awaited.
     socketTimeout: 3 * options.timeoutMs,
     retryStrategy: retryDelay,
   } satisfies RedisOptions;

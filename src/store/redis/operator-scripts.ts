@@ -1,6 +1,6 @@
 import { script } from './script-head.ts';
 
-/** The record of a key, for an operator: whatever the store may lack besides. */
+/** Reads the record of a key for an operator, also while other records may be missing. */
 export const SHOW = script(`return taken(name) or {'none'}`);
 
 /** ARGV 10: the outcome, 11: how long past its deadline an answer may come. The first word of an operator counts. */

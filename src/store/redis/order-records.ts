@@ -68,21 +68,21 @@ export interface RedisOrderRecordsOptions extends RecordBounds, RedisConnectionO
   readonly gatewaySkewMs?: (() => number | null) | undefined;
   /** When true, Redis is looked at once. */
   readonly isInspection?: boolean;
-  /** How long a new store takes no order, so that each process which remembers another one has looked. */
+  /** How long a new store takes no order: processes that remember another store look at it first. */
   readonly graceMs?: number;
 }
 
-/** How a process that remembers a Redis sees each promotion: the marker says when it was looked at last. */
+/** Each look dates the marker, by which a promotion is judged. */
 const LOOK_MS = 500;
 const GRACE_MS = 2_000;
-/** Order records that processes share through Redis, and what is read over their connection. */
+/** Opens the order records that processes share through Redis. */
 export async function openRedisOrderRecords(
   options: RedisOrderRecordsOptions,
 ): Promise<RedisOrderRecords> {
   const [redis, writer] = await Promise.all([connectRedis(options), connectRedis(options)]);
   const records = new RedisOrderRecords(redis, writer, options);
   await records.look();
-  // One that does not answer is judged once it does.
+  // A Redis that does not answer yet is judged by a later look.
   const reason = records.forgetsOrders();
   if (reason === null) return records;
   await records.close();
@@ -168,7 +168,7 @@ export class RedisOrderRecords implements OrderRecords {
     const answer = await this.#store.run(FIND, asked);
     if (answer[0] === 'none') return null;
     const record = this.#recordIn(answer);
-    // That a key is closed counts only once enough replicas of Redis have it.
+    // A closed key counts only once enough replicas of Redis have it.
     if (record.inputDigest !== CLOSED_DIGEST) return record;
     return this.#recordIn(await this.#store.write(FIND, asked));
   }
@@ -207,7 +207,7 @@ export class RedisOrderRecords implements OrderRecords {
     return isLate ? 'replicas of Redis fall behind' : null;
   }
 
-  /** Why a restart of Redis would forget orders, where that is refused. */
+  /** Why a restart of Redis would forget orders; null where it would not, or may. */
   forgetsOrders(): string | null {
     if (!this.#options.requiresAppendonly || this.#seen === null) return null;
     return forgetfulness(this.#seen.durable);
@@ -218,7 +218,7 @@ export class RedisOrderRecords implements OrderRecords {
     return this.#redis.isReady;
   }
 
-  /** Learns without an order how the store is. */
+  /** Reads the state of the store without an order. */
   async look(): Promise<void> {
     this.#cancelLook();
     try {
@@ -253,7 +253,7 @@ export class RedisOrderRecords implements OrderRecords {
   #warnOf({ isNew, isIncomplete, eviction }: StoreLook, formerLoss: string): void {
     const { onWarn } = this.#options;
     const { marker, loss } = this.#store;
-    // Where another was there it is a loss, which is told.
+    // A loss has a warning of its own.
     if (isNew && !isIncomplete) onWarn(`${marker} in Redis ${IS_NEW}`);
     if (loss !== '' && loss !== formerLoss && isIncomplete) {
       onWarn('Redis may lack orders: it is another one, was emptied or restarted');
@@ -277,7 +277,7 @@ export class RedisOrderRecords implements OrderRecords {
     return this.forgetsOrders() ?? (isFull ? 'all order records are in use' : null);
   }
 
-  /** Runs a script that makes a record: once more where it has found a loss, or where the store is too new. */
+  /** Runs a script that makes a record. It runs twice where it found a loss first, or where the store is too new. */
   async #add(
     script: string,
     of: Reservation,

@@ -8,12 +8,12 @@ const RELEASED_MS = 3_600_000;
 /**
  * The two scripts that make a record. ARGV 9: its id by account and key, 10: the reservation, 11: the digest, 12: reserved at, 13: pending ms,
  * 14: what was asked, 15: the most records, 16: the most of an account, 17: 1 where it is of an order that is never sent, 18: when the key
- * was made, '' where that is not known, 19: how long a new store waits for those who remember another one.
+ * was made, '' where that is not known, 19: how long a new store waits for processes that remember another one.
  */
 const ADD_HEAD = `
 if isRenamed() then return {'renamed'} end
 local no, isUnsent, made = taken(name), ARGV[17] == '1', tonumber(ARGV[18])
--- That a key is closed is told once the replicas of Redis have it.
+-- A closed key is answered once the replicas of Redis have it.
 if no and no[1] == 'held' and no[3] == '' then touch() end
 if no then return no end
 if now < number('since') + ARGV[19] then return {'young', number('since') + ARGV[19] - now} end
@@ -38,7 +38,7 @@ elseif held(index) >= tonumber(ARGV[15]) then
 end
 -- The first write: a Redis without memory refuses it. After a removal it would let the script write on, past its memory.
 redis.call('HSET', marker, 'at', now, 'accounts', ARGV[7], 'wanted', wanted, 'reach', math.max(have, number('reach')))
--- The order traded nothing, so a repeat without keyMade is a first one. Of a later one with it the removal tells.
+-- The order traded nothing, so its repeat may be sent. A repeat with keyMade is refused by the date of the removal.
 if victim then
   local key = ofAccount('removed', victim)
   -- The clock of another process may have been ahead.
@@ -144,8 +144,8 @@ return found
 `);
 
 /**
- * Removes what has ended, and says how the store is. ARGV 9: 1 where a probe is to be written, since a Redis that is full or read-only
- * answers reads, 10: the most replicas of Redis that this process has seen.
+ * Removes what has ended, and answers the state of the store. ARGV 9: 1 to write a probe, since a full or read-only Redis answers reads;
+ * 10: the most replicas of Redis that this process has seen.
  */
 export const LOOK = script(`
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', surely, 'LIMIT', 0, 1000)) do drop(id) end

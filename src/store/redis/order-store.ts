@@ -5,7 +5,7 @@ import { RecordsUnavailableError } from '../order-records.ts';
 import type { RedisConnection } from './connection.ts';
 import { answerIn, figureIn, textIn } from './replies.ts';
 
-/** It is written, and a replica of Redis that does not have it may be promoted. */
+/** It is written, but a replica of Redis without it may be promoted. */
 export class NotCopiedError extends RecordsUnavailableError {}
 
 /** No process of the service has used the prefix, or Redis was emptied. */
@@ -27,7 +27,7 @@ export interface OrderStoreOptions {
   readonly accounts: string;
   readonly gatewaySkewMs: () => number | null;
   readonly waitMs: number;
-  /** When true, it begins no store. */
+  /** When true, a missing store is not created. */
   readonly isOperator?: boolean;
 }
 
@@ -65,7 +65,7 @@ export class OrderStore {
     this.marker = `${options.prefix}{orders}:v2:marker`;
   }
 
-  /** The newest loss that this process was told of; empty where there is none. */
+  /** The name of the newest loss that this process knows of; empty where there is none. */
   get loss(): string {
     return this.#loss;
   }
@@ -75,7 +75,7 @@ export class OrderStore {
     return this.#options.redisReplicas ?? this.#wanted;
   }
 
-  /** A write that was not copied in time says more than the number of connected replicas. */
+  /** Whether a write reached too few replicas lately, although they are connected. */
   get isLate(): boolean {
     return this.#options.clock.now() - this.#lateAtMs < LATE_MS;
   }
@@ -112,7 +112,7 @@ export class OrderStore {
     const copies = waited.catch(() => 0);
     for (const [n, { resolve, reject }] of batch.entries()) {
       Promise.all([answers[n], copies]).then(([answer = [], have]) => {
-        // The scripts may have told of more replicas than this process knew of.
+        // The scripts may have counted more replicas than this process knew of.
         if (have >= this.wanted || !isWritten(answer)) return resolve(answer);
         this.#lateAtMs = this.#options.clock.now();
         reject(notCopied(`${have} of ${this.wanted} replicas of Redis have it in time`));
@@ -151,7 +151,7 @@ export class OrderStore {
   }
 }
 
-/** That a key is closed counts as well: a failover would open it again. */
+/** A closed key counts as a write: a failover would open it again. */
 function isWritten([status, , digest]: readonly unknown[]): boolean {
   return WRITTEN.has(String(status)) || (status === 'held' && digest === '');
 }

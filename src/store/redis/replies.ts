@@ -10,7 +10,7 @@ function wordsOf(script: string): ReadonlySet<string> {
   return memo(words, script, all);
 }
 
-/** The answer of a script of the order records. Any other reply says nothing: the script may have run. */
+/** The answer of a script of the order records. After any other reply the script may have run. */
 export function answerIn(script: string, reply: unknown): readonly unknown[] {
   if (Array.isArray(reply) && wordsOf(script).has(reply[0])) return reply;
   throw unreadable();

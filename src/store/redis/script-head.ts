@@ -3,7 +3,7 @@ import { RECORD_LIFE_MS } from '../order-records.ts';
 
 /**
  * The scripts of the order records. Each runs as one step. KEYS has the marker, whose name begins those of all other keys. ARGV begins
- * with the eight arguments of `OrderStore`; of an operator, who begins no store, the last is empty. Each answers with the store's id, the name of its
+ * with the eight arguments of `OrderStore`; the last is empty for operators, who create no store. Each answers with the store's id, the name of its
  * newest loss, how many replicas of Redis must have what it wrote, and its own answer, which begins with a word.
  *
  * The marker is a hash. `id`, `since`: the store, and its creation by Redis's clock. `run`, `replid`: the primary that was
@@ -22,8 +22,8 @@ local index, pending, rejected = prefix .. 'index', prefix .. 'pending', prefix 
 local name = ARGV[9]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- The clock of Redis may be wrong by days. A record is made by the later of the clocks, and ends by what is surely past; what is said of
--- keys goes by the clocks of the process alone.
+-- The clock of Redis may be wrong by days. A record is dated by the later clock and ends by the earlier one; the age of a key is judged
+-- by the clocks of the process alone.
 local asked, surely, dayMs = tonumber(ARGV[2]), tonumber(ARGV[3]) or 0, ${RECORD_LIFE_MS}
 local later = math.max(now, asked)
 local function info(section)
@@ -31,7 +31,7 @@ local function info(section)
   return type(text) == 'string' and text or ''
 end
 local server, replication = info('server'), info('replication')
--- A primary that was demoted answers on, and knows nothing of what came since. This error has the client connect anew.
+-- A demoted primary still answers, but lacks what came since. This error makes the client reconnect.
 if string.find(replication, 'role:slave', 1, true) then return redis.error_reply('READONLY it is a replica of Redis') end
 local run = string.match(server, 'run_id:(%x+)') or 'untold'
 local replid = string.match(replication, 'master_replid:(%x+)') or ''
@@ -52,7 +52,7 @@ local function note(field, value)
   mark[field] = tostring(value)
   return redis.pcall('HSET', marker, field, value)
 end
--- The replicas of Redis that are connected; -1 where it does not tell. One whose connection broke may be there twice. A tool that copies
+-- The number of connected replicas; -1 where INFO is refused. A replica that reconnected may be listed twice. A tool that copies
 -- Redis has no port and acknowledges nothing.
 local function connected(silentSeconds)
   if replication == '' then return -1 end
@@ -117,13 +117,13 @@ local function isIncomplete()
   local untilMs = tonumber(mark.lossUntil) or number('lostAt') + 2 * dayMs
   return surely < untilMs + dayMs + ${KEY_AHEAD_MS}
 end
--- Clocks that were read before the loss was known say nothing of it.
+-- R is fixed only by clocks that were read after the loss was found.
 if isIncomplete() and not mark.lossUntil and ARGV[5] == mark.lost and ARGV[6] ~= '' then
   note('lossUntil', asked + math.max(ARGV[6], number('apart')) + ${CLOCKS_DIFFER_MS})
 end
 local function missing() return {'incomplete', mark.lossUntil or ''} end
 local function ofAccount(kind, id) return prefix .. kind .. ':' .. string.match(id, '^[^:]*') end
--- Never the same twice, so that whoever has seen one knows of every later change.
+-- Each change gets a version of its own.
 local function changed(id)
   redis.pcall('SET', ofAccount('version', id), redis.pcall('INCR', prefix .. 'versions'), 'PX', 3 * dayMs)
 end
@@ -140,7 +140,7 @@ local function taken(id)
   local ends = tonumber(redis.call('ZSCORE', index, id) or 0)
   if ends <= surely then return nil end
   if not r[1] then return {'evicted'} end
-  -- Its process died, and from now on clients are told that the outcome is unknown.
+  -- Its process died: from now on clients read that the outcome is unknown.
   if r[5] == 'null' and tonumber(r[4]) <= now and not r[9] then
     redis.pcall('HSET', key, 'told', '1')
     changed(id)

@@ -8,7 +8,7 @@ export interface StoreLook {
   readonly isHeld: boolean;
   readonly isIncomplete: boolean;
   readonly lossUntilMs: number | null;
-  /** The replicas of Redis; below 0 where it does not tell. */
+  /** The number of Redis's replicas; below 0 where it refuses INFO. */
   readonly connected: number;
   /** `1` where a restart forgets nothing, `0` where it does. */
   readonly durable: string;
@@ -16,7 +16,7 @@ export interface StoreLook {
   readonly eviction: string | null;
   /** Why Redis takes no writes. */
   readonly refusal: string | null;
-  /** Whether it was promoted, and nobody can say yet that it has all records. */
+  /** Whether Redis was promoted and may still lack records. */
   readonly isUndecided: boolean;
   readonly isRenamed: boolean;
   readonly isNew: boolean;

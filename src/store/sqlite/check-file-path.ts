@@ -23,6 +23,6 @@ export async function checkFilePath(path: string, made?: 'now' | 'later'): Promi
   if (OF_THE_KERNEL.has(type)) throw new StoreError(`${folder} belongs to the kernel`);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats !== undefined) assertPlainFile(stats);
-  // Every store puts files of its own beside it.
+  // SQLite and the mark create files next to it.
   await access(folder, constants.W_OK | constants.X_OK);
 }

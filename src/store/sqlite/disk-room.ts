@@ -3,7 +3,7 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 /** Enough for the pages, and their copies in the journal, of the orders that are written at once. */
 const ROOM = Buffer.alloc(1_048_576);
 
-/** Whether the disk of a file takes more, which its free blocks do not tell where there is a quota. */
+/** Whether the disk of a file has room. It is tried, since free blocks do not show a quota. */
 export function hasRoom(path: string): boolean {
   const probe = `${path}.probe`;
   try {

@@ -13,7 +13,7 @@ interface OperatorFileOptions {
   readonly onWarn: (message: string) => void;
 }
 
-/** The order records of a file for operators. Its pages are not checked: whoever holds orders back has no time for that. */
+/** The order records of a file for operators. It skips `quick_check`, since `orders hold` must be quick. */
 export class OperatorFile implements OperatorRecords {
   readonly #file: OrderFile;
   readonly #table: OrderTable;
@@ -72,7 +72,7 @@ export class OperatorFile implements OperatorRecords {
     this.#file.close();
   }
 
-  /** Where the file lacks writes that this command has seen, it notes that first. */
+  /** Where the file lacks writes that this command has seen, the loss is recorded first. */
   #read<T>(work: () => T): T {
     try {
       const read = this.#file.read(() => ({ value: work() }));

@@ -97,8 +97,9 @@ export class OrderBatches {
     if (this.#failure !== null || !tasks.every(isQuestion)) return null;
     return this.#file.read(() => {
       this.#isFull = this.#table.isFull();
-      const isDue = this.#table.canFixLoss || this.#table.hasEnded();
-      return isDue ? null : tasks.map((task) => this.#answer(task));
+      if (this.#table.canFixLoss || this.#table.hasEnded()) return null;
+      const answers = tasks.map((task) => this.#answer(task));
+      return this.#table.hasOverdue ? null : answers;
     });
   }
 
@@ -107,6 +108,7 @@ export class OrderBatches {
       if (this.#table.canFixLoss) this.#table.fixLoss();
       this.#table.forgetEnded();
       const done = tasks.map((task) => this.#answer(task));
+      this.#table.tellOverdue();
       this.#isFull = this.#table.isFull();
       return done;
     });

@@ -15,7 +15,7 @@ export interface OrderFileOptions {
   readonly onWarn: (message: string) => void;
 }
 
-/** What the file says of itself, in one row. */
+/** The one row of the table `state`. */
 export interface FileState {
   /** When it was created. */
   readonly since: number;
@@ -35,13 +35,14 @@ export interface FileState {
 
 // `TGOR`.
 const APPLICATION_ID = 0x54474f52;
-const VERSION = 2;
+const VERSION = 3;
 
-/** `class`: see order-table.ts. `ends` counts once there is an outcome. */
+/** `class`: see order-table.ts. `ends` counts once there is an outcome; `told` is 1 once a client has read that the order is overdue. */
 const SCHEMA = `
 CREATE TABLE orders (
   n INTEGER PRIMARY KEY, account TEXT NOT NULL, key TEXT NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL, reserved REAL NOT NULL,
-  pendingUntil REAL NOT NULL, class INTEGER NOT NULL, ends REAL NOT NULL, asked TEXT, outcome TEXT, sent REAL, answered REAL,
+  pendingUntil REAL NOT NULL, class INTEGER NOT NULL, ends REAL NOT NULL, told INTEGER NOT NULL DEFAULT 0, asked TEXT, outcome TEXT,
+  sent REAL, answered REAL,
   UNIQUE (account, key)
 ) STRICT;
 CREATE INDEX pending ON orders (pendingUntil) WHERE outcome IS NULL;
@@ -126,7 +127,7 @@ export class OrderFile {
   lose(): void {
     this.#state.lostAt = this.#now();
     this.#state.lossUntil = null;
-    // The count goes on from the date, in microseconds: every copy from before the loss has fewer, whatever became of the file since.
+    // The count goes on from the date, in microseconds: every copy from before the loss has fewer.
     this.#state.writes = Math.max(this.#state.writes, 1_000 * Date.now());
   }
 
@@ -222,7 +223,7 @@ export class OrderFile {
           throw error;
         }
       });
-      // After the commit: whoever opens the path from now on must not miss it.
+      // After the commit: a process that opens the path from now on must find this write.
       if (this.#inode !== null && inodeOf(this.path) !== this.#inode) {
         throw new SqliteFileError(MOVED);
       }

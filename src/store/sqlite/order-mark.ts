@@ -1,6 +1,6 @@
 import { closeSync, constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 
-/** What a file was at its newest commit, as another file beside it says. */
+/** The state of an order file at its newest commit. */
 export interface Mark {
   readonly writes: number;
   readonly inode: string;

@@ -27,6 +27,7 @@ export interface Row {
   readonly pendingUntil: number;
   readonly class: Class;
   readonly ends: number;
+  readonly told: 0 | 1;
   readonly asked: string | null;
   readonly outcome: string | null;
   readonly sent: number | null;
@@ -38,7 +39,8 @@ export function recordOf(row: Row, nowMs: number): OrderRecord {
   const asked = JSON.parse(row.asked ?? 'null');
   const times = { sentAtMs: sent, answeredAtMs: answered };
   const of = { id, inputDigest, reservedAtMs, asked };
-  return toOrderRecord(of, JSON.parse(row.outcome ?? 'null'), pendingUntil - nowMs, times);
+  const leftMs = row.told === 1 ? 0 : pendingUntil - nowMs;
+  return toOrderRecord(of, JSON.parse(row.outcome ?? 'null'), leftMs, times);
 }
 
 export function classOf(id: string, outcome: RecordedOutcome | null): Class {

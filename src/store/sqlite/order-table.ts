@@ -5,6 +5,7 @@ import {
   CUT_OFF_GRACE_MS,
   type CutOffOrder,
   closedBy,
+  isUnknown,
   KEY_LIFE_MS,
   NO_TIMES,
   type OrderKey,
@@ -51,6 +52,8 @@ export class OrderTable {
   readonly #file: OrderFile;
   readonly #bounds: RecordBounds;
   readonly #dates: () => Dates;
+  /** Rows that were read as overdue for the first time. */
+  readonly #overdue = new Set<number>();
 
   constructor(file: OrderFile, bounds: RecordBounds, dates: () => Dates) {
     this.#file = file;
@@ -91,7 +94,7 @@ export class OrderTable {
 
   release({ account, key, id }: Reservation): void {
     const found = this.#row(account, key);
-    // Past its time clients may have been told that it is unknown.
+    // After its deadline clients may have read that it is unknown.
     if (found?.id === id && this.record(found).pendingMs > 0) this.#drop(found.n);
   }
 
@@ -99,23 +102,23 @@ export class OrderTable {
     return this.#recordOf(account, key, null);
   }
 
-  /** Nothing: its batch says how the store is. */
+  /** Does nothing: the batch answers the state of the store. */
   check(): null {
     return null;
   }
 
-  /** The record of a key, for an operator: whatever the file may lack besides. */
+  /** Reads the record of a key for an operator, also while other records may be missing. */
   look(account: Account, key: string): OrderRecord | null {
     const found = this.#row(account, key);
     return found && this.record(found);
   }
 
-  /** A key that the file may have forgotten is closed as well: the outcome tells how far back the file remembers. */
+  /** Closes also a key that the file may have forgotten: the outcome holds how far back the file remembers. */
   voidKey(reservation: Reservation, keyAgeMs: number | null): OrderRecord {
     const { account, key } = reservation;
     this.#refuseOtherName();
-    const found = this.#row(account, key);
-    if (found !== null) return this.record(found);
+    const found = this.#heldRecord(account, key);
+    if (found !== null) return found;
     this.#makeRoom(reservation);
     const outcome = closedBy(keyAgeMs, this.#rememberedMs(account));
     this.#insert(reservation, outcome, NO_TIMES);
@@ -133,7 +136,7 @@ export class OrderTable {
     });
   }
 
-  /** An operator's word on what became of an order. */
+  /** Gives an unknown order the outcome that an operator names. */
   settleByHand({ account, key, outcome }: SettleRequest): SettleAnswer {
     const found = this.#row(account, key);
     if (found === null) return { kind: 'none' };
@@ -210,11 +213,31 @@ export class OrderTable {
     state.lossUntil = lossUntilOf(this.#dates(), state.apart);
   }
 
+  /** Whether `tellOverdue` has something to write. */
+  get hasOverdue(): boolean {
+    return this.#overdue.size > 0;
+  }
+
+  /** Clients have read that these orders are overdue: they stay so, even where the date is set back. */
+  tellOverdue(): void {
+    for (const n of this.#overdue) this.#run('UPDATE orders SET told = 1 WHERE n = ?', n);
+    this.#overdue.clear();
+  }
+
+  /** The record of a key as clients read it. */
+  #heldRecord(account: Account, key: string): OrderRecord | null {
+    const row = this.#row(account, key);
+    if (row === null) return null;
+    const record = this.record(row);
+    if (isUnknown(record) && record.outcome === null && row.told === 0) this.#overdue.add(row.n);
+    return record;
+  }
+
   /** Throws where the record of the key may be missing. */
   #recordOf(account: Account, key: string, keyMadeMs: number | null): OrderRecord | null {
     this.#refuseOtherName();
-    const found = this.#row(account, key);
-    if (found !== null) return this.record(found);
+    const found = this.#heldRecord(account, key);
+    if (found !== null) return found;
     const { lossUntil } = this.#file.state;
     if (!this.isIncomplete() || isMadeAfterGap(keyMadeMs, lossUntil)) return null;
     throw new RecordsGapError(lossUntil, keyMadeMs);
@@ -277,7 +300,7 @@ export class OrderTable {
     return this.#one(sql, REJECTED);
   }
 
-  /** The order traded nothing, so a repeat without `keyMade` is a first one. Of a later one with it the removal tells. */
+  /** The order traded nothing, so its repeat may be sent. A repeat with `keyMade` is refused by the date of the removal. */
   #giveWay(row: Row | null): void {
     if (row === null) return;
     this.#drop(row.n);
@@ -289,7 +312,7 @@ export class OrderTable {
     const { account, key, id, inputDigest, reservedAtMs, pendingMs, asked = null } = of;
     const { state } = this.#file;
     const { nowMs, laterMs } = this.#dates();
-    // One that has ended may still be there.
+    // An ended record of the key may still be there.
     const over = 'DELETE FROM orders WHERE account = ? AND key = ?';
     state.records -= this.#run(over, account, key.toWellFormed());
     const sql = `INSERT INTO orders (account, key, id, digest, reserved, pendingUntil, class, ends, asked, outcome, sent, answered)

@@ -8,7 +8,7 @@ import {
 } from '../../../src/store/sqlite/order-records.ts';
 import { temporaryFolder } from '../../support/own-folder.ts';
 import { disposed } from '../opened-records.ts';
-import { accepted, reserved } from '../order-records-contract.ts';
+import { accepted, request, reserved, voidRequest } from '../order-records-contract.ts';
 import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
 
 const quiet = { clock: systemClock, gatewaySkewMs: () => 0, onWarn() {} };
@@ -48,6 +48,25 @@ describe('order records in memory', () => {
     const records = await openSqliteOrderRecords({ ...quiet, path: ':memory:', ...bounds });
     return disposed(records, { async [Symbol.asyncDispose]() {} });
   });
+});
+
+test('an order that was read as overdue stays so though the date is set back, and its key is not freed', async () => {
+  let aheadMs = 0;
+  const clock = { ...systemClock, date: () => Date.now() + aheadMs };
+  for (const ask of ['find', 'reserve', 'voidKey'] as const) {
+    const records = openInlineOrderRecords({ ...quiet, clock, path: ':memory:', max: 10 });
+    const order = await reserved(records, '1', 'k', 60_000);
+    aheadMs = 3_600_000;
+    if (ask === 'find') await records.find(order.account, 'k');
+    if (ask === 'reserve') await records.reserve(request('1', 'k'));
+    if (ask === 'voidKey') await records.voidKey(voidRequest('1', 'k'));
+    aheadMs = 0;
+    await records.release(order);
+    expect(await records.find(order.account, 'k')).toMatchObject({ outcome: null, pendingMs: 0 });
+    await records.settle(order, accepted);
+    expect(await records.find(order.account, 'k')).toMatchObject({ outcome: accepted });
+    await records.close();
+  }
 });
 
 test('of questions and orders that wait for a disk there is a bound; outcomes wait on', async () => {
