@@ -49,7 +49,8 @@ function* told(
   // Where the process that told an outcome was killed before it was written, an operator says in other words that nothing was traded.
   const isSettled = known.delete('SETTLED');
   if (known.size > 1) yield `told as ${[...known].join(' and ')}`;
-  if (isSettled && (known.has('accepted') || known.has('VOIDED')))
+  // Where a loss took the void, an operator says in other words that nothing was sent.
+  if (isSettled && (known.has('accepted') || (known.has('VOIDED') && !isForgettable)))
     yield 'settled as another outcome';
   if (known.has('accepted') && traded[0]?.as !== 'accepted')
     yield 'accepted, and not at the gateway';

@@ -82,6 +82,20 @@ describe('an error', () => {
     expect(await placed).toMatchObject({ replayed: false });
   });
 
+  test('of orders that are held leaves the key free, and nothing was sent', async () => {
+    let reason: string | null = 'held';
+    const { calls, begin } = stage(({ status }) => ({
+      get status() {
+        return { ...status, holdReason: reason };
+      },
+    }));
+    await expect((await begin('k')).placed).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(calls).toHaveLength(0);
+    reason = null;
+    await begin('k');
+    expect(calls).toHaveLength(1);
+  });
+
   test('of the facade after sending is unknown, never a free key', async () => {
     const { orders, calls, begin, log } = stage();
     const { placed } = await begin('k');
