@@ -271,7 +271,14 @@ export class Orders {
         if (next?.id !== first.id) return null;
         record = next;
       }
-      return record;
+      if (record.outcome !== null || record.pendingMs === 0) return record;
+      // The store's date was set back. The record says unknown before a client reads it, or a release could still free the key.
+      await this.#options.records.settle(
+        { account, key, ...record },
+        unknownSince(record.reservedAtMs),
+      );
+      const settled = await this.#recorder.find(account, key);
+      return settled?.id === first.id ? settled : null;
     } finally {
       cancel();
     }

@@ -341,7 +341,9 @@ export class OrderWorld {
     };
     // Nothing is under way for so long.
     const isQuiet =
-      this.#parked.length === 0 && this.#living().every(({ state }) => !isUnderWay(state));
+      this.#parked.length === 0 &&
+      this.#waiting().length === 0 &&
+      this.#living().every(({ state }) => !isUnderWay(state));
     const jump = (ms: number): Action => [
       `the date is set by ${ms} ms`,
       () => {

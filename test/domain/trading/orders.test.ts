@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/input-error.ts';
 import { limitTicket } from '../../../src/domain/trading/ticket.ts';
-import { RecordsUnavailableError, recordId } from '../../../src/store/order-records.ts';
+import {
+  RecordsUnavailableError,
+  type Reservation,
+  recordId,
+} from '../../../src/store/order-records.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { viewerOf } from '../viewer.ts';
 import {
@@ -270,9 +274,11 @@ describe('when the records', () => {
 
 describe('with a second process', () => {
   test('no wait for a record is longer than an order may take, whatever the store says', async () => {
-    const { calls, begin, clock } = stage((shared) => ({
+    let first: Reservation | null = null;
+    const { records, calls, begin, clock } = stage((shared) => ({
       reserve: async (request) => {
-        await shared.reserve({ ...request, pendingMs: 3_600_000 });
+        const answer = await shared.reserve({ ...request, pendingMs: 3_600_000 });
+        if (answer.reserved) first = answer.reservation;
         return shared.reserve(request);
       },
     }));
@@ -280,6 +286,9 @@ describe('with a second process', () => {
     await clock.advance(orderTimeoutMs + 2_000);
     expect(await placed).toMatchObject({ outcome: { kind: 'unknown' }, replayed: true });
     expect(calls).toHaveLength(0);
+    // From then on no release frees the key.
+    if (first !== null) await records.release(first);
+    expect(await records.find(demo.account, 'k')).toMatchObject({ outcome: { kind: 'unknown' } });
   });
 });
 
