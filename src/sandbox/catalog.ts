@@ -37,79 +37,78 @@ export interface CatalogHeaders {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-export interface Catalogs {
-  edition(group: string): Promise<CatalogEdition>;
-  change(change: CatalogChange): void;
-  /** Caching headers of an answer that is sent now. */
-  headers(etag: string): OutgoingHttpHeaders;
-  /** Null or false omits the header. */
-  setHeaders(headers: CatalogHeaders): void;
-}
-
 const REPUBLISHED_AFTER_SECONDS = 3_600;
 // Rows per turn of the event loop: a catalog of 100,000 must not delay the polls by a second.
 const ROWS_AT_ONCE = 2_000;
 const zip = promisify(gzip);
 
-export function createCatalogs(seed: string, listed: readonly Listed[], clock: Clock): Catalogs {
-  let rows = [...listed];
-  let editions = new Map<string, Promise<CatalogEdition>>();
-  let publishedAtMs = clock.now();
-  let broken = 0;
-  let empty = false;
-  let changes = 0;
-  let cacheControl: string | null = 'public, max-age=3600';
-  let saysAge = true;
-  let saysEtag = true;
-  let republishes = true;
-  let extra: Readonly<Record<string, string>> = {};
+export class Catalogs {
+  readonly #seed: string;
+  readonly #clock: Clock;
+  #rows: readonly Listed[];
+  #editions = new Map<string, Promise<CatalogEdition>>();
+  #publishedAtMs: number;
+  #broken = 0;
+  #isEmpty = false;
+  #changes = 0;
+  #cacheControl: string | null = 'public, max-age=3600';
+  #saysAge = true;
+  #saysEtag = true;
+  #republishes = true;
+  #extra: Readonly<Record<string, string>> = {};
 
-  function publish(): void {
-    editions = new Map();
-    publishedAtMs = clock.now();
-    republishes = true;
+  constructor(seed: string, listed: readonly Listed[], clock: Clock) {
+    this.#seed = seed;
+    this.#rows = listed;
+    this.#clock = clock;
+    this.#publishedAtMs = clock.now();
   }
 
-  return {
-    edition(group) {
-      const known = editions.get(group);
-      if (known !== undefined) return known;
-      const edition = print(group, empty ? [] : rows, broken);
-      editions.set(group, edition);
-      return edition;
-    },
-    change(change) {
-      changes += 1;
-      rows = rewrite(rows, change.change ?? 0, changes);
-      rows = withdraw(rows, change.remove ?? 0);
-      rows = rows.concat(introduce(rows, change.add ?? 0, `${seed}/${changes}`));
-      broken = change.broken ?? broken;
-      empty = change.empty ?? empty;
-      publish();
-    },
-    headers(etag) {
-      // The origin prints it again every hour, whether anything changed or not.
-      const age = Math.max(0, Math.floor((clock.now() - publishedAtMs) / 1000));
-      return {
-        ...(cacheControl === null ? {} : { 'cache-control': cacheControl }),
-        ...(saysAge ? { age: String(republishes ? age % REPUBLISHED_AFTER_SECONDS : age) } : {}),
-        ...(saysEtag ? { etag } : {}),
-        vary: 'Authorization, Accept-Encoding',
-        ...extra,
-      };
-    },
-    setHeaders({ ageSeconds, cacheControl: control, etag, headers }) {
-      if (typeof ageSeconds === 'number') {
-        publishedAtMs = clock.now() - ageSeconds * 1000;
-        // An Age that a test sets may be any; it is not wrapped into the hour.
-        republishes = false;
-      }
-      if (ageSeconds !== undefined) saysAge = ageSeconds !== null;
-      if (control !== undefined) cacheControl = control;
-      saysEtag = etag ?? saysEtag;
-      extra = headers ?? extra;
-    },
-  };
+  edition(group: string): Promise<CatalogEdition> {
+    const known = this.#editions.get(group);
+    if (known !== undefined) return known;
+    const edition = print(group, this.#isEmpty ? [] : this.#rows, this.#broken);
+    this.#editions.set(group, edition);
+    return edition;
+  }
+
+  change(change: CatalogChange): void {
+    this.#changes += 1;
+    const kept = withdraw(rewrite(this.#rows, change.change ?? 0, this.#changes), change.remove);
+    this.#rows = kept.concat(introduce(kept, change.add ?? 0, `${this.#seed}/${this.#changes}`));
+    this.#broken = change.broken ?? this.#broken;
+    this.#isEmpty = change.empty ?? this.#isEmpty;
+    this.#editions = new Map();
+    this.#publishedAtMs = this.#clock.now();
+    this.#republishes = true;
+  }
+
+  /** Caching headers of an answer that is sent now. */
+  headers(etag: string): OutgoingHttpHeaders {
+    // The origin prints it again every hour, whether anything changed or not.
+    const age = Math.max(0, Math.floor((this.#clock.now() - this.#publishedAtMs) / 1000));
+    const shownAge = this.#republishes ? age % REPUBLISHED_AFTER_SECONDS : age;
+    return {
+      ...(this.#cacheControl !== null && { 'cache-control': this.#cacheControl }),
+      ...(this.#saysAge && { age: String(shownAge) }),
+      ...(this.#saysEtag && { etag }),
+      vary: 'Authorization, Accept-Encoding',
+      ...this.#extra,
+    };
+  }
+
+  /** Null or false omits the header. */
+  setHeaders({ ageSeconds, cacheControl, etag, headers }: CatalogHeaders): void {
+    if (typeof ageSeconds === 'number') {
+      this.#publishedAtMs = this.#clock.now() - ageSeconds * 1000;
+      // An Age that a test sets may be any; it is not wrapped into the hour.
+      this.#republishes = false;
+    }
+    if (ageSeconds !== undefined) this.#saysAge = ageSeconds !== null;
+    if (cacheControl !== undefined) this.#cacheControl = cacheControl;
+    this.#saysEtag = etag ?? this.#saysEtag;
+    this.#extra = headers ?? this.#extra;
+  }
 }
 
 async function print(
@@ -149,7 +148,7 @@ function rewrite(rows: readonly Listed[], count: number, edition: number): Liste
 }
 
 /** Removes from the end, because clients rely on the first rows. */
-function withdraw(rows: readonly Listed[], count: number): Listed[] {
+function withdraw(rows: readonly Listed[], count = 0): Listed[] {
   return rows.slice(0, Math.max(0, rows.length - count));
 }
 

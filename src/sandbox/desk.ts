@@ -10,17 +10,6 @@ export type DeskAnswer =
   | { readonly kind: 'placed'; readonly orderId: string }
   | { readonly kind: 'refused'; readonly refusal: OrderRefusal };
 
-/** Executes orders and closes positions: the state table of the interface. */
-export interface Desk {
-  place(account: Account, request: OrderRequest, operation: OrderOperation): DeskAnswer;
-  /** Books an initial position or order of an account. */
-  hold(account: Account, holding: OpenPosition | PendingOrder): void;
-  /** Applies new prices: pending orders execute, positions close. */
-  settle(changed: Iterable<number>): void;
-  /** Lists the instruments with open positions or pending orders. */
-  held(): Iterable<number>;
-}
-
 export type OrderOperation = 'openPosition' | 'placeLimitOrder';
 
 export interface DeskOptions {
@@ -36,19 +25,24 @@ interface Interest {
   readonly id: string;
 }
 
-export function createDesk(options: DeskOptions): Desk {
-  const { market, ledger, find, nowMs, nextOrderId } = options;
-  const interests = new Map<number, Set<Interest>>();
+/** Executes orders and closes positions: the state table of the interface. */
+export class Desk {
+  readonly #options: DeskOptions;
+  readonly #interests = new Map<number, Set<Interest>>();
 
-  function place(account: Account, request: OrderRequest, operation: OrderOperation): DeskAnswer {
-    const listed = find(request.symbol);
-    const terms = termsOf(account, request, listed, market);
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  place(account: Account, request: OrderRequest, operation: OrderOperation): DeskAnswer {
+    const { market, ledger, find, nowMs, nextOrderId } = this.#options;
+    const terms = termsOf(account, request, find(request.symbol), market);
     if (terms.kind === 'refused') return terms;
     const orderId = String(nextOrderId());
     const createdAtMs = nowMs();
     const holding = { id: orderId, createdAtMs, comment: request.comment, ...terms.holding };
     const { isLimit } = terms;
-    hold(account, isLimit === null ? { ...holding, storage: 0 } : { ...holding, isLimit });
+    this.hold(account, isLimit === null ? { ...holding, storage: 0 } : { ...holding, isLimit });
     ledger.record({
       atMs: createdAtMs,
       login: account.user.login,
@@ -64,61 +58,62 @@ export function createDesk(options: DeskOptions): Desk {
     return { kind: 'placed', orderId };
   }
 
-  function hold(account: Account, holding: OpenPosition | PendingOrder): void {
+  /** Books a position or order of an account. */
+  hold(account: Account, holding: OpenPosition | PendingOrder): void {
     if ('isLimit' in holding) account.orders.set(holding.id, holding);
     else account.positions.set(holding.id, holding);
     account.revision += 1;
     const { index } = holding.listed;
     const interest = { account, id: holding.id };
-    const known = interests.get(index);
-    if (known === undefined) interests.set(index, new Set([interest]));
+    const known = this.#interests.get(index);
+    if (known === undefined) this.#interests.set(index, new Set([interest]));
     else known.add(interest);
   }
 
-  function settleOne(interest: Interest, price: number): void {
+  /** Applies new prices: pending orders execute, positions close. */
+  settle(changed: Iterable<number>): void {
+    for (const index of changed) {
+      const price = this.#options.market.price(index);
+      for (const interest of [...(this.#interests.get(index) ?? [])]) {
+        this.#settleOne(interest, price);
+      }
+    }
+  }
+
+  /** Lists the instruments with open positions or pending orders. */
+  held(): Iterable<number> {
+    return this.#interests.keys();
+  }
+
+  #settleOne(interest: Interest, price: number): void {
     const { account, id } = interest;
     const order = account.orders.get(id);
-    if (order !== undefined && isReached(order, price)) execute(account, order, price);
+    if (order !== undefined && isReached(order, price)) this.#execute(account, order, price);
     // Checked synchronously, because one jump may pass both the trigger and the stop-loss behind it.
     const position = account.positions.get(id);
-    if (position !== undefined && isOver(position, price)) close(interest, position);
+    if (position !== undefined && isOver(position, price)) this.#close(interest, position);
   }
 
   /** The position keeps the order's id, so that a client can match the two. */
-  function execute(account: Account, order: PendingOrder, price: number): void {
+  #execute(account: Account, order: PendingOrder, price: number): void {
     const { isLimit: _, ...holding } = order;
+    const createdAtMs = this.#options.nowMs();
     account.orders.delete(order.id);
-    account.positions.set(order.id, {
-      ...holding,
-      priceOpen: price,
-      createdAtMs: nowMs(),
-      storage: 0,
-    });
+    account.positions.set(order.id, { ...holding, priceOpen: price, createdAtMs, storage: 0 });
     account.revision += 1;
   }
 
-  function close(interest: Interest, position: OpenPosition): void {
+  #close(interest: Interest, position: OpenPosition): void {
     const { account, id } = interest;
-    account.balance = cents(account.balance + profitOf(position, market) + position.storage);
+    const profit = profitOf(position, this.#options.market);
+    account.balance = cents(account.balance + profit + position.storage);
     account.positions.delete(id);
     account.revision += 1;
     const { index } = position.listed;
-    const rest = interests.get(index);
+    const rest = this.#interests.get(index);
     rest?.delete(interest);
-    if (rest?.size === 0) interests.delete(index);
+    if (rest?.size === 0) this.#interests.delete(index);
   }
-
-  return {
-    place,
-    hold,
-    settle(changed) {
-      for (const index of changed) {
-        const price = market.price(index);
-        for (const interest of [...(interests.get(index) ?? [])]) settleOne(interest, price);
-      }
-    },
-    held: () => interests.keys(),
-  };
 }
 
 function isReached({ isBuy, isLimit, priceOpen }: PendingOrder, price: number): boolean {

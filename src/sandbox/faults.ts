@@ -48,14 +48,6 @@ export interface Fault {
   readonly bytes?: number | undefined;
 }
 
-export interface Faults {
-  add(fault: Fault): void;
-  list(): readonly Fault[];
-  clear(): void;
-  /** Returns the fault that hits this call, and counts it against `times`. */
-  take(operation: OperationName, login: number | null): Fault | null;
-}
-
 interface Armed {
   readonly fault: Fault;
   readonly untilMs: number;
@@ -63,39 +55,48 @@ interface Armed {
   left: number;
 }
 
-export function createFaults(clock: Clock): Faults {
-  let armed: Armed[] = [];
+export class Faults {
+  readonly #clock: Clock;
+  #armed: Armed[] = [];
 
-  function lasting(): readonly Armed[] {
-    const nowMs = clock.now();
-    armed = armed.filter(({ untilMs }) => nowMs < untilMs);
-    return armed;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
-  return {
-    add(fault) {
-      const { skip = 0, times = Number.POSITIVE_INFINITY, forMs } = fault;
-      const untilMs = forMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + forMs;
-      armed.push({ fault, untilMs, skip, left: times });
-    },
-    list: () => lasting().map(({ fault }) => fault),
-    clear() {
-      armed = [];
-    },
-    take(operation, login) {
-      for (const entry of lasting()) {
-        if (!hits(entry.fault, operation, login)) continue;
-        if (entry.skip > 0) {
-          entry.skip -= 1;
-          continue;
-        }
-        entry.left -= 1;
-        if (entry.left <= 0) armed = armed.filter((other) => other !== entry);
-        return entry.fault;
+  add(fault: Fault): void {
+    const { skip = 0, times = Number.POSITIVE_INFINITY, forMs } = fault;
+    const untilMs = forMs === undefined ? Number.POSITIVE_INFINITY : this.#clock.now() + forMs;
+    this.#armed.push({ fault, untilMs, skip, left: times });
+  }
+
+  list(): readonly Fault[] {
+    return this.#lasting().map(({ fault }) => fault);
+  }
+
+  clear(): void {
+    this.#armed = [];
+  }
+
+  /** Returns the fault that hits this call, and counts it against `times`. */
+  take(operation: OperationName, login: number | null): Fault | null {
+    for (const entry of this.#lasting()) {
+      if (!hits(entry.fault, operation, login)) continue;
+      if (entry.skip > 0) {
+        entry.skip -= 1;
+        continue;
       }
-      return null;
-    },
-  };
+      entry.left -= 1;
+      if (entry.left <= 0) this.#armed = this.#armed.filter((other) => other !== entry);
+      return entry.fault;
+    }
+    return null;
+  }
+
+  #lasting(): readonly Armed[] {
+    const nowMs = this.#clock.now();
+    this.#armed = this.#armed.filter(({ untilMs }) => nowMs < untilMs);
+    return this.#armed;
+  }
 }
 
 function hits(fault: Fault, operation: OperationName, login: number | null): boolean {

@@ -1,90 +1,20 @@
 import type { Listing } from './listings.ts';
 import { createRandom, pick, type Random } from './random.ts';
 
-const FIRST = [
-  'Alder',
-  'Amber',
-  'Arbor',
-  'Aster',
-  'Birch',
-  'Bright',
-  'Cedar',
-  'Cinder',
-  'Clear',
-  'Cobalt',
-  'Copper',
-  'Coral',
-  'Crown',
-  'Delta',
-  'Eagle',
-  'Ember',
-  'Falcon',
-  'Fern',
-  'Flint',
-  'Granite',
-  'Harbor',
-  'Hazel',
-  'Heron',
-  'Indigo',
-  'Iron',
-  'Juniper',
-  'Keystone',
-  'Lark',
-  'Linden',
-  'Maple',
-  'Meridian',
-  'North',
-  'Oak',
-  'Onyx',
-  'Pacific',
-  'Pine',
-  'Quartz',
-  'Raven',
-  'River',
-  'Sable',
-  'Silver',
-  'Slate',
-  'Sterling',
-  'Summit',
-  'Thorn',
-  'Umber',
-  'Vale',
-  'Vertex',
-  'Willow',
-  'Zephyr',
-];
-const SECOND = [
-  'bridge',
-  'brook',
-  'crest',
-  'dale',
-  'field',
-  'ford',
-  'gate',
-  'grove',
-  'haven',
-  'hill',
-  'lake',
-  'mark',
-  'mere',
-  'mont',
-  'moor',
-  'point',
-  'port',
-  'ridge',
-  'shire',
-  'side',
-  'stone',
-  'vale',
-  'view',
-  'ward',
-  'water',
-  'well',
-  'wick',
-  'wood',
-  'worth',
-  'yard',
-];
+const FIRST = `
+  Alder Amber Arbor Aster Birch Bright Cedar Cinder Clear Cobalt Copper Coral Crown Delta
+  Eagle Ember Falcon Fern Flint Granite Harbor Hazel Heron Indigo Iron Juniper Keystone
+  Lark Linden Maple Meridian North Oak Onyx Pacific Pine Quartz Raven River Sable Silver
+  Slate Sterling Summit Thorn Umber Vale Vertex Willow Zephyr
+`
+  .trim()
+  .split(/\s+/);
+const SECOND = `
+  bridge brook crest dale field ford gate grove haven hill lake mark mere mont moor point
+  port ridge shire side stone vale view ward water well wick wood worth yard
+`
+  .trim()
+  .split(/\s+/);
 const FORMS = ['Inc.', 'Corporation', 'Group plc', 'Holdings Ltd', 'SE', 'N.V.', 'Company', 'S.A.'];
 const SUFFIXES = ['.A', '.B', '.L', '.DE', '.PA', '.SW'];
 const SHARIA = ['COMPLIANT', 'COMPLIANT', 'QUESTIONABLE', 'NONCOMPLIANT'] as const;

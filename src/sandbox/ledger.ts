@@ -13,23 +13,20 @@ export interface LedgerEntry {
   readonly comment: string;
 }
 
-export interface Ledger {
-  record(entry: Omit<LedgerEntry, 'sequence'>): void;
-  entries(): readonly LedgerEntry[];
-}
-
 // A load test that runs for hours must not fill the memory; the newest are kept.
 const KEPT = 100_000;
 
-export function createLedger(): Ledger {
-  const entries: LedgerEntry[] = [];
-  let sequence = 0;
-  return {
-    record(entry) {
-      sequence += 1;
-      entries.push({ sequence, ...entry });
-      if (entries.length > KEPT * 2) entries.splice(0, KEPT);
-    },
-    entries: () => entries.slice(),
-  };
+export class Ledger {
+  readonly #entries: LedgerEntry[] = [];
+  #sequence = 0;
+
+  record(entry: Omit<LedgerEntry, 'sequence'>): void {
+    this.#sequence += 1;
+    this.#entries.push({ sequence: this.#sequence, ...entry });
+    if (this.#entries.length > KEPT * 2) this.#entries.splice(0, KEPT);
+  }
+
+  entries(): readonly LedgerEntry[] {
+    return this.#entries.slice();
+  }
 }

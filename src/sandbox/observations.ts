@@ -28,72 +28,66 @@ export interface ReceivedRequest extends Omit<RecordedRequest, 'headers' | 'body
   readonly body: Buffer;
 }
 
-/** Records all calls as counts, and the last requests in full. */
-export interface Observations {
-  note(received: ReceivedRequest): void;
-  counts(): CallCounts;
-  count(operation?: OperationName, login?: number): number;
-  requests(operation?: OperationName): RecordedRequest[];
-  clear(): void;
-}
-
 const REMEMBERED_REQUESTS = 1_000;
 const REMEMBERED_LOGINS = 10_000;
 const SHOWN_BODY_BYTES = 65_536;
 
-export function createObservations(): Observations {
-  let operations = new Map<OperationName, number>();
-  let logins = new Map<number, Map<OperationName, number>>();
-  let receivedRequests: ReceivedRequest[] = [];
-  let next = 0;
+/** Records all calls as counts, and the last requests in full. */
+export class Observations {
+  readonly #operations = new Map<OperationName, number>();
+  readonly #logins = new Map<number, Map<OperationName, number>>();
+  #requests: ReceivedRequest[] = [];
+  #next = 0;
 
-  function remember({ body, ...received }: ReceivedRequest): void {
+  note({ body, ...received }: ReceivedRequest): void {
     // A part of a buffer holds all of it.
-    receivedRequests[next] = { ...received, body: Buffer.from(body.subarray(0, SHOWN_BODY_BYTES)) };
-    next = (next + 1) % REMEMBERED_REQUESTS;
+    this.#requests[this.#next] = {
+      ...received,
+      body: Buffer.from(body.subarray(0, SHOWN_BODY_BYTES)),
+    };
+    this.#next = (this.#next + 1) % REMEMBERED_REQUESTS;
+    const { operation, login } = received;
+    if (operation === null) return;
+    increment(this.#operations, operation);
+    if (login === null) return;
+    const isNew = !this.#logins.has(login);
+    if (isNew && this.#logins.size >= REMEMBERED_LOGINS) return;
+    if (isNew) this.#logins.set(login, new Map());
+    increment(this.#logins.get(login) ?? new Map(), operation);
   }
 
-  return {
-    note(received) {
-      remember(received);
-      const { operation, login } = received;
-      if (operation === null) return;
-      operations.set(operation, (operations.get(operation) ?? 0) + 1);
-      if (login === null) return;
-      let own = logins.get(login);
-      if (own === undefined) {
-        if (logins.size >= REMEMBERED_LOGINS) return;
-        own = new Map();
-        logins.set(login, own);
-      }
-      own.set(operation, (own.get(operation) ?? 0) + 1);
-    },
-    counts() {
-      return {
-        total: sum(operations),
-        operations: Object.fromEntries(operations),
-        logins: Object.fromEntries(
-          [...logins].map(([login, own]) => [login, Object.fromEntries(own)]),
-        ),
-      };
-    },
-    count(operation, login) {
-      const counted = login === undefined ? operations : (logins.get(login) ?? new Map());
-      return operation === undefined ? sum(counted) : (counted.get(operation) ?? 0);
-    },
-    requests(operation) {
-      const inOrder = [...receivedRequests.slice(next), ...receivedRequests.slice(0, next)];
-      return inOrder
-        .filter((received) => operation === undefined || received.operation === operation)
-        .map(show);
-    },
-    clear() {
-      operations = new Map();
-      logins = new Map();
-      receivedRequests = [];
-      next = 0;
-    },
-  };
+  counts(): CallCounts {
+    const logins = [...this.#logins].map(([login, own]) => [login, Object.fromEntries(own)]);
+    return {
+      total: sum(this.#operations),
+      operations: Object.fromEntries(this.#operations),
+      logins: Object.fromEntries(logins),
+    };
+  }
+
+  /** The calls of an operation, or of all of them, of one login or of all. */
+  count(operation?: OperationName, login?: number): number {
+    const counted = login === undefined ? this.#operations : this.#logins.get(login);
+    if (counted === undefined) return 0;
+    return operation === undefined ? sum(counted) : (counted.get(operation) ?? 0);
+  }
+
+  requests(operation?: OperationName): RecordedRequest[] {
+    return [...this.#requests.slice(this.#next), ...this.#requests.slice(0, this.#next)]
+      .filter((received) => operation === undefined || received.operation === operation)
+      .map(show);
+  }
+
+  clear(): void {
+    this.#operations.clear();
+    this.#logins.clear();
+    this.#requests = [];
+    this.#next = 0;
+  }
+}
+
+function increment(counts: Map<OperationName, number>, operation: OperationName): void {
+  counts.set(operation, (counts.get(operation) ?? 0) + 1);
 }
 
 function sum(counts: ReadonlyMap<OperationName, number>): number {

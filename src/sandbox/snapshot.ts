@@ -10,12 +10,6 @@ import {
 import type { Market } from './market.ts';
 import { round } from './money.ts';
 
-/** Memoizes the answers of operations 10 and 12 per account until something changes. */
-export interface Snapshots {
-  session(account: Account): Buffer;
-  positions(account: Account): Buffer;
-}
-
 interface Made {
   marketVersion: number;
   revision: number;
@@ -27,31 +21,36 @@ interface Made {
 const STATE_PLACED = 1;
 const CREATED_AT_MS = Date.UTC(2025, 2, 3, 9, 30);
 
-export function createSnapshots(market: Market): Snapshots {
-  const made = new WeakMap<Account, Made>();
+/** Memoizes the answers of operations 10 and 12 per account until something changes. */
+export class Snapshots {
+  readonly #market: Market;
+  readonly #made = new WeakMap<Account, Made>();
 
-  function current(account: Account): Made {
-    const { revision } = account;
-    const marketVersion = market.version;
-    let entry = made.get(account);
-    if (entry?.marketVersion === marketVersion && entry.revision === revision) return entry;
-    entry = { marketVersion, revision, session: null, positions: null };
-    made.set(account, entry);
-    return entry;
+  constructor(market: Market) {
+    this.#market = market;
   }
 
-  return {
-    session(account) {
-      const entry = current(account);
-      entry.session ??= toBytes(toWireSession(account, market));
-      return entry.session;
-    },
-    positions(account) {
-      const entry = current(account);
-      entry.positions ??= toBytes({ positions: openPositions(account, market) });
-      return entry.positions;
-    },
-  };
+  session(account: Account): Buffer {
+    const made = this.#current(account);
+    made.session ??= toBytes(toWireSession(account, this.#market));
+    return made.session;
+  }
+
+  positions(account: Account): Buffer {
+    const made = this.#current(account);
+    made.positions ??= toBytes({ positions: openPositions(account, this.#market) });
+    return made.positions;
+  }
+
+  #current(account: Account): Made {
+    const { revision } = account;
+    const marketVersion = this.#market.version;
+    const known = this.#made.get(account);
+    if (known?.marketVersion === marketVersion && known.revision === revision) return known;
+    const made = { marketVersion, revision, session: null, positions: null };
+    this.#made.set(account, made);
+    return made;
+  }
 }
 
 function toBytes(value: object): Buffer {

@@ -6,12 +6,12 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Context } from './call.ts';
 import { createControl, type SandboxControl } from './control.ts';
 import { createControlListener } from './control-http.ts';
-import { createFaults } from './faults.ts';
-import { createObservations } from './observations.ts';
+import { Faults } from './faults.ts';
+import { Observations } from './observations.ts';
 import { createRoutes } from './routes.ts';
 import { createListener } from './server.ts';
-import { createTokens } from './tokens.ts';
-import { createWaits } from './waits.ts';
+import { Tokens } from './tokens.ts';
+import { Waits } from './waits.ts';
 import { createWorld } from './world.ts';
 
 export interface SandboxOptions {
@@ -57,16 +57,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const renewed = () => createWorld({ seed, instruments, clock, nextOrderId });
   let world = renewed();
-  const tokens = createTokens({
+  const tokens = new Tokens({
     secret,
     ttlSeconds: options.tokenTtlSeconds ?? 28_800,
     loginClaim: options.loginClaim ?? 'login',
     groupClaim: options.groupClaim ?? 'group',
     clock,
   });
-  const waits = createWaits(clock);
-  const faults = createFaults(clock);
-  const observations = createObservations();
+  const waits = new Waits(clock);
+  const faults = new Faults(clock);
+  const observations = new Observations();
   const context: Context = {
     get world() {
       return world;
@@ -76,7 +76,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     directionField: options.directionField ?? 'direction',
     mobileWallet,
     slowMs: options.slowMs ?? 20_000,
-    wait: waits.wait,
+    wait: (ms) => waits.wait(ms),
   };
   const control = createControl({
     world: () => world,

@@ -18,16 +18,6 @@ export interface TokenRequest {
   readonly signature?: 'valid' | 'forged' | undefined;
 }
 
-export interface Tokens {
-  mint(request: TokenRequest): string;
-  /** Returns null where the token is malformed, forged, expired or revoked. */
-  verify(token: string): TokenClaims | null;
-  revoke(token: string): void;
-  /** Revokes every token issued to this login so far. */
-  revokeLogin(login: number): void;
-  reset(): void;
-}
-
 export interface TokenOptions {
   readonly secret: string;
   readonly ttlSeconds: number;
@@ -40,38 +30,79 @@ const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
 // Signature checks are memoized per token; beyond this many tokens the cache is cleared.
 const REMEMBERED = 20_000;
 
-export function createTokens(options: TokenOptions): Tokens {
-  const { secret, ttlSeconds, loginClaim, groupClaim, clock } = options;
-  const checked = new Map<string, TokenClaims>();
-  const revoked = new Set<string>();
-  const revokedUpTo = new Map<number, number>();
-  let serial = 0;
+export class Tokens {
+  readonly #options: TokenOptions;
+  readonly #checked = new Map<string, TokenClaims>();
+  readonly #revoked = new Set<string>();
+  readonly #revokedUpTo = new Map<number, number>();
+  #serial = 0;
 
-  /** By the clock, so that a token of a former run is older than what this one revokes. */
-  function nextSerial(): number {
-    serial = Math.max(serial + 1, clock.date());
-    return serial;
+  constructor(options: TokenOptions) {
+    this.#options = options;
   }
 
-  function read(token: string): TokenClaims | null {
-    const known = checked.get(token);
-    if (known !== undefined) return known;
-    const claims = check(token);
+  mint({ subject, login, group, expiresInSeconds, signature }: TokenRequest): string {
+    const { secret, ttlSeconds, loginClaim, groupClaim, clock } = this.#options;
+    const iat = Math.floor(clock.date() / 1000);
+    const claims = {
+      sub: subject,
+      [loginClaim]: login,
+      [groupClaim]: group,
+      iat,
+      exp: iat + (expiresInSeconds ?? ttlSeconds),
+      jti: String(this.#nextSerial()),
+    };
+    const body = `${HEADER}.${encode(claims)}`;
+    return `${body}.${sign(body, signature === 'forged' ? `not ${secret}` : secret)}`;
+  }
+
+  /** Returns null where the token is malformed, forged, expired or revoked. */
+  verify(token: string): TokenClaims | null {
+    const claims = this.#read(token);
+    if (claims === null || claims.expiresAtSeconds * 1000 <= this.#options.clock.date())
+      return null;
+    if (this.#revoked.has(token)) return null;
+    const upTo = this.#revokedUpTo.get(claims.login);
+    return upTo !== undefined && claims.serial <= upTo ? null : claims;
+  }
+
+  revoke(token: string): void {
+    this.#revoked.add(token);
+  }
+
+  /** Revokes every token issued to this login so far. */
+  revokeLogin(login: number): void {
+    this.#revokedUpTo.set(login, this.#nextSerial());
+  }
+
+  /** The serial is not reset, so that a token minted after a reset never equals one minted before. */
+  reset(): void {
+    this.#revoked.clear();
+    this.#revokedUpTo.clear();
+  }
+
+  /** By the clock, so that a token of a former run is older than what this one revokes. */
+  #nextSerial(): number {
+    this.#serial = Math.max(this.#serial + 1, this.#options.clock.date());
+    return this.#serial;
+  }
+
+  #read(token: string): TokenClaims | null {
+    const claims = this.#checked.get(token) ?? this.#check(token);
     if (claims === null) return null;
-    if (checked.size >= REMEMBERED) checked.clear();
-    checked.set(token, claims);
+    if (this.#checked.size >= REMEMBERED) this.#checked.clear();
+    this.#checked.set(token, claims);
     return claims;
   }
 
-  function check(token: string): TokenClaims | null {
+  #check(token: string): TokenClaims | null {
+    const { secret, loginClaim, groupClaim } = this.#options;
     const [header, payload, signature, ...rest] = token.split('.');
     if (!header || !payload || !signature || rest.length > 0) return null;
     if (decode(header)?.alg !== 'HS256') return null;
-    const expected = sign(`${header}.${payload}`, secret);
+    const expected = Buffer.from(sign(`${header}.${payload}`, secret));
     const given = Buffer.from(signature);
-    if (given.length !== expected.length || !timingSafeEqual(given, Buffer.from(expected))) {
-      return null;
-    }
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
     const claims = decode(payload);
     const login = Number(claims?.[loginClaim]);
     const group = claims?.[groupClaim];
@@ -81,40 +112,6 @@ export function createTokens(options: TokenOptions): Tokens {
     // A token minted elsewhere with the right key has no serial: it counts as older than any revocation.
     return { login, group, expiresAtSeconds, serial: Number(claims?.jti) || 0 };
   }
-
-  return {
-    mint({ subject, login, group, expiresInSeconds, signature }) {
-      const iat = Math.floor(clock.date() / 1000);
-      const claims = {
-        sub: subject,
-        [loginClaim]: login,
-        [groupClaim]: group,
-        iat,
-        exp: iat + (expiresInSeconds ?? ttlSeconds),
-        jti: String(nextSerial()),
-      };
-      const body = `${HEADER}.${encode(claims)}`;
-      return `${body}.${sign(body, signature === 'forged' ? `not ${secret}` : secret)}`;
-    },
-    verify(token) {
-      const claims = read(token);
-      if (claims === null || claims.expiresAtSeconds * 1000 <= clock.date()) return null;
-      if (revoked.has(token)) return null;
-      const upTo = revokedUpTo.get(claims.login);
-      return upTo !== undefined && claims.serial <= upTo ? null : claims;
-    },
-    revoke(token) {
-      revoked.add(token);
-    },
-    revokeLogin(login) {
-      revokedUpTo.set(login, nextSerial());
-    },
-    // The serial is not reset, so that a token minted after a reset never equals one minted before.
-    reset() {
-      revoked.clear();
-      revokedUpTo.clear();
-    },
-  };
 }
 
 function sign(body: string, secret: string): string {

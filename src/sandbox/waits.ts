@@ -1,34 +1,34 @@
 import type { Clock } from '../lib/clock.ts';
 
 /** Timers that end early when the sandbox closes. */
-export interface Waits {
-  /** Resolves to false where it ended early. */
-  wait(ms: number): Promise<boolean>;
-  end(): void;
-}
+export class Waits {
+  readonly #clock: Clock;
+  readonly #waiting = new Set<() => void>();
+  #hasEnded = false;
 
-export function createWaits(clock: Clock): Waits {
-  const waiting = new Set<() => void>();
-  let ended = false;
-  return {
-    wait(ms) {
-      if (ended) return Promise.resolve(false);
-      return new Promise((resolve) => {
-        const cancel = clock.after(ms, () => {
-          waiting.delete(stop);
-          resolve(true);
-        });
-        const stop = () => {
-          cancel();
-          resolve(false);
-        };
-        waiting.add(stop);
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves to false where it ended early. */
+  wait(ms: number): Promise<boolean> {
+    if (this.#hasEnded) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(ms, () => {
+        this.#waiting.delete(stop);
+        resolve(true);
       });
-    },
-    end() {
-      ended = true;
-      for (const stop of waiting) stop();
-      waiting.clear();
-    },
-  };
+      const stop = () => {
+        cancel();
+        resolve(false);
+      };
+      this.#waiting.add(stop);
+    });
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    for (const stop of this.#waiting) stop();
+    this.#waiting.clear();
+  }
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Account } from './account.ts';
-import { type Catalogs, createCatalogs } from './catalog.ts';
-import { createDesk, type Desk } from './desk.ts';
+import { Catalogs } from './catalog.ts';
+import { Desk } from './desk.ts';
 import { createInstruments, type Listed, MODE_FULL } from './instruments.ts';
-import { createLedger, type Ledger } from './ledger.ts';
+import { Ledger } from './ledger.ts';
 import { createMarket, type Market } from './market.ts';
 import { seedAccount } from './seed-account.ts';
-import { createSnapshots, type Snapshots } from './snapshot.ts';
+import { Snapshots } from './snapshot.ts';
 import type { SandboxUser } from './users.ts';
 
 /** The state that a reset restores from the seed. */
@@ -39,11 +39,11 @@ export function createWorld(options: WorldOptions): World {
   const instruments = createInstruments(seed, count);
   const bySymbol = new Map(instruments.map((listed) => [listed.wire._id, listed]));
   const market = createMarket(seed, instruments, SEEDED_AT_MS);
-  const ledger = createLedger();
+  const ledger = new Ledger();
   const accounts = new Map<number, Account>();
   const find = (symbol: string) => bySymbol.get(symbol);
   const groups = new Map<string, readonly Listed[]>();
-  const desk = createDesk({
+  const desk = new Desk({
     market,
     ledger,
     find,
@@ -64,16 +64,20 @@ export function createWorld(options: WorldOptions): World {
 
   return {
     market,
-    catalogs: createCatalogs(seed, instruments, clock),
+    catalogs: new Catalogs(seed, instruments, clock),
     desk,
     ledger,
-    snapshots: createSnapshots(market),
+    snapshots: new Snapshots(market),
     find,
     account(user) {
       const known = accounts.get(user.login);
       if (known !== undefined) return known;
-      const { hold } = desk;
-      const account = seedAccount(user, { seed, tradeable, quotes: market.opening, hold });
+      const account = seedAccount(user, {
+        seed,
+        tradeable,
+        quotes: market.opening,
+        hold: (owner, holding) => desk.hold(owner, holding),
+      });
       accounts.set(user.login, account);
       return account;
     },
