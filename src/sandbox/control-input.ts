@@ -30,7 +30,7 @@ const headers: Property = {
   allowed: 'an object of header names and texts',
 };
 
-const FAULT: Properties<Fault> = {
+export const FAULT: Properties<Fault> = {
   operation: oneOf([...OPERATION_NAMES, '*']),
   kind: oneOf(FAULT_KINDS),
   status: optional(wholeNumber(200, 599)),
@@ -54,7 +54,7 @@ const TOKEN_OPTIONS: Properties<TokenOptionsInput> = {
   signature: optional(oneOf(['valid', 'forged'])),
 };
 
-const CATALOG_CHANGE: Properties<CatalogChange & CatalogHeaders> = {
+export const CATALOG_CHANGE: Properties<CatalogChange & CatalogHeaders> = {
   change: optional(count),
   add: optional(wholeNumber(0, 100_000)),
   remove: optional(count),
@@ -66,24 +66,22 @@ const CATALOG_CHANGE: Properties<CatalogChange & CatalogHeaders> = {
   headers: optional(headers),
 };
 
-const REVOCATION: Properties<{ readonly token?: string; readonly login?: number }> = {
+export const REVOCATION: Properties<{ readonly token?: string; readonly login?: number }> = {
   token: optional(text),
   login: optional(count),
 };
 
-const TICK: Properties<{ readonly times?: number }> = { times: optional(wholeNumber(1, 10_000)) };
+export const TICK: Properties<{ readonly times?: number }> = {
+  times: optional(wholeNumber(1, 10_000)),
+};
 
-const MARKET: Properties<{ readonly symbol: string; readonly price: number }> = {
+export const MARKET: Properties<{ readonly symbol: string; readonly price: number }> = {
   symbol: text,
   price: {
     isValid: (value) => typeof value === 'number' && value > 0 && value <= MOST,
     allowed: `a number above 0, of at most ${MOST}`,
   },
 };
-
-export function readFault(input: unknown): Fault {
-  return read(FAULT, input);
-}
 
 export function readTokenOptions(input: unknown): TokenOptionsInput {
   const options = read(TOKEN_OPTIONS, input);
@@ -95,23 +93,7 @@ export function readTokenOptions(input: unknown): TokenOptionsInput {
   return options;
 }
 
-export function readCatalogChange(input: unknown): CatalogChange & CatalogHeaders {
-  return read(CATALOG_CHANGE, input);
-}
-
-export function readRevocation(input: unknown) {
-  return read(REVOCATION, input);
-}
-
-export function readTick(input: unknown) {
-  return read(TICK, input);
-}
-
-export function readMarket(input: unknown) {
-  return read(MARKET, input);
-}
-
-function read<T>(properties: Properties<T>, input: unknown): T {
+export function read<T>(properties: Properties<T>, input: unknown): T {
   if (!isObject(input)) throw new Refused('an object is required');
   const unknown = Object.keys(input).filter((name) => !Object.hasOwn(properties, name));
   const wrong = Object.entries<Property>(properties).filter(

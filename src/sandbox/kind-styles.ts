@@ -22,8 +22,8 @@ interface Style {
   readonly max: number;
   readonly swap: number;
   readonly digits: (price: number) => number;
-  readonly session: string[];
-  readonly quotes: string[];
+  /** Of the session, and of the quotes. */
+  readonly hours: string[];
   readonly tradingHours: NonNullable<WireInstrument['tradingHours']>;
 }
 
@@ -41,15 +41,11 @@ export const STYLES: Readonly<Record<Kind, Style>> = {
     max: 10_000,
     swap: 5.5,
     digits: (price) => (price < 10 ? 4 : 2),
-    session: days(WEEKDAYS, '14:30-21:00'),
-    quotes: days(WEEKDAYS, '14:30-21:00'),
+    hours: days(WEEKDAYS, '14:30-21:00'),
     tradingHours: {
-      timezone: 'America/New_York',
-      regular: days(WEEKDAYS, '09:30-16:00'),
+      ...tradingHours('America/New_York', WEEKDAYS, '09:30-16:00'),
       preMarket: days(WEEKDAYS, '04:00-09:30'),
       postMarket: days(WEEKDAYS, '16:00-20:00'),
-      overnight: [],
-      otherExtended: [],
     },
   },
   forex: {
@@ -60,9 +56,8 @@ export const STYLES: Readonly<Record<Kind, Style>> = {
     max: 10_000_000,
     swap: 2.1,
     digits: () => 5,
-    session: days(WEEKDAYS, '00:00-24:00'),
-    quotes: days(WEEKDAYS, '00:00-24:00'),
-    tradingHours: roundTheClock('UTC', WEEKDAYS),
+    hours: days(WEEKDAYS, '00:00-24:00'),
+    tradingHours: tradingHours('UTC', WEEKDAYS, '00:00-24:00'),
   },
   index: {
     text: 'Index, traded as a contract for difference.',
@@ -72,13 +67,9 @@ export const STYLES: Readonly<Record<Kind, Style>> = {
     max: 5_000,
     swap: 4.2,
     digits: () => 1,
-    session: days(WEEKDAYS, '01:00-24:00'),
-    quotes: days(WEEKDAYS, '01:00-24:00'),
+    hours: days(WEEKDAYS, '01:00-24:00'),
     tradingHours: {
-      timezone: 'Europe/London',
-      regular: days(WEEKDAYS, '08:00-16:30'),
-      preMarket: [],
-      postMarket: [],
+      ...tradingHours('Europe/London', WEEKDAYS, '08:00-16:30'),
       overnight: days(WEEKDAYS, '16:30-22:00'),
       otherExtended: days(WEEKDAYS, '01:00-08:00'),
     },
@@ -91,9 +82,8 @@ export const STYLES: Readonly<Record<Kind, Style>> = {
     max: 1_000_000,
     swap: 18,
     digits: (price) => (price < 10 ? 5 : 2),
-    session: days(EVERY_DAY, '00:00-24:00'),
-    quotes: days(EVERY_DAY, '00:00-24:00'),
-    tradingHours: roundTheClock('UTC', EVERY_DAY),
+    hours: days(EVERY_DAY, '00:00-24:00'),
+    tradingHours: tradingHours('UTC', EVERY_DAY, '00:00-24:00'),
   },
   commodity: {
     text: 'Commodity, traded as a contract for difference.',
@@ -103,16 +93,15 @@ export const STYLES: Readonly<Record<Kind, Style>> = {
     max: 50_000,
     swap: 3.4,
     digits: (price) => (price < 10 ? 4 : 2),
-    session: days(WEEKDAYS, '01:00-24:00'),
-    quotes: days(WEEKDAYS, '01:00-24:00'),
-    tradingHours: roundTheClock('America/Chicago', WEEKDAYS),
+    hours: days(WEEKDAYS, '01:00-24:00'),
+    tradingHours: tradingHours('America/Chicago', WEEKDAYS, '00:00-24:00'),
   },
 };
 
-function roundTheClock(timezone: string, names: string[]) {
+function tradingHours(timezone: string, names: string[], hours: string) {
   return {
     timezone,
-    regular: days(names, '00:00-24:00'),
+    regular: days(names, hours),
     preMarket: [],
     postMarket: [],
     overnight: [],

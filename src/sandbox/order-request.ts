@@ -27,100 +27,79 @@ export type Read<T> =
   | { readonly kind: 'malformed'; readonly malformed: Malformed };
 
 const MAX_COMMENT_LENGTH = 1_000;
+const NUMBER = 'must be a number of at least 0';
+
+/** Each rule: the field, whether it holds, and what to say where it does not. */
+type Rule = readonly [field: string, holds: boolean, problem: string];
 
 export function readMarketOrder(body: Row, directionField: string): Read<OrderRequest> {
-  const problem =
-    commonProblem(body, directionField) ??
-    numberProblem(body, 'price', false) ??
-    (body.type === 'unit' || body.type === 'amount'
-      ? amountsProblem(body)
-      : { field: 'type', problem: 'must be unit or amount' });
-  if (problem !== null) return { kind: 'malformed', malformed: problem };
-  return {
-    kind: 'request',
-    request: {
-      ...common(body, directionField),
-      size: { by: body.type === 'unit' ? 'units' : 'amount', value: body.amount as number },
-      price: 'price' in body ? (body.price as number) : null,
-      slAmount: zeroWhereMissing(body.slAmount),
-      tpAmount: zeroWhereMissing(body.tpAmount),
-    },
-  };
+  const isAmount = body.type === 'amount';
+  return read(body, directionField, isAmount ? 'amount' : 'units', [
+    ['price', isAbsent(body.price) || isNumber(body.price), NUMBER],
+    ['type', isAmount || body.type === 'unit', 'must be unit or amount'],
+    ...exitRules(body, 'slAmount', 'sl'),
+    ...exitRules(body, 'tpAmount', 'tp'),
+  ]);
 }
 
 export function readLimitOrder(body: Row, directionField: string): Read<OrderRequest> {
-  const problem = commonProblem(body, directionField) ?? numberProblem(body, 'price', true);
-  if (problem !== null) return { kind: 'malformed', malformed: problem };
+  const { slAmount: _sl, tpAmount: _tp, ...rest } = body;
+  return read(rest, directionField, 'amount', [['price', isNumber(body.price), NUMBER]]);
+}
+
+function read(
+  body: Row,
+  directionField: string,
+  by: OrderRequest['size']['by'],
+  rules: readonly Rule[],
+): Read<OrderRequest> {
+  const { symbol, comment, amount, price, sl, tp, slAmount, tpAmount } = body;
+  const direction = body[directionField];
+  const isComment = typeof comment === 'string' && comment.length <= MAX_COMMENT_LENGTH;
+  const all: readonly Rule[] = [
+    ['symbol', typeof symbol === 'string' && symbol !== '', 'must be a string'],
+    [directionField, direction === 'buy' || direction === 'sell', 'must be buy or sell'],
+    ['comment', isAbsent(comment) || isComment, `must be a string of up to ${MAX_COMMENT_LENGTH}`],
+    ['amount', isNumber(amount), NUMBER],
+    ['sl', isAbsent(sl) || isNumber(sl), NUMBER],
+    ['tp', isAbsent(tp) || isNumber(tp), NUMBER],
+    ...rules,
+  ];
+  const broken = all.find(([, holds]) => !holds);
+  if (broken !== undefined) {
+    return { kind: 'malformed', malformed: { field: broken[0], problem: broken[2] } };
+  }
   return {
     kind: 'request',
     request: {
-      ...common(body, directionField),
-      size: { by: 'amount', value: body.amount as number },
-      price: body.price as number,
-      slAmount: 0,
-      tpAmount: 0,
+      symbol: String(symbol),
+      isBuy: direction === 'buy',
+      size: { by, value: Number(amount) },
+      price: isAbsent(price) ? null : Number(price),
+      sl: Number(sl ?? 0),
+      tp: Number(tp ?? 0),
+      slAmount: Number(slAmount ?? 0),
+      tpAmount: Number(tpAmount ?? 0),
+      comment: String(comment ?? ''),
     },
   };
 }
 
-function commonProblem(body: Row, directionField: string): Malformed | null {
-  const direction = body[directionField];
-  if (typeof body.symbol !== 'string' || body.symbol === '') {
-    return { field: 'symbol', problem: 'must be a string' };
-  }
-  if (direction !== 'buy' && direction !== 'sell') {
-    return { field: directionField, problem: 'must be buy or sell' };
-  }
-  if (body.comment !== undefined) {
-    const { comment } = body;
-    if (typeof comment !== 'string' || comment.length > MAX_COMMENT_LENGTH) {
-      return {
-        field: 'comment',
-        problem: `must be a string of up to ${MAX_COMMENT_LENGTH} characters`,
-      };
-    }
-  }
-  return (
-    numberProblem(body, 'amount', true) ??
-    numberProblem(body, 'sl', false) ??
-    numberProblem(body, 'tp', false)
-  );
-}
-
-function amountsProblem(body: Row): Malformed | null {
-  for (const [field, price] of [
-    ['slAmount', 'sl'],
-    ['tpAmount', 'tp'],
-  ] as const) {
-    const problem = numberProblem(body, field, false);
-    if (problem !== null) return problem;
-    if (body[field] === undefined) continue;
-    if (body.type !== 'amount') return { field, problem: 'goes with type amount only' };
-    if (body[price] !== undefined) return { field, problem: `cannot stand beside ${price}` };
-  }
-  return null;
-}
-
-function numberProblem(body: Row, field: string, required: boolean): Malformed | null {
+function exitRules(body: Row, field: string, price: string): readonly Rule[] {
   const value = body[field];
-  if (value === undefined) return required ? { field, problem: 'is required' } : null;
-  // JSON.parse reads 1e999 as Infinity.
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-    return { field, problem: 'must be a number of at least 0' };
-  }
-  return null;
+  if (isAbsent(value)) return [];
+  return [
+    [field, isNumber(value), NUMBER],
+    [field, body.type === 'amount', 'goes with type amount only'],
+    [field, isAbsent(body[price]), `cannot stand beside ${price}`],
+  ];
 }
 
-function common(body: Row, directionField: string) {
-  return {
-    symbol: body.symbol as string,
-    isBuy: body[directionField] === 'buy',
-    sl: zeroWhereMissing(body.sl),
-    tp: zeroWhereMissing(body.tp),
-    comment: typeof body.comment === 'string' ? body.comment : '',
-  };
+function isAbsent(value: unknown): boolean {
+  return value === undefined;
 }
 
-function zeroWhereMissing(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
+/** JSON.parse reads 1e999 as Infinity. */
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
