@@ -131,10 +131,12 @@ describe('a 401', () => {
       sandbox.fail({ operation, kind: 'status', status: 401 });
       expectMissing(operation, UNAUTHENTICATED, await query(`{ ${READS} }`, { token }));
       sandbox.clearCalls();
-      const after = await query('{ catalog { group } }', { token });
-      expect(after.data).toEqual({ catalog: null });
-      expect(after.errors[0]?.extensions).toMatchObject(UNAUTHENTICATED);
-      expect(sandbox.calls()).toBe(0);
+      // The catalog is in memory. A token without proof is proved by a call of op 10 before it gets the catalog.
+      const { data } = await query('{ catalog { group } }', { token });
+      const isAccepted = operation !== 'getSession';
+      expect(data).toEqual({ catalog: isAccepted ? { group: 'standard-usd' } : null });
+      expect(sandbox.calls('getSession')).toBe(1);
+      expect(sandbox.calls()).toBe(1);
     },
   );
 
