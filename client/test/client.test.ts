@@ -97,7 +97,6 @@ test.each([
   ['that of a WebSocket', (url: string) => url.replace('http', 'ws')],
   ['one with a line’s end', (url: string) => `${url}\n`],
   ['one with a fragment', (url: string) => `${url}#app`],
-  ['one with a slash at its end', (url: string) => `${url}/`],
 ])('an address serves requests and lists alike, also as %s', async (_which, given) => {
   token = app.sandbox.token({ email: 'demo@example.com' });
   const { client } = start({ url: given(`${app.url}/graphql`) as string });
