@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { keyMadeProblem } from '../../../src/domain/trading/key-made.ts';
 import { publicCause } from '../../../src/schema/public-error.ts';
-import { gapReason, isMadeAfterGap, KEY_AHEAD_MS } from '../../../src/store/order-gap.ts';
+import { datesOf, gapReason, isMadeAfterGap, KEY_AHEAD_MS } from '../../../src/store/order-gap.ts';
 import { RecordsForgottenError, RecordsGapError } from '../../../src/store/order-records.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
@@ -58,3 +58,15 @@ test('an operator is told which keys are taken, or what that waits for', () => {
   expect(gapReason('the records', NOW_MS)).toContain('keys made before 2026-11-20T12:01:00.000Z');
   expect(gapReason('the records', null)).toContain('until the gateway has answered once');
 });
+
+test.each([
+  ['ahead', 30_000, NOW_MS + 30_000, NOW_MS],
+  ['behind', -30_000, NOW_MS, NOW_MS - 30_000],
+  ['not measured', null, NOW_MS, null],
+  ['more than a minute ahead', 60_001, NOW_MS + 60_001, null],
+])(
+  'a record is dated by the later clock and ends by the earlier one: the gateway’s is %s',
+  (_, skewMs, laterMs, surelyMs) => {
+    expect(datesOf(NOW_MS, skewMs)).toMatchObject({ laterMs, surelyMs });
+  },
+);
