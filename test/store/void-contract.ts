@@ -125,6 +125,12 @@ export function itVoidsKeys(
     await expect(records.reserve(request('1', 'more'))).rejects.toThrow('all 4 order records');
   });
 
+  test('a void that reaches the store late tells how far that remembers from the moment when it was asked for', async () => {
+    await using records = await open(100);
+    const late = { ...voidRequest('1', 'k', 1_000), atMs: Date.now() - 90_000 };
+    expect(closingOf((await records.voidKey(late)).record)?.rememberedMs).toBe(0);
+  });
+
   test('without room for a record no key is closed', async () => {
     await using records = await open(4, 3);
     for (const key of ['k1', 'k2', 'k3']) await reserved(records, '1', key);

@@ -68,7 +68,9 @@ return {'reserved'}
 export const VOID = script(`${ADD_HEAD}${ADD}
 local known = now - number('since')
 if isIncomplete() then known = ARGV[8] - (tonumber(mark.lossUntil) or ARGV[8]) - ${KEY_AHEAD_MS} end
-local remembered = math.max(0, math.min(dayMs, known, ARGV[8] - removed))
+-- The age of the key is of the moment when its client asked.
+local waited = math.max(0, ARGV[8] - ARGV[12])
+local remembered = math.max(0, math.min(dayMs, known, ARGV[8] - removed) - waited)
 record(2, string.gsub(ARGV[20], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered)), dayMs)
 return taken(name)
 `);

@@ -120,7 +120,7 @@ export class OrderTable {
     const found = this.#heldRecord(account, key);
     if (found !== null) return found;
     this.#makeRoom(reservation);
-    const outcome = closedBy(keyAgeMs, this.#rememberedMs(account));
+    const outcome = closedBy(keyAgeMs, this.#rememberedMs(reservation));
     this.#insert(reservation, outcome, NO_TIMES);
     return toOrderRecord(reservation, outcome, 0);
   }
@@ -254,14 +254,15 @@ export class OrderTable {
     return judgedMs - keyMadeMs > knownMs || keyMadeMs <= this.#removedAt(account);
   }
 
-  /** How far back the file knows of each key of the account. */
-  #rememberedMs(account: Account): number {
+  /** How far back the file knows of each key of the account, from the moment that the age of the key is of. */
+  #rememberedMs({ account, reservedAtMs }: Reservation): number {
     const { since, lossUntil } = this.#file.state;
     const { nowMs, judgedMs } = this.#dates();
     const knownMs = this.isIncomplete()
       ? judgedMs - (lossUntil ?? judgedMs) - KEY_AHEAD_MS
       : nowMs - since;
-    return Math.max(0, Math.min(knownMs, judgedMs - this.#removedAt(account)));
+    const waitedMs = Math.max(0, judgedMs - reservedAtMs);
+    return Math.max(0, Math.min(knownMs, judgedMs - this.#removedAt(account)) - waitedMs);
   }
 
   /** When the newest record of the account was removed before its end. */
