@@ -1,6 +1,7 @@
 import { type AppOptions, type StartOptions, withDefaults } from './app/app-options.ts';
 import { sandboxSettings } from './app/embedded-sandbox.ts';
 import { GraphContext } from './app/graph-context.ts';
+import { MemoryWatch } from './app/memory-watch.ts';
 import { Metrics } from './app/metrics.ts';
 import { programBuild, programVersion } from './app/program-version.ts';
 import { createShutdown } from './app/shutdown.ts';
@@ -28,7 +29,6 @@ import { limitsOf } from './lib/limits/limit.ts';
 import { Limiter } from './lib/limits/limiter.ts';
 import { listen } from './lib/listen.ts';
 import type { Log } from './lib/log.ts';
-import { MemoryWatch } from './lib/memory-watch.ts';
 import { createRepeatedErrors } from './lib/repeated-errors.ts';
 import { ERROR_CODES } from './schema/error-codes.ts';
 import { catalogSize } from './schema/list-sizes.ts';

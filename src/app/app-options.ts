@@ -7,7 +7,6 @@ import {
   type EngineLimitName,
   type TeamPlugin,
 } from '../engine/index.ts';
-import { oldHeapLimit } from '../lib/heap-limit.ts';
 import type { Limits } from '../lib/limits/limit.ts';
 import { createLog, type Log, openLogOutput } from '../lib/log.ts';
 import type { LogOutput } from '../lib/log-output.ts';
@@ -15,6 +14,7 @@ import { plugins } from '../plugins.ts';
 import { federated } from '../schema/federation.ts';
 import { buildSchema } from '../schema/schema.ts';
 import type { SandboxParts } from './embedded-sandbox.ts';
+import { oldHeapLimit } from './heap-limit.ts';
 import { maxConnections } from './max-connections.ts';
 
 /** The shares of the caches in half of the heap: most for what costs the gateway most to send again. */

@@ -4,9 +4,9 @@ import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/shown.ts';
 import type { Config } from '../config.ts';
 import { steadyClock } from '../lib/clock.ts';
-import { isTriedNode } from '../lib/heap-limit.ts';
 import { type AppOptions, openAppLog } from './app-options.ts';
 import type { SandboxParts } from './embedded-sandbox.ts';
+import { isTriedNode } from './heap-limit.ts';
 
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
 export const LAST_LINES_MS = 1_000;

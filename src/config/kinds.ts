@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
-import { BASE_URL, readBaseUrl } from '../lib/base-url.ts';
 import { isSentinelUrl, readSentinelUrl } from '../lib/sentinel-url.ts';
+import { BASE_URL, readBaseUrl } from './base-url.ts';
 
 /** A kind of value: how its text is parsed, and the message for a text that is not valid. */
 export interface Kind<T> {

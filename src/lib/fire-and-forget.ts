@@ -1,20 +1,16 @@
 import { channel } from 'node:diagnostics_channel';
 import type { MaybePromise } from './maybe-promise.ts';
 
-/** The work that nobody waits for, by the names that the log and the metric have. */
-export const BACKGROUND_TASKS = [
-  'catalog refresh',
-  'gateway fit',
-  'known keys',
-  'live feed',
-  'order record',
-  'other replicas',
-  'redis',
-  'response',
-  'shared limits',
-] as const;
-
-export type BackgroundTask = (typeof BACKGROUND_TASKS)[number];
+/** The names of background work, for the log. */
+export type BackgroundTask =
+  | 'catalog refresh'
+  | 'known keys'
+  | 'live feed'
+  | 'order record'
+  | 'other replicas'
+  | 'redis'
+  | 'response'
+  | 'shared limits';
 
 export interface BackgroundFailure {
   readonly task: BackgroundTask;
@@ -23,7 +19,7 @@ export interface BackgroundFailure {
 
 const failures = channel('trading-graph.background-failure');
 
-/** Lets work go on that nobody waits for: where it fails, the service logs and counts it. */
+/** Drops a promise that nobody awaits: where it fails, the service logs the error. */
 export function fireAndForget(task: BackgroundTask, work: MaybePromise<unknown>): void {
   if (!(work instanceof Promise)) return;
   work.catch((error: unknown) => {

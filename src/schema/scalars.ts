@@ -1,8 +1,8 @@
 import { GraphQLError, GraphQLScalarType, valueFromASTUntyped, visit } from 'graphql';
 import { INEXACT } from '../lib/exact-json.ts';
 import { momentText, parseMoment } from '../lib/moment-text.ts';
-import { plainJson } from '../lib/plain-json.ts';
 import { builder } from './builder.ts';
+import { plainJson } from './plain-json.ts';
 
 const DateTime = new GraphQLScalarType<number, string>({
   name: 'DateTime',

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cacheBudgets, withDefaults } from '../../src/app/app-options.ts';
+import { oldHeapLimit } from '../../src/app/heap-limit.ts';
 import { openFilesLimit } from '../../src/app/max-connections.ts';
 import { readConfig } from '../../src/config.ts';
-import { oldHeapLimit } from '../../src/lib/heap-limit.ts';
 import { createLog } from '../../src/lib/log.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');

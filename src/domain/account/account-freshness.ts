@@ -1,9 +1,9 @@
 import type { Account } from '../../lib/account.ts';
 import type { LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
-import { Watermarks } from '../../lib/watermarks.ts';
 import type { AccountVersions } from '../../store/shared-store.ts';
 import type { AccountEvents } from './account-events.ts';
+import { Watermarks } from './watermarks.ts';
 
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 220 };
 

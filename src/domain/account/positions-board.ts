@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer } from '../../gateway/answers.ts';
-import { Watermarks } from '../../lib/watermarks.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
+import { Watermarks } from './watermarks.ts';
 
 // Measured. Only texts of its own make a position larger: they take as much heap as bytes of the body.
 const BYTES_OF_A_LIST = 450;

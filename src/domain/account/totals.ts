@@ -1,5 +1,5 @@
 import type { Position } from '../../gateway/operations/holdings.ts';
-import { exactSum } from '../../lib/exact-sum.ts';
+import { exactSum } from './exact-sum.ts';
 
 export type PositionTotals = Readonly<ReturnType<typeof totalsOf>>;
 

@@ -6,9 +6,9 @@ import { isObject } from '../../lib/is-object.ts';
 import type { Log } from '../../lib/log.ts';
 import { readPlainFile } from '../../lib/read-plain-file.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
-import { watchPath } from '../../lib/watch-path.ts';
 import type { Documents, PreparedDocument } from './documents.ts';
 import { documentId } from './params.ts';
+import { watchPath } from './watch-path.ts';
 
 export interface TrustedDocumentsOptions {
   /** A manifest, or a folder of them. */

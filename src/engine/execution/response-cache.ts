@@ -1,9 +1,9 @@
 import type { ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { alone } from '../../lib/alone.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { memo } from '../../lib/memo.ts';
 import { type Encoding, pack } from '../../lib/pack.ts';
+import { alone } from './alone.ts';
 
 interface CachedResponse {
   readonly etag: string;

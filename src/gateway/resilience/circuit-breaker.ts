@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
-import { createRollingWindow } from '../../lib/rolling-window.ts';
 import type { Health } from '../classify.ts';
 import type { CallAccount } from './account-of.ts';
+import { createRollingWindow } from './rolling-window.ts';
 
 /** When a breaker opens beside failures to connect, and how it is probed. */
 export interface BreakerPolicy {

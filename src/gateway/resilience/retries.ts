@@ -1,10 +1,10 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
-import { createRollingWindow } from '../../lib/rolling-window.ts';
 import { isWorthRepeating, wasNotAttempted } from '../classify.ts';
 import { type Exchange, exchanged, type Send, type WireCall } from '../exchange.ts';
 import { retryAfterSeconds } from '../judge.ts';
 import type { Backend } from '../operation.ts';
+import { createRollingWindow } from './rolling-window.ts';
 
 interface RetryOptions {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
 import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
-import { fold, laterParts, splitWords, symbolForms } from '../../../lib/search-words.ts';
 import { compareText } from '../sorting.ts';
 import { SearchIndex } from './search-index.ts';
+import { fold, laterParts, splitWords, symbolForms } from './search-words.ts';
 import { WordIndexBuilder } from './word-index.ts';
 
 export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { memo } from '../../../lib/memo.ts';
-import { bare } from '../../../lib/search-words.ts';
+import { bare } from './search-words.ts';
 import { isTypoOf } from './typo.ts';
 import type { WordIndex } from './word-index.ts';
 

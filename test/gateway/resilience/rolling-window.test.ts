@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createRollingWindow } from '../../src/lib/rolling-window.ts';
-import { createScriptedClock } from '../support/scripted-clock.ts';
+import { createRollingWindow } from '../../../src/gateway/resilience/rolling-window.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 test('events of one slice share its memory, and are forgotten with it', async () => {
   const clock = createScriptedClock(0);

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 
 interface RollingWindowOptions<Slice> {
   /** A monotonic clock: a step of the wall clock would expire everything, or nothing for hours. */

@@ -1,7 +1,7 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
+import type { Log } from '../lib/log.ts';
 import { oldHeapLimit } from './heap-limit.ts';
-import type { Log } from './log.ts';
 
 const SHORT_SHARE = 0.8;
 // Lower, so that one answer more or less does not change it again.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isTriedNode, oldHeapBytes } from '../../src/lib/heap-limit.ts';
+import { isTriedNode, oldHeapBytes } from '../../src/app/heap-limit.ts';
 
 // V8's limits were read from both majors, started with the flags.
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MemoryWatch } from '../../src/lib/memory-watch.ts';
+import { MemoryWatch } from '../../src/app/memory-watch.ts';
 import { eventually } from '../support/eventually.ts';
 import { heldBytes } from '../support/heap.ts';
 

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 
 interface WatchPathOptions {
   /** A file, or a folder whose files are watched. */

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { watchPath } from '../../src/lib/watch-path.ts';
-import { eventually } from '../support/eventually.ts';
-import { ownFolder } from '../support/own-folder.ts';
-import { createScriptedClock } from '../support/scripted-clock.ts';
+import { watchPath } from '../../../src/engine/documents/watch-path.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ownFolder } from '../../support/own-folder.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const folder = ownFolder();
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exactSum } from '../../src/lib/exact-sum.ts';
+import { exactSum } from '../../../src/domain/account/exact-sum.ts';
 
 test.each([
   ['no figure', [], 0],

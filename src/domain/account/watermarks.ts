@@ -1,4 +1,4 @@
-import { growingLru } from './growing-lru.ts';
+import { growingLru } from '../../lib/growing-lru.ts';
 
 /** A logical time. */
 interface Watermark {
