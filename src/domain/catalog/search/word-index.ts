@@ -1,6 +1,5 @@
 import type { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { compareText, firstWhere } from '../sorting.ts';
-import { lettersIn } from './typos.ts';
 
 export type WordIndex = Awaited<ReturnType<WordIndexBuilder['build']>>;
 
