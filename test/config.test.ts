@@ -161,6 +161,12 @@ describe('a wrong value is refused with its variable, itself and what is allowed
   });
 });
 
+test.each(Object.keys(SETTINGS))('a wrong %s has a line that names it', (name) => {
+  // No kind takes a text of spaces and a line end, but for words of NODE_ENV that do not begin like production.
+  const lines = problemsOf({ [name]: name === 'NODE_ENV' ? ' Production' : ' \n' });
+  expect(lines).toEqual([expect.stringMatching(`^${name}[= ].*: must be `)]);
+});
+
 describe('values that contradict each other are refused', () => {
   test.each<[string, Environment, string]>([
     ['a drain that an order outlives', { SHUTDOWN_GRACE_MS: '15000' }, 'ORDER_TIMEOUT_MS (15000)'],
