@@ -155,6 +155,19 @@ describe('the plan of a document has the reads of its fields:', () => {
     expect(planned(false)).toEqual(off);
   });
 
+  test.each([
+    ['{ ... @defer { ...F } }', 0],
+    ['{ ... @defer { ...F } ...F }', 1],
+    ['query ($later: Boolean) { ... @defer(if: $later) { ...F } }', 1],
+    ['{ ... @defer(if: false) { ...F } }', 1],
+  ])('and those of the first part, where fragments are deferred: %s', (text, first) => {
+    const facts = factsIn(schema, `${text} fragment F on Query { positions { id } }`);
+    const read = facts.plans.get('')?.get('positions');
+    const inputs = { variables: { later: false }, sizeOf: () => 0 };
+    expect(evaluate(read?.fields ?? 0, inputs)).toBeGreaterThan(0);
+    expect(Math.min(1, evaluate(read?.firstFields ?? 0, inputs))).toBe(first);
+  });
+
   test('also where the same fragment is below a list before', () => {
     const boxes = schemaOf(
       `interface Node { rows: Int } type A implements Node { rows: Int } type Box { node: Node }
