@@ -72,22 +72,20 @@ interface Enveloped {
 }
 
 /**
- * Answers the operations of all transports: each is admitted, then executed. One instance of yoga runs the team's plugins
- * around the service's own. Without plugins its hooks would call the service's alone, so that these are called directly.
+ * Answers the operations of all transports: each is admitted, then parsed, validated and executed by one instance of yoga.
  * Yoga's HTTP handler is not used: the transports read requests and write results.
  */
 export class Pipeline {
   readonly schema: GraphQLSchema;
   readonly codes: ErrorCodes;
   readonly #parts: PipelineParts;
-  /** Null where the team has no plugins. */
-  readonly #yoga: ReturnType<typeof createPluginRunner> | null;
+  readonly #yoga: ReturnType<typeof createOperationYoga>;
 
   constructor(parts: PipelineParts) {
     this.schema = parts.schema;
     this.codes = parts.codes;
     this.#parts = parts;
-    this.#yoga = parts.plugins.length > 0 ? createPluginRunner(parts) : null;
+    this.#yoga = createOperationYoga(parts);
   }
 
   /** Answers an operation, or refuses it. `operation` is null where it is not admitted. */
@@ -101,10 +99,11 @@ export class Pipeline {
 
   /** Opens an operation, or refuses it. It waits only for a new document's turn, or for a plugin. */
   open(caller: RequestCaller, given: TransportContext): MaybePromise<OpenedOperation | Refusal> {
+    const { admission, plugins } = this.#parts;
     // Plugins see one result.
-    const transport = this.#yoga === null ? given : { ...given, partsFormat: null };
-    return chain(admit(this.#parts.admission, caller, transport), (operation) => {
-      if (operation.kind === 'operation') return this.#opened(caller, operation);
+    const transport = plugins.length > 0 ? { ...given, partsFormat: null } : given;
+    return chain(admit(admission, caller, transport), (operation) => {
+      if (operation.kind === 'operation') return this.#enveloped(caller, operation);
       this.codes.refused(operation.errors, transport.record);
       if (mayBeMutation(transport)) markNotSent(operation.errors);
       return operation;
@@ -113,63 +112,53 @@ export class Pipeline {
 
   /** Runs every `onDispose` of the plugins. */
   async dispose(): Promise<void> {
-    await this.#yoga?.dispose();
+    await this.#yoga.dispose();
   }
 
-  #opened(caller: RequestCaller, operation: Operation): MaybePromise<OpenedOperation | Refusal> {
-    const { execution, createContext } = this.#parts;
-    const context = createContext(caller, operation);
-    if (this.#yoga !== null) return this.#enveloped(this.#yoga, caller, context);
-    const start = () => {
-      beginTrace(operation);
-      const outcome = isSubscription(operation)
-        ? execution.subscribe(context)
-        : execution.execute(context);
-      return chain(outcome, (settled) => this.#ended(context, settled));
-    };
-    return { kind: 'opened', operation, start };
-  }
-
-  /** Has the plugins parse and validate an operation, and run around its execution. */
-  #enveloped(
-    yoga: ReturnType<typeof createPluginRunner>,
-    caller: RequestCaller,
-    context: OperationContext,
-  ): MaybePromise<OpenedOperation | Refusal> {
+  /** Has yoga parse and validate an operation, and run the plugins around its execution. */
+  #enveloped(caller: RequestCaller, operation: Operation): MaybePromise<OpenedOperation | Refusal> {
     const { schema } = this;
-    const { operation } = context;
     const { params, transport } = operation;
+    const context = this.#parts.createContext(caller, operation);
     const own: OwnContext = { context, executed: null, events: null };
     const ofPlugins: PluginContext = { caller, headers: transport.headers, [OWN]: own };
-    return guarded(
-      () => {
-        const enveloped = yoga.getEnveloped(ofPlugins) as unknown as Enveloped;
-        const document = enveloped.parse(params.query);
-        const errors = enveloped.validate(schema, document);
-        if (errors.length > 0) return this.#refuse(operation, errors.map(invalid));
-        return chain(enveloped.contextFactory(), (contextValue) => {
-          const { variables, operationName } = params;
-          const args = { schema, document, contextValue, variableValues: variables, operationName };
-          const run = () => {
-            beginTrace(operation);
-            return isSubscription(operation) ? enveloped.subscribe(args) : enveloped.execute(args);
-          };
-          const start = () =>
-            chain(guarded(run, failed), (outcome) =>
-              this.#ended(context, this.#checked(own, outcome)),
-            );
-          return { kind: 'opened', operation, start } as const;
-        });
-      },
-      (error) => this.#refuse(operation, [error]),
-    );
+    const refuse = (error: unknown) => this.#refuse(operation, [error]);
+    try {
+      const enveloped = this.#yoga.getEnveloped(ofPlugins) as unknown as Enveloped;
+      const document = enveloped.parse(params.query);
+      const errors = enveloped.validate(schema, document);
+      if (errors.length > 0) return this.#refuse(operation, errors.map(invalid));
+      const opened = (contextValue: unknown): OpenedOperation => {
+        const { variables, operationName } = params;
+        const args = { schema, document, contextValue, variableValues: variables, operationName };
+        return { kind: 'opened', operation, start: () => this.#started(enveloped, args, own) };
+      };
+      const extended = enveloped.contextFactory();
+      return extended instanceof Promise ? extended.then(opened, refuse) : opened(extended);
+    } catch (error) {
+      return refuse(error);
+    }
+  }
+
+  #started(enveloped: Enveloped, args: ExecutionArgs, own: OwnContext): MaybePromise<Subscribed> {
+    const { operation } = own.context;
+    const sent = (outcome: Subscribed) => this.#ended(own.context, this.#checked(own, outcome));
+    const failure = (error: unknown) => sent(failed(error));
+    beginTrace(operation);
+    let outcome: MaybePromise<Subscribed>;
+    try {
+      outcome = isSubscription(operation) ? enveloped.subscribe(args) : enveloped.execute(args);
+    } catch (error) {
+      return failure(error);
+    }
+    return outcome instanceof Promise ? outcome.then(sent, failure) : sent(outcome);
   }
 
   /** Returns the outcome that is sent, after plugins. */
   #checked({ context, executed, events }: OwnContext, outcome: Subscribed): Subscribed {
     const { operation } = context;
     if (Symbol.asyncIterator in outcome) {
-      // The events are sent as plugins hand them on.
+      // Where plugins changed the events, theirs are sent.
       if (events !== null && outcome !== events) {
         const { record } = operation.transport;
         operation.events = iteratedEvents(outcome, operation.events, (error) => ({
@@ -213,8 +202,8 @@ function failed(error: unknown): ExecutionResult {
   return { errors: [asGraphQLError(error)] };
 }
 
-/** Makes the instance of yoga that runs plugins. It does nothing by default that the transports do. */
-function createPluginRunner({ schema, execution, plugins }: PipelineParts) {
+/** Makes the instance of yoga that all operations pass. What the transports do is switched off. */
+function createOperationYoga({ schema, execution, plugins }: PipelineParts) {
   return createYoga({
     schema,
     // A plugin that wraps is run before those that stand before it in the list.
@@ -264,6 +253,7 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
         return chain(execution.subscribe(context), (outcome) => {
           const { events } = context.operation;
           if (events === null) return outcome;
+          // Nothing is read from it unless a plugin does.
           own.events = iterated(events);
           return own.events;
         });
@@ -274,8 +264,10 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
 
 const OF_SPECIFICATION: ReadonlySet<unknown> = new Set(specifiedRules);
 
-/** The specification's own rules have passed. */
+/** The specification's own rules, which yoga adds for each operation, have passed. */
 const validateFurther: typeof validate = (schema, document, rules = [], ...more) => {
+  // Rules can only be added.
+  if (rules.length === specifiedRules.length) return [];
   const others = rules.filter((rule) => !OF_SPECIFICATION.has(rule));
   return others.length === 0 ? [] : validate(schema, document, others, ...more);
 };
@@ -292,18 +284,5 @@ class LostResultError extends Error {
 
   constructor({ errors }: ExecutionResult) {
     super('a plugin took the result of a mutation away', { cause: errors?.[0] });
-  }
-}
-
-/** Calls a function that may throw, or return a promise that rejects. */
-function guarded<Result>(
-  run: () => MaybePromise<Result>,
-  failed: (error: unknown) => Result,
-): MaybePromise<Result> {
-  try {
-    const result = run();
-    return result instanceof Promise ? result.catch(failed) : result;
-  } catch (error) {
-    return failed(error);
   }
 }
