@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { SessionAnswer } from '../../gateway/answers.ts';
-import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { Order, Position } from '../../gateway/operations/holdings.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';
@@ -21,7 +20,6 @@ export interface SessionsOptions {
   readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
   readonly maxBytes: number;
   readonly joinedReads: JoinedReads;
-  readonly onRead?: (source: ReceiptSource) => void;
 }
 
 export interface SessionDemand {
@@ -106,14 +104,12 @@ export class Sessions {
   }
 
   #readCaughtUp(viewer: Viewer, demand: SessionDemand): SessionAnswer | Promise<SessionAnswer> {
-    const { joinedReads, onRead } = this.#options;
+    const { joinedReads } = this.#options;
     const held = this.cached(viewer, demand);
     if (held !== null) {
-      onRead?.('cache');
       viewer.receipt?.({ operation: OPERATION, ms: 0, source: 'cache' });
       return held;
     }
-    onRead?.(this.#underWay(viewer, demand) === null ? 'call' : 'shared');
     const after = this.#earliestTime(viewer, demand);
     const send = (caller: Viewer) => this.#call(caller, demand.needsRows ?? false);
     return joinedReads.read(detached(viewer), OPERATION, send, { after });

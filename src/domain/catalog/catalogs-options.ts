@@ -18,6 +18,5 @@ export interface CatalogsOptions {
   readonly staleMs: number;
   /** Estimated heap of all groups' catalogs. */
   readonly maxBytes: number;
-  readonly onRead?: (source: 'memory' | 'wait') => void;
   readonly onFetched?: (outcome: 'modified' | 'unmodified' | 'failed' | 'personal') => void;
 }

@@ -31,10 +31,8 @@ export class Catalogs {
 
   /** Returns synchronously where the token is proved and a copy is cached. */
   read(viewer: Viewer): CatalogView | Promise<CatalogView> {
-    const { ledger, onRead } = this.#options;
-    const proof = ledger.group(viewer);
+    const proof = this.#options.ledger.group(viewer);
     const view = proof && this.#inMemory(viewer, proof, true);
-    onRead?.(view === null ? 'wait' : 'memory');
     if (view === null) return this.#waitFor(viewer);
     viewer.receipt?.({ operation: 'getAllTickers', ms: 0, source: 'cache' });
     return view;

@@ -24,7 +24,7 @@ export interface OpenCall {
 
 /** Sessions over the real client, whose calls a test answers in any order. */
 export function openAccountWorld(
-  options: Pick<Partial<SessionsOptions>, 'maxBytes' | 'freshness' | 'onRead'> = {},
+  options: Pick<Partial<SessionsOptions>, 'maxBytes' | 'freshness'> = {},
 ) {
   // The client takes the time of answers from the system clock.
   const clock = createScriptedClock(Date.now());

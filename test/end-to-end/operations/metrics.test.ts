@@ -253,6 +253,43 @@ describe('live', () => {
     await eventually(async () => expect(await seriesValue(other, waiting)).toBe(0));
   });
 
+  test('a subscription that has ended is not counted, whoever ended it', async () => {
+    await using other = await startTestApp({ POSITIONS_POLL_MS: '100' });
+    const own = await other.signIn();
+    const shows = (count: number) =>
+      eventually(async () => expect(await seriesValue(other, 'subscriptions')).toBe(count));
+    // The client disconnects after the first event, then before it.
+    await askByStream(other, { query: LIVE }, own);
+    await shows(0);
+    other.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 1_000, times: 1 });
+    const leaving = new AbortController();
+    const headers = {
+      accept: 'text/event-stream',
+      'content-type': 'application/json',
+      authorization: `Bearer ${own}`,
+    };
+    const body = JSON.stringify({ query: LIVE });
+    await fetch(`${other.url}/graphql`, { method: 'POST', headers, body, signal: leaving.signal });
+    await shows(1);
+    leaving.abort();
+    await shows(0);
+    using kept = await initializedSocket(other, own);
+    await kept.watch('1', LIVE);
+    await kept.watch('2', LIVE);
+    await shows(2);
+    kept.say({ id: '1', type: 'complete' });
+    await shows(1);
+    {
+      using left = await initializedSocket(other, own);
+      await left.watch('1', LIVE);
+      await shows(2);
+    }
+    await shows(1);
+    other.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401, times: 1 });
+    await kept.close();
+    await shows(0);
+  });
+
   test('a subscription whose token is refused has its line', async () => {
     using unauthorized = await initializedSocket(app, token);
     await unauthorized.watch('1', LIVE);

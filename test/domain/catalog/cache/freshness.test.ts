@@ -12,8 +12,7 @@ import {
 } from '../catalog-world.ts';
 
 test('a catalog is served without a call until its maximum age', async () => {
-  const reads: string[] = [];
-  await using world = await openCatalogWorld({ onRead: (source) => void reads.push(source) });
+  await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
   await world.clock.advance(HOUR_MS * 0.8 - 1);
@@ -22,7 +21,6 @@ test('a catalog is served without a call until its maximum age', async () => {
   // It may be served for an hour more while the gateway fails.
   expect(world.catalogs.figures).toMatchObject([{ leftSeconds: 4_320.001 }]);
   expect(world.fetches()).toBe(1);
-  expect(reads).toEqual(['wait', 'memory']);
   expect(world.log).toEqual([]);
 });
 
@@ -91,7 +89,6 @@ test('the age counts from when the call was sent', async () => {
   expect(view.fetchedAt).toEqual(new Date(sentAtMs));
   expect(view.ageSeconds).toBe(103);
   expect(view.expiresAt).toEqual(new Date(sentAtMs + HOUR_MS - 100_000));
-  expect(world.catalogs.figures).toMatchObject([{ ageSeconds: 103 }]);
 });
 
 test.each([3_600, 7_200])(
