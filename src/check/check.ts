@@ -1,6 +1,6 @@
 import { sandboxSettings } from '../app/embedded-sandbox.ts';
-import { readArguments } from '../cli/arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../cli/dispatch.ts';
+import { readArguments } from '../cli/command/arguments.ts';
+import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../cli/command/dispatch.ts';
 import { embeddedSandbox } from '../sandbox/embedded.ts';
 import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
 import { type Credentials, readCredentials } from './gateway/credentials.ts';

@@ -1,5 +1,5 @@
-import { readArguments } from '../cli/arguments.ts';
-import { type Command, EXIT_OK } from '../cli/dispatch.ts';
+import { readArguments } from '../cli/command/arguments.ts';
+import { type Command, EXIT_OK } from '../cli/command/dispatch.ts';
 import { openApi } from './open-api.ts';
 
 /** Prints what a gateway has to answer, for mock servers, validators and generators. */

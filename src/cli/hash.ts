@@ -3,8 +3,8 @@ import { readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
 import { addressKey } from '../lib/address-key.ts';
 import { logHash } from '../lib/log-hash.ts';
-import { readArguments, UsageError } from './arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK } from './dispatch.ts';
+import { readArguments, UsageError } from './command/arguments.ts';
+import { type Command, EXIT_FAILED, EXIT_OK } from './command/dispatch.ts';
 import { forwardedOf } from './tenant.ts';
 
 /** Prints what the lines of the log have in place of an account or an address, to search for it. */

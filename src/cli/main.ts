@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
-import { COMMANDS } from '../check/commands.ts';
 import { ask } from './ask.ts';
-import { dispatch } from './dispatch.ts';
+import { dispatch } from './command/dispatch.ts';
+import { COMMANDS } from './commands.ts';
 
 // `trading-graph schema | head` closes the pipe early, which is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -11,8 +11,8 @@ import {
   type Settled,
 } from '../store/order-records.ts';
 import type { SettledOutcome, SettleRequest, StoredOrder } from '../store/settlement.ts';
-import { UsageError } from './arguments.ts';
-import { EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts';
+import { UsageError } from './command/arguments.ts';
+import { EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
 
 /** What an operator says of an order. */
 export interface Said {

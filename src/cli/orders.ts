@@ -8,8 +8,8 @@ import type { OperatorStatus } from '../store/operator-records.ts';
 import { RecordsUnavailableError } from '../store/order-records.ts';
 import type { SettledOutcome } from '../store/settlement.ts';
 import { StoreError } from '../store/store-error.ts';
-import { readArguments, UsageError } from './arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './dispatch.ts';
+import { readArguments, UsageError } from './command/arguments.ts';
+import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
 import { listOrders, settledOutcome, settleOrder, showOrder } from './order-cases.ts';
 import { forwardedOf } from './tenant.ts';
 

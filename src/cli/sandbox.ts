@@ -1,8 +1,8 @@
 import { type SandboxParts, sandboxSettings } from '../app/embedded-sandbox.ts';
 import { readConfig } from '../config.ts';
 import { ListenError, probeAddress } from '../lib/listen.ts';
-import { readArguments, UsageError } from './arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK } from './dispatch.ts';
+import { readArguments, UsageError } from './command/arguments.ts';
+import { type Command, EXIT_FAILED, EXIT_OK } from './command/dispatch.ts';
 
 const DEFAULT_PORT = 4_010;
 

@@ -1,7 +1,7 @@
 import { introspectionFromSchema } from 'graphql';
 import { buildSchema, printedSchema } from '../schema/schema.ts';
-import { readArguments } from './arguments.ts';
-import { type Command, EXIT_OK } from './dispatch.ts';
+import { readArguments } from './command/arguments.ts';
+import { type Command, EXIT_OK } from './command/dispatch.ts';
 
 /** Prints the schema, also for those whose server answers no introspection. */
 export const schemaCommand: Command = {

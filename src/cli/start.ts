@@ -1,5 +1,5 @@
-import { UsageError } from './arguments.ts';
-import type { Command } from './dispatch.ts';
+import { UsageError } from './command/arguments.ts';
+import type { Command } from './command/dispatch.ts';
 
 /** Runs the service. */
 export const startCommand: Command = {

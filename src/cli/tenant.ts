@@ -1,6 +1,6 @@
-import type { ForwardedHeaders } from '../lib/caller.ts';
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
-import { UsageError } from './arguments.ts';
+import type { ForwardedHeaders } from '../lib/limits/caller.ts';
+import { UsageError } from './command/arguments.ts';
 
 /**
  * The forwarded headers of an account's requests, from options `--header name=value`. One that is no header of the

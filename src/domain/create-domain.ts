@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { systemClock } from '../lib/clock.ts';
 import { KnownKeys } from '../lib/limits/known-keys.ts';
 import type { AccountEvents } from './account/account-events.ts';
-import { createAccountServices } from './account/account-services.ts';
+import { createAccountServices } from './account-services.ts';
 import { Identity } from './auth/identity.ts';
 import { ProofLedger } from './auth/proof.ts';
 import { UnknownTokens } from './auth/unknown-tokens.ts';

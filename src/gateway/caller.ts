@@ -1,4 +1,4 @@
-import type { RequestCaller } from '../lib/caller.ts';
+import type { RequestCaller } from '../lib/limits/caller.ts';
 
 /** The source of an answer: a call of this request, the cache, or another request's in-flight call. */
 export type ReceiptSource = 'call' | 'cache' | 'shared';

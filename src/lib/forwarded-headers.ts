@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { ForwardedHeaders } from './caller.ts';
+import type { ForwardedHeaders } from './limits/caller.ts';
 
 export type HeaderForwarding = ReturnType<typeof createHeaderForwarding>;
 

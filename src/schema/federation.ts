@@ -6,8 +6,8 @@ import {
   type GraphQLUnionType,
   parse,
 } from 'graphql';
-import { InputError } from '../domain/input-error.ts';
 import { traits } from '../lib/field-traits.ts';
+import { InputError } from '../lib/input-error.ts';
 import type { MaybePromise } from '../lib/maybe-promise.ts';
 import type { Context } from './context.ts';
 import { printedSchema } from './schema.ts';

@@ -2,7 +2,6 @@ import { GraphQLError, isValueNode } from 'graphql';
 import { TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
 import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
 import { NoGroupError } from '../domain/catalog/group-prover.ts';
-import { InputError } from '../domain/input-error.ts';
 import {
   KeyForgottenError,
   KeyNotVoidedError,
@@ -18,6 +17,7 @@ import {
 import { isOperation, OPERATIONS } from '../gateway/operations.ts';
 import { refusalWords } from '../gateway/refusal.ts';
 import type { Attribution, PublicCause } from '../lib/error-traits.ts';
+import { InputError } from '../lib/input-error.ts';
 import {
   AccountRecordsFullError,
   RecordsForgottenError,

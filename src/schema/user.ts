@@ -1,9 +1,9 @@
-import { InputError } from '../domain/input-error.ts';
 import type { WriteOperation } from '../gateway/define-operation.ts';
 import type { Acknowledgement } from '../gateway/judge.ts';
 import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
-import { clientOf } from '../lib/caller.ts';
 import { isExactNumber } from '../lib/exact-json.ts';
+import { InputError } from '../lib/input-error.ts';
+import { clientOf } from '../lib/limits/caller.ts';
 import { acknowledged, needed } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { COMMANDS } from '../../src/check/commands.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { failedStart } from '../support/failed-start.ts';
 import { runCli } from '../support/run-cli.ts';
 

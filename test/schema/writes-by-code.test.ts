@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { TooManyAttemptsError, UnauthenticatedError } from '../../src/domain/auth/errors.ts';
-import { InputError } from '../../src/domain/input-error.ts';
 import { judgeOrder } from '../../src/domain/trading/outcome.ts';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
 import type { Exchange, NoAnswer } from '../../src/gateway/exchange.ts';
 import { judgeWrite } from '../../src/gateway/judge.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
+import { InputError } from '../../src/lib/input-error.ts';
 import { type Code, ERROR_CODES } from '../../src/schema/error-codes.ts';
 import { describe as describeError } from '../../src/schema/public-error.ts';
 import { RecordsUnavailableError } from '../../src/store/order-records.ts';

@@ -1,5 +1,5 @@
-import { COMMANDS } from '../../src/check/commands.ts';
-import { dispatch, type Terminal } from '../../src/cli/dispatch.ts';
+import { dispatch, type Terminal } from '../../src/cli/command/dispatch.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
 
 /** Runs `trading-graph` in this process, with these variables alone: a process of its own takes a second of a core. */
 export async function runCli(

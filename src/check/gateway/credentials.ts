@@ -1,4 +1,4 @@
-import type { Terminal } from '../../cli/dispatch.ts';
+import type { Terminal } from '../../cli/command/dispatch.ts';
 import { givenValue } from '../../config/given-value.ts';
 import { plainText, secret } from '../../config/kinds.ts';
 

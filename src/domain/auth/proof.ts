@@ -1,9 +1,9 @@
 import type { LRUCache } from 'lru-cache';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { Account } from '../../lib/account.ts';
-import type { TokenStanding } from '../../lib/caller.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
+import type { TokenStanding } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { memo } from '../../lib/memo.ts';
 import type { Token } from '../../lib/token.ts';

@@ -1,4 +1,4 @@
-import { InputError } from '../input-error.ts';
+import { InputError } from '../../lib/input-error.ts';
 
 /** The arguments of a client's subscription. */
 export interface WatchOptions {

@@ -1,4 +1,4 @@
-import { InputError } from '../input-error.ts';
+import { InputError } from '../../lib/input-error.ts';
 
 /** An input object of which exactly one field must be given, before validation. */
 export type RawOneOf<Name extends string> = {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { InputError } from '../../lib/input-error.ts';
 import { CLOCKS_DIFFER_MS, judgedAheadMs, KEY_AHEAD_MS } from '../../store/order-gap.ts';
-import type { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 
 export interface KeyClocks {

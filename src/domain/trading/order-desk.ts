@@ -1,4 +1,5 @@
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
+import { InputError } from '../../lib/input-error.ts';
 import type { Log } from '../../lib/log.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../../store/order-records.ts';
 import type { Prover } from '../account/prover.ts';
@@ -6,7 +7,6 @@ import { TooManyAttemptsError } from '../auth/errors.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { WriteLimits } from '../auth/write-limits.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
-import { InputError } from '../input-error.ts';
 import {
   KeyForgottenError,
   KeyNotVoidedError,

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import { isOperation, OPERATIONS } from '../../gateway/operations.ts';
+import { InputError } from '../../lib/input-error.ts';
 import { RecordsUnavailableError } from '../../store/order-records.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../auth/errors.ts';
-import { InputError } from '../input-error.ts';
 
 /** The token could not be proved: nothing was sent, and the records were not asked about the key. */
 export class UnprovedOrderError extends GatewayError {}

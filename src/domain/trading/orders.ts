@@ -1,6 +1,7 @@
 import { isGatewayError } from '../../gateway/errors.ts';
 import type { Account } from '../../lib/account.ts';
 import { pause, steadyClock } from '../../lib/clock.ts';
+import { InputError } from '../../lib/input-error.ts';
 import { datesOf } from '../../store/order-gap.ts';
 import {
   closingOf,
@@ -13,7 +14,6 @@ import {
 } from '../../store/order-records.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
-import { InputError } from '../input-error.ts';
 import { broken } from './input-rules.ts';
 import { keyAgeAt, keyMadeProblem } from './key-made.ts';
 import { KeyForgottenError } from './order-errors.ts';

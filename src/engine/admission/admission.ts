@@ -1,5 +1,5 @@
-import { clientOf, type RequestCaller } from '../../lib/caller.ts';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { clientOf, type RequestCaller } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { type CostInputs, evaluate } from '../documents/amount.ts';

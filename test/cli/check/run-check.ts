@@ -1,4 +1,4 @@
-import type { Terminal } from '../../../src/cli/dispatch.ts';
+import type { Terminal } from '../../../src/cli/command/dispatch.ts';
 import { type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
 import { runCli } from '../../support/run-cli.ts';
 

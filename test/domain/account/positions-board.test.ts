@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
-import { OpenPositions } from '../../../src/domain/account/open-positions.ts';
 import { digestOfIds, PositionsBoard } from '../../../src/domain/account/positions-board.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { OpenPositions } from '../../../src/domain/feed/open-positions.ts';
 import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench } from '../feed/live-bench.ts';
 import { answerOf, position } from '../feed/scripted-gateway.ts';

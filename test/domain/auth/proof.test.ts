@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ProofLedger, type ProofLedgerOptions } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { clientOf } from '../../../src/lib/caller.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
+import { clientOf } from '../../../src/lib/limits/caller.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
-import { OpenPositions } from '../../../src/domain/account/open-positions.ts';
 import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
+import { OpenPositions } from '../../../src/domain/feed/open-positions.ts';
 import type { SessionAnswer } from '../../../src/gateway/answers.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { answerOf, position } from './scripted-gateway.ts';

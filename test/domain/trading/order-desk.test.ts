@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
 import type { DomainMetrics } from '../../../src/domain/domain-metrics.ts';
-import { InputError } from '../../../src/domain/input-error.ts';
 import { createOrderDesk } from '../../../src/domain/trading/order-desk.ts';
 import { UnprovedOrderError } from '../../../src/domain/trading/order-errors.ts';
 import { orderLines } from '../../../src/domain/trading/order-line.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
+import { InputError } from '../../../src/lib/input-error.ts';
 import {
   AccountRecordsFullError,
   RecordsUnavailableError,

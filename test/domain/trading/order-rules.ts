@@ -1,7 +1,7 @@
-import { InputError } from '../../../src/domain/input-error.ts';
 import { leavesDoubt } from '../../../src/domain/trading/order-errors.ts';
 import type { OrderResult } from '../../../src/domain/trading/outcome.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
+import { InputError } from '../../../src/lib/input-error.ts';
 import {
   closingOf,
   type OrderRecord,

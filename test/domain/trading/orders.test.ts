@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { InputError } from '../../../src/domain/input-error.ts';
 import { limitTicket } from '../../../src/domain/trading/ticket.ts';
+import { InputError } from '../../../src/lib/input-error.ts';
 import {
   RecordsUnavailableError,
   type Reservation,

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { InputError } from '../../../src/domain/input-error.ts';
 import {
   inputDigest,
   limitTicket,
@@ -7,6 +6,7 @@ import {
   type PlaceLimitOrderInput,
   type PlaceOrderInput,
 } from '../../../src/domain/trading/ticket.ts';
+import { InputError } from '../../../src/lib/input-error.ts';
 
 const market: PlaceOrderInput = {
   symbol: 'AAPL',

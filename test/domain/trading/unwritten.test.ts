@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { InputError } from '../../../src/domain/input-error.ts';
+import { InputError } from '../../../src/lib/input-error.ts';
 import { RECORD_LIFE_MS, RecordsUnavailableError } from '../../../src/store/order-records.ts';
 import {
   acceptedAs,

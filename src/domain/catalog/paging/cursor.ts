@@ -1,4 +1,4 @@
-import { InputError } from '../../input-error.ts';
+import { InputError } from '../../../lib/input-error.ts';
 
 /** The sort values of an instrument and its id. They name a position that later versions keep, even without the instrument. */
 export type SortKey = readonly (string | number)[];

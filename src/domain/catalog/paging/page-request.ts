@@ -1,6 +1,6 @@
 import type { ShariaStatus } from '../../../gateway/model.ts';
 import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
-import { InputError } from '../../input-error.ts';
+import { InputError } from '../../../lib/input-error.ts';
 import type { InstrumentOrder } from './instrument-order.ts';
 
 type Given<T> = T | null | undefined;

@@ -1,4 +1,4 @@
-import { clientOf, type RequestCaller } from '../../../lib/caller.ts';
+import { clientOf, type RequestCaller } from '../../../lib/limits/caller.ts';
 import { regarding } from '../../../lib/limits/client.ts';
 import type { EngineLimiter } from '../../operation/limits.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestCaller } from '../../../lib/caller.ts';
+import type { RequestCaller } from '../../../lib/limits/caller.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { tooManyMessages } from '../../operation/over-limit-error.ts';
 import { markNotSent } from '../../operation/refusal.ts';

@@ -1,7 +1,7 @@
 import { addressKey } from '../../../lib/address-key.ts';
-import type { RequestCaller } from '../../../lib/caller.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
+import type { RequestCaller } from '../../../lib/limits/caller.ts';
 import type { Log } from '../../../lib/log.ts';
 import { logHash } from '../../../lib/log-hash.ts';
 import { memo } from '../../../lib/memo.ts';

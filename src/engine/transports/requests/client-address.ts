@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { plainAddress } from '../../../lib/address-key.ts';
-import type { RequestCaller } from '../../../lib/caller.ts';
+import type { RequestCaller } from '../../../lib/limits/caller.ts';
 import type { Log } from '../../../lib/log.ts';
 
 const WINDOW = 100;

@@ -1,6 +1,6 @@
-import type { TokenStanding } from '../../../lib/caller.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { HeaderForwarding } from '../../../lib/forwarded-headers.ts';
+import type { TokenStanding } from '../../../lib/limits/caller.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Token } from '../../../lib/token.ts';
 import type { Tracing } from '../../../lib/tracing/tracing.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestCaller } from '../../../lib/caller.ts';
+import type { RequestCaller } from '../../../lib/limits/caller.ts';
 import { toToken } from '../../../lib/token.ts';
 import type { ClientNaming } from '../../operation/request-summary.ts';
 import type { PartsFormat } from '../../operation/transport-context.ts';

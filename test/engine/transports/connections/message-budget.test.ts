@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { messageBudget } from '../../../../src/engine/transports/connections/message-budget.ts';
-import type { RequestCaller } from '../../../../src/lib/caller.ts';
+import type { RequestCaller } from '../../../../src/lib/limits/caller.ts';
 import { Limiter } from '../../../../src/lib/limits/limiter.ts';
 import { limitTable } from '../../../support/limits.ts';
 import { createScriptedClock } from '../../../support/scripted-clock.ts';

@@ -1,5 +1,5 @@
-import { programBuild } from '../app/program-version.ts';
-import { ConfigError, type Environment } from '../config.ts';
+import { programBuild } from '../../app/program-version.ts';
+import { ConfigError, type Environment } from '../../config.ts';
 import { UsageError } from './arguments.ts';
 
 /** The parts of the process that a command may use, passed in so that a test can replace them. */

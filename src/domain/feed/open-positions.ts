@@ -3,12 +3,12 @@ import { GatewayError } from '../../gateway/errors.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
+import type { AccountFreshness } from '../account/account-freshness.ts';
+import type { JoinedReads } from '../account/joined-reads.ts';
+import { newer, type PositionsBoard } from '../account/positions-board.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { Feeds } from '../feed/feeds.ts';
-import type { AccountFreshness } from './account-freshness.ts';
-import type { JoinedReads } from './joined-reads.ts';
-import { newer, type PositionsBoard } from './positions-board.ts';
+import type { Feeds } from './feeds.ts';
 
 interface OpenPositionsOptions {
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;

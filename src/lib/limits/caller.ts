@@ -1,6 +1,6 @@
-import { addressClient, type Client } from './limits/client.ts';
-import type { Token } from './token.ts';
-import type { Trace } from './tracing/tracing.ts';
+import type { Token } from '../token.ts';
+import type { Trace } from '../tracing/tracing.ts';
+import { addressClient, type Client } from './client.ts';
 
 /** The headers of a request that go on with each call on its behalf. */
 export interface ForwardedHeaders {

@@ -1,20 +1,20 @@
-import { GatewayError } from '../../gateway/errors.ts';
-import type { Account } from '../../lib/account.ts';
-import { steadyClock, systemClock } from '../../lib/clock.ts';
-import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
-import type { ProofLedger } from '../auth/proof.ts';
-import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { DomainParts } from '../domain-parts.ts';
-import type { PollOutcome } from '../feed/feed-options.ts';
-import { Feeds } from '../feed/feeds.ts';
-import { PollSchedule } from '../feed/poll-schedule.ts';
-import type { AccountEvents } from './account-events.ts';
-import { AccountFreshness } from './account-freshness.ts';
-import { JoinedReads } from './joined-reads.ts';
-import { OpenPositions } from './open-positions.ts';
-import { PositionsBoard } from './positions-board.ts';
-import { Prover } from './prover.ts';
-import { Sessions } from './sessions.ts';
+import { GatewayError } from '../gateway/errors.ts';
+import type { Account } from '../lib/account.ts';
+import { steadyClock, systemClock } from '../lib/clock.ts';
+import { createRepeatedErrors } from '../lib/repeated-errors.ts';
+import type { AccountEvents } from './account/account-events.ts';
+import { AccountFreshness } from './account/account-freshness.ts';
+import { JoinedReads } from './account/joined-reads.ts';
+import { PositionsBoard } from './account/positions-board.ts';
+import { Prover } from './account/prover.ts';
+import { Sessions } from './account/sessions.ts';
+import type { ProofLedger } from './auth/proof.ts';
+import type { ViewerGateway } from './auth/viewer-gateway.ts';
+import type { DomainParts } from './domain-parts.ts';
+import type { PollOutcome } from './feed/feed-options.ts';
+import { Feeds } from './feed/feeds.ts';
+import { OpenPositions } from './feed/open-positions.ts';
+import { PollSchedule } from './feed/poll-schedule.ts';
 
 /** Creates the services that read accounts and cache the answers. */
 export function createAccountServices(
