@@ -78,7 +78,7 @@ export class GraphContext extends SharedContext implements OperationContext {
 }
 
 /** The context of one event: it reads anew, makes no call for the account, and has no trace, as its request ended. */
-export class EventContext extends SharedContext {
+class EventContext extends SharedContext {
   protected override createScope(caller: Caller): EventScope {
     return new EventScope(this.services, caller, this);
   }

@@ -14,7 +14,7 @@ export const LAST_LINES_MS = 1_000;
 /** npm passes on to the process what a terminal or a supervisor has sent to both: within this time that is one signal. */
 const SAME_SIGNAL_MS = 1_000;
 
-export interface RunOptions extends Pick<AppOptions, 'plugins' | 'sandbox'> {
+interface RunOptions extends Pick<AppOptions, 'plugins' | 'sandbox'> {
   /** Probable mistakes in the environment, for the log. */
   readonly warnings?: readonly string[];
   /** Called once all is closed, before the process exits. */

@@ -8,7 +8,7 @@ import type { Verify } from './auth/verifier.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
 
 /** The configuration's values that the domain layer depends on. */
-export interface DomainSettings {
+interface DomainSettings {
   readonly authProofSeconds: number;
   readonly sessionMaxAgeSeconds: number;
   readonly gatewayLoginClaim: string;

@@ -6,7 +6,7 @@ interface ByteCollectorOptions {
   readonly freePieces?: number;
 }
 
-export type Collected = 'kept' | 'too many bytes' | 'too many pieces';
+type Collected = 'kept' | 'too many bytes' | 'too many pieces';
 
 // A sender of ordinary segments needs one piece for 1,400 bytes, one that writes lines some dozens of bytes.
 const FREE_PIECES = 1_024;

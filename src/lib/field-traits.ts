@@ -2,7 +2,7 @@
 export type Sharing = 'group' | 'copy' | 'account';
 
 /** The facts that a schema states about a field, an argument or a type, and that are acted on without knowing the schema. */
-export interface FieldTraits {
+interface FieldTraits {
   /** The value of a field without it is the viewer's own. */
   readonly sharing?: Sharing;
   /** The argument limits the age of a read that several fields of an operation share. */

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { MaybePromise } from './maybe-promise.ts';
 
 /** The names of background work, for the log. */
-export type BackgroundTask =
+type BackgroundTask =
   | 'catalog refresh'
   | 'known keys'
   | 'live feed'

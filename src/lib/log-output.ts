@@ -2,7 +2,7 @@ import { fstatSync, writeSync } from 'node:fs';
 import sonicBoom from 'sonic-boom';
 import { steadyClock, within } from './clock.ts';
 
-export interface LogOutputOptions {
+interface LogOutputOptions {
   /** A file, or a pipe that does not block. */
   readonly fd: number;
   readonly maxBytes?: number;

@@ -22,7 +22,7 @@ export interface LogOptions {
 }
 
 /** `json`: one object per line, for machines. `compact`: one short line, for a console. */
-export type LogFormat = 'json' | 'compact';
+type LogFormat = 'json' | 'compact';
 
 /** A log that redacts secrets at any depth, in child loggers too, so that no caller has to. */
 export function createLog({ level, format, destination }: LogOptions): Log {

@@ -7,7 +7,7 @@ import type { Services } from './services.ts';
 const HELD_BACK: ReadonlySet<unknown> = new Set(['circuit', 'busy', 'expired']);
 
 /** Notes on a request, made while it runs. */
-export interface CallRecord {
+interface CallRecord {
   claimedAccount: string | null;
   called(entry: ReceiptEntry): void;
 }

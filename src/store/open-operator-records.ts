@@ -1,7 +1,7 @@
 import type { OperatorRecords } from './operator-records.ts';
 import { OperatorFile } from './sqlite/operator-records.ts';
 
-export interface OperatorOptions {
+interface OperatorOptions {
   /** Null where the records are in a file. */
   readonly redisUrl: string | null;
   readonly orderStore: string;

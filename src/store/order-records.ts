@@ -157,7 +157,7 @@ export type RecordedOutcome =
   | RecordedRejection
   | { readonly kind: 'unknown'; readonly sentAtMs: number; readonly message: string | null };
 
-export type RecordedRejection = GatewayRejection | UnsentOrder;
+type RecordedRejection = GatewayRejection | UnsentOrder;
 
 interface GatewayRejection {
   readonly kind: 'rejected';

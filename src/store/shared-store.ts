@@ -13,7 +13,7 @@ export interface SharedStore {
 }
 
 /** The state that replicas exchange through their store. */
-export interface BetweenReplicas {
+interface BetweenReplicas {
   /** Spends from the buckets of all replicas; null while the store does not answer, when each counts for itself. */
   readonly share: Share;
   readonly accountVersions: AccountVersions;

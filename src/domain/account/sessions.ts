@@ -22,7 +22,7 @@ export interface SessionsOptions {
   readonly joinedReads: JoinedReads;
 }
 
-export interface SessionDemand {
+interface SessionDemand {
   /** The oldest acceptable age of a cached snapshot, below the server's own limit. */
   readonly maxAgeMs?: number;
   /** The snapshot must have been requested after this logical time. */

@@ -12,7 +12,7 @@ export class UnauthenticatedError extends Error {
 }
 
 /** The setting that may be to blame for a refused token: the name of the login's claim, or the key. */
-export type TokenFault = 'login' | 'key' | 'other';
+type TokenFault = 'login' | 'key' | 'other';
 
 /** A client exceeded a limit on attempts that applies to it alone. */
 export class TooManyAttemptsError extends Error {

@@ -6,7 +6,7 @@ import { TRADING_LIMITS, type TradingLimiter } from './limits.ts';
 import type { ProofLedger } from './proof.ts';
 import type { Viewer } from './viewer.ts';
 
-export interface UnknownTokensParts {
+interface UnknownTokensParts {
   readonly limiter: TradingLimiter;
   /** The hashes of tokens that the gateway has accepted before, or `login` has returned. */
   readonly known: KnownKeys;

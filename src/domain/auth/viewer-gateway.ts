@@ -10,7 +10,7 @@ import type { ProofLedger } from './proof.ts';
 import type { UnknownTokens } from './unknown-tokens.ts';
 import type { Viewer } from './viewer.ts';
 
-export interface ViewerGatewayParts {
+interface ViewerGatewayParts {
   readonly client: GatewayClient;
   readonly ledger: ProofLedger;
   readonly unknownTokens: UnknownTokens;

@@ -38,7 +38,7 @@ export function partsOf(account: Account): [login: string, tenant: string | null
 }
 
 /** A request with other forwarded headers may mean another account, or another catalog, by the same name. */
-export function tenantKey(name: string, forwarded: ForwardedHeaders | undefined): string {
+function tenantKey(name: string, forwarded: ForwardedHeaders | undefined): string {
   return forwarded === undefined ? name : `${name}~${forwarded.digest}`;
 }
 

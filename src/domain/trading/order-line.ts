@@ -62,7 +62,7 @@ export function askedOf({ operation, order }: Ticket): Omit<AskedOrder, 'request
 }
 
 /** The gateway's own refusal, of a token or a flood, came after it was sent. */
-export function failureOf(error: Error) {
+function failureOf(error: Error) {
   const outcome = isBeforeSending(error) ? 'unsent' : 'failed';
   const why = error instanceof GatewayError ? { reason: error.kind, status: error.status } : {};
   return {

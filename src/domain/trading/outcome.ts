@@ -17,7 +17,7 @@ export interface OrderResult {
   readonly earlierUnknown?: boolean;
 }
 
-export type Acceptance = Extract<Submission, { kind: 'accepted' }>;
+type Acceptance = Extract<Submission, { kind: 'accepted' }>;
 
 /** The order was not sent before its `sendBefore`. */
 export const EXPIRED = unsent('EXPIRED');

@@ -18,7 +18,7 @@ import { redactTexts, textsIn } from './redact-literals.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-export interface CoercedVariables {
+interface CoercedVariables {
   readonly kind: 'values';
   readonly values: VariableValues;
 }

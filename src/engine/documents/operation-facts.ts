@@ -35,7 +35,7 @@ export interface OperationFacts {
 }
 
 /** The reads that the fields state. Reads below a list are not planned, because the list may be empty. */
-export type ReadPlan = ReadonlyMap<string, PlannedRead>;
+type ReadPlan = ReadonlyMap<string, PlannedRead>;
 
 interface PlannedRead {
   /** The number of fields that state it, for the values of a request. */

@@ -6,7 +6,7 @@ import type { PartResults } from '../documents/documents.ts';
 import type { JsonText } from '../operation/result-sink.ts';
 import { FollowedEvents } from './delivery.ts';
 
-export interface DeferredAnswerOptions {
+interface DeferredAnswerOptions {
   /** Masks the errors of a part. */
   readonly masked: <Part extends object>(part: Part) => Part;
   /** Called for each part that is made; throws where the answer must not go on. */

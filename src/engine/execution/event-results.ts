@@ -24,7 +24,7 @@ import { jsonText } from './json-text.ts';
 export type Subscribed = AsyncIterableIterator<ExecutionResult, void> | ExecutionResult;
 
 /** A subscription, as it is executed for each of its events. */
-export interface LiveOperation {
+interface LiveOperation {
   readonly prepared: PreparedOperation;
   readonly args: ValidatedExecutionArgs;
   readonly cost: number;
@@ -38,7 +38,7 @@ export interface LiveOperation {
   readonly clientNow: () => Client;
 }
 
-export interface EventResultsOptions {
+interface EventResultsOptions {
   readonly codes: ErrorCodes;
   readonly receipts: boolean;
   readonly scheduler: FairScheduler;

@@ -36,7 +36,7 @@ export interface PipelineParts {
 const OWN = Symbol('own');
 
 /** The context of an operation as hooks are given it, and may extend it. Resolvers do not see it. */
-export interface PluginContext {
+interface PluginContext {
   readonly caller: RequestCaller;
   /** By their names in lower case; of a socket those of its `connectionParams`. */
   readonly headers: TransportContext['headers'];

@@ -29,7 +29,7 @@ interface CircuitBreakerOptions {
 }
 
 /** The right to make one call; it is settled with what the call has shown. */
-export interface Permit {
+interface Permit {
   readonly isProbe: boolean;
   /** Closed and open periods are numbered, so that a late answer does not count in a later one. */
   readonly era: number;

@@ -16,7 +16,7 @@ export interface Limit {
 export type Limits<Name extends string> = Readonly<Record<Name, Limit>>;
 
 /** A limit as its owner's table has it: all else that names it follows from the row. */
-export interface LimitRow<Settings = never> extends Omit<Limit, 'max'> {
+interface LimitRow<Settings = never> extends Omit<Limit, 'max'> {
   /** The first cell of its row in docs/limits.md. */
   readonly what: string;
   readonly maxBy: (settings: Settings) => Limit['max'];

@@ -19,7 +19,7 @@ import { keyOfRecord, RECORD_VALUES, readRecord } from './record-answers.ts';
 import { figureIn, textIn } from './replies.ts';
 import { forgetfulness, readLook } from './store-look.ts';
 
-export interface RedisOperatorOptions extends RedisConnectionOptions {
+interface RedisOperatorOptions extends RedisConnectionOptions {
   /** As the service has it. */
   readonly redisReplicas: number | null;
   readonly max: number;
@@ -42,7 +42,7 @@ export async function openRedisOperator(options: RedisOperatorOptions): Promise<
 }
 
 /** The order records of all processes that share a Redis, for operators. */
-export class RedisOperator implements OperatorRecords {
+class RedisOperator implements OperatorRecords {
   readonly copyTo = null;
   readonly #redis: RedisConnection;
   readonly #store: OrderStore;

@@ -89,7 +89,7 @@ export async function openRedisOrderRecords(
   throw new StoreError(`${reason}: set appendonly yes, or REDIS_REPLICAS=none to accept that`);
 }
 
-export class RedisOrderRecords implements OrderRecords {
+class RedisOrderRecords implements OrderRecords {
   readonly versions: RedisAccountVersions;
   readonly #options: RedisOrderRecordsOptions;
   readonly #redis: RedisConnection;

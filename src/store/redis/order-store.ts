@@ -19,7 +19,7 @@ export class RecordsAbsentError extends RecordsUnavailableError {
   }
 }
 
-export interface OrderStoreOptions {
+interface OrderStoreOptions {
   readonly prefix: string;
   readonly clock: Clock;
   /** How many replicas of Redis must have a record; null for the most that were ever seen. */

@@ -3,7 +3,7 @@ import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Mark, OrderMark } from './order-mark.ts';
 import { DAMAGED, isBusy, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
-export interface OrderFileOptions {
+interface OrderFileOptions {
   /** `:memory:` is a store that ends with its process. */
   readonly path: string;
   /** When true, a missing file is an error and is not created. */
@@ -16,7 +16,7 @@ export interface OrderFileOptions {
 }
 
 /** The one row of the table `state`. */
-export interface FileState {
+interface FileState {
   /** When it was created. */
   readonly since: number;
   /** The settings that named the accounts of its newest record. */

@@ -22,7 +22,7 @@ import { BatchThread } from './batch-thread.ts';
 import { OrderBatches, type Task, type TaskName } from './order-batches.ts';
 import type { OrderTable } from './order-table.ts';
 
-export interface SqliteOrderRecordsOptions extends RecordBounds {
+interface SqliteOrderRecordsOptions extends RecordBounds {
   /** `:memory:` is a store that ends with its process. */
   readonly path: string;
   readonly clock: Clock;

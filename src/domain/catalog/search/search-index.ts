@@ -28,7 +28,7 @@ export interface Matches {
 }
 
 /** The indexes of a version, by what their words stand for. */
-export interface SearchWords {
+interface SearchWords {
   readonly symbols: WordIndex;
   readonly names: WordIndex;
   readonly descriptions: WordIndex;

@@ -71,7 +71,7 @@ export const FORMATS = {
   incrementalSpec: multipart('incrementalSpec=v0.2'),
 } as const satisfies Readonly<Record<string, Format>>;
 
-export type JsonFormat = 'json' | 'response';
+type JsonFormat = 'json' | 'response';
 export type FormatName = keyof typeof FORMATS;
 export type StreamFormat = Exclude<FormatName, JsonFormat>;
 
