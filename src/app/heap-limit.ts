@@ -6,11 +6,6 @@ const SEMI_SPACES = 3;
 const SEMI_SPACE_MB: Readonly<Record<string, number>> = { 24: 64, 26: 32 };
 const MAX_SEMI_SPACE_MB = Math.max(...Object.values(SEMI_SPACE_MB));
 
-/** False where the memory of this version's young objects is taken from its neighbours, and no test has run on it. */
-export function isTriedNode(version: string): boolean {
-  return majorOf(version) in SEMI_SPACE_MB;
-}
-
 /** The bytes that what lives for long may take: V8's limit includes the young generation's, which it cannot use. */
 export function oldHeapLimit(): number {
   // biome-ignore lint/style/noProcessEnv: the variable is Node's own, and no setting of the service.
@@ -26,7 +21,7 @@ export function oldHeapBytes(limit: number, flags: string, nodeVersion: string):
   // V8 rounds it up to a power of two.
   if (semiMb > 0) return Math.max(MB, limit - SEMI_SPACES * 2 ** Math.ceil(Math.log2(semiMb)) * MB);
   // Small heaps have a smaller young generation than a major's usual one.
-  const usualMb = SEMI_SPACE_MB[majorOf(nodeVersion)] ?? MAX_SEMI_SPACE_MB;
+  const usualMb = SEMI_SPACE_MB[Number.parseInt(nodeVersion, 10)] ?? MAX_SEMI_SPACE_MB;
   return Math.max(limit - SEMI_SPACES * usualMb * MB, limit / 2);
 }
 
@@ -34,8 +29,4 @@ export function oldHeapBytes(limit: number, flags: string, nodeVersion: string):
 function flagOf(name: string, flags: string): number {
   const flag = new RegExp(`--${name.replaceAll('-', '[-_]')}=(\\d+)`, 'g');
   return Number([...flags.matchAll(flag)].at(-1)?.[1] ?? 0);
-}
-
-function majorOf(version: string): string {
-  return version.replace(/^v?(\d+).*/, '$1');
 }

@@ -1,12 +1,10 @@
 import { flushCompileCache } from 'node:module';
-import { networkInterfaces } from 'node:os';
 import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/shown.ts';
 import type { Config } from '../config.ts';
 import { steadyClock } from '../lib/clock.ts';
 import { type AppOptions, openAppLog } from './app-options.ts';
 import type { SandboxParts } from './embedded-sandbox.ts';
-import { isTriedNode } from './heap-limit.ts';
 
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
 export const LAST_LINES_MS = 1_000;
@@ -68,7 +66,6 @@ export async function runApp(
   const app = await startApp(config, { ...options, log, logOutput: output }).finally(() => {
     // The log begins with who serves HTTP, and a start that fails has its warnings as well.
     for (const warning of warnings) log.warn({}, warning);
-    if (!isTriedNode(node)) log.warn({ node }, 'this version of Node was not tried');
   });
 
   serving = app;
@@ -98,25 +95,7 @@ function welcome(config: Config, { url }: App, sandbox: SandboxParts | undefined
 ${open}${graphiql}  Try        { session { id balance } positions { id symbol profit instrument { id name } } }
   Sign in    mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }
              pro@example.com and fresh@example.com have the same password
-  Phone      ${fromAPhone(config, `${url}/${hasPage ? '' : 'graphql'}`)}
   Stop       Ctrl+C
 
 `;
-}
-
-/** How a device in the same network opens the page; by default nothing but this machine does. */
-function fromAPhone({ host }: Config, url: string): string {
-  const address = networkAddress();
-  if (address === null) return 'this machine is in no network';
-  const { port, pathname } = new URL(url);
-  const page = `http://${address}:${port}${pathname}`;
-  if (host === '0.0.0.0' || host === '::' || host === address)
-    return `${page} from the same network`;
-  return `HOST=0.0.0.0 npm start, then ${page} from the same network`;
-}
-
-/** An address at which other devices of the same network reach this machine; null without a network. */
-export function networkAddress(): string | null {
-  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null;
 }

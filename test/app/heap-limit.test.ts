@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isTriedNode, oldHeapBytes } from '../../src/app/heap-limit.ts';
+import { oldHeapBytes } from '../../src/app/heap-limit.ts';
 
 // V8's limits were read from both majors, started with the flags.
 test.each([
@@ -21,8 +21,3 @@ test.each([
     expect(oldHeapBytes(limitMb * 1024 ** 2, flags, version) / 1024 ** 2).toBe(oldMb);
   },
 );
-
-test('the versions that were tried are known by their major', () => {
-  const versions = ['v24.21.0', 'v26.10.0', 'v25.0.0', 'v260.0.0'];
-  expect(versions.filter(isTriedNode)).toEqual(['v24.21.0', 'v26.10.0']);
-});
