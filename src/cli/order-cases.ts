@@ -64,16 +64,8 @@ export async function showOrder(
 export async function settleOrder(
   records: OperatorRecords,
   { account, key, outcome }: SettleRequest,
-  { gatewayOrderNumbers }: Config,
   { out, err }: Terminal,
 ): Promise<number> {
-  // Where the gateway nets, orders share a number.
-  const isShared = gatewayOrderNumbers === 'position';
-  const other = isShared ? null : await otherKey(records, { account, key, outcome });
-  if (other !== null) {
-    err(`The gateway gave this number to ${shown({ key: other })}.`);
-    return EXIT_FAILED;
-  }
   const answer = await records.settle({ account, key, outcome });
   switch (answer.kind) {
     case 'none':
@@ -96,21 +88,6 @@ export async function settleOrder(
       return EXIT_OK;
     }
   }
-}
-
-/** The key of another order that has the number. */
-async function otherKey(
-  records: OperatorRecords,
-  { account, key, outcome }: SettleRequest,
-): Promise<string | null> {
-  if (outcome.kind !== 'accepted') return null;
-  for await (const { key: other, record } of records.list(account, false)) {
-    const { outcome: known } = record;
-    if (other !== key && known?.kind === 'accepted' && known.orderId === outcome.orderId) {
-      return other;
-    }
-  }
-  return null;
 }
 
 /** Throws a UsageError. */

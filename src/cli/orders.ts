@@ -158,7 +158,7 @@ async function act(asked: Asked, config: Config, terminal: Terminal): Promise<nu
       return await showOrder(records, accountOf(asked.login, forwarded), asked.key, terminal);
     case 'settle': {
       const request = { ...asked, account: accountOf(asked.login, forwarded) };
-      return await settleOrder(records, request, config, terminal);
+      return await settleOrder(records, request, terminal);
     }
     case 'copy':
       if (records.copyTo === null) throw new UsageError('Redis has its own copies.');

@@ -129,38 +129,6 @@ test('an order of a tenant is settled by its headers alone, and nothing that a c
   ]);
 });
 
-test('an order is not settled by a number that another order of the account has, unless the gateway nets', async () => {
-  using stage = await rehearse();
-  const records = await stage.open();
-  await records.settle(await reserved(records, '2', 'first'), {
-    kind: 'accepted',
-    orderId: '77',
-    message: null,
-  });
-  for (const account of ['2', '3']) await reserved(records, account, 'second', LONG_OVER_MS);
-  await records.close();
-  const settle = (login: string) =>
-    stage.run(
-      'settle',
-      login,
-      'second',
-      'accepted',
-      '--number',
-      '77',
-      '--by',
-      'jane',
-      '--why',
-      'x',
-    );
-  expect(await settle('2')).toBe(1);
-  expect(stage.err.at(-1)).toContain('key="first"');
-  expect(await settle('3')).toBe(0);
-  // Said again, it is the same word.
-  expect(await settle('3')).toBe(0);
-  stage.environment.GATEWAY_ORDER_NUMBERS = 'position';
-  expect(await settle('2')).toBe(0);
-});
-
 test.each([
   [[], 'Say one of'],
   [['copy'], 'Say where to copy the file'],

@@ -54,21 +54,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   redis.on('sentinelError', (error: Error) => {
     failed(error, error.message.includes('No such master') ? NO_PRIMARY : null);
   });
-  const ready = async () => {
-    // A Redis that refuses INFO is taken for what is asked for.
-    const info = await redis.info('cluster').catch(() => '');
-    if (!String(info).includes('cluster_enabled:1')) return;
-    failed(new Error(CLUSTER), CLUSTER);
-    redis.disconnect(true);
-  };
-  let checked = Promise.resolve<void>(undefined);
-  redis.on('ready', () => {
-    checked = ready();
-  });
-  const connected = redis.connect().then(
-    () => checked,
-    () => {},
-  );
+  const connected = redis.connect().catch(() => {});
   // A Redis that accepts connections and is silent would be waited for twice: to connect and to answer.
   await Promise.race([connected, delay(options.timeoutMs, undefined, { ref: false })]);
   if (refusal !== null) {
@@ -116,9 +102,6 @@ function sentinelOptions(sentinel: SentinelUrl, options: RedisClientOptions) {
 
 const NO_DATABASE = 'Redis has no such database';
 const NO_PRIMARY = 'the Sentinels know no primary of this name';
-// A script's keys would have to be on one node, and each primary may fail over by itself.
-const CLUSTER =
-  'it is a Redis Cluster, which is not supported: use one primary, with Sentinel if you like';
 
 /** Returns null for an error that may pass. */
 function refusalOf(

@@ -1,7 +1,6 @@
 import { type Dates, datesOf, gapReason } from '../order-gap.ts';
 import { HELD, RENAMED, type RecordsStatus, RecordsUnavailableError } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
-import { hasRoom } from './disk-room.ts';
 import { OrderFile } from './order-file.ts';
 import { OrderTable } from './order-table.ts';
 import { type SqliteFileError, toFileError } from './sqlite-errors.ts';
@@ -112,7 +111,7 @@ export class OrderBatches {
       this.#isFull = this.#table.isFull();
       return done;
     });
-    if (this.#failure !== null && (!this.#failure.isFull || hasRoom(this.#options.path))) {
+    if (this.#failure !== null) {
       this.#failure = null;
       this.#options.onWarn(`${this.#options.path} can be used again`);
     }

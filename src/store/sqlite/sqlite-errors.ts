@@ -5,17 +5,14 @@ export class SqliteFileError extends StoreError {
   override readonly name = 'SqliteFileError';
   /** True where the content is damaged, which does not pass by itself. */
   readonly isDamage: boolean;
-  /** True where the disk has no room, while what is there can be changed in place. */
-  readonly isFull: boolean;
 
-  constructor(message: string, { isDamage = false, isFull = false, ...options }: Options = {}) {
+  constructor(message: string, { isDamage = false, ...options }: Options = {}) {
     super(message, options);
     this.isDamage = isDamage;
-    this.isFull = isFull;
   }
 }
 
-type Options = ErrorOptions & { readonly isDamage?: boolean; readonly isFull?: boolean };
+type Options = ErrorOptions & { readonly isDamage?: boolean };
 
 const BUSY = 5;
 const CORRUPT = 11;
@@ -56,7 +53,7 @@ export function toFileError(error: unknown): SqliteFileError {
   const known = code === READONLY_MOVED ? MOVED : PROBLEMS.get(primary);
   const message = known ?? `cannot be used: ${error instanceof Error ? error.message : error}`;
   const isDamage = primary === CORRUPT || primary === NOT_A_DATABASE;
-  return new SqliteFileError(message, { cause: error, isDamage, isFull: primary === FULL });
+  return new SqliteFileError(message, { cause: error, isDamage });
 }
 
 function codeOf(error: unknown): number {
