@@ -132,7 +132,7 @@ local function drop(id)
   for _, set in ipairs({index, pending, rejected}) do redis.call('ZREM', set, id) end
   for _, kind in ipairs({'orders', 'unsent', 'rejected'}) do redis.call('ZREM', ofAccount(kind, id), id) end
 end
--- WAIT counts what its connection wrote last.
+-- From Redis 7.2 on WAIT counts what its connection wrote last, and nothing where it only read.
 local function touch() redis.call('HSET', marker, 'touched', now) end
 local function taken(id)
   local key = prefix .. 'record:' .. id
