@@ -6,7 +6,6 @@ import { openApi } from '../src/check/open-api.ts';
 import { buildSchema, printedSchema } from '../src/schema/schema.ts';
 import { generatedFiles, ROWS, rowsFile } from './client-generated.ts';
 import { withConfigurationTable } from './configuration-doc.ts';
-import { dashboard } from './dashboard.ts';
 import { errorsPage } from './errors-doc.ts';
 import { metricsPage } from './metrics-doc.ts';
 
@@ -28,7 +27,6 @@ async function* madeFromCode(): AsyncGenerator<readonly [path: string, text: str
   yield ['docs/openapi.json', `${JSON.stringify(openApi(), null, 2)}\n`];
   yield ['docs/errors.md', errorsPage()];
   yield ['docs/metrics.md', metricsPage()];
-  yield ['deploy/grafana/trading-graph.json', dashboard()];
   yield ['schema.graphql', `${printedSchema(buildSchema())}\n`];
   // The documents of the client's modules, which are imported for the next ones, contain what this file says.
   yield [join('client', ROWS), rowsFile()];

@@ -14,10 +14,8 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
     pages: [['scripts/docs.ts'], ['src/page/bundle.ts']],
     graphiql: [['npm', 'ci', '--prefix', 'src/graphiql'], ['src/graphiql/bundle.ts']],
     screenshots: [['scripts/screenshots.ts']],
-    sizes: [['scripts/client-sizes.ts']],
   },
   soak: {
-    memory: [['scripts/soak.ts']],
     orders: [['scripts/orders-model.ts']],
     fuzz: [['scripts/fuzz.ts']],
     tests: [['scripts/repeat-tests.ts']],
