@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createWebSocketClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -16,7 +15,7 @@ function examples(language: string): string[] {
 }
 
 const [LIVE_QUERY = '', ACCOUNT_QUERY = ''] = examples('graphql');
-const [FOLD = '', FOLD_ACCOUNT = '', WEB_SOCKET = '', SSE = ''] = examples('js');
+const [FOLD = '', FOLD_ACCOUNT = '', WEB_SOCKET = ''] = examples('js');
 
 const app = ownApp({ POSITIONS_POLL_MS: '100' });
 const opened = closedClients();
@@ -26,22 +25,21 @@ const tokenOf = (expiresInSeconds = 3_600) =>
 /** Runs an example of the page with another address; `names` are the variables it leaves to its reader. */
 function run(code: string, names: Record<string, unknown>, last: string): unknown {
   const imports = [...code.matchAll(/^import .* from '(.*)';$/gm)];
-  expect(imports.every(([, name = '']) => /^graphql-(ws|sse)$/.test(name))).toBe(true);
+  expect(imports.every(([, name = '']) => name === 'graphql-ws')).toBe(true);
   const here = code
     .replace(/^import .*$/gm, '')
-    .replace('wss://example.com/graphql', app.webSocketUrl)
-    .replace('https://example.com/graphql', `${app.url}/graphql`);
+    .replace('wss://example.com/graphql', app.webSocketUrl);
   const body = `${FOLD}\n${here}\n${last}`;
   return new Function(...Object.keys(names), body)(...Object.values(names));
 }
 
 type Rows = Map<string, { id: string; profit: number }>;
 
-test('the examples of a WebSocket and of an event stream follow the market, through the end of their tokens', async () => {
-  const asked = { socket: 0, stream: 0 };
-  const freshToken = (of: keyof typeof asked) => async () => {
-    asked[of] += 1;
-    return tokenOf(asked[of] === 1 ? 2 : undefined);
+test('the example of a WebSocket follows the market, through the end of its token', async () => {
+  let asked = 0;
+  const freshToken = async () => {
+    asked += 1;
+    return tokenOf(asked === 1 ? 2 : undefined);
   };
   const witness = opened(sseClient(app, tokenOf())).watch();
   const statuses: string[] = [];
@@ -52,51 +50,28 @@ test('the examples of a WebSocket and of an event stream follow the market, thro
       createClient: (options: { url: string }) =>
         createWebSocketClient({ ...options, retryWait: () => delay(20) }),
       LIVE_QUERY,
-      freshToken: freshToken('socket'),
+      freshToken,
       draw: (_rows: unknown, _totals: unknown, status: string) => statuses.push(status),
       showError: (failure: unknown) => failures.push(failure),
     },
     'return { rows, variables, client };',
   ) as { rows: Rows; variables: { after: string | null }; client: LiveClient };
   opened(socket.client);
-  let left = false;
-  const stream = run(
-    SSE,
-    {
-      createClient: createSseClient,
-      LIVE_QUERY,
-      freshToken: freshToken('stream'),
-      showError: () => {},
-      pause: async () => {
-        if (left) throw new Error('left');
-        await delay(10);
-      },
-    },
-    'return { follow, client };',
-  ) as { follow: (rows: Rows, variables: object) => Promise<void>; client: LiveClient };
-  const rows: Rows = new Map();
-  const following = stream.follow(rows, { after: null }).catch(() => {});
-
   const follow = async () => {
     await eventually(() => expect(witness.rows.size).toBe(6), witness.whileOpen);
     app.sandbox.tick();
     const profits = (of: Watcher['rows'] | Rows) => [...of].map(([id, row]) => [id, row.profit]);
-    for (const shown of [socket.rows, rows]) {
-      await eventually(
-        () => expect(profits(shown)).toEqual(profits(witness.rows)),
-        witness.whileOpen,
-      );
-    }
+    await eventually(
+      () => expect(profits(socket.rows)).toEqual(profits(witness.rows)),
+      witness.whileOpen,
+    );
   };
   await follow();
-  await eventually(() => asked.socket === 2 && asked.stream >= 2);
+  await eventually(() => asked === 2);
   await follow();
   expect(socket.variables.after).toBe(witness.variables.after);
   expect(statuses.at(-1)).toBe('LIVE');
   expect(failures).toEqual([]);
-  left = true;
-  stream.client.dispose();
-  await following;
 });
 
 test('the account that is folded follows the gateway', async () => {
