@@ -136,7 +136,7 @@ async function tryAsSandbox(config: ImageConfig, rootFolder: string): Promise<vo
     SANDBOX: 'on',
     ORDER_STORE: 'data/orders.db',
   });
-  await container.serving;
+  await container.untilServing();
   expect(await container.isHealthy(), 'its own health check passes');
   const status = container.read('status');
   const [user, group] = config.User.split(':');
@@ -187,10 +187,10 @@ async function startContainer(
   const child = enter(config.Cmd);
   const output: string[] = [];
   const ended: Promise<number | null> = once(child, 'close').then(([code]) => code);
-  const serving = new Promise<void>((resolve) => {
+  const serving = new Promise<true>((resolve) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       output.push(line);
-      if (/\bserving\b/.test(line)) resolve();
+      if (/\bserving\b/.test(line)) resolve(true);
     });
   });
   return {
@@ -198,12 +198,11 @@ async function startContainer(
     volume,
     output,
     ended,
-    serving: Promise.race([
-      serving,
-      ended.then((code) => {
-        if (code !== 0) throw new Error(`the container ended with ${code}: ${output.join('\n')}`);
-      }),
-    ]),
+    /** Rejects where it ends before it serves. */
+    async untilServing(): Promise<void> {
+      const isServing = await Promise.race([serving, ended.then(() => false)]);
+      if (!isServing) throw new Error(`the container ended: ${output.join('\n')}`);
+    },
     async isHealthy(): Promise<boolean> {
       const [code] = await once(enter(config.Healthcheck.Test.slice(1)), 'exit');
       return code === 0;
