@@ -4,11 +4,6 @@ export function formatMs(ms) {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** @param {Date} time */
-export function formatTime(time) {
-  return time.toLocaleTimeString([], { hour12: false });
-}
-
 /** @param {number} bytes */
 export function formatBytes(bytes) {
   if (bytes < 1000) return `${bytes} B`;

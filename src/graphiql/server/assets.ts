@@ -13,11 +13,6 @@ interface File {
   readonly br: Buffer;
 }
 
-const TYPES = new Map([
-  ['js', 'text/javascript'],
-  ['css', 'text/css'],
-]);
-
 const SOURCES = join(import.meta.dirname, '..');
 const BUNDLE_FOLDER = join(SOURCES, 'bundle');
 
@@ -48,12 +43,8 @@ async function published(files: readonly File[]): Promise<Map<string, StaticFile
   const content = Buffer.concat(files.map(({ bytes }) => bytes));
   const folder = `/graphiql/${hash('sha256', content, 'hex').slice(0, 16)}`;
   const entries = files.map(async ({ name, bytes, br }): Promise<[string, StaticFile]> => {
-    const type = `${TYPES.get(extensionOf(name))}; charset=utf-8`;
-    return [`${folder}/${name}`, await packFile(type, bytes, br)];
+    const type = name.endsWith('.js') ? 'text/javascript' : 'text/css';
+    return [`${folder}/${name}`, await packFile(`${type}; charset=utf-8`, bytes, br)];
   });
   return new Map(await Promise.all(entries));
-}
-
-function extensionOf(name: string): string {
-  return name.slice(name.lastIndexOf('.') + 1);
 }
