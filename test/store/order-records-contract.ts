@@ -102,7 +102,15 @@ export function itKeepsOrderRecords(
     await records.release(late);
     expect(await records.find(accountNamed('1'), 'late')).toMatchObject({ outcome: unknown });
     for (const outcome of [accepted, rejected, unknown]) await records.settle(late, outcome);
+    await records.release(late);
     expect(await records.find(accountNamed('1'), 'late')).toMatchObject({ outcome: accepted });
+  });
+
+  test('an order past its deadline is not released: a client may have read that it is unknown', async () => {
+    await using records = await open(10);
+    const overdue = await reserved(records, '1', 'k', -1);
+    await records.release(overdue);
+    expect(await records.find(accountNamed('1'), 'k')).toMatchObject({ id: overdue.id });
   });
 
   test('a released key is free, and its old reservation cannot change the new one', async () => {

@@ -202,6 +202,9 @@ describeWithRedis('a promotion', (serverPath) => {
     await expect(one.records.find(accountNamed('1'), 'new')).rejects.toThrow('was promoted');
     expect(one.records.status.degradedReason).toContain('was promoted');
     expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
+    // If this is a loss, the outcome is written back later.
+    const lacking = { ...request('1', 'lacking'), id: '.lacking' };
+    await expect(one.records.settle(lacking, accepted)).rejects.toThrow('was promoted');
     await second.command('REPLICAOF', '127.0.0.1', new URL(first.url).port);
     await eventually(() => reserved(one.records, '1', 'new'));
     expect(one.records.status.gapReason).toBe(null);
