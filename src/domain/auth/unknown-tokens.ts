@@ -29,7 +29,7 @@ interface Attempt {
  */
 export class UnknownTokens {
   readonly #parts: UnknownTokensParts;
-  /** By the tokens' hashes: the calls of one token at a time are one attempt. */
+  /** By the tokens' hashes. The calls of a token that overlap are one attempt, until one of them is refused. */
   readonly #attempts = new Map<string, Attempt>();
 
   constructor(parts: UnknownTokensParts) {
@@ -64,7 +64,8 @@ export class UnknownTokens {
 
   #begin({ tokenHash, client }: Viewer): Attempt {
     const underWay = this.#attempts.get(tokenHash);
-    if (underWay !== undefined) {
+    // Calls that overlap for hours would else cost a forged token one proof in all.
+    if (underWay !== undefined && !underWay.isSpent) {
       underWay.calls += 1;
       return underWay;
     }
@@ -80,7 +81,7 @@ export class UnknownTokens {
   #end({ tokenHash }: Viewer, attempt: Attempt): void {
     attempt.calls -= 1;
     if (attempt.calls > 0) return;
-    this.#attempts.delete(tokenHash);
+    if (this.#attempts.get(tokenHash) === attempt) this.#attempts.delete(tokenHash);
     if (!attempt.isSpent) this.#parts.limiter.giveBack('proofs', attempt.address);
   }
 }

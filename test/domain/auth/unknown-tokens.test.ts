@@ -101,6 +101,22 @@ describe('an unknown token', () => {
     for (const each of others) await ended(each, 'accept');
     expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS]);
   });
+
+  test('costs one more for a call after its refusal, while an earlier call is still under way', async () => {
+    const { begin, ended, refuse, left } = stage();
+    const hanging = begin('forged');
+    await refuse('forged');
+    const next = begin('forged', '192.0.2.2');
+    expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS - 1]);
+    await ended(hanging, REFUSED);
+    // The end of the first attempt leaves the second in place.
+    const joined = begin('forged');
+    expect(left()).toBe(PROOFS - 1);
+    for (const each of [next, joined]) await ended(each, REFUSED);
+    expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS - 1]);
+    expect(await ended(begin('innocent'), 'accept')).toBe('fine');
+    expect(left()).toBe(PROOFS - 1);
+  });
 });
 
 describe('a known token', () => {
