@@ -97,12 +97,12 @@ class KeySetFetcher {
   }
 }
 
-/** `fetch` says only that it failed; why, its cause does. */
+/** The error of `fetch` says only that it failed. Its cause says why. */
 function causeOf(error: unknown): string {
   return reasonOf(error instanceof Error ? (error.cause ?? error) : error);
 }
 
-/** The signal of the request ends this too: the time-out is over head and body together. */
+/** The request's signal ends this as well, so one time-out covers head and body. */
 async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
   const collector = new ByteCollector({ maxBytes: KEY_SET_MAX_BYTES });
   for await (const chunk of body) {
@@ -126,8 +126,8 @@ async function check({ errors }: Jose, verify: () => Promise<unknown>): Promise<
 
 /**
  * Whether the error is a verdict about the token; any other is about the keys. A key id that the set lacks
- * is none: the set is fetched anew at most every half minute, and may come from a cache that is older
- * still, so that a refusal would sign out the users of a key that has just been rotated in.
+ * is no verdict. The set may be half a minute old, or come from a cache that is older still: a refusal would sign out
+ * the users of a new key.
  */
 function isVerdict(errors: Jose['errors'], error: unknown): boolean {
   return (

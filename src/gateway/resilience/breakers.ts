@@ -72,14 +72,14 @@ export class Breakers {
     });
   }
 
-  /** While reads fail the next order is to show that orders are answered, unless one was since. */
+  /** While reads fail, the next order has to show that orders are answered, unless one was answered meanwhile. */
   #heedReads(orders: CircuitBreaker): void {
     const reads = this.#byBackend.get('reads')?.values() ?? [];
     const failingSinceMs = Math.max(...[...reads].map(({ openedAtMs }) => openedAtMs ?? -Infinity));
     if (!orders.isOpen && failingSinceMs > orders.answeredAtMs) orders.trip();
   }
 
-  /** One line for one cause: what else of the backend opens meanwhile is in readiness. */
+  /** Logs one line for one cause. Readiness names the other breakers of the backend that open meanwhile. */
   #changed(name: string, backend: Backend): void {
     const isOpen = this.open(backend).length > 0;
     if (isOpen === this.#openBackends.has(backend)) return;
@@ -89,7 +89,7 @@ export class Breakers {
   }
 }
 
-/** An e-mail at which the gateway stumbles must not keep others from signing in; sign-ins have limits of their own. */
+/** An e-mail that makes the gateway fail must not keep others from signing in. Sign-ins have limits of their own. */
 function healthCounted(call: WireCall, exchange: Exchange): Health {
   const health = healthShown(call, exchange);
   const isOfCaller = call.row.isAnonymous && (health === 'failure' || health === 'lost');
@@ -101,7 +101,7 @@ function circuitOpen(name: string): NotAttemptedError {
   return new NotAttemptedError('circuit', message);
 }
 
-/** A probe serves every client: the one whose call it is must not abort it by disconnecting. */
+/** A probe serves every client, so its own client must not abort it by disconnecting. */
 function unending(call: WireCall): WireCall {
   return { ...call, signal: undefined };
 }

@@ -60,7 +60,7 @@ export class Bulkhead {
     return true;
   }
 
-  /** Resolves to false where none came free in time, or nobody waits for the call any more: then there is nothing to leave. */
+  /** Waits for a connection. Resolves to false, with nothing to leave, where none came free in time or nobody waits for the call any more. */
   wait(entry: Entry, timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
     const key = lineOf(entry);
@@ -163,7 +163,7 @@ export function withBulkheads(
     const mostMs = longestWaitMs(call);
     const begin = (hasPlace: boolean) => {
       const waitedMs = clock.now() - startedAtMs;
-      // Where the process was frozen its turn may come before its timer fires.
+      // After a pause of the process a call's turn may come before its timer fires.
       const isOver = waitedMs > mostMs;
       if (hasPlace && isOver) bulkhead.leave(entry);
       if (!hasPlace || isOver)
@@ -183,12 +183,12 @@ function longestWaitMs({ row, deadlineMs }: WireCall): number {
   return row.effect === 'order' ? Math.min(ORDER_WAIT_MS, halfMs) : halfMs;
 }
 
-/** A small write that has not begun is for nobody once its client has left; an order goes its way. */
+/** Nobody needs a small write that has not begun when its client leaves. An order is sent all the same. */
 function signalOf({ row, signal, caller }: WireCall): AbortSignal | undefined {
   return { read: signal, write: caller.signal, order: undefined }[row.effect];
 }
 
-/** The connection is left with the end of the call, or with that of a late answer. */
+/** Leaves the connection when the call ends, or when its late answer does. */
 function sendHeld(
   send: Send,
   call: WireCall,

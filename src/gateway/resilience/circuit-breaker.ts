@@ -38,17 +38,17 @@ interface Permit {
 
 export const WINDOW_MS = 10_000;
 const SLICES = 10;
-// Nobody can make a connection fail: a few are enough, whoever has made the calls.
+// No client can make a connection fail, so a few failures are enough, whoever has made the calls.
 const MIN_UNREACHABLE = 5;
-// Two accounts that fail at the same time, each for a reason of its own, are no rarity among thousands; a third is.
+// Among thousands two accounts often fail at the same time, each for a reason of its own. Three rarely do.
 const MIN_ACCOUNTS = 3;
 // Enough to see that the failures are not one account's; a flood of logins must not fill the memory.
 const MAX_ACCOUNTS = 64;
 const MIN_SILENCE_MS = 2_000;
-/** For so long a probe that is due waits for an account that has not failed. */
+/** How long a probe that is due waits for an account that has not failed. */
 const LEFT_MS = 3_000;
 
-/** Holds calls back from a backend that fails, but for one at times to see whether it recovers. It sets no timers. */
+/** Holds calls back from a backend that fails. Now and then it lets one pass, to see whether the backend recovers. It sets no timers. */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   #window: ReturnType<typeof createWindow>;
@@ -86,7 +86,7 @@ export class CircuitBreaker {
     const { pauseMs, losses } = this.#options.policy;
     const isLeft = losses === 'silence' && this.#tried.has(key);
     if (atMs < this.#probedAtMs + pauseMs + (isLeft ? LEFT_MS : 0)) return null;
-    // Nobody else was there: the next turn is anybody's but this one's.
+    // No other account has called, so this one probes, and the next probe is left to the others.
     if (isLeft) this.#tried.clear();
     if (this.#tried.size < MAX_ACCOUNTS) this.#tried.add(key);
     // The pause counts from the probe's start: one that hangs must not delay the next.

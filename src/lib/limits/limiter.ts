@@ -13,7 +13,7 @@ export interface Taken {
   /** It is below 0 where the client owes some. */
   readonly left: number;
   readonly max: number;
-  /** It takes so long until enough is there again, or where nothing was refused until all is. */
+  /** The time until enough is there again; where nothing was refused, until all is. */
   readonly waitMs: number;
 }
 
@@ -30,7 +30,7 @@ interface Bucket {
   unshared: number;
 }
 
-/** The least recently used of one kind is forgotten beyond so many, so that a flood costs no memory. */
+/** Beyond so many of one kind the least recently used is forgotten, so that a flood costs no memory. */
 const MAX_BUCKETS = 100_000;
 const BUCKET_BYTES = 300;
 const newKinds = () => new Map<ClientKind, LRUCache<string, Bucket>>();

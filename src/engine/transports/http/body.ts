@@ -53,8 +53,8 @@ export function takeBody(
 }
 
 /**
- * Discards what is still to come of the body of a request that is answered: a connection that closes while its client sends
- * loses the response. It is closed later, or where the body comes in more pieces than its size explains (`onPieces`).
+ * Discards the rest of the body of a request that is answered. A connection that closed at once, while its client still sends,
+ * would lose the response. It is closed after a while, or when the body comes in too many pieces (`onPieces`).
  */
 export function discardBody(request: IncomingMessage, onPieces: () => void): void {
   const { socket, complete } = request;

@@ -22,7 +22,7 @@ import { readParams } from './params.ts';
 import type { HttpReply } from './reply.ts';
 import { sendAnswer, sendRefusal } from './send-result.ts';
 
-/** `/graphql` over HTTP: reads the request, has it answered, sends the answer. What it rejects with is an internal error. */
+/** `/graphql` over HTTP: reads the request, has it answered, sends the answer. It rejects only with internal errors. */
 export function createGraphQLEndpoint(
   settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
@@ -168,7 +168,7 @@ export function createGraphQLEndpoint(
   };
 }
 
-/** Sets the cookie of a token that was issued; `clears`: takes that of one that was refused away. */
+/** Sets the cookie of a token that was issued. `clears`: whether the cookie of a refused token is taken away. */
 function setCookie(
   reply: HttpReply,
   cookie: AuthCookie,

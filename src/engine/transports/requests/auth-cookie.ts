@@ -42,8 +42,8 @@ export function createAuthCookie({ name, refusedBy, expiryOf, publicPath }: Auth
 }
 
 /**
- * A browser takes no secure cookie from an address of its own machine that has no TLS. A page of another address shows that
- * a proxy has put one of its machine into `Host`.
+ * Without TLS a browser takes no secure cookie, not even from its own machine. A local `Host` may be a proxy's, so the page's
+ * origin has to be local as well.
  */
 function attributesFor({ headers: { host, origin = `http://${host}` } }: IncomingMessage): string {
   const isPlain = origin.startsWith('http:') && isLocal(origin) && isLocal(`http://${host}`);

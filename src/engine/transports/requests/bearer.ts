@@ -8,7 +8,10 @@ export function bearerText(authorization: string): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
-/** Whether an `Authorization` value stands in place of a cookie: links send an empty one for nobody, browsers a site's own `Basic`. */
+/**
+ * Whether an `Authorization` value is of a user, so that a cookie does not count. It is empty where a client has no token, and
+ * `Basic` where a browser signs in to the site.
+ */
 export function isOfUser(authorization = ''): boolean {
   return authorization !== '' && !/^Basic(?: |$)/i.test(authorization);
 }
@@ -20,7 +23,7 @@ interface LastSent {
   readonly token: Token | null;
 }
 
-/** The tokens of requests: a client sends the same one with each request on its connection. `cookie`: where no header is of a user. */
+/** The tokens of requests, from the header or else from the `cookie`. A client sends the same one with each request of a connection. */
 export class BearerTokens {
   readonly cookie: AuthCookie | null;
   readonly #lastSent = new WeakMap<Socket, LastSent>();

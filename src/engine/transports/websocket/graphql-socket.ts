@@ -61,7 +61,7 @@ export class GraphQLSocket implements OperationOwner {
   messageBytes = 0;
   readonly #socket: WebSocket;
   readonly #slot: Slot<EngineLimitName>;
-  /** Those that have not ended, although their client may have left them. */
+  /** The operations that have not ended. Their client may have left some of them. */
   readonly #operations = new Set<SocketOperation>();
   /** The operation that the present message has opened. */
   #opened: SocketOperation | null = null;
@@ -255,7 +255,10 @@ export class GraphQLSocket implements OperationOwner {
     return false;
   }
 
-  /** Gives each operation an id of its own: the protocol would take the end of one that its client has left for that of the next with its id. */
+  /**
+   * Gives each operation an id of its own. A client may use the id of an operation that it has left again, and the protocol
+   * would take the end of the first for that of the second.
+   */
   #withOwnId(message: Message): Message {
     if (typeof message?.id !== 'string' || message.id === '') return message;
     for (const { id, ownId, isLeft } of this.#operations) {
