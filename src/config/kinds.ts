@@ -1,6 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
 import { isSentinelUrl, readSentinelUrl } from '../lib/sentinel-url.ts';
-import { BASE_URL, readBaseUrl } from './base-url.ts';
 
 /** A kind of value: how its text is parsed, and the message for a text that is not valid. */
 export interface Kind<T> {
@@ -111,7 +110,18 @@ export const environmentName = textWhere(
   '`production`, written exactly so, or a word that does not begin like it',
 );
 
-export const baseUrl: Kind<string> = { parse: readBaseUrl, allowed: BASE_URL };
+/**
+ * An address that paths are appended to, without a slash at its end. The parser must not have to repair it, and headers
+ * are set apart, so it has no other parts.
+ */
+export const baseUrl: Kind<string> = {
+  parse(text) {
+    const url = parseUrl(text);
+    const isBare = url?.username === '' && url.password === '' && !/[?#]/.test(text);
+    return isWebUrl(url) && isBare ? url.href.replace(/\/+$/, '') : null;
+  },
+  allowed: 'an http or https address, without user, password, query or fragment',
+};
 
 /** A query would set options of the client's, and a scheme in capitals leave out its TLS. */
 const REDIS_URL = /^rediss?:\/\/[^/?#]*(?:\/\d{0,5})?$/;
