@@ -36,7 +36,6 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
     for (const [path, location] of [
       ['/tg', '/tg/'],
       ['/tg?a=1', '/tg/?a=1'],
-      ['/tg/graphql/?a=1', '/tg/graphql?a=1'],
     ] as const) {
       const { headers } = await rawRequest(app.url + path, html);
       expect(headers.location).toBe(location);
