@@ -13,7 +13,7 @@ import {
   parse,
   validate,
 } from 'graphql';
-import { ERROR_CODES } from '../src/schema/error-codes.ts';
+import { ERROR_CODES } from '../src/lib/error-codes.ts';
 import { buildSchema } from '../src/schema/schema.ts';
 import { rowsOf } from './client-rows.ts';
 

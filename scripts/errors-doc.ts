@@ -1,8 +1,8 @@
-import { APP_IS_WRONG, ERROR_CODES, type ErrorCode } from '../src/schema/error-codes.ts';
+import { APP_IS_WRONG, ERROR_CODES, type ErrorCode } from '../src/lib/error-codes.ts';
 
 const INTRODUCTION = `# Errors
 
-<!-- Written by \`npm run docs\` from src/schema/error-codes.ts. -->
+<!-- Written by \`npm run docs\` from src/lib/error-codes.ts. -->
 
 What each error code means, whether to repeat the request, and what to show. A refused order or a wrong password is no error: it is a member of a union, and
 \`... on Refusal { error message }\` selects the gateway’s words in any result.

@@ -30,7 +30,6 @@ import { Limiter } from './lib/limits/limiter.ts';
 import { listen } from './lib/listen.ts';
 import type { Log } from './lib/log.ts';
 import { createRepeatedErrors } from './lib/repeated-errors.ts';
-import { ERROR_CODES } from './schema/error-codes.ts';
 import { catalogSize } from './schema/list-sizes.ts';
 import { publicCause } from './schema/public-error.ts';
 import { printedSchema } from './schema/schema.ts';
@@ -142,7 +141,6 @@ async function compose(config: Config, options: StartOptions) {
     tracing,
     metrics,
     readiness,
-    traits: ERROR_CODES,
     describe: publicCause,
     createContext: (caller, operation) => new GraphContext(domain, caller, operation),
     sizeOf: () => catalogSize(domain.catalogs),

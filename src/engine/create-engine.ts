@@ -29,7 +29,7 @@ import { WebSocketEndpoint } from './transports/websocket/websocket-endpoint.ts'
 export interface EngineOptions
   extends Pick<AdmissionParts, 'documents' | 'maxCost' | 'sizeOf' | 'scheduler'>,
     Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>,
-    Pick<ErrorCodesOptions, 'traits' | 'describe'>,
+    Pick<ErrorCodesOptions, 'describe'>,
     Pick<PipelineParts, 'schema' | 'createContext' | 'plugins'>,
     Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness' | 'publicPath'>,
     Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'>,

@@ -17,7 +17,6 @@ export {
   type TrustedDocumentsOptions,
 } from './documents/trusted-documents.ts';
 export { createExecutors } from './execution/compiling-executor.ts';
-export { REQUEST_CODES } from './operation/codes.ts';
 export {
   ENGINE_LIMITS,
   type EngineLimitName,

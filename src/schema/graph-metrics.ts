@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { OPERATION_NAMES } from '../gateway/operations.ts';
+import { ERROR_CODES } from '../lib/error-codes.ts';
 import { counter } from '../lib/metrics.ts';
-import { ERROR_CODES } from './error-codes.ts';
 import { CODES_OF_CALLS } from './public-error.ts';
 
 /** Counts errors in answers, and refusals by limit. */

@@ -16,15 +16,15 @@ import {
 } from '../gateway/errors.ts';
 import { isOperation, OPERATIONS } from '../gateway/operations.ts';
 import { refusalWords } from '../gateway/refusal.ts';
-import type { Attribution, PublicCause } from '../lib/error-traits.ts';
+import { type Code, ERROR_CODES } from '../lib/error-codes.ts';
 import { InputError } from '../lib/input-error.ts';
+import type { Attribution, PublicCause } from '../lib/public-cause.ts';
 import {
   AccountRecordsFullError,
   RecordsForgottenError,
   RecordsGapError,
   RecordsUnavailableError,
 } from '../store/order-records.ts';
-import { type Code, ERROR_CODES } from './error-codes.ts';
 import { NotInEventsError } from './event-scope.ts';
 
 interface PublicExtensions extends Record<string, unknown> {

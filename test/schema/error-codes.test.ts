@@ -1,14 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { REQUEST_CODES } from '../../src/engine/index.ts';
 import { GatewayError, UnsafePathError } from '../../src/gateway/errors.ts';
-import { ERROR_CODES } from '../../src/schema/error-codes.ts';
 import { describe as describeError, publicExtensions } from '../../src/schema/public-error.ts';
 
 const extensionsOf = (error: unknown) => publicExtensions(describeError(error));
-
-test('the codes of refused requests mean the same in both tables', () => {
-  expect(ERROR_CODES).toMatchObject(REQUEST_CODES);
-});
 
 describe('what a client learns of an error', () => {
   test.each([new Error('table users is locked'), new TypeError('x'), 'a text', null, { code: 1 }])(

@@ -1,7 +1,8 @@
 import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { steadyClock } from '../../lib/clock.ts';
-import type { CodeTraits, PublicCause } from '../../lib/error-traits.ts';
+import { errorCodeOf } from '../../lib/error-codes.ts';
 import type { Log } from '../../lib/log.ts';
+import type { PublicCause } from '../../lib/public-cause.ts';
 import { redact } from '../../lib/redact.ts';
 import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
@@ -16,7 +17,6 @@ interface ErrorMetrics {
 export interface ErrorCodesOptions {
   readonly log: Log;
   readonly metrics: ErrorMetrics;
-  readonly traits: Readonly<Record<string, CodeTraits>>;
   /** Describes what a resolver threw. */
   readonly describe: (cause: unknown) => PublicCause;
 }
@@ -32,7 +32,7 @@ export class ErrorCodes {
 
   /** True for the code of an error that the service or a backend has caused. */
   isFault(code: unknown): boolean {
-    return typeof code === 'string' && this.#options.traits[code]?.outcome === 'fault';
+    return errorCodeOf(code)?.outcome === 'fault';
   }
 
   masked(errors: readonly GraphQLError[], record: RequestSummary): GraphQLError[] {
@@ -70,14 +70,13 @@ export class ErrorCodes {
 
   #publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
     if (isPublic(error)) return error;
-    const { traits, describe } = this.#options;
     // The library's own have no code: they may quote the value that a field cannot have.
     if (cause instanceof GraphQLError && typeof cause.extensions.code === 'string') {
       const { code } = cause.extensions;
-      const retryable = traits[code]?.retryable ?? false;
+      const retryable = errorCodeOf(code)?.retryable ?? false;
       return { message: cause.message, extensions: { retryable, ...cause.extensions } };
     }
-    const described = describe(cause);
+    const described = this.#options.describe(cause);
     const { extensions } = described;
     return extensions.code === 'INTERNAL'
       ? { ...described, extensions: { ...extensions, requestId } }
@@ -85,10 +84,10 @@ export class ErrorCodes {
   }
 
   #count({ extensions, outcome, reason = null }: PublicCause, record: RequestSummary): void {
-    const { metrics, traits } = this.#options;
+    const { metrics } = this.#options;
     const { code, operation, limit } = extensions;
     metrics.error(code, operation);
-    const attributed = outcome ?? traits[String(code)]?.outcome ?? 'caller';
+    const attributed = outcome ?? errorCodeOf(code)?.outcome ?? 'caller';
     // An account that is over a limit here is no fault.
     const isOverLimit = attributed === 'fault' && limit !== undefined;
     record.failed(String(code), isOverLimit ? 'refused' : attributed, reason);

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { REQUEST_CODES } from './codes.ts';
+import { ERROR_CODES } from '../../lib/error-codes.ts';
 import { type Refusal, refused } from './refusal.ts';
 
 // One of what a client has too many of at a time may have ended by then.
@@ -10,7 +10,7 @@ export class OverLimitError extends GraphQLError {
   readonly limit: string;
 
   constructor(limit: string, retryAfter = CROWDED_RETRY_SECONDS) {
-    const { retryable } = REQUEST_CODES.RATE_LIMITED;
+    const { retryable } = ERROR_CODES.RATE_LIMITED;
     super('Too many requests: wait a moment.', {
       extensions: { code: 'RATE_LIMITED', retryable, retryAfter },
     });

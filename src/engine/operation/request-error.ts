@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
+import { type Code, ERROR_CODES } from '../../lib/error-codes.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { REQUEST_CODES, type RequestCode } from './codes.ts';
 import type { LimitLabel } from './limits.ts';
 
 // One mistake can have a thousand locations, each of which would be a line of the response.
@@ -10,11 +10,11 @@ type Places = Partial<Pick<GraphQLError, 'nodes' | 'source' | 'positions'>>;
 
 /** An error about the request as a whole, before any field was executed. */
 export function requestError(
-  code: RequestCode,
+  code: Code,
   message: string,
   more: Readonly<Record<string, unknown>> = {},
 ): GraphQLError {
-  const { retryable } = REQUEST_CODES[code];
+  const { retryable } = ERROR_CODES[code];
   return withoutStack(
     () => new GraphQLError(message, { extensions: { code, retryable, ...more } }),
   );

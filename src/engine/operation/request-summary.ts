@@ -1,5 +1,5 @@
 import type { OperationTypeNode } from 'graphql';
-import type { Attribution } from '../../lib/error-traits.ts';
+import type { Attribution } from '../../lib/public-cause.ts';
 import type { RequestTrace } from '../../lib/tracing/tracing.ts';
 
 /** A call of a backend that an operation made, or that it shared or was spared. */

@@ -68,7 +68,6 @@ function resultsFor(fieldsPerMinute: number): EventResults {
   const codes = new ErrorCodes({
     log: createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } }),
     metrics: { error() {}, refusal() {} },
-    traits: {},
     describe: () => ({ message: 'masked', extensions: {} }),
   });
   return new EventResults({

@@ -2,10 +2,8 @@ import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
 import { ErrorCodes } from '../../../src/engine/operation/error-codes.ts';
 import { RequestSummary } from '../../../src/engine/operation/request-summary.ts';
-import type { PublicCause } from '../../../src/lib/error-traits.ts';
 import { createLog } from '../../../src/lib/log.ts';
-
-const FAULT = { retryable: true, outcome: 'fault' } as const;
+import type { PublicCause } from '../../../src/lib/public-cause.ts';
 
 /** Masks one error that a resolver threw, described so. */
 function maskedAs(described: PublicCause) {
@@ -18,7 +16,6 @@ function maskedAs(described: PublicCause) {
       destination: { write: (line) => lines.push(line) },
     }),
     metrics: { error: (code) => counted.push(code), refusal: (limit) => counted.push(limit) },
-    traits: { INTERNAL: FAULT, AWAY: FAULT },
     describe: () => described,
   });
   const origin = { requestId: 'r', transport: 'http', method: 'POST', client: null } as const;
@@ -41,8 +38,18 @@ test('an unknown error is masked, counted, and logged with its stack', () => {
 });
 
 test('a failed call is a fault, which its request alone tells, and one over a limit here is refused', () => {
-  const away = maskedAs({ message: 'away', extensions: { code: 'AWAY' } });
-  expect([away.record.outcome, away.counted, away.log]).toEqual(['fault', ['AWAY'], '']);
-  const over = maskedAs({ message: 'away', extensions: { code: 'AWAY', limit: 'calls' } });
-  expect([over.record.outcome, over.counted]).toEqual(['refused', ['calls', 'AWAY']]);
+  const away = maskedAs({ message: 'away', extensions: { code: 'GATEWAY_UNAVAILABLE' } });
+  expect([away.record.outcome, away.counted, away.log]).toEqual([
+    'fault',
+    ['GATEWAY_UNAVAILABLE'],
+    '',
+  ]);
+  const over = maskedAs({
+    message: 'away',
+    extensions: { code: 'GATEWAY_UNAVAILABLE', limit: 'calls' },
+  });
+  expect([over.record.outcome, over.counted]).toEqual([
+    'refused',
+    ['calls', 'GATEWAY_UNAVAILABLE'],
+  ]);
 });

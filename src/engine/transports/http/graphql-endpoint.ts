@@ -1,7 +1,7 @@
 import { type ExecutionResult, OperationTypeNode } from 'graphql';
+import type { Code } from '../../../lib/error-codes.ts';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Operation } from '../../admission/operation.ts';
-import type { RequestCode } from '../../operation/codes.ts';
 import { isRefusal, markNotSent, refused } from '../../operation/refusal.ts';
 import { requestError } from '../../operation/request-error.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
@@ -127,7 +127,7 @@ export function createGraphQLEndpoint(
     status: number,
     message: string,
     format: FormatName = 'json',
-    code: RequestCode = CODES[status] ?? 'GRAPHQL_PARSE_FAILED',
+    code: Code = CODES[status] ?? 'GRAPHQL_PARSE_FAILED',
   ): MaybePromise<void> {
     const errors = [requestError(code, message)];
     if (reply.request.method === 'POST') markNotSent(errors);
@@ -188,7 +188,7 @@ function setCookie(
   }
 }
 
-const CODES: Readonly<Record<number, RequestCode>> = {
+const CODES: Readonly<Record<number, Code>> = {
   406: 'NOT_ACCEPTABLE',
   413: 'PAYLOAD_TOO_LARGE',
 };

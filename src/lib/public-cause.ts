@@ -1,13 +1,6 @@
 /** The side to which operators' figures attribute a failure: the caller, a limit here, or the service. */
 export type Attribution = 'caller' | 'refused' | 'fault';
 
-/** The facts about an error code that decide how an error is sent and counted. */
-export interface CodeTraits {
-  /** True when the same request may succeed if it is repeated, and repeating it does no harm. */
-  readonly retryable: boolean;
-  readonly outcome: Attribution;
-}
-
 /** The part of a failure that clients are told, and what operators' figures go by beside its code. */
 export interface PublicCause {
   readonly message: string;

@@ -1,7 +1,10 @@
-import type { CodeTraits } from '../lib/error-traits.ts';
+import type { Attribution } from './public-cause.ts';
 
 /** Every code that `extensions.code` of an error can hold; `docs/errors.md` is printed from this table. */
-export interface ErrorCode extends CodeTraits {
+export interface ErrorCode {
+  /** True when the same request may succeed if it is repeated, and repeating it does no harm. */
+  readonly retryable: boolean;
+  readonly outcome: Attribution;
   readonly cause: string;
   /** The instruction for a client's developer. */
   readonly advice: string;
@@ -157,3 +160,10 @@ export const ERROR_CODES = {
 } as const satisfies Record<string, ErrorCode>;
 
 export type Code = keyof typeof ERROR_CODES;
+
+/** The row of a code. Plugins and resolvers of the team may use others. */
+export function errorCodeOf(code: unknown): ErrorCode | undefined {
+  return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code)
+    ? ERROR_CODES[code as Code]
+    : undefined;
+}
