@@ -4,8 +4,11 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { KnownKeys } from '../../src/lib/limits/known-keys.ts';
 import { createTestLimiter } from './limits.ts';
 
-/** The guard of unknown tokens by the default limits, where no token is known. */
-export function createTestUnknownTokens(clock: Clock, ledger: ProofLedger): UnknownTokens {
-  const known = new KnownKeys(clock, 60_000);
+/** The guard of unknown tokens by the default limits; unless a test says otherwise no token is known. */
+export function createTestUnknownTokens(
+  clock: Clock,
+  ledger: ProofLedger,
+  known = new KnownKeys(clock, 60_000),
+): UnknownTokens {
   return new UnknownTokens({ limiter: createTestLimiter({}, clock), known, ledger });
 }

@@ -1,9 +1,17 @@
 import { expect, test } from 'vitest';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
-import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
+import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import {
+  createViewerGateway,
+  type ViewerGateway,
+} from '../../../src/domain/auth/viewer-gateway.ts';
 import type { GatewayClient } from '../../../src/gateway/client.ts';
+import { GatewayError } from '../../../src/gateway/errors.ts';
+import type { OrderCall } from '../../../src/gateway/model.ts';
+import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import type { OrderEnd, OrderOptions } from '../../../src/gateway/order-calls.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
+import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestUnknownTokens } from '../../support/unknown-tokens.ts';
 import { viewerOf } from '../viewer.ts';
@@ -36,3 +44,31 @@ test('a 401 that answers an order late ends the proof of its token, and of no ot
   expect(ledger.account(one)).toBeNull();
   expect(ledger.account(other)).not.toBeNull();
 });
+
+const REFUSED = { sent: true, answered: true, status: 401 } as OrderEnd;
+const ORDER = { operation: 'openPosition' } as OrderCall;
+const ASKS: readonly [string, (gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>][] = [
+  ['a read', (gateway, viewer) => gateway.read(viewer, OPERATIONS.getCustomerId)],
+  ['an order', (gateway, viewer) => gateway.order(viewer, ORDER)],
+];
+
+test.each(ASKS)(
+  'a token that a 401 of %s refuses is unknown again, and no other',
+  async (_what, ask) => {
+    const clock = createScriptedClock();
+    const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
+    const known = new KnownKeys(clock, 60_000);
+    const [refused, innocent] = [viewerOf('refused'), viewerOf('innocent')];
+    for (const { tokenHash } of [refused, innocent]) known.add(tokenHash);
+    const client = {
+      async read() {
+        throw new GatewayError('unauthenticated', 'getCustomerId', 'no', { status: 401 });
+      },
+      order: async () => REFUSED,
+    } as unknown as GatewayClient;
+    const unknownTokens = createTestUnknownTokens(clock, ledger, known);
+    await ask(createViewerGateway({ client, ledger, unknownTokens }), refused).catch(() => {});
+    expect(known.hasHere(refused.tokenHash)).toBe(false);
+    expect(known.hasHere(innocent.tokenHash)).toBe(true);
+  },
+);
