@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
 import { isRow } from '../gateway/wire/scalars.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { SandboxControl } from './control.ts';
+import { Refused, type SandboxControl } from './control.ts';
 import * as inputs from './control-input.ts';
 import { json, parseJson, type Reply, readBody } from './http.ts';
 import type { Observations } from './observations.ts';
@@ -44,7 +44,7 @@ export function createControlListener(
     try {
       return json(200, order(input, url.searchParams) ?? { ok: true });
     } catch (problem) {
-      if (!(problem instanceof inputs.Refused)) throw problem;
+      if (!(problem instanceof Refused)) throw problem;
       return json(400, { error: 'BAD_INPUT', message: problem.message });
     }
   };
@@ -61,21 +61,19 @@ function ordersOf(control: SandboxControl): Orders {
       requests: control.requests(operationOf(query)),
     }),
     'GET /sandbox/orders': () => ({ orders: control.orders() }),
-    'POST /sandbox/tokens': (input) => {
-      const options = inputs.readTokenOptions(input);
-      return { access_token: control.token(options) };
-    },
+    'POST /sandbox/tokens': (input) => ({
+      access_token: control.token(inputs.read(inputs.TOKEN_OPTIONS, input)),
+    }),
     'POST /sandbox/tokens/revoke': (input) => {
       const { token, login } = inputs.read(inputs.REVOCATION, input);
       if (token !== undefined) control.revoke({ token });
       else if (login !== undefined) control.revoke({ login });
-      else throw new inputs.Refused('token or login is required');
+      else throw new Refused('token or login is required');
     },
     'POST /sandbox/tick': (input) => control.tick(inputs.read(inputs.TICK, input).times),
     'POST /sandbox/market': (input) => {
       const { symbol, price } = inputs.read(inputs.MARKET, input);
-      if (!control.putPrice(symbol, price))
-        throw new inputs.Refused(`there is no instrument ${symbol}`);
+      if (!control.putPrice(symbol, price)) throw new Refused(`there is no instrument ${symbol}`);
     },
     'POST /sandbox/catalog': (input) =>
       control.changeCatalog(inputs.read(inputs.CATALOG_CHANGE, input)),
@@ -86,6 +84,6 @@ function ordersOf(control: SandboxControl): Orders {
 function operationOf(query: URLSearchParams): OperationName | undefined {
   const name = query.get('operation');
   if (name === null) return undefined;
-  if (!Object.hasOwn(OPERATIONS, name)) throw new inputs.Refused(`there is no operation ${name}`);
+  if (!Object.hasOwn(OPERATIONS, name)) throw new Refused(`there is no operation ${name}`);
   return name as OperationName;
 }

@@ -1,12 +1,8 @@
 import { OPERATION_NAMES } from '../gateway/operations.ts';
 import { isObject } from '../lib/is-object.ts';
 import type { CatalogChange, CatalogHeaders } from './catalog.ts';
-import type { TokenOptionsInput } from './control.ts';
+import { Refused, type TokenOptionsInput } from './control.ts';
 import { FAULT_KINDS, type Fault } from './faults.ts';
-import { findUserByEmail, findUserByLogin } from './users.ts';
-
-/** A control request that makes no sense; its message says why. */
-export class Refused extends Error {}
 
 /** A property of a request: whether a value is valid, and the message for one that is not. */
 interface Property {
@@ -46,7 +42,7 @@ export const FAULT: Properties<Fault> = {
   bytes: optional(wholeNumber(0, 17_179_869_184)),
 };
 
-const TOKEN_OPTIONS: Properties<TokenOptionsInput> = {
+export const TOKEN_OPTIONS: Properties<TokenOptionsInput> = {
   email: optional(text),
   login: optional(count),
   group: optional(text),
@@ -82,16 +78,6 @@ export const MARKET: Properties<{ readonly symbol: string; readonly price: numbe
     allowed: `a number above 0, of at most ${MOST}`,
   },
 };
-
-export function readTokenOptions(input: unknown): TokenOptionsInput {
-  const options = read(TOKEN_OPTIONS, input);
-  const user =
-    options.email === undefined
-      ? findUserByLogin(options.login ?? 0)
-      : findUserByEmail(options.email);
-  if (user === null) throw new Refused('email or login of a sandbox user is required');
-  return options;
-}
 
 export function read<T>(properties: Properties<T>, input: unknown): T {
   if (!isObject(input)) throw new Refused('an object is required');

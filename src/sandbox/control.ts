@@ -17,80 +17,105 @@ export interface TokenOptionsInput {
   readonly signature?: 'valid' | 'forged' | undefined;
 }
 
-/** The control API of the sandbox for tests and operators; `/sandbox/…` is the same over HTTP. */
-export interface SandboxControl {
-  fail(fault: Fault): void;
-  faults(): readonly Fault[];
-  clearFaults(): void;
-  /** Counts the calls of an operation, or of all of them. */
-  calls(operation?: OperationName, login?: number): number;
-  callCounts(): CallCounts;
-  /** Resets counts and recorded requests. */
-  clearCalls(): void;
-  /** Returns the last requests, oldest first. */
-  requests(operation?: OperationName): readonly RecordedRequest[];
-  /** Returns every applied order, oldest first. */
-  orders(): readonly LedgerEntry[];
-  token(options: TokenOptionsInput): string;
-  revoke(which: { readonly token: string } | { readonly login: number }): void;
-  tick(times?: number): void;
-  /** Sets a price and synchronously executes what it triggers. Returns false for an unknown instrument. */
-  putPrice(symbol: string, price: number): boolean;
-  changeCatalog(change: CatalogChange & CatalogHeaders): void;
-  /** Restores accounts, prices and catalogs from the seed, and clears faults, calls and revocations. */
-  reset(): void;
-}
+/** A control request that makes no sense; its message says why. */
+export class Refused extends Error {}
 
 export interface ControlParts {
-  readonly world: () => World;
-  readonly renew: () => void;
+  readonly newWorld: (lastOrderId: number) => World;
   readonly tokens: Tokens;
   readonly faults: Faults;
   readonly observations: Observations;
 }
 
-export function createControl(parts: ControlParts): SandboxControl {
-  const { world, renew, tokens, faults, observations } = parts;
-  return {
-    fail: (fault) => faults.add(fault),
-    faults: () => faults.list(),
-    clearFaults: () => faults.clear(),
-    calls: (operation, login) => observations.count(operation, login),
-    callCounts: () => observations.counts(),
-    clearCalls: () => observations.clear(),
-    requests: (operation) => observations.requests(operation),
-    orders: () => world().ledger.entries(),
-    token({ email, login, group, expiresInSeconds, signature }) {
-      const user = email === undefined ? findUserByLogin(login ?? 0) : findUserByEmail(email);
-      if (user === null) throw new Error(`The sandbox has no user ${email ?? login}`);
-      return tokens.mint({
-        subject: user.id,
-        login: login ?? user.login,
-        group: group ?? user.group,
-        expiresInSeconds,
-        signature,
-      });
-    },
-    revoke(which) {
-      if ('token' in which) tokens.revoke(which.token);
-      else tokens.revokeLogin(which.login);
-    },
-    tick(times = 1) {
-      for (let i = 0; i < times; i += 1) world().tick();
-    },
-    putPrice: (symbol, price) => world().putPrice(symbol, price),
-    changeCatalog(change) {
-      const { catalogs } = world();
-      const { add, remove, broken, empty } = change;
-      const differs = [change.change, add, remove, broken, empty].some((it) => it !== undefined);
-      if (differs) catalogs.change(change);
-      catalogs.setHeaders(change);
-    },
-    reset() {
-      renew();
-      faults.clear();
-      observations.clear();
-      tokens.reset();
-    },
-  };
+/** The control API of the sandbox for tests and operators; `/sandbox/…` is the same over HTTP. */
+export class SandboxControl {
+  readonly #parts: ControlParts;
+  #world: World;
+
+  constructor(parts: ControlParts) {
+    this.#parts = parts;
+    this.#world = parts.newWorld(900_000_000);
+  }
+
+  get world(): World {
+    return this.#world;
+  }
+
+  fail(fault: Fault): void {
+    this.#parts.faults.add(fault);
+  }
+
+  faults(): readonly Fault[] {
+    return this.#parts.faults.list();
+  }
+
+  clearFaults(): void {
+    this.#parts.faults.clear();
+  }
+
+  /** Counts the calls of an operation, or of all of them. */
+  calls(operation?: OperationName, login?: number): number {
+    return this.#parts.observations.count(operation, login);
+  }
+
+  callCounts(): CallCounts {
+    return this.#parts.observations.counts();
+  }
+
+  /** Resets counts and recorded requests. */
+  clearCalls(): void {
+    this.#parts.observations.clear();
+  }
+
+  /** Returns the last requests, oldest first. */
+  requests(operation?: OperationName): readonly RecordedRequest[] {
+    return this.#parts.observations.requests(operation);
+  }
+
+  /** Returns every applied order, oldest first. */
+  orders(): readonly LedgerEntry[] {
+    return this.#world.ledger.entries();
+  }
+
+  token({ email, login, group, expiresInSeconds, signature }: TokenOptionsInput): string {
+    const user = email === undefined ? findUserByLogin(login ?? 0) : findUserByEmail(email);
+    if (user === null) throw new Refused(`The sandbox has no user ${email ?? login}`);
+    return this.#parts.tokens.mint({
+      subject: user.id,
+      login: login ?? user.login,
+      group: group ?? user.group,
+      expiresInSeconds,
+      signature,
+    });
+  }
+
+  revoke(which: { readonly token: string } | { readonly login: number }): void {
+    if ('token' in which) this.#parts.tokens.revoke(which.token);
+    else this.#parts.tokens.revokeLogin(which.login);
+  }
+
+  tick(times = 1): void {
+    for (let i = 0; i < times; i += 1) this.#world.tick();
+  }
+
+  /** Sets a price and synchronously executes what it triggers. Returns false for an unknown instrument. */
+  putPrice(symbol: string, price: number): boolean {
+    return this.#world.putPrice(symbol, price);
+  }
+
+  changeCatalog(change: CatalogChange & CatalogHeaders): void {
+    const { catalogs } = this.#world;
+    const { add, remove, broken, empty } = change;
+    const differs = [change.change, add, remove, broken, empty].some((it) => it !== undefined);
+    if (differs) catalogs.change(change);
+    catalogs.setHeaders(change);
+  }
+
+  /** Restores accounts, prices and catalogs from the seed, and clears faults, calls and revocations. */
+  reset(): void {
+    this.#world = this.#parts.newWorld(this.#world.desk.lastOrderId);
+    this.#parts.faults.clear();
+    this.#parts.observations.clear();
+    this.#parts.tokens.reset();
+  }
 }

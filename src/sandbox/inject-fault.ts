@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Writable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import type { Fault, FaultKind } from './faults.ts';
 import { json, type Reply } from './http.ts';
@@ -115,14 +116,16 @@ function cutHead(response: ServerResponse): void {
 }
 
 async function oversize(response: ServerResponse, reply: Reply, bytes: number): Promise<void> {
-  const chunk = Buffer.alloc(65_536, 'a');
   response.writeHead(reply.status, typed(reply.headers));
-  response.write('["');
-  for (let sent = 0; sent < bytes && !response.destroyed; sent += chunk.length) {
-    // Back-pressure keeps the sandbox's own memory small.
-    if (!response.write(chunk)) await drainedOrClosed(response);
-  }
-  response.end('"]');
+  // Back-pressure keeps the sandbox's own memory small. A caller that leaves ends it early.
+  await pipeline(Readable.from(longText(bytes)), response).catch(() => {});
+}
+
+function* longText(bytes: number): Generator<string> {
+  const chunk = 'a'.repeat(65_536);
+  yield '["';
+  for (let sent = 0; sent < bytes; sent += chunk.length) yield chunk;
+  yield '"]';
 }
 
 /** Gzip members may be concatenated, so a gigabyte of blanks costs a megabyte to send. */
@@ -142,17 +145,4 @@ function gzipBomb(response: ServerResponse, reply: Reply, bytes: number): void {
 
 function typed(headers: Reply['headers']) {
   return { 'content-type': 'application/json; charset=utf-8', ...headers };
-}
-
-/** Resolves when a stream takes more data, or never will. */
-export function drainedOrClosed(stream: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      stream.off('drain', done);
-      stream.off('close', done);
-      resolve();
-    };
-    stream.on('drain', done);
-    stream.on('close', done);
-  });
 }

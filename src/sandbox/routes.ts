@@ -10,50 +10,34 @@ export interface Route {
 
 export type Routing = Route | 'unknown' | 'wrong-method' | 'bad-encoding';
 
-interface Row {
-  readonly operation: OperationName;
-  readonly call: string;
+interface Row extends Omit<Route, 'params'> {
   readonly verb: string;
-  readonly path: string;
-}
-
-interface Sent {
-  readonly method: string;
-  readonly path: string;
+  readonly pattern: RegExp;
 }
 
 const PARAMETER = /\{(\w+)\}/;
 
 /** Finds the operation, and its call, of an HTTP method and a path. */
-export function createRoutes(mobileWallet: string): (verb: string, path: string) => Routing {
-  return createRouter(
-    OPERATION_NAMES.flatMap((operation) => {
-      const calls: Readonly<Record<string, Sent>> = OPERATIONS[operation].calls;
-      return Object.entries(calls).map(([call, { method, path }]) => ({
+export class Routes {
+  readonly #rows: readonly Row[];
+
+  constructor(mobileWallet: string) {
+    const rows = OPERATION_NAMES.flatMap((operation) =>
+      Object.entries<Sent>(OPERATIONS[operation].calls).map(([call, { method, path }]) => ({
         operation,
         call,
         verb: method,
         path: path.replace('{provider}', encodeURIComponent(mobileWallet)),
-      }));
-    }),
-  );
-}
+      })),
+    );
+    // A path without a parameter precedes one with a parameter in its place.
+    const sorted = rows.toSorted((a, b) => parametersIn(a.path) - parametersIn(b.path));
+    this.#rows = sorted.map(({ path, ...row }) => ({ ...row, pattern: patternOf(path) }));
+  }
 
-/** A path without a parameter precedes one with a parameter in its place. */
-function createRouter(rows: readonly Row[]): (verb: string, path: string) => Routing {
-  const isOpen = ({ path }: Row) => PARAMETER.test(path);
-  const fixed = rows.filter((row) => !isOpen(row));
-  const byRequest = new Map(
-    fixed.map(({ verb, path, operation, call }) => [`${verb} ${path}`, { operation, call }]),
-  );
-  const paths = new Set(fixed.map(({ path }) => path));
-  const open = rows.filter(isOpen).map((row) => ({ ...row, pattern: patternOf(row.path) }));
-
-  return (verb, path) => {
-    const found = byRequest.get(`${verb} ${path}`);
-    if (found !== undefined) return { ...found, params: {} };
-    let isKnown = paths.has(path);
-    for (const row of open) {
+  find(verb: string, path: string): Routing {
+    let isKnown = false;
+    for (const row of this.#rows) {
       const match = row.pattern.exec(path);
       if (match === null) continue;
       isKnown = true;
@@ -63,7 +47,16 @@ function createRouter(rows: readonly Row[]): (verb: string, path: string) => Rou
       return { operation: row.operation, call: row.call, params };
     }
     return isKnown ? 'wrong-method' : 'unknown';
-  };
+  }
+}
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+}
+
+function parametersIn(path: string): number {
+  return path.split(PARAMETER).length;
 }
 
 function patternOf(path: string): RegExp {

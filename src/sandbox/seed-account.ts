@@ -16,8 +16,8 @@ import { firstMethods } from './withdrawal-methods.ts';
 
 export interface SeedOptions {
   readonly seed: string;
-  /** Returns what a group may trade, without the test instruments, in a stable order. */
-  readonly tradeable: (group: string) => readonly Listed[];
+  /** What the user's group may trade, without the test instruments, in a stable order. */
+  readonly tradeable: readonly Listed[];
   /** The prices that positions and orders are made from. */
   readonly quotes: Quotes;
   readonly hold: (account: Account, holding: OpenPosition | PendingOrder) => void;
@@ -41,7 +41,7 @@ export function seedAccount(user: SandboxUser, options: SeedOptions): Account {
   };
   const random = createRandom(`${options.seed}/account/${user.login}`);
   const count = user.positions + user.orders;
-  for (const [i, listed] of choose(user, count, random, options.tradeable(user.group)).entries()) {
+  for (const [i, listed] of choose(user, count, random, options.tradeable).entries()) {
     const terms = termsOf(user, i, listed, random, options.quotes);
     if (terms === null) continue;
     const isPending = i >= user.positions;

@@ -7,13 +7,13 @@ import type { Observations } from './observations.ts';
 import { HANDLERS } from './operations/table.ts';
 import { refuse } from './refusals.ts';
 import { respond } from './respond.ts';
-import type { createRoutes, Route } from './routes.ts';
+import type { Route, Routes } from './routes.ts';
 
 export interface ServerParts {
-  readonly context: Context;
+  readonly context: () => Context;
   readonly faults: Faults;
   readonly observations: Observations;
-  readonly routes: ReturnType<typeof createRoutes>;
+  readonly routes: Routes;
   /** The prefix of every path except the control API's. */
   readonly pathPrefix: string;
   /** Handles requests under `/sandbox/`. */
@@ -44,12 +44,12 @@ async function serve(
   response: ServerResponse,
   path: string,
 ): Promise<void> {
-  const { context, faults, observations, routes, pathPrefix } = parts;
-  const { clock } = context;
-  const atMs = clock.now();
+  const { faults, observations, routes, pathPrefix } = parts;
+  const context = parts.context();
+  const atMs = context.clock.now();
   const verb = request.method ?? 'GET';
   const routed = path.startsWith(pathPrefix)
-    ? routes(verb, path.slice(pathPrefix.length))
+    ? routes.find(verb, path.slice(pathPrefix.length))
     : 'unknown';
   const route = typeof routed === 'string' ? null : routed;
   const bytes = verb === 'GET' ? NO_BODY : await readBody(request);

@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import type { Context } from './call.ts';
-import { createControl, type SandboxControl } from './control.ts';
+import { SandboxControl } from './control.ts';
 import { createControlListener } from './control-http.ts';
 import { Faults } from './faults.ts';
 import { Observations } from './observations.ts';
-import { createRoutes } from './routes.ts';
+import { Routes } from './routes.ts';
 import { createListener } from './server.ts';
 import { Tokens } from './tokens.ts';
 import { Waits } from './waits.ts';
-import { createWorld } from './world.ts';
+import { World } from './world.ts';
 
 export interface SandboxOptions {
   readonly seed?: string | undefined;
@@ -37,97 +36,102 @@ export interface SandboxOptions {
   readonly pathPrefix?: string | undefined;
 }
 
-export interface Sandbox extends SandboxControl, AsyncDisposable {
-  /** The gateway's base URL. */
-  readonly url: string;
-  readonly port: number;
+/** A sandbox gateway, with its controls. */
+export class Sandbox extends SandboxControl implements AsyncDisposable {
   readonly secret: string;
-  close(): Promise<void>;
+  readonly #pathPrefix: string;
+  readonly #server: Server;
+  readonly #waits: Waits;
+  readonly #clock: Clock;
+  #url = '';
+  #port = 0;
+  #stopTicking = () => {};
+
+  constructor(options: SandboxOptions) {
+    const { seed = '1', instruments = 500, clock = systemClock, pathPrefix = '' } = options;
+    const { mobileWallet = 'mobile-wallet', secret = secretOf(seed) } = options;
+    const tokens = new Tokens({
+      secret,
+      ttlSeconds: options.tokenTtlSeconds ?? 28_800,
+      loginClaim: options.loginClaim ?? 'login',
+      groupClaim: options.groupClaim ?? 'group',
+      clock,
+    });
+    const faults = new Faults(clock);
+    const observations = new Observations();
+    const newWorld = (lastOrderId: number) => new World({ seed, instruments, clock, lastOrderId });
+    super({ newWorld, tokens, faults, observations });
+    const waits = new Waits(clock);
+    this.secret = secret;
+    this.#pathPrefix = pathPrefix;
+    this.#clock = clock;
+    this.#waits = waits;
+    const listener = createListener({
+      context: () => ({
+        world: this.world,
+        tokens,
+        clock,
+        directionField: options.directionField ?? 'direction',
+        mobileWallet,
+        slowMs: options.slowMs ?? 20_000,
+        wait: (ms) => waits.wait(ms),
+      }),
+      faults,
+      observations,
+      routes: new Routes(mobileWallet),
+      pathPrefix,
+      control: createControlListener(this, observations, clock),
+    });
+    this.#server = createServer(listener);
+    this.#server.keepAliveTimeout = 65_000;
+  }
+
+  /** The gateway's base URL. */
+  get url(): string {
+    return this.#url;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  async listen(host: string, port: number): Promise<void> {
+    this.#server.listen(port, host);
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port;
+    const name = host.includes(':') ? `[${host}]` : host;
+    this.#url = `http://${name}:${this.#port}${this.#pathPrefix}`;
+  }
+
+  tickEvery(ms: number): void {
+    this.#stopTicking = this.#clock.after(ms, () => {
+      this.tick();
+      this.tickEvery(ms);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stopTicking();
+    this.#waits.end();
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
 }
 
 /** Starts the sandbox gateway on a local port. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { seed = '1', instruments = 500, tickMs = 1_000, clock = systemClock } = options;
-  const { host = '127.0.0.1', port = 0, pathPrefix = '', mobileWallet = 'mobile-wallet' } = options;
-  const secret = options.secret ?? secretOf(seed);
-  let lastOrderId = 900_000_000;
-  const nextOrderId = () => {
-    lastOrderId += 1;
-    return lastOrderId;
-  };
-  const renewed = () => createWorld({ seed, instruments, clock, nextOrderId });
-  let world = renewed();
-  const tokens = new Tokens({
-    secret,
-    ttlSeconds: options.tokenTtlSeconds ?? 28_800,
-    loginClaim: options.loginClaim ?? 'login',
-    groupClaim: options.groupClaim ?? 'group',
-    clock,
-  });
-  const waits = new Waits(clock);
-  const faults = new Faults(clock);
-  const observations = new Observations();
-  const context: Context = {
-    get world() {
-      return world;
-    },
-    tokens,
-    clock,
-    directionField: options.directionField ?? 'direction',
-    mobileWallet,
-    slowMs: options.slowMs ?? 20_000,
-    wait: (ms) => waits.wait(ms),
-  };
-  const control = createControl({
-    world: () => world,
-    renew: () => {
-      world = renewed();
-    },
-    tokens,
-    faults,
-    observations,
-  });
-  const server = createServer(
-    createListener({
-      context,
-      faults,
-      observations,
-      routes: createRoutes(mobileWallet),
-      pathPrefix,
-      control: createControlListener(control, observations, clock),
-    }),
-  );
-  server.keepAliveTimeout = 65_000;
-  server.listen(port, host);
-  await once(server, 'listening');
-  const bound = (server.address() as AddressInfo).port;
-
-  let stopTicking = () => {};
-  const schedule = () => {
-    stopTicking = clock.after(tickMs, () => {
-      world.tick();
-      schedule();
-    });
-  };
-  if (tickMs > 0) schedule();
-
-  const close = async () => {
-    stopTicking();
-    waits.end();
-    if (!server.listening) return;
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  return {
-    ...control,
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}${pathPrefix}`,
-    port: bound,
-    secret,
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  const { host = '127.0.0.1', port = 0, tickMs = 1_000 } = options;
+  const sandbox = new Sandbox(options);
+  await sandbox.listen(host, port);
+  if (tickMs > 0) sandbox.tickEvery(tickMs);
+  return sandbox;
 }
 
 /** Deterministic per seed, so that a token stays valid after a restart of the sandbox. */

@@ -107,12 +107,12 @@ test('op 10 is read at every fifth poll while the session is selected, and not f
   await using own = await startTestApp({ POSITIONS_POLL_MS: '100' });
   const client = opened(webSocketClient(own, own.sandbox.token(DEMO)));
   const orders = client.watch({}, `subscription { ${POSITIONS} orders { closed } } }`);
-  const { calls } = own.sandbox;
-  await eventually(() => calls('getOpenPositions') > 5, orders.whileOpen);
-  const before = calls('getSession');
+  const { sandbox } = own;
+  await eventually(() => sandbox.calls('getOpenPositions') > 5, orders.whileOpen);
+  const before = sandbox.calls('getSession');
   expect(before).toBeLessThanOrEqual(2);
   const watcher = client.watch({}, ACCOUNT);
-  await eventually(() => calls('getSession') > before + 2, watcher.whileOpen);
+  await eventually(() => sandbox.calls('getSession') > before + 2, watcher.whileOpen);
 });
 
 test('a field of an event comes from the feed or is refused, and never costs a call', async () => {
