@@ -2,13 +2,16 @@ import type { Sandbox } from '../../src/sandbox/start.ts';
 
 /** Places an order at the sandbox itself, as another device does that does not come through here; its id, or null where it is refused. */
 export async function orderElsewhere(
-  { url, token }: Sandbox,
+  sandbox: Sandbox,
   email: string,
   order: Readonly<Record<string, unknown>> = {},
 ): Promise<string | null> {
-  const response = await fetch(`${url}/trading/positions`, {
+  const response = await fetch(`${sandbox.url}/trading/positions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token({ email })}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${sandbox.token({ email })}`,
+      'content-type': 'application/json',
+    },
     body: JSON.stringify({ symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1, ...order }),
   });
   const { success, orderId } = (await response.json()) as { success: boolean; orderId: string };
