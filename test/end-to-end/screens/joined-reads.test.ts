@@ -62,3 +62,34 @@ test('a read after a write joins no earlier call; another account’s write chan
     expect.any(Number),
   ]);
 });
+
+test('a read after a write without a user joins no earlier call', async () => {
+  await using world = await openHeld();
+  const { app, held, token } = world;
+  held.hold(/withdrawal-methods/);
+  const early = app.query('{ withdrawalMethods { id } }', { token });
+  await eventually(() => expect(held.waiting).toBe(1));
+  // The write is no account’s, so it makes no call outdated. Only the mutation knows that this read comes later.
+  const document = `mutation { forgotPassword(input: { email: "demo@example.com" }) {
+    ... on Acknowledged { withdrawalMethods { id } } } }`;
+  const late = app.query(document, { token });
+  await eventually(() => expect(held.waiting).toBe(2));
+  held.release();
+  const [before, after] = await Promise.all([early, late]);
+  expect(after.errors).toEqual([]);
+  expect(after.data.forgotPassword).toEqual(before.data);
+});
+
+test('a session with maxAge 0 joins no earlier call', async () => {
+  await using world = await openHeld();
+  const { app, held, token } = world;
+  held.hold(/session/);
+  const session = () => app.query('{ session(maxAge: 0) { login } }', { token });
+  const early = session();
+  await eventually(() => expect(held.waiting).toBe(1));
+  const late = session();
+  await eventually(() => expect(held.waiting).toBe(2));
+  held.release();
+  const answers = await Promise.all([early, late]);
+  expect(answers.map(({ data }) => data.session.login)).toEqual(['700001', '700001']);
+});

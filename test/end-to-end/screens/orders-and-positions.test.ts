@@ -53,9 +53,10 @@ describe('orders beside positions', () => {
     await using app = await startTestApp({ POSITIONS_POLL_MS: '20000' });
     const token = await app.signIn();
     await using client = webSocketClient(app, token);
-    const fake = (operation: 'getSession' | 'getOpenPositions', body: unknown) =>
-      app.sandbox.fail({ operation, kind: 'status', status: 200, body });
-    fake('getOpenPositions', { positions: rows(...listed) });
+    const fake = (operation: 'getSession' | 'getOpenPositions', body: unknown, delayMs = 0) =>
+      app.sandbox.fail({ operation, kind: 'status', status: 200, body, delayMs });
+    // The snapshot is answered first.
+    fake('getOpenPositions', { positions: rows(...listed) }, 200);
     fake('getSession', snapshot([], inSnapshot));
     if (maxAge) {
       const watcher = client.watch();
