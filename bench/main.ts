@@ -48,10 +48,8 @@ async function measure(): Promise<void> {
   const runs: RowSamples[][] = [];
   let subjectNames: readonly string[] = [];
   for (let run = 0; run < pace.processes; run += 1) {
-    await using subjects = await openSubjects({ besides: values.beside, peers });
-    const rows = subjects.workloads.filter(
-      ({ name }) => names.length === 0 || names.includes(name),
-    );
+    await using subjects = await openSubjects({ rows: names, besides: values.beside, peers });
+    const rows = subjects.workloads;
     if (names.length > 0 && rows.length !== names.length) throw new Error(USAGE);
     // What a process has answered before decides how V8 compiles the rest.
     const rotated = [...rows.slice(run % rows.length), ...rows.slice(0, run % rows.length)];

@@ -13,14 +13,16 @@ const CLIENTS = 16;
 const SYMBOLS = '{ catalog { instruments { symbol name } } }';
 
 export interface Guests {
+  /** The rows to measure; all of them where none is named. */
+  readonly rows: readonly string[];
   /** More of this project's processes: flags of Node, settings as NAME=value, or folders of other checkouts. */
   readonly besides: readonly string[];
   /** Servers made of other libraries. */
   readonly peers: boolean;
 }
 
-/** All subjects started, and checked to answer alike. */
-export async function openSubjects({ besides, peers }: Guests) {
+/** All subjects started, and checked to answer the measured rows alike. */
+export async function openSubjects({ rows, besides, peers }: Guests) {
   await using opened = new AsyncDisposableStack();
   const gateway = opened.use(await startGateway(INSTRUMENTS, CLIENTS));
   const join = async (starting: Promise<Subject>) => {
@@ -34,7 +36,9 @@ export async function openSubjects({ besides, peers }: Guests) {
   const model = await startOurs(gateway, 'model');
   await using _compared = model.process;
   const { data } = await model.ask({ path: '', document: SYMBOLS, variables: {} });
-  const workloads = createWorkloads(Object(data).catalog.instruments);
+  const workloads = createWorkloads(Object(data).catalog.instruments).filter(
+    ({ name }) => rows.length === 0 || rows.includes(name),
+  );
   // The wire first: it is the baseline of the others.
   const subjects = [
     await join(startWire(gateway, model, workloads)),
