@@ -35,7 +35,7 @@ async function openTenants() {
   return {
     ...tenants,
     seen,
-    gateway: { ...tenants.a, url: server.url } as Sandbox,
+    url: server.url,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await Promise.all([tenants.a.close(), tenants.b.close()]);
@@ -45,8 +45,8 @@ async function openTenants() {
 
 const tenants = await openTenants();
 const app = await startTestApp(
-  { GATEWAY_FORWARD_HEADERS: 'X-Brand, X-Tenant' },
-  { gateway: tenants.gateway },
+  { GATEWAY_URL: tenants.url, GATEWAY_FORWARD_HEADERS: 'X-Brand, X-Tenant' },
+  { gateway: tenants.a },
 );
 afterAll(async () => {
   await app.close();
@@ -130,8 +130,8 @@ describe('a header that goes on', () => {
 
 test('a cookie whose token one tenant refuses stays for the others', async () => {
   await using cookies = await startTestApp(
-    { GATEWAY_FORWARD_HEADERS: 'x-tenant', AUTH_COOKIE: 'session' },
-    { gateway: tenants.gateway },
+    { GATEWAY_URL: tenants.url, GATEWAY_FORWARD_HEADERS: 'x-tenant', AUTH_COOKIE: 'session' },
+    { gateway: tenants.a },
   );
   for (const tenant of ['a', 'c']) {
     const headers = { cookie: `session=${token}`, 'x-tenant': tenant };
@@ -143,8 +143,8 @@ test('a cookie whose token one tenant refuses stays for the others', async () =>
 
 test('a signature that is valid proves the login of no tenant: the gateway is asked', async () => {
   await using signed = await startTestApp(
-    { GATEWAY_FORWARD_HEADERS: 'x-tenant', JWT_SECRET: SECRET },
-    { gateway: tenants.gateway },
+    { GATEWAY_URL: tenants.url, GATEWAY_FORWARD_HEADERS: 'x-tenant', JWT_SECRET: SECRET },
+    { gateway: tenants.a },
   );
   const query = (tenant: string) => signed.query(ACCOUNT, by(tenant));
   expect((await query('a')).errors).toEqual([]);

@@ -62,6 +62,11 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       });
       expect(await seriesValue(app, 'degraded{reason="redis"}')).toBe(1);
       if (reason === 'away') expect(await seriesValue(app, 'redis_up')).toBe(0);
+      const lines = () => app.logged.map((line): Line => JSON.parse(line));
+      const isBack = ({ msg }: Line) => msg === 'Redis is back';
+      const isWarned = (line: Line) => line.reason === reason && !isBack(line);
+      // Within five seconds of the start a Redis that is away is no warning yet.
+      await eventually(() => lines().some(isWarned));
 
       await end(admin, redis);
       // A Redis that was started anew has lost records, and its readiness says that alone.
@@ -71,11 +76,9 @@ describeWithRedis('a Redis that fails', (serverPath) => {
         expect(reasons).toEqual(isLoss ? ['order-gap'] : []);
       });
       expect(await order()).toMatch(isLoss ? 'IDEMPOTENCY_UNAVAILABLE' : /^Order/);
-      const isBack = ({ msg }: Line) => msg === 'Redis is back';
-      const lines = () => app.logged.map((line): Line => JSON.parse(line));
       await eventually(() => lines().some(isBack));
       const told = lines().filter(({ msg }) => msg.startsWith('Redis '));
-      const warned = told.filter((line) => line.reason === reason && !isBack(line));
+      const warned = told.filter(isWarned);
       // A busy machine may have another episode, which has a line of its own.
       expect(warned.length).toBeLessThanOrEqual(told.filter(isBack).length);
       expect(warned.length).toBeGreaterThan(0);
