@@ -76,7 +76,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await using redis = await startCopiedRedis(serverPath, [0]);
     const { primary, copies } = redis;
     await using one = await openReadyReplica(primary.url, TIMEOUT);
-    await eventually(() => reserved(one.records, '1', 'doubted', LONG_OVER_MS));
+    await eventually(() => one.records.reserve(request('1', 'doubted', LONG_OVER_MS)));
     using operator = await operatorOf(primary);
     const kept = await eventually(() => reserved(one.records, '1', 'kept'));
     await one.records.settle(kept, accepted);
@@ -157,7 +157,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
     const early = await eventually(() => reserved(one.records, '1', 'early'));
     await using other = await openReadyReplica(redis.primary.url, TIMEOUT);
-    await eventually(() => reserved(one.records, '1', 'doubted', LONG_OVER_MS));
+    await eventually(() => one.records.reserve(request('1', 'doubted', LONG_OVER_MS)));
     using operator = await operatorOf(redis.primary);
     copy?.redis.signal('SIGSTOP');
     const told = (asked: Promise<unknown>) => asked.then(String, (error: Error) => error.message);
