@@ -60,6 +60,8 @@ interface Refusal {
   /** Answers to calls that began before this logical time do not count. */
   readonly atTime: number;
   readonly expiresAtMs: number | null;
+  /** Whether the token has a valid signature. A forged one proves nothing, whether or not its refusal is evicted. */
+  isSigned: boolean;
 }
 
 type Asking = Pick<Viewer, 'tokenHash'>;
@@ -82,8 +84,9 @@ export class ProofLedger {
     this.#refusals = growingLru({
       maxEntries,
       entryBytes: 250,
-      onEvict: ({ atTime, expiresAtMs }) => {
+      onEvict: ({ atTime, expiresAtMs, isSigned }) => {
         this.#evictedAtTime = Math.max(this.#evictedAtTime, atTime);
+        if (!isSigned) return;
         this.#evictedUntilMs = Math.max(this.#evictedUntilMs, expiresAtMs ?? Infinity);
       },
     });
@@ -150,7 +153,11 @@ export class ProofLedger {
 
   /** Records that the token's signature is valid. */
   verified(viewer: Viewer): void {
-    if (this.#refusals.has(viewer.tokenHash)) return;
+    const refusal = this.#refusals.get(viewer.tokenHash);
+    if (refusal !== undefined) {
+      refusal.isSigned = true;
+      return;
+    }
     if (this.#options.clock.date() >= this.#evictedUntilMs)
       this.#evidenceOf(viewer).isSigned = true;
   }
@@ -181,9 +188,12 @@ export class ProofLedger {
     const evidence = this.#evidence.get(tokenHash);
     const hasCounted =
       evidence !== undefined && (evidence.isSigned || evidence.acceptedAtMs !== -Infinity);
-    const isNews = hasCounted || !this.#refusals.has(tokenHash);
+    const former = this.#refusals.get(tokenHash);
+    const isNews = hasCounted || former === undefined;
+    const isSigned = evidence?.isSigned === true || former?.isSigned === true;
     evidence?.losesAll();
-    this.#refusals.set(tokenHash, { atTime: this.#options.logicalClock.next(), expiresAtMs });
+    const atTime = this.#options.logicalClock.next();
+    this.#refusals.set(tokenHash, { atTime, expiresAtMs, isSigned });
     if (isNews) this.#options.onJudged?.('refused');
   }
 

@@ -225,6 +225,14 @@ describe('however many tokens come after a token that was refused', () => {
     expect(ledger.account(viewerOf('another'))).not.toBeNull();
   });
 
+  test('and were forged, the signatures of others count as before', () => {
+    const { ledger } = setUp({ maxTokens: 2 });
+    const forged = ['a', 'b', 'c'].map((token) => viewerOf(token, { expiresAtMs: null }));
+    for (const viewer of [...forged, ...forged]) ledger.refused(viewer);
+    ledger.verified(demo);
+    expect(ledger.account(demo)).not.toBeNull();
+  });
+
   test('a call from before its refusal opens nothing', () => {
     const { ledger } = setUp({ maxTokens: 2 });
     const before = ledger.beginCall();
