@@ -46,13 +46,7 @@ export async function createVerifier(options: VerifierOptions): Promise<Verify |
   if (options.jwtSecret === null && options.jwtJwksUrl === null) return null;
   const jose = await import('jose');
   const secret = options.jwtSecret && new TextEncoder().encode(options.jwtSecret);
-  const fetcher = new KeySetFetcher(options);
-  const key = secret
-    ? () => secret
-    : jose.createRemoteJWKSet(new URL(options.jwtJwksUrl ?? ''), {
-        timeoutDuration: KEY_SET_TIMEOUT_MS,
-        [jose.customFetch]: (address, init) => fetcher.fetch(address, init),
-      });
+  const key = secret ? () => secret : keySetOf(jose, options);
   const expectations = {
     algorithms: secret ? SECRET_ALGORITHMS : KEY_SET_ALGORITHMS,
     clockTolerance: EXPIRY_LEEWAY_MS / 1000,
@@ -60,6 +54,14 @@ export async function createVerifier(options: VerifierOptions): Promise<Verify |
     ...(options.jwtAudience !== null && { audience: options.jwtAudience }),
   };
   return (token) => check(jose, () => jose.jwtVerify(token, key, expectations));
+}
+
+function keySetOf(jose: Jose, options: VerifierOptions) {
+  const fetcher = new KeySetFetcher(options);
+  return jose.createRemoteJWKSet(new URL(options.jwtJwksUrl ?? ''), {
+    timeoutDuration: KEY_SET_TIMEOUT_MS,
+    [jose.customFetch]: (address, init) => fetcher.fetch(address, init),
+  });
 }
 
 /** Fetches the key set for jose. Requests wait for a slow set; for a while after it has failed they do not. */
