@@ -98,6 +98,8 @@ class RedisOrderRecords implements OrderRecords {
   readonly #unsent = new UnsentReservations((reservation) => this.release(reservation));
   /** What the newest look has found; null before the first. */
   #seen: StoreLook | null = null;
+  /** Known even where Redis has no store yet. */
+  #durable: string | null = null;
   #failure: string | null = 'not connected yet';
   #cancelLook = () => {};
   #isClosed = false;
@@ -209,8 +211,8 @@ class RedisOrderRecords implements OrderRecords {
 
   /** Why a restart of Redis would forget orders; null where it would not, or may. */
   forgetsOrders(): string | null {
-    if (!this.#options.requiresAppendonly || this.#seen === null) return null;
-    return forgetfulness(this.#seen.durable);
+    if (!this.#options.requiresAppendonly || this.#durable === null) return null;
+    return forgetfulness(this.#durable);
   }
 
   /** Whether Redis takes commands. */
@@ -227,12 +229,14 @@ class RedisOrderRecords implements OrderRecords {
       const seen = readLook(await this.#store.run(LOOK, asked));
       this.#warnOf(seen, loss);
       this.#seen = seen;
+      this.#durable = seen.durable;
       this.#failure = seen.refusal;
       this.#unsent.releaseAll();
     } catch (error) {
       if (error instanceof RecordsAbsentError) {
         this.#options.onWarn(`${this.#store.marker} in Redis ${IS_NEW}`);
         this.#warnOfEviction(error.eviction);
+        this.#durable = error.durable;
         this.#failure = null;
       } else this.#failure = reasonOf(error);
     }

@@ -118,7 +118,7 @@ return {'written'}
 /** ARGV 10: the reservation. */
 export const RELEASE = script(`
 touch()
-local r = redis.call('HMGET', prefix .. 'record:' .. name, 'id', 'rank', 'deadline')
+local r = redis.call('HMGET', prefix .. 'record:' .. name, 'id', 'rank', 'deadline', 'told')
 if r[1] ~= ARGV[10] then
   -- Its reservation may still be on the way, over a connection that broke.
   redis.call('SET', prefix .. 'released:' .. ARGV[10], 1, 'PX', ${RELEASED_MS})
@@ -126,7 +126,7 @@ if r[1] ~= ARGV[10] then
 end
 if r[2] == '2' then return {'released'} end
 -- Clients may have been told that it is unknown.
-if r[2] == '1' or tonumber(r[3]) <= now then return {'late'} end
+if r[2] == '1' or r[4] or tonumber(r[3]) <= now then return {'late'} end
 drop(name)
 return {'released'}
 `);
@@ -167,7 +167,7 @@ return {'seen', cjson.encode({
   isIncomplete = isIncomplete(),
   lossUntilMs = tonumber(mark.lossUntil) or cjson.null,
   connected = connected(1000),
-  durable = string.match(info('persistence'), 'aof_enabled:(%d)') or 'untold',
+  durable = durable(),
   eviction = eviction() or cjson.null,
   refusal = type(probe) == 'table' and probe.err or cjson.null,
   isUndecided = undecided ~= nil,

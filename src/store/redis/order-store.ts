@@ -11,11 +11,14 @@ export class NotCopiedError extends RecordsUnavailableError {}
 /** No process of the service has used the prefix, or Redis was emptied. */
 export class RecordsAbsentError extends RecordsUnavailableError {
   override readonly message = 'Redis has no order records under this REDIS_PREFIX';
+  /** As `StoreLook` has them. */
   readonly eviction: string | null;
+  readonly durable: string | null;
 
-  constructor(eviction: string | null = null) {
+  constructor(eviction: string | null = null, durable: string | null = null) {
     super();
     this.eviction = eviction;
+    this.durable = durable;
   }
 }
 
@@ -141,7 +144,7 @@ export class OrderStore {
     const reply = await redis.run(script, [this.marker], [...common, ...values]);
     const [id, loss, wanted, answer] = Array.isArray(reply) ? reply : [];
     if (Array.isArray(answer) && answer[0] === 'absent') {
-      throw new RecordsAbsentError(textIn(answer[1]) || null);
+      throw new RecordsAbsentError(textIn(answer[1]) || null, textIn(answer[2]));
     }
     const read = answerIn(script, answer);
     this.#id = textIn(id);

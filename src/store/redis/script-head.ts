@@ -44,6 +44,8 @@ local function eviction()
   local isBounded = (tonumber(string.match(memory, 'maxmemory:(%d+)')) or 0) > 0
   return isBounded and policy ~= 'noeviction' and policy
 end
+-- Whether a restart of Redis keeps all that it has written.
+local function durable() return string.match(info('persistence'), 'aof_enabled:(%d)') or 'untold' end
 local mark = {}
 local fields = redis.call('HGETALL', marker)
 for i = 1, #fields, 2 do mark[fields[i]] = fields[i + 1] end
@@ -88,7 +90,7 @@ local function adopt(reach)
   note('reach', reach)
 end
 -- The replid of one primary changes when its first replica attaches, and then it has no former one.
-if not mark.id and ARGV[8] == '' then return {'', '', 0, {'absent', eviction() or ''}} end
+if not mark.id and ARGV[8] == '' then return {'', '', 0, {'absent', eviction() or '', durable()}} end
 local isNew = not mark.id
 local isOther = mark.run ~= run or mark.replid ~= replid and string.find(former, '[^0]') ~= nil
 if not mark.id then
@@ -141,11 +143,13 @@ local function taken(id)
   if ends <= surely then return nil end
   if not r[1] then return {'evicted'} end
   -- Its process died: from now on clients read that the outcome is unknown.
-  if r[5] == 'null' and tonumber(r[4]) <= now and not r[9] then
+  local isOver = r[9] or tonumber(r[4]) <= now
+  if r[5] == 'null' and isOver and not r[9] then
     redis.pcall('HSET', key, 'told', '1')
     changed(id)
   end
-  return {'held', r[1], r[2], r[3], math.max(0, tonumber(r[4]) - now), r[5], r[6] or 'null', r[7] or '', r[8] or ''}
+  -- What clients have read stays, even where the clock is set back.
+  return {'held', r[1], r[2], r[3], isOver and 0 or tonumber(r[4]) - now, r[5], r[6] or 'null', r[7] or '', r[8] or ''}
 end
 local function put(id, ends, isUnsent)
   redis.call('ZADD', index, ends, id)

@@ -191,4 +191,11 @@ describeWithRedis('a Redis that may drop records', (path) => {
     // A replica that joined and is gone would be missed when Redis loses its data.
     expect(await redis.command('DBSIZE')).toBe(0);
   });
+
+  test('over a restart is a problem in production, though it has no records yet', async () => {
+    await using redis = await startTestRedis(path);
+    const { text } = await check({ NODE_ENV: 'production', REDIS_URL: redis.url });
+    expect(text).toMatch(/REDIS_URL=.* appendonly no/);
+    expect(await redis.command('DBSIZE')).toBe(0);
+  });
 });

@@ -4,11 +4,12 @@ import { connectRedis } from '../../../src/store/redis/connection.ts';
 import { RELEASE, RESERVE } from '../../../src/store/redis/order-scripts.ts';
 import { OrderStore } from '../../../src/store/redis/order-store.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { disposed } from '../opened-records.ts';
 import { rejected, request, reserved } from '../order-records-contract.ts';
 import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
-import { openOperator, openReplica } from './replica.ts';
+import { openOperator, openReplica, PREFIX } from './replica.ts';
 
 describeWithRedis('order records in Redis', (serverPath) => {
   itIsAStoreOfOrderRecords(
@@ -51,6 +52,19 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await expect(other.records.reserve(repeat)).rejects.toMatchObject({
       name: 'RecordsForgottenError',
     });
+  });
+
+  test('an order that was read as overdue stays so though the clock is set back, and its key is not freed', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using one = await openReplica(redis.url);
+    const order = await reserved(one.records, '1', 'k', 1);
+    const find = () => one.records.find(order.account, 'k');
+    await eventually(async () => expect(await find()).toMatchObject({ pendingMs: 0 }));
+    // As a primary whose clock is behind has it.
+    await redis.command('HSET', `${PREFIX}:record:1:k`, 'deadline', `${Date.now() + 60_000}`);
+    expect(await find()).toMatchObject({ outcome: null, pendingMs: 0 });
+    await one.records.release(order);
+    expect(await find()).toMatchObject({ outcome: null, pendingMs: 0 });
   });
 
   test('a reservation that arrives after its release is refused, so that no key stays pending', async () => {
