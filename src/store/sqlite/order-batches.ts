@@ -111,6 +111,7 @@ export class OrderBatches {
       this.#isFull = this.#table.isFull();
       return done;
     });
+    this.#table.forgetOverdue();
     if (this.#failure !== null) {
       this.#failure = null;
       this.#options.onWarn(`${this.#options.path} can be used again`);

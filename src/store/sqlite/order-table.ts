@@ -221,6 +221,10 @@ export class OrderTable {
   /** Clients have read that these orders are overdue: they stay so, even where the date is set back. */
   tellOverdue(): void {
     for (const n of this.#overdue) this.#run('UPDATE orders SET told = 1 WHERE n = ?', n);
+  }
+
+  /** Called once `tellOverdue` is committed. */
+  forgetOverdue(): void {
     this.#overdue.clear();
   }
 
