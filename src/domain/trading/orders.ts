@@ -265,8 +265,10 @@ export class Orders {
       isOver = true;
     });
     try {
-      while (record.outcome === null && record.pendingMs > 0 && !isOver) {
-        await pause(clock, FOLLOW_POLL_MS);
+      for (let isLast = false; record.outcome === null && record.pendingMs > 0 && !isLast; ) {
+        // An answer that was on its way as the time ended is of before.
+        isLast = isOver;
+        if (!isLast) await pause(clock, FOLLOW_POLL_MS);
         const next = await this.#recorder.find(account, key);
         if (next?.id !== first.id) return null;
         record = next;
