@@ -21,7 +21,7 @@ export interface TokenOptionsInput {
 export class Refused extends Error {}
 
 export interface ControlParts {
-  readonly newWorld: (lastOrderId: number) => World;
+  readonly newWorld: () => World;
   readonly tokens: Tokens;
   readonly faults: Faults;
   readonly observations: Observations;
@@ -34,7 +34,7 @@ export class SandboxControl {
 
   constructor(parts: ControlParts) {
     this.#parts = parts;
-    this.#world = parts.newWorld(900_000_000);
+    this.#world = parts.newWorld();
   }
 
   get world(): World {
@@ -113,7 +113,7 @@ export class SandboxControl {
 
   /** Restores accounts, prices and catalogs from the seed, and clears faults, calls and revocations. */
   reset(): void {
-    this.#world = this.#parts.newWorld(this.#world.desk.lastOrderId);
+    this.#world = this.#parts.newWorld();
     this.#parts.faults.clear();
     this.#parts.observations.clear();
     this.#parts.tokens.reset();

@@ -17,7 +17,7 @@ export interface DeskOptions {
   readonly ledger: Ledger;
   readonly find: (symbol: string) => Listed | undefined;
   readonly nowMs: () => number;
-  readonly lastOrderId: number;
+  readonly nextOrderId: () => number;
 }
 
 interface Interest {
@@ -29,23 +29,16 @@ interface Interest {
 export class Desk {
   readonly #options: DeskOptions;
   readonly #interests = new Map<number, Set<Interest>>();
-  #lastOrderId: number;
 
   constructor(options: DeskOptions) {
     this.#options = options;
-    this.#lastOrderId = options.lastOrderId;
-  }
-
-  get lastOrderId(): number {
-    return this.#lastOrderId;
   }
 
   place(account: Account, request: OrderRequest, operation: OrderOperation): DeskAnswer {
-    const { market, ledger, find, nowMs } = this.#options;
+    const { market, ledger, find, nowMs, nextOrderId } = this.#options;
     const terms = termsOf(account, request, find(request.symbol), market);
     if (terms.kind === 'refused') return terms;
-    this.#lastOrderId += 1;
-    const orderId = String(this.#lastOrderId);
+    const orderId = String(nextOrderId());
     const createdAtMs = nowMs();
     const holding = { id: orderId, createdAtMs, comment: request.comment, ...terms.holding };
     const { isLimit } = terms;

@@ -10,7 +10,7 @@ import { respond } from './respond.ts';
 import type { Route, Routes } from './routes.ts';
 
 export interface ServerParts {
-  readonly context: () => Context;
+  readonly context: Context;
   readonly faults: Faults;
   readonly observations: Observations;
   readonly routes: Routes;
@@ -44,8 +44,7 @@ async function serve(
   response: ServerResponse,
   path: string,
 ): Promise<void> {
-  const { faults, observations, routes, pathPrefix } = parts;
-  const context = parts.context();
+  const { context, faults, observations, routes, pathPrefix } = parts;
   const atMs = context.clock.now();
   const verb = request.method ?? 'GET';
   const routed = path.startsWith(pathPrefix)

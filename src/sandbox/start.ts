@@ -59,23 +59,32 @@ export class Sandbox extends SandboxControl implements AsyncDisposable {
     });
     const faults = new Faults(clock);
     const observations = new Observations();
-    const newWorld = (lastOrderId: number) => new World({ seed, instruments, clock, lastOrderId });
+    let lastOrderId = 900_000_000;
+    const nextOrderId = () => {
+      lastOrderId += 1;
+      return lastOrderId;
+    };
+    const newWorld = () => new World({ seed, instruments, clock, nextOrderId });
     super({ newWorld, tokens, faults, observations });
     const waits = new Waits(clock);
     this.secret = secret;
     this.#pathPrefix = pathPrefix;
     this.#clock = clock;
     this.#waits = waits;
+    const currentWorld = () => this.world;
     const listener = createListener({
-      context: () => ({
-        world: this.world,
+      context: {
+        // A call that is delayed across a reset is of the new world.
+        get world() {
+          return currentWorld();
+        },
         tokens,
         clock,
         directionField: options.directionField ?? 'direction',
         mobileWallet,
         slowMs: options.slowMs ?? 20_000,
         wait: (ms) => waits.wait(ms),
-      }),
+      },
       faults,
       observations,
       routes: new Routes(mobileWallet),

@@ -13,8 +13,8 @@ export interface WorldOptions {
   readonly seed: string;
   readonly instruments: number;
   readonly clock: Clock;
-  /** Goes on after a reset: a number that is told twice would be another order's. */
-  readonly lastOrderId: number;
+  /** Goes on after a reset: a number that comes twice would be another order's. */
+  readonly nextOrderId: () => number;
 }
 
 /** A fixed date for the seed's prices, so that the same seed gives the same bytes. */
@@ -35,7 +35,7 @@ export class World {
   /** What each group may trade, without the test instruments. */
   readonly #tradeable = new Map<string, readonly Listed[]>();
 
-  constructor({ seed, instruments, clock, lastOrderId }: WorldOptions) {
+  constructor({ seed, instruments, clock, nextOrderId }: WorldOptions) {
     this.#seed = seed;
     this.#clock = clock;
     this.#instruments = createInstruments(seed, instruments);
@@ -48,7 +48,7 @@ export class World {
       ledger: this.ledger,
       find: (symbol) => this.#bySymbol.get(symbol),
       nowMs: () => clock.now(),
-      lastOrderId,
+      nextOrderId,
     });
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { openSandbox } from './sandbox-client.ts';
 
 async function story(seed: string): Promise<string[]> {
@@ -42,6 +43,10 @@ test('a number of an order is told once, resets or not', async () => {
     return place.sandbox.orders().at(-1)?.orderId;
   };
   const first = await numberOf();
+  const waiting = place.as('demo@example.com').order({ symbol: 'TEST.SLOW' });
+  await eventually(() => place.sandbox.calls('openPosition') === 2);
   place.sandbox.reset();
   expect(Number(await numberOf())).toBe(Number(first) + 1);
+  await place.clock.advance(60_000);
+  expect(Number(await waiting)).toBe(Number(first) + 2);
 });
