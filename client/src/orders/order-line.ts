@@ -29,7 +29,7 @@ export class OrderLine {
     this.#isDead = false;
     return withinTime(environment, ms, parent, async (time) => {
       // Without a WebSocket there is no other connection, so that a slow one is not given up.
-      const isWatched = exchange === undefined && environment.WebSocket !== null;
+      const isWatched = exchange === undefined && environment.WebSocket != null;
       const cancel = isWatched ? this.#watch(ms, time) : () => {};
       try {
         return await task(time, exchange);

@@ -142,6 +142,8 @@ function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSo
 
 test.each([
   ['none', null],
+  // As an app passes it that takes the platform's own, where there is none.
+  ['undefined', undefined as unknown as null],
   ['one that a proxy swallows', Swallowed as unknown as typeof WebSocket],
 ])('on a line that became slow an order is told; a WebSocket: %s', async (_, WebSocket) => {
   const device = createDevice(fetch, WebSocket);
