@@ -26,7 +26,8 @@ export class GatewayMetrics {
   readonly #brokenAnswers;
   /** The last rows of each list of an operation. An empty list changes nothing: an account without positions hides no loss. */
   readonly #lastRows = new Map<string, Map<string, SeenRows>>();
-  #watched: Watched | null = null;
+  /** One for each origin. */
+  readonly #watched: Watched[] = [];
   #clockSkew: { readonly ms: number | null } | null = null;
 
   constructor(registry: Registry) {
@@ -115,7 +116,7 @@ export class GatewayMetrics {
     resilience: Watched['resilience'],
     pools: Watched['pools'],
   ): void {
-    this.#watched = { operations, resilience, pools };
+    this.#watched.push({ operations, resilience, pools });
     for (const { name, effect, errors } of Object.values(operations)) {
       this.#addSeries(name, 'request');
       // Writes are never repeated.
@@ -136,25 +137,28 @@ export class GatewayMetrics {
   }
 
   *#circuits(): Generator<[number, string]> {
-    const { operations = {}, resilience } = this.#watched ?? {};
-    for (const backend of new Set(Object.values(operations).map((row) => row.backend))) {
-      yield [Number(resilience?.isOpen(backend)), backend];
+    for (const { operations, resilience } of this.#watched) {
+      for (const backend of new Set(Object.values(operations).map((row) => row.backend))) {
+        yield [Number(resilience.isOpen(backend)), backend];
+      }
     }
   }
 
   *#connections(): Generator<[number, string, string]> {
-    const { byArea = [], widths } = this.#watched?.pools ?? {};
-    for (const [area, { stats }] of byArea) {
-      yield [stats.running, area, 'used'];
-      yield [stats.connected, area, 'open'];
-      yield [widths?.[area] ?? 0, area, 'max'];
+    for (const { pools } of this.#watched) {
+      for (const [area, { stats }] of pools.byArea) {
+        yield [stats.running, area, 'used'];
+        yield [stats.connected, area, 'open'];
+        yield [pools.widths[area] ?? 0, area, 'max'];
+      }
     }
   }
 
   *#waiting(): Generator<[number, string]> {
-    const { pools, resilience } = this.#watched ?? {};
-    for (const [area, { stats }] of pools?.byArea ?? []) {
-      yield [stats.queued + (resilience?.waiting(area) ?? 0), area];
+    for (const { pools, resilience } of this.#watched) {
+      for (const [area, { stats }] of pools.byArea) {
+        yield [stats.queued + resilience.waiting(area), area];
+      }
     }
   }
 
