@@ -103,6 +103,23 @@ describe('a plugin', () => {
     }
   });
 
+  test('that copies a cached result sends its data, and nothing of the cache', async () => {
+    const plugin: TeamPlugin = {
+      onExecute: () => ({
+        onExecuteDone: ({ result, setResult }) =>
+          setResult({ ...result, extensions: { mine: true } }),
+      }),
+    };
+    await using app = await startTestApp({}, { plugins: [plugin] });
+    const token = await app.signIn();
+    for (let asked = 0; asked < 2; asked += 1) {
+      const { text } = await send(app, 'POST', '{ instrument(id: "AAPL") { name } }', { token });
+      const { extensions, ...answer } = JSON.parse(text);
+      expect(answer).toEqual({ data: { instrument: { name: 'Apple Inc.' } } });
+      expect(extensions).toMatchObject({ mine: true });
+    }
+  });
+
   test('changes the events of a subscription, and its source ends with its client', async () => {
     const plugin: TeamPlugin = {
       onSubscribe: () => ({

@@ -82,20 +82,25 @@ interface ResultBytes {
 
 /** A result that can be named, cached and sent again unchanged. Plugins alone look at its data. */
 export class CachedResult implements ExecutionResult {
-  readonly sent: ResultBytes;
+  /** Private, so that a plugin's copy of the result is one of the data alone. */
+  readonly #sent: ResultBytes;
   readonly data: Record<string, unknown> | null;
   declare readonly extensions?: Record<string, unknown>;
 
   constructor(sent: ResultBytes, data: Record<string, unknown> | null = null) {
-    this.sent = sent;
+    this.#sent = sent;
     this.data = data;
   }
 
+  get sent(): ResultBytes {
+    return this.#sent;
+  }
+
   withExtensions(extensions: Record<string, unknown>): CachedResult {
-    if (this.sent.bytes === null) return this;
+    if (this.#sent.bytes === null) return this;
     const end = Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`);
-    const bytes = Buffer.concat([this.sent.bytes.subarray(0, -1), end]);
-    const result = new CachedResult({ ...this.sent, bytes, packed: null }, this.data);
+    const bytes = Buffer.concat([this.#sent.bytes.subarray(0, -1), end]);
+    const result = new CachedResult({ ...this.#sent, bytes, packed: null }, this.data);
     return Object.assign(result, { extensions });
   }
 }
