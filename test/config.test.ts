@@ -197,6 +197,7 @@ describe('values that contradict each other are refused', () => {
     expect(problemsOf({ SHUTDOWN_GRACE_MS: '10s', ORDER_TIMEOUT_MS: '30000' })).toHaveLength(1);
     expect(problemsOf({ JWT_AUDIENCE: 'PORT', PORT: 'none' })).toHaveLength(2);
     const expected = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };
+    expect(problemsOf(expected)).toHaveLength(2);
     expect(problemsOf({ ...expected, JWT_SECRET: 'canary'.repeat(6) })).toEqual([]);
     expect(problemsOf({ ...expected, JWT_JWKS_URL: 'https://keys' })).toEqual([]);
     expect(problemsOf({ JWT_JWKS_URL: 'https://canary:word@keys' })).toEqual([

@@ -31,7 +31,21 @@ const RULES: readonly Rule[] = [
         ? null
         : `SHUTDOWN_GRACE_MS=${grace}: must be more than ORDER_TIMEOUT_MS (${order})`,
   ],
-  [['JWT_JWKS_URL', 'JWT_SECRET', 'JWT_ISSUER', 'JWT_AUDIENCE'], problemOfKeys],
+  [
+    ['JWT_JWKS_URL', 'JWT_SECRET'],
+    ({ jwtJwksUrl: url, jwtSecret }) =>
+      url === null || jwtSecret === null
+        ? null
+        : `JWT_JWKS_URL=${shown(url)}: must be unset where JWT_SECRET is set`,
+  ],
+  [
+    ['JWT_ISSUER', 'JWT_JWKS_URL', 'JWT_SECRET'],
+    (values) => withoutKey('JWT_ISSUER', values.jwtIssuer, values),
+  ],
+  [
+    ['JWT_AUDIENCE', 'JWT_JWKS_URL', 'JWT_SECRET'],
+    (values) => withoutKey('JWT_AUDIENCE', values.jwtAudience, values),
+  ],
   [
     ['GATEWAY_FORWARD_HEADERS', 'GATEWAY_HEADERS'],
     ({ gatewayForwardHeaders: forwarded, gatewayHeaders: fixed }) => {
@@ -57,14 +71,13 @@ export function contradictions(values: Values, faulty: ReadonlySet<SettingName>)
     .filter((problem) => problem !== null);
 }
 
-/** Without a key nothing would be verified, while the operator believes that it is. */
-function problemOfKeys({ jwtJwksUrl, jwtSecret, jwtIssuer, jwtAudience }: Values): string | null {
-  if (jwtJwksUrl !== null && jwtSecret !== null) {
-    return `JWT_JWKS_URL=${shown(jwtJwksUrl)}: must be unset where JWT_SECRET is set`;
-  }
-  const expected = jwtIssuer ?? jwtAudience;
+/** An operator would believe that tokens are verified, while no key is set. */
+function withoutKey(
+  name: SettingName,
+  expected: string | null,
+  { jwtJwksUrl, jwtSecret }: Values,
+): string | null {
   if (expected === null || jwtJwksUrl !== null || jwtSecret !== null) return null;
-  const name = jwtIssuer === null ? 'JWT_AUDIENCE' : 'JWT_ISSUER';
   return `${name}=${shown(expected)}: must be unset without JWT_JWKS_URL or JWT_SECRET`;
 }
 
