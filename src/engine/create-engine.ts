@@ -56,22 +56,16 @@ export type Engine = ReturnType<typeof createEngine>;
 /** Serves a schema over HTTP, event streams and WebSockets. Nothing listens yet. */
 export function createEngine(options: EngineOptions) {
   const { readiness, cachedResponsesBytes, connections } = options;
-  const caches = {
-    responses: new ResponseCache(cachedResponsesBytes),
-    persisted: new PersistedDocuments(options),
-  };
-  const settings = settingsOf(options, pipelineOf(options, caches));
+  const responses = new ResponseCache(cachedResponsesBytes);
+  const settings = settingsOf(options, pipelineOf(options, responses));
   const webSockets = new WebSocketEndpoint(settings);
   const { most: maxConnections, lingerMs } = connections;
   const ofServer = { readiness, webSockets, lingerMs, maxConnections };
   const server = new HttpServer({ ...options, ...settings, ...ofServer });
-  return { ...settings, ...caches, readiness, webSockets, server };
+  return { ...settings, responses, readiness, webSockets, server };
 }
 
-function pipelineOf(
-  options: EngineOptions,
-  { responses, persisted }: { responses: ResponseCache; persisted: PersistedDocuments },
-): Pipeline {
+function pipelineOf(options: EngineOptions, responses: ResponseCache): Pipeline {
   const { plugins, limiter, metrics } = options;
   const limits = new ClientLimits(limiter);
   const codes = new ErrorCodes({ ...options, metrics: metrics.graph });
@@ -79,7 +73,7 @@ function pipelineOf(
   const shared = { ...options, limits, codes };
   return new Pipeline({
     ...shared,
-    admission: { ...shared, persisted, keepsTree: hasPlugins },
+    admission: { ...shared, persisted: new PersistedDocuments(options), keepsTree: hasPlugins },
     execution: new Execution({
       ...shared,
       responses,

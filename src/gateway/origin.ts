@@ -64,7 +64,6 @@ export class Origin {
         random: Math.random,
         rows: Object.values(operations),
         widths,
-        retries: true,
         onRetry: metrics.retried,
         onCircuit(circuit, state, backend) {
           const failure = state === 'open' ? failures.of(backend) : {};

@@ -2,7 +2,7 @@ import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { clientOf, type RequestCaller } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import { type CostInputs, evaluate } from '../documents/amount.ts';
+import { type CostInputs, evaluate, type SizeOf } from '../documents/amount.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import { readParams } from '../documents/params.ts';
 import type { PersistedDocuments, RequestedDocument } from '../documents/persisted-documents.ts';
@@ -20,8 +20,8 @@ export interface AdmissionParts {
   /** The most fields that an answer may contain. */
   readonly maxCost: number;
   readonly scheduler: FairScheduler;
-  /** Returns the number of entries of a list whose size the schema names, as far as its client may learn it. */
-  readonly sizeOf: (name: string, client: Client) => number;
+  /** Returns the number of entries of a list whose size the schema names. */
+  readonly sizeOf: SizeOf;
   /** Whether plugins see the result, as a tree, before it is serialized. */
   readonly keepsTree: boolean;
 }
@@ -55,7 +55,7 @@ export function admit(
     const coerced = prepared.args.coerce(variables);
     if (coerced.kind === 'refusal') return withHeaders(coerced, headers);
 
-    const inputs: CostInputs = { variables, sizeOf: (name) => sizeOf(name, client) };
+    const inputs: CostInputs = { variables, sizeOf };
     const cost = evaluate(prepared.cost, inputs);
     if (cost > maxCost) {
       return withHeaders(refused([tooComplex('MAX_COST', cost, maxCost)]), headers);

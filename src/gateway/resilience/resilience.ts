@@ -8,8 +8,6 @@ import { RetryBudget, withRetries } from './retries.ts';
 interface ResilienceOptions extends BreakersOptions {
   readonly random: () => number;
   readonly rows: readonly OperationTraits[];
-  /** When false, no read is sent again. */
-  readonly retries: boolean;
   /** The connections of each area. */
   readonly widths: Readonly<Record<Area, number>>;
   /** Called with each repeated call that was sent. */
@@ -20,12 +18,12 @@ export type Resilience = ReturnType<typeof createResilience>;
 
 /** Retries, circuit breakers and bulkheads between the client of the gateway and its wire. */
 export function createResilience(send: Send, options: ResilienceOptions) {
-  const { clock, random, rows, widths, retries, onRetry = () => {} } = options;
+  const { clock, random, rows, widths, onRetry = () => {} } = options;
   const breakers = new Breakers(options);
   const backends = new Set(rows.map(({ backend }) => backend));
   // One budget for each backend: a dead one must not spend the retries of the others.
   const budgets = new Map<Backend, RetryBudget>();
-  if (retries) for (const backend of backends) budgets.set(backend, new RetryBudget(clock));
+  for (const backend of backends) budgets.set(backend, new RetryBudget(clock));
   const ofOrders = new Set(rows.filter(({ effect }) => effect === 'order').map(({ area }) => area));
   const bulkheads: Readonly<Record<Area, Bulkhead>> = Object.fromEntries(
     Object.entries(widths).map(([area, width]) => {

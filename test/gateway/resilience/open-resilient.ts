@@ -27,7 +27,6 @@ export function openResilient(
     {
       clock,
       random: () => 0.5,
-      retries: true,
       rows: Object.values(OPERATIONS),
       widths,
       onCircuit: (name, state) => circuits.push(`${name} ${state}`),

@@ -120,6 +120,23 @@ describe('what opens no breaker', () => {
     expect(open.circuits).toEqual([]);
   });
 
+  test('orders that come too late', async () => {
+    await using gateway = await startScriptedGateway(positions);
+    await using open = openResilient(gateway.url);
+    for (let index = 0; index < 30; index += 1) {
+      const late = { sendBeforeMs: Date.now() - 1 };
+      const placed = await open.client.order(
+        caller(index),
+        OPERATIONS.openPosition,
+        marketOrder,
+        late,
+      );
+      expect(placed).toMatchObject({ sent: false });
+    }
+    expect(gateway.requests).toEqual([]);
+    expect(open.circuits).toEqual([]);
+  });
+
   test('strangers from however many networks, within ten seconds of a proved account’s call of the backend', async () => {
     await using gateway = await startScriptedGateway((socket, request) =>
       request.path.startsWith('/user/kv/')
