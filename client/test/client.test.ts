@@ -56,12 +56,15 @@ test('signs in, follows positions, places an order once, signs out', async () =>
   const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
   // A server that has just begun has no records of the second in which a key was made, and refuses it.
   await eventually(async () => {
-    const ticket = client.orders.ticket();
-    const [first, second] = await Promise.all([ticket.place(input), ticket.place(input)]);
-    expect(first).toMatchObject({ status: 'accepted' });
-    expect(second).toMatchObject({ status: 'accepted' });
+    expect(await client.orders.ticket().place(input)).toMatchObject({ status: 'accepted' });
   });
-  await eventually(() => expect(state.positions).toHaveLength(7));
+  const before = app.sandbox.orders().length;
+  const ticket = client.orders.ticket();
+  const [first, second] = await Promise.all([ticket.place(input), ticket.place(input)]);
+  expect(first).toMatchObject({ status: 'accepted' });
+  expect(second).toMatchObject({ status: 'accepted' });
+  expect(app.sandbox.orders()).toHaveLength(before + 1);
+  await eventually(() => expect(state.positions).toHaveLength(8));
   token = null;
   await client.tokenChanged();
   await eventually(() => expect(state.positions).toBeNull());

@@ -50,7 +50,7 @@ async function rehearse(given: Environment = {}) {
   };
 }
 
-test('orders are held back, let go, and refused where records may be missing, by a word each', async () => {
+test('orders are held back, by a later process too, let go, and refused where records may be missing, by a word each', async () => {
   using stage = await rehearse();
   const status = async (word = 'status') => {
     expect(await stage.run(word)).toBe(0);
@@ -59,6 +59,9 @@ test('orders are held back, let go, and refused where records may be missing, by
   };
   expect(await status()).toBe(`${stage.path}: 1 order records; orders are taken`);
   expect(await status('hold')).toContain('no order is taken: orders are held back by an operator');
+  const later = await stage.open();
+  expect(later.status.holdReason).toContain('held back by an operator');
+  await later.close();
   expect(await status('release')).toContain('orders are taken');
   expect(await status('incomplete')).toContain('may be incomplete');
   expect(stage.err).toEqual([]);

@@ -31,7 +31,7 @@ function stage(shared?: SharedKeys) {
       calls += 1;
       return promise;
     });
-    // A call that is refused before it is made, or is under way at a test's end, is left unhandled by nobody.
+    // Some calls are refused before they are made, or still run at the end of a test.
     for (const each of [promise, done]) each.catch(() => {});
     return { viewer, done, accept: () => resolve('fine'), fail: reject };
   };

@@ -124,3 +124,10 @@ test('a message of a hundred thousand levels is accepted as connection_init, and
   expect(raw.closed?.code ?? null).toBe(MAJOR < 26 ? 4400 : null);
   expect((await other.watch('1', '{ __typename }')).payload.data).toEqual({ __typename: 'Query' });
 });
+
+test('a head that stalls is answered with 408, and its connection is closed', async () => {
+  using raw = await openRaw(lasting.url);
+  raw.socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ');
+  await eventually(() => raw.isClosed);
+  expect(raw.received).toMatch(/^HTTP\/1\.1 408 /);
+});

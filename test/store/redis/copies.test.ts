@@ -132,6 +132,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
   test('a tool that copies Redis for a while, as a backup does, is no replica of it', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openReadyReplica(redis.url, TIMEOUT);
+    await eventually(() => reserved(one.records, '1', 'before'));
     const { port, password } = new URL(redis.url);
     const tool = connect(Number(port), '127.0.0.1');
     tool.write(`AUTH ${password}\r\n`);
@@ -144,10 +145,10 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     const before = await at();
     await eventually(async () => (await at()) !== before);
     expect(one.records.copiesReason()).toBe(null);
-    await eventually(() => reserved(one.records, '1', 'beside'));
+    await reserved(one.records, '1', 'beside');
     tool.destroy();
     await eventually(async () => expect(await replicas()).toContain('connected_slaves:0'));
-    await eventually(() => reserved(one.records, '1', 'behind'));
+    await reserved(one.records, '1', 'behind');
     expect(await redis.command('HGET', MARKER, 'copies')).toBe(null);
   });
 
