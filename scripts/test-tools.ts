@@ -16,7 +16,6 @@ const TOOLS: readonly (readonly [path: string | null, variable: string, ...packa
     [machine.chromiumPath, 'CHROMIUM_PATH', HEADLESS_SHELL, 'chromium'],
     // Debian and Ubuntu have promtool in the package of the server.
     [machine.promtoolPath, 'PROMTOOL_PATH', 'prometheus'],
-    [machine.prometheusPath, 'PROMETHEUS_PATH', 'prometheus'],
     [machine.alertmanagerPath, 'ALERTMANAGER_PATH', 'prometheus-alertmanager'],
   ];
 // Each has 300 MB for one suite, which only a full run brings in.

@@ -14,7 +14,7 @@ export const LONG_SUITES: readonly string[] = [
   'client/test/packaging/**/*.test.ts',
   'client/test/react/hooks.test.ts',
   'client/test/storage/indexed-db.test.ts',
-  'test/deploy/{alerts,night,restarts}.test.ts',
+  'test/deploy/{alertmanager,alerts,restarts}.test.ts',
   'test/end-to-end/chaos/{floods,fuzz,soak,sockets,strangers}.test.ts',
   'test/end-to-end/limits/{attacks,pipelining,rate,senders}.test.ts',
   'test/end-to-end/operations/stuck-log.test.ts',
@@ -72,7 +72,6 @@ export const LONGEST: readonly string[] = [
   'test/end-to-end/chaos/soak',
   'client/test/packaging/package',
   'test/end-to-end/start/start',
-  'test/deploy/night',
   'test/end-to-end/orders/shutdown',
   'test/end-to-end/transports/shutdown',
   'test/end-to-end/identity/session-age',
@@ -80,10 +79,7 @@ export const LONGEST: readonly string[] = [
 ];
 
 /** Suites that move so many bytes, or hasten an hour so much, that their waits pass where others run beside them. */
-export const SUITES_ALONE: readonly string[] = [
-  'test/deploy/night.test.ts',
-  'test/end-to-end/limits/pipelining.test.ts',
-];
+export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/pipelining.test.ts'];
 
 /** Of Vitest; there are files with it in their names. */
 const COMMAND = 'run';

@@ -4,7 +4,6 @@ import { delimiter, isAbsolute, join } from 'node:path';
 /** The programs outside npm that some suites need; null where this machine has none. */
 export const redisServerPath = locate('REDIS_SERVER_PATH', ['redis-server']);
 export const promtoolPath = locate('PROMTOOL_PATH', ['promtool']);
-export const prometheusPath = locate('PROMETHEUS_PATH', ['prometheus']);
 export const alertmanagerPath = locate('ALERTMANAGER_PATH', [
   'prometheus-alertmanager',
   'alertmanager',

@@ -8,21 +8,16 @@ import { buildSchema } from '../../src/schema/schema.ts';
 import { heldBytes } from './heap.ts';
 import { randomDocument } from './random-documents.ts';
 
-export interface SoakOptions {
-  /** True where it is time to pause and measure the heap, by the answers since the last time. */
-  readonly rests: (since: Progress) => boolean;
-  readonly ends: (sample: Sample) => boolean;
-  readonly cacheBytes?: { readonly documents: number; readonly answers: number };
-  readonly onSample?: (sample: Sample) => void;
-}
-
-export interface Progress {
-  readonly seconds: number;
+interface SoakOptions {
   readonly requests: number;
+  /** The number of answers after which all clients pause, and the heap is measured. */
+  readonly step: number;
+  readonly cacheBytes: { readonly documents: number; readonly answers: number };
 }
 
-/** The progress, and the heap at that moment. */
-export interface Sample extends Progress {
+/** The heap after so many requests. */
+export interface Sample {
+  readonly requests: number;
   readonly bytes: number;
 }
 
@@ -48,42 +43,32 @@ const SEARCH = `query ($search: String, $n: Int) {
 const WHOLE = '{ catalog { version instruments { id name description leverage session } } }';
 
 /**
- * The facade under everything that fills its caches: documents that never come twice, variables that
- * seldom do, a catalog that is another one every other second, subscriptions. Every so often
- * all of it pauses, and the remaining heap is measured.
+ * Fills the facade's caches: with documents that never come twice, variables that seldom do, a catalog that changes every
+ * other second, and subscriptions. After each step all clients pause, and the remaining heap is measured.
  */
-export async function soak(options: SoakOptions): Promise<readonly Sample[]> {
-  const { rests, ends, cacheBytes, onSample } = options;
+export async function soak({
+  requests,
+  step,
+  cacheBytes,
+}: SoakOptions): Promise<readonly Sample[]> {
   await using gateway = await startSandbox({ seed: 'soak', tickMs: 0, instruments: 300 });
   const config = readConfig({ ...environment, GATEWAY_URL: gateway.url });
   const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
-  const app = await startApp(config, { log, ...(cacheBytes && { cacheBytes }) });
+  const app = await startApp(config, { log, cacheBytes });
   const changing = setInterval(() => gateway.changeCatalog({ change: 3 }), CHANGE_MS);
   const crowd = createCrowd(app, gateway);
   const samples: Sample[] = [];
-  const startedAtMs = performance.now();
-  const progress = () => ({
-    seconds: (performance.now() - startedAtMs) / 1000,
-    requests: crowd.requests(),
-  });
   try {
-    let sample: Sample;
-    do {
-      const last = progress();
-      await crowd.workWhile(() => !rests(difference(progress(), last)));
-      sample = { ...progress(), bytes: heldBytes() };
-      samples.push(sample);
-      onSample?.(sample);
-    } while (!ends(sample));
+    while (crowd.requests() < requests) {
+      const next = crowd.requests() + step;
+      await crowd.workWhile(() => crowd.requests() < next);
+      samples.push({ requests: crowd.requests(), bytes: heldBytes() });
+    }
   } finally {
     clearInterval(changing);
     await app.close();
   }
   return samples;
-}
-
-function difference(now: Progress, then: Progress): Progress {
-  return { seconds: now.seconds - then.seconds, requests: now.requests - then.requests };
 }
 
 /** Clients of every kind, a few at a time, while they are let work. */

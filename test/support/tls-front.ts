@@ -4,16 +4,17 @@ import { createServer, type TLSSocket } from 'node:tls';
 import { listenLocally } from './local-server.ts';
 
 /** Paths of PEM files. */
-export interface TlsFiles {
+interface TlsFiles {
   readonly key: string;
   readonly certificate: string;
 }
 
-/** Ends TLS in front of a port, and tells of each connection whether it resumed a session. */
+/** Ends TLS in front of a port, and records for each connection whether it resumed a session. */
 export async function startTlsFront(files: TlsFiles, to: number) {
   const sockets = new Set<TLSSocket>();
   const resumed: boolean[] = [];
-  const server = createServer(readTls(files), (socket) => {
+  const tls = { key: readFileSync(files.key), cert: readFileSync(files.certificate) };
+  const server = createServer(tls, (socket) => {
     resumed.push(socket.isSessionReused());
     sockets.add(socket);
     const inner = connect(to, '127.0.0.1');
@@ -30,12 +31,6 @@ export async function startTlsFront(files: TlsFiles, to: number) {
     port,
     resumed,
     disconnect,
-    /** New connections are shown this certificate. */
-    present: (other: TlsFiles) => server.setSecureContext(readTls(other)),
     [Symbol.asyncDispose]: close,
   };
-}
-
-function readTls({ key, certificate }: TlsFiles) {
-  return { key: readFileSync(key), cert: readFileSync(certificate) };
 }

@@ -8,11 +8,10 @@ const REQUESTS = 1_200;
 // Measured: half a kilobyte or two; with caches that never evict, thirteen.
 const MAX_PER_REQUEST = 5 * 1024;
 
-// `scripts/soak.ts` does the same for any duration.
 test('changing documents, variables and catalogs fill the caches and nothing beside them', async () => {
   const samples = await soak({
-    rests: ({ requests }) => requests >= STEP,
-    ends: ({ requests }) => requests >= REQUESTS,
+    requests: REQUESTS,
+    step: STEP,
     cacheBytes: { documents: 2 * MEGABYTE, answers: 2 * MEGABYTE },
   });
   const [warm, ...later] = samples.filter(({ requests }) => requests >= WARM);
