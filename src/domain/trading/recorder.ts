@@ -95,9 +95,12 @@ export class Recorder {
     const waiting = this.waiting(account, key);
     if (waiting) return waiting;
     const record = await this.#options.records.find(account, key);
-    // The release may have arrived already, and another process may have reserved the key since.
     const latest = this.#waiting.get(recordId(account, key));
-    return latest?.record === null && latest.reservation.id === record?.id ? null : record;
+    if (latest?.record !== null) return record;
+    // The release may have arrived already, and another process may have reserved the key since. An outcome that an operator
+    // has given the record stays.
+    const comesFree = latest.reservation.id === record?.id && record.outcome === null;
+    return comesFree ? null : record;
   }
 
   /** Writes the log line of each order whose process was killed, of this service or another replica. */

@@ -94,6 +94,26 @@ test('a key whose freeing was never answered may be that of an order which anoth
   expect(calls).toHaveLength(2);
 });
 
+test('a key that an operator has settled before it could be freed is read as settled', async () => {
+  const { orders, calls, begin, records, clock } = stage(() => ({ release: away }));
+  const { placed } = await begin('k');
+  last(calls).end(notSent);
+  await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await orders.placed(demoProof, 'k')).toBeNull();
+  const found = await records.find(demo.account, 'k');
+  if (found === null) throw new Error('the record is there');
+  const settled = { by: 'jane', why: 'ticket', atMs: 0 };
+  const words = { kind: 'rejected', error: 'SETTLED', message: null } as const;
+  const outcome = { ...words, sent: false, settled } as const;
+  await records.settle({ account: demo.account, key: 'k', ...found }, outcome);
+  expect(await orders.void(demoProof, 'k', null)).toMatchObject({ outcome, replayed: true });
+  expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome, replayed: true });
+  const repeat = orders.place(demo, demoProof, ticketOf('k'));
+  await clock.advance(orderTimeoutMs + 2_000);
+  expect(await repeat).toMatchObject({ outcome, replayed: true });
+  expect(calls).toHaveLength(1);
+});
+
 test('an outcome that no store takes is tried for as long as its record lives, and the log says both', async () => {
   const { orders, calls, begin, clock, log } = stage(() => ({ settle: away }));
   const { placed } = await begin('k');
