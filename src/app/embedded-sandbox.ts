@@ -20,7 +20,7 @@ interface SandboxSitesOptions {
   readonly gatewayUrl: string;
   readonly origins: AllowedOrigins;
   readonly withPage: boolean;
-  /** Called when the sandbox has another edition of the catalog, or another catalog than before. */
+  /** Called when the catalog has changed; `isOther` after a reset, which may have replaced it by another one. */
   readonly onCatalogChange: (change: { readonly isOther: boolean }) => void;
 }
 

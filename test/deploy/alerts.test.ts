@@ -78,7 +78,7 @@ describe('the dashboard', () => {
   test('shows what pages first, each with a link to its entry', () => {
     const linked = dashboard.panels
       .filter(({ type }) => type === 'stat')
-      .map(({ links }) => /^\$\{docs:raw\}\/on-call#(\w+)$/.exec(links?.[0]?.url ?? '')?.[1]);
+      .map(({ links }) => /^\$\{docs:raw\}\/on-call\.md#(\w+)$/.exec(links?.[0]?.url ?? '')?.[1]);
     const pages = alerts
       .filter((text) => /severity: page/.test(text))
       .map((text) => nameOf(text).toLowerCase());

@@ -55,7 +55,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/end-to-end/orders/shutdown.test.ts',
   'test/end-to-end/start/**/*.test.ts',
   'test/end-to-end/transports/{draining,shutdown}.test.ts',
-  'test/lib/{byte-collector,memory-watch}.test.ts',
+  'test/lib/byte-collector.test.ts',
   'test/sandbox/held-bytes.test.ts',
   'test/engine/execution/compiling-executor.test.ts',
   'test/engine/execution/response-cache.test.ts',

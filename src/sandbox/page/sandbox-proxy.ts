@@ -11,7 +11,7 @@ import { plainAddress } from '../../lib/address-key.ts';
 export interface SandboxProxyOptions {
   readonly gatewayUrl: string;
   readonly origins: AllowedOrigins;
-  /** Called when the sandbox has another edition of the catalog, or other headers of it; or another catalog than before. */
+  /** Called when the catalog has changed; `isOther` after a reset, which may have replaced it by another one. */
   readonly onCatalogChange: (change: { readonly isOther: boolean }) => void;
 }
 
