@@ -1,4 +1,4 @@
-/** Measures this project beside the alternatives, and prints the tables as Markdown. */
+/** Measures this project and its alternatives, and prints the tables as Markdown. */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { cpuTable, measureRows, type RowSamples } from './cpu-table.ts';

@@ -124,7 +124,7 @@ function isPartOfOther(schema: GraphQLSchema, type: GraphQLObjectType): boolean 
   return !isRoot && (isTick(type) || !(id && isNonNullType(id)));
 }
 
-/** Whether it has the moving fields of a row, whose id it tells: to a cache it is none of its own. */
+/** Whether it has a row's moving fields and its id, so that a cache does not store it as an object of its own. */
 function isTick({ name }: GraphQLNamedType): boolean {
   return name.endsWith('Tick');
 }

@@ -5,7 +5,7 @@ import { embeddedSandbox } from '../src/sandbox/embedded.ts';
 import { launchChromium } from '../test/support/launch-chromium.ts';
 import { chromiumPath } from '../test/support/machine.ts';
 
-/** Opens the service with its sandbox, and a browser beside it, for scripts that show its page. */
+/** Opens the service with its sandbox, and a browser, for scripts that show its page. */
 export async function openDemo() {
   if (chromiumPath === null) throw new Error('There is no Chromium: set CHROMIUM_PATH.');
   await using opened = new AsyncDisposableStack();

@@ -10,7 +10,7 @@ export async function compareAnswers(
   other: Subject,
   { title, samples, mayEndEarly }: Workload,
 ): Promise<void> {
-  // Recorded answers are replayed in a fixed order, whatever was requested.
+  // Recorded answers are replayed in a fixed order, independent of the request.
   if (other.replaysRecording && samples.length > 1) return;
   for (const question of samples) {
     const { data: expected } = await model.ask(question);

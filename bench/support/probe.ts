@@ -19,5 +19,5 @@ process.on('message', ({ ask }: Partial<ProbeQuestion>) => {
 });
 // A subject ends on its signal, not when its probe does.
 process.channel?.unref();
-// A bench that was interrupted must not leave its processes behind.
+// An interrupted bench must not leave processes running.
 process.on('disconnect', () => process.exit());

@@ -14,7 +14,7 @@ export interface SubjectOptions {
   readonly process: ProbedProcess;
   /** The path of its GraphQL endpoint; null where it has a path for each screen. */
   readonly endpoint: string | null;
-  /** Routes by the path alone, whatever the request's body. */
+  /** Routes by the path alone, and ignores the request's body. */
   readonly replaysRecording?: boolean;
   /** One for each client. */
   readonly tokens: readonly string[];

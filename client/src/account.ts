@@ -103,7 +103,7 @@ export class Accounts {
     this.#listeners.tell(null);
   }
 
-  /** The login that the server named last; null while it is not known, or nobody is signed in. */
+  /** The login that the server named last; null while it is unknown, or no user is signed in. */
   get login(): string | null {
     return this.#login ?? null;
   }

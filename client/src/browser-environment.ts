@@ -12,7 +12,7 @@ export function browserEnvironment(): Environment {
 }
 
 /**
- * Angular's server puts another `Event` in the platform's place, for which the sockets of Node throw where nobody can catch it:
+ * Angular's server puts another `Event` in the platform's place, for which the sockets of Node throw an error that cannot be caught:
  * that of a signal, which it leaves alone, throws here as well.
  */
 function hasSockets(): boolean {

@@ -60,7 +60,7 @@ export class ClientCore implements Core {
   readonly #requests: Requests;
   readonly #subscriptions: SubscriptionsPart | undefined;
   readonly #tasks: (() => void)[] = [];
-  /** Why nothing is followed any more, once a server has met a second user: whose rows they are nobody could say. */
+  /** Why live data has ended on a server that has met a second user: its rows could be of either user. */
   #several: TradingGraphError | null = null;
   /** The sign-in of which the server has not said whose it is, though it was asked. */
   #doubted: SignIn | null = null;

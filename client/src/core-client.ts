@@ -15,13 +15,13 @@ export interface CoreClientOptions {
   /** The GraphQL endpoint, such as `https://example.com/graphql`; the WebSocket's address follows from it. */
   readonly url: string;
   /**
-   * Gives the app's token, or null where nobody is signed in. It is asked before each request, so it should hold its
+   * Gives the app's token, or null if no user is signed in. It is asked before each request, so it should hold its
    * token; with `force` the last one was refused, and a new one has to be fetched.
    */
   readonly token: TokenSource;
   /** Where the keys of orders are kept; without it nothing outlives the app. */
   readonly storage?: ClientStorage | undefined;
-  /** Called once when nobody is signed in any more: there is no token, or a renewed one was refused. */
+  /** Called once when the user is signed out: there is no token, or a renewed one was refused. */
   readonly onSignedOut?: ((error: TradingGraphError) => void) | undefined;
   /**
    * The longest time between two messages of a quiet line, 15 s (where it is left out) to 60: each of them wakes a phone's

@@ -13,7 +13,7 @@ export type { Result };
 /** The options of a query or a mutation. */
 export interface RequestOptions<Data = unknown> {
   readonly signal?: Signal | undefined;
-  /** Whether what has no answer is sent again by itself. Queries are, mutations never; of a trusted document true says that it is a query. */
+  /** Whether an unanswered request is sent again. Queries are, mutations never. With a trusted document, true says that it is a query. */
   readonly repeats?: boolean | undefined;
   /**
    * The login that the request is made for. Where another one is signed in by then, nothing is sent and the error is
@@ -98,7 +98,7 @@ export interface Core {
    * from then on is the new one's. Returns a function that ends it.
    */
   onAccountChange(listener: (login: string | null) => void): () => void;
-  /** The login that the server named last; null while it is not known, or nobody is signed in. */
+  /** The login that the server named last; null while it is unknown, or no user is signed in. */
   readonly login: string | null;
   /** Noted when something begins that is not to be carried out for another account. */
   readonly signIn: SignIn;

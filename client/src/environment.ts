@@ -7,17 +7,17 @@ export interface Environment {
   readonly WebSocket: WebSocketClass | null;
   /** Milliseconds since 1970, by a clock that the user may change. */
   now(): number;
-  /** Milliseconds of a clock that nobody changes; it may stand still while the machine sleeps. */
+  /** Milliseconds of a monotonic clock; it may stand still while the machine sleeps. */
   uptime(): number;
   /** From 0 up to, but not including, 1. */
   random(): number;
-  /** A new id that nobody can guess, for the keys of orders. */
+  /** A new unguessable id, for the keys of orders. */
   randomId(): string;
   /** Runs the task once and returns a function that cancels it, which may be called twice. */
   after(ms: number, task: () => void): () => void;
-  /** Whether the process may serve several users, so that each request asks for its own token; left out, where there is no window. */
+  /** Whether the process may serve several users, so that each request asks for its own token. By default true where there is no window. */
   readonly isServer?: boolean | undefined;
-  /** Whether `fetch` may send a request twice after a connection that broke; left out, wherever it is not Node's own. */
+  /** Whether `fetch` may repeat a request after its connection broke. By default true where it is not Node's own. */
   readonly resends?: boolean | undefined;
   readonly lifecycle: Lifecycle;
 }
@@ -27,7 +27,7 @@ export type OwnEnvironment = Partial<
   Omit<Environment, 'WebSocket'> & { readonly WebSocket: Environment['WebSocket'] | SocketClass }
 >;
 
-/** Whether the app is shown and the network is there, as far as the platform says. */
+/** Whether the app is visible and the network available, as far as the platform says. */
 export interface Lifecycle {
   readonly isVisible: boolean;
   /** False only where the platform says that there is no network; left out where it says nothing. */

@@ -14,14 +14,14 @@ export interface RequestsClient {
     operation: Operation<Data, Variables>,
     ...rest: Rest<Variables, Data>
   ): Promise<Result<Data>>;
-  /** The signed-in account, as the server said last; null while that is not known, or nobody is signed in. */
+  /** The signed-in account that the server named last; null while it is unknown, or no user is signed in. */
   readonly login: string | null;
   /**
    * Calls back when another account, or none (null), is signed in, so that nothing of the former one stays on the
    * screen. The first account that is known is no change. Returns a function that ends it.
    */
   onAccountChange(listener: (login: string | null) => void): () => void;
-  /** Tells the client that somebody else, or nobody, is signed in, so that it need not wait for the next request. */
+  /** Call it when the signed-in user changes, so that the client does not notice only at the next request. */
   tokenChanged(): Promise<void>;
   /** Ends everything: requests and subscriptions fail with `DISPOSED`, and nothing is left running. */
   dispose(): void;

@@ -21,7 +21,7 @@ export function platformFunctions(): Pick<
   };
 }
 
-/** Whether the platform knows of no reason why the network would not be there. */
+/** Whether the platform reports no loss of the network. */
 export function isOnline(): boolean {
   // Node and React Native have a `navigator` that does not say it.
   return globalThis.navigator?.onLine !== false;

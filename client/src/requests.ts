@@ -19,7 +19,7 @@ export function createRequests(options: RequestsOptions): RequestsClient {
       return isOnline();
     },
   };
-  // What only lines and orders need is left out.
+  // Left out is what only live connections and orders need.
   const environment = { ...platformFunctions(), lifecycle, ...options.environment } as Environment;
   return ownMethods(new ClientCore({ ...options, environment }, PARTS));
 }

@@ -11,7 +11,7 @@ const SLEPT_MS = 2_000;
 export type ServerTime = Pick<ServerClock, 'now' | 'isBehind' | 'onDate' | 'onDead' | 'doubtMs'>;
 
 /**
- * The server's clock, by the dates of its answers and by the uptime of this device, which nobody sets. An answer was made
+ * The server's clock, by the dates of its answers and by the uptime of this device, which no user can set. An answer was made
  * after its request had left and before it came, so that each gives bounds, and all together closer ones. A machine that
  * slept without its uptime is behind until the next answer.
  */

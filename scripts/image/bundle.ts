@@ -9,11 +9,11 @@ const THREAD = /'\.\/([\w-]+)\.ts', new URL\('[^']*', import\.meta\.url\)/g;
 interface BundleOptions {
   readonly project: string;
   readonly target: string;
-  /** Packages that stand beside the bundle. */
+  /** Packages that are installed next to the bundle. */
   readonly external?: readonly string[];
 }
 
-/** Writes the program into a folder, and what it reads beside it, as it stands beside the sources. */
+/** Writes the program into a folder, with the files that it reads, laid out as in the sources. */
 export async function writeBundle({ project, target, external = [] }: BundleOptions) {
   const bundle = await rolldown({
     input: {

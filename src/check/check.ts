@@ -69,7 +69,7 @@ interface Target {
   readonly words: string;
 }
 
-// A faulty setting has its default here, which nobody meant.
+// A faulty setting has its default here, which was not intended.
 const OF_THE_GATEWAY = /^(GATEWAY|CATALOG|JWT|SANDBOX)(_|$)/;
 
 function targetOf({ config, faulty }: ConfigurationReport, sandbox: boolean): Target {

@@ -23,7 +23,7 @@ export interface CatalogChange {
   readonly remove?: number | undefined;
   /** The number of rows that break the interface's table, from now on. */
   readonly broken?: number | undefined;
-  /** True: no rows at all, until set back to false. */
+  /** True: no rows, until set back to false. */
   readonly empty?: boolean | undefined;
 }
 

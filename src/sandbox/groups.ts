@@ -7,7 +7,7 @@ export type Kind = 'equity' | 'forex' | 'index' | 'crypto' | 'commodity';
 export interface Group {
   readonly name: string;
   readonly leverage: Readonly<Record<Kind, number>>;
-  /** Multiplies the standard overnight rates; null means no overnight rates at all. */
+  /** Multiplies the standard overnight rates; null means no overnight rates. */
   readonly swapFactor: number | null;
 }
 

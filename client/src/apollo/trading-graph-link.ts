@@ -62,7 +62,7 @@ function ask(client: LinkClient, operation: ApolloLink.Operation, observer: Obse
   const send = operation.operationType === 'mutation' ? client.mutate : client.query;
   const answered = send(documentOf(operation), operation.variables, options).then((result) => {
     const [error] = result.errors;
-    // Data that arrived beside the error, such as an order's outcome, is passed on.
+    // Data that arrived with the error, such as an order's outcome, is passed on.
     if (error !== undefined && isOwnError(error) && result.data === null) observer.error(error);
     else {
       if (parts?.hasBegun) parts.next(result, false);

@@ -147,7 +147,7 @@ function intervalOf({ intervalMs }: FollowOptions): number | null {
   return intervalMs;
 }
 
-/** Null, which means no wait at all, is the shortest. */
+/** Null means no wait, so it is the shortest. */
 function shortest(intervals: readonly (number | null)[]): number | null {
   return Math.min(...intervals.map(Number)) || null;
 }

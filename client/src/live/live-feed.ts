@@ -22,7 +22,7 @@ interface Retry {
 /** A list on whose way nothing happens for longer is as good as cut off, for those who look. */
 const CONNECTING_MS = 5_000;
 
-/** The one subscription behind all listeners, and the state that its events amount to. */
+/** The one subscription that serves all listeners, and the state that results from its events. */
 export class LiveFeed<
   Data,
   PolledData,
@@ -130,7 +130,7 @@ export class LiveFeed<
     this.#publish();
   }
 
-  /** A list that nobody follows is not in error. */
+  /** A list without listeners is not in error. */
   #connect(): void {
     this.#connecting?.();
     const end = () => {
@@ -141,7 +141,7 @@ export class LiveFeed<
     this.#connecting = this.#isWanted ? after(CONNECTING_MS, end) : () => {};
   }
 
-  /** The time begins anew with each step of a slow line. */
+  /** The time restarts with each step of a slow connection. */
   #progressed(): void {
     if (this.#connecting !== null && this.#isWanted) this.#connect();
   }
@@ -273,7 +273,7 @@ export class LiveFeed<
     const cause = error ?? this.#error;
     this.#subscription = null;
     this.#error = cause;
-    // A token is asked for anew once: the server ends an event stream in this way when its token expires.
+    // A new token is asked for once: the server ends an event stream in this way when its token expires.
     this.#isOver = cause !== null && isFinal(cause, !this.#isRenewing);
     this.#isRenewing = true;
     if (this.#isOver) this.#settle();

@@ -5,7 +5,7 @@ export type KeyOf<Row> = (row: Row) => string;
 
 export const idOf = ({ id }: { readonly id: string }): string => id;
 
-/** Where the rows of a list are, by their keys. Lists of the same rows in the same order share one, so that a tick makes none. */
+/** The index of each row, by its key. Lists of the same rows in the same order share one, so that a tick makes none. */
 const indexes = new WeakMap<object, ReadonlyMap<string, number>>();
 
 export function rowOf<Row>(list: readonly Row[], key: string, keyOf: KeyOf<Row>): Row | undefined {
@@ -45,7 +45,7 @@ export function applyChanges<Row extends object>(
   return rows;
 }
 
-/** Rows that say the same stay the same objects, and the list too, so that a view draws nothing anew after a snapshot. */
+/** Equal rows stay the same objects, and an equal list too, so that a view redraws nothing after a snapshot. */
 export function withKnownRows<Row extends object>(
   known: readonly Row[],
   list: readonly Row[],
@@ -60,7 +60,7 @@ export function withKnownRows<Row extends object>(
   return isUnchanged ? known : present;
 }
 
-/** Whether two rows or figures say the same. Values of their own, such as lists, are compared by their JSON. */
+/** Whether two rows or figures are equal. Nested values, such as lists, are compared by their JSON. */
 export function isSame<Fields extends object>(a: Fields, b: Fields): boolean {
   const names = Object.keys(b) as (keyof Fields)[];
   return names.length === Object.keys(a).length && names.every((name) => isEqual(a[name], b[name]));

@@ -25,7 +25,7 @@ function sorted(value: unknown, path: string): unknown {
   );
 }
 
-/** Whether nothing is meant. A null elsewhere may stand for a number that was mistyped. */
+/** Whether the value counts as left out. Elsewhere a null may be a mistyped number. */
 function isNone(field: unknown, path: string, input: object): boolean {
   if (field !== null) return field === undefined;
   const isMarket = 'kind' in input && input.kind === 'MARKET';

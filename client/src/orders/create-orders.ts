@@ -13,9 +13,9 @@ export interface Orders {
   ticket(options?: TicketOptions): Ticket;
   /**
    * Settles this account's orders that had no outcome when the app ended, or one that the app may not have shown: each is
-   * accepted, rejected, unsent, or unknown where nobody can say. It sends no order, asks as often as that takes, and closes the
+   * accepted, rejected, unsent, or unknown. It sends no order, asks as often as that takes, and closes the
    * keys of those that have not come. Call it at the start of the app and after signing in. Rejects with a TradingGraphError
-   * where nobody is signed in, the server cannot be reached, or the storage cannot be read; empty where there is no storage.
+   * where no user is signed in, the server cannot be reached, or the storage cannot be read; empty where there is no storage.
    */
   resume(options?: ResumeOptions): Promise<readonly ResumedOrder[]>;
   /**

@@ -31,7 +31,7 @@ export class Followers<State> {
     };
   }
 
-  /** Somebody else may have signed in while nobody listened. */
+  /** Another user may have signed in while there was no listener. */
   check(): void {
     const { login } = this.#core;
     if (login !== null) this.#forgetOthers(login);

@@ -29,7 +29,7 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
       const transport = new SocketTransport({
         environment,
         WebSocket,
-        // A line that died while it was opened has no acknowledgement: an order that nobody got is better not sent.
+        // A connection that died while it opened has no acknowledgement, so the order is not sent on it.
         sendsAfter: 'acknowledgement',
         url,
         token: token ?? '',

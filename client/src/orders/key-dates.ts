@@ -9,7 +9,7 @@ const REPLICAS_DIFFER_MS = 2_000;
 const UNDATED =
   'The order was not sent, because no answer of the server tells its time: the headers `Date` and `X-Request-Id` are missing.';
 
-/** `fresh`: the server still has what it knows of the key. `old`: it may have forgotten it. `inDoubt`: nobody knows its age. */
+/** `fresh`: the server still has what it knows of the key. `old`: it may have forgotten it. `inDoubt`: its age is unknown. */
 export type KeyAge = 'fresh' | 'old' | 'inDoubt';
 
 /** When an order's key was first used, and the dates that the server is sent of it. */
@@ -89,7 +89,7 @@ export class KeyDates {
     return ageMs < MAX_LIFE_MS ? 'fresh' : 'old';
   }
 
-  /** How long ago the key was first used, by the clock of this device that says more; without end where nobody knows. */
+  /** How long ago the key was first used, by the clock of this device that gives the longer time; infinite if unknown. */
   get elapsedMs(): number {
     const { environment } = this.#clocks;
     if (this.#at === null) return Number.POSITIVE_INFINITY;
@@ -114,7 +114,7 @@ export class KeyDates {
     return this.#dateAt(-REPLICAS_DIFFER_MS);
   }
 
-  /** Until when the order may be sent, by the server's clock and in ISO 8601; undefined where that is not known. */
+  /** The time until which the order may be sent, by the server's clock, in ISO 8601; undefined if it is unknown. */
   sendBefore(maxWaitMs: number): string | undefined {
     return this.#isEarly ? undefined : this.#dateAt(Math.min(maxWaitMs, MAX_LIFE_MS));
   }

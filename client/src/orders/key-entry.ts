@@ -11,7 +11,7 @@ const VOLATILE_AFTER_MS = 1_000;
 /** An app that is killed right after it got an outcome has not shown it yet: `resume` returns it once more. */
 const SEEN_AFTER_MS = 1_000;
 
-/** What is stored, or on its way to the storage. */
+/** The last value that was stored, or is being written. */
 interface Written {
   readonly keys: StoredKeys;
   readonly account: string;
@@ -56,7 +56,7 @@ export class KeyEntry {
     this.#use = {};
   }
 
-  /** Begins anew after a use in which nothing was sent. */
+  /** Resets the entry after a use in which nothing was sent. */
   reset(): void {
     this.#isStored = null;
   }
@@ -103,7 +103,7 @@ export class KeyEntry {
       await pause(core.environment, SEEN_AFTER_MS, disposal);
       if (disposal.aborted || use !== this.#use) return;
     }
-    // The next `resume` returns an entry that stays behind, and deletes it.
+    // The next `resume` returns an entry that is left over, and deletes it.
     await this.forget().catch(() => {});
     underWay.delete(this.#key);
   }

@@ -6,7 +6,7 @@ import type { OrderAnswer } from './outcome.ts';
 export type Keyed<Input> = {
   readonly input: Input & {
     readonly idempotencyKey: string;
-    /** Until when the server may send it, in ISO 8601. */
+    /** The time until which the server may send it, in ISO 8601. */
     readonly sendBefore?: string | undefined;
     /** When the key was made, in ISO 8601. */
     readonly keyMade?: string | undefined;

@@ -16,7 +16,7 @@ const WITHIN_MS = 60_000;
 
 export const READY: TicketState = Object.freeze({ status: 'ready', outcome: null });
 
-/** What a form shows of its order, and which order its next tap places. */
+/** The order that a form shows, and the order that its next tap places. */
 export class OrderTicket implements Ticket {
   readonly #context: TicketContext;
   #options: TicketOptions;
@@ -181,7 +181,7 @@ export class OrderTicket implements Ticket {
       },
     });
     this.#note(order, placed, outcome);
-    // The form may show another order by now, where somebody else has signed in.
+    // The form may show another order by now, if another user has signed in.
     if (order !== this.#order) return outcome;
     this.#running = null;
     // The key is used up, and the order surely not placed: a later tap is another order.

@@ -83,7 +83,7 @@ export class Order {
   readonly #entry: KeyEntry;
   #step: OrderProgress = 'sending';
   #isInDoubt: boolean;
-  /** The digest of the input that the key stands for; null while it may be any. */
+  /** The digest of the input that belongs to the key; null while the key has none. */
   #digest: string | null = null;
   /** The sign-in at the tap, whose login the first attempt finds out; null before, and again where nothing was sent. */
   #signIn: SignIn | null = null;
@@ -149,7 +149,7 @@ export class Order {
     return new Date(at).toISOString();
   }
 
-  /** Whether the key stands for another input. */
+  /** Whether the key belongs to another input. */
   isOther(placed: Placed | null): boolean {
     return this.#digest !== null && this.#digest !== placed?.digest(this.key);
   }

@@ -24,7 +24,7 @@ export interface OrderRejected {
 }
 
 /**
- * The order may have been carried out or not: the gateway or a server that died left that open, or nobody could be
+ * The order may have been carried out or not: the gateway or a server that died left that open, or no server could be
  * asked. Show the account's positions and orders, and ask again by the ticket's `retry`; another ticket would be
  * another order. Another input gets this outcome too while the order is under way or in doubt, with the code `UNDER_WAY` or
  * `IN_DOUBT`: nothing was sent of that input. With `error.extensions.gap` the record of an earlier request may be among those that the server lost.

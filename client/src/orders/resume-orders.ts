@@ -66,7 +66,7 @@ async function outcomeOf(
   { sendBefore = '', made }: StoredKey,
   { remainingMs }: Deadline,
 ): Promise<OrderOutcome> {
-  // The time of an order is over where nobody knows how long it was meant for.
+  // An order without a known time limit counts as expired.
   const maxWaitMs = Math.max(0, Date.parse(sendBefore) - Number(made)) || 0;
   return (await order.seek(null, { withinMs: remainingMs, maxWaitMs })).outcome;
 }

@@ -18,7 +18,7 @@ export interface StoredKey {
   readonly made: number | null;
   /** The same as it is sent, in ISO 8601; left out where that was not known. */
   readonly keyMade?: string | undefined;
-  /** Until when the order may be sent, by the server's clock, in ISO 8601; left out where that was not known. */
+  /** The time until which the order may be sent, by the server's clock, in ISO 8601; left out if it was unknown. */
   readonly sendBefore?: string | undefined;
   /** How long it may be sent, where that is not the default. */
   readonly maxWaitMs?: number | undefined;

@@ -72,7 +72,7 @@ function followNetwork(NetInfo: NetInfoLike) {
   NetInfo.addEventListener((state) => {
     const before = network;
     network = state;
-    // Another network is a return as well: the lines of the one before are dead, and nobody says so.
+    // A change of network counts as a return, because the connections of the former network are dead without an event.
     if (state.isConnected === false || before === null) return;
     if (before.isConnected !== false && before.type === state.type) return;
     for (const listener of [...listeners]) listener();

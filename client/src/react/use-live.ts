@@ -75,7 +75,7 @@ function useFollowed<State, Selected>(
     [followed, intervalMs],
   );
   const last = useRef<Selected | null>(null);
-  // A selector may make its object anew each time, which says the same.
+  // A selector may return a new, equal object each time.
   const selected = (state: State): Selected => {
     const present = select(state);
     if (isAlike(last.current, present)) return last.current as Selected;

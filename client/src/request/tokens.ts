@@ -13,7 +13,7 @@ export type TokenSource = (options: {
 export interface TokensOptions {
   readonly source: TokenSource;
   readonly environment: Environment;
-  /** Called once whenever nobody is signed in any more. */
+  /** Called once each time the user is signed out. */
   readonly onSignedOut: (error: TradingGraphError) => void;
   readonly onToken: (token: string) => void;
 }
@@ -40,7 +40,7 @@ export class Tokens {
   readonly #options: TokensOptions;
   readonly #source: TokenSource;
   #asking: Asking | null = null;
-  /** Aborted by the next question, so that nobody waits for the answer to a former one. */
+  /** Aborted when the app is asked again, so that no request waits for an outdated answer. */
   #question = new AbortController();
   #current: string | null = null;
   /** The last tokens that were refused, oldest first; asking without force may bring them again. */
@@ -94,11 +94,11 @@ export class Tokens {
   /** The token to send. Rejects with `SIGNED_OUT`, or with a retryable error where the app could not say. */
   async get(): Promise<string> {
     this.#throwIfDisposed();
-    // Where a renewal is under way, its answer is waited for by all.
+    // All requests wait for the renewal that is under way.
     return this.#taken(this.#asking ?? this.#ask(false));
   }
 
-  /** Asks anew, since the answer under way may be the former user's. */
+  /** Asks again, because the answer under way may be the former user's. */
   async changed(): Promise<string> {
     this.#throwIfDisposed();
     // It may be another account's, and takes no refused one's place any more.
@@ -142,7 +142,7 @@ export class Tokens {
     this.#failure = null;
   }
 
-  /** The network is back, or somebody looks again: a renewal that failed need not wait. */
+  /** The network is back, or the app is visible again: a failed renewal is retried now. */
   returned(): void {
     if (!this.#failure?.error.retryable) return;
     this.#failures = 0;
@@ -181,7 +181,7 @@ export class Tokens {
     const token = this.#answer(force, question.signal).finally(() => {
       if (this.#question === question) this.#asking = null;
     });
-    // Each waiting request handles the failure; without one of them it is nobody's.
+    // Each waiting request handles the failure. Without one it would be an unhandled rejection.
     fireAndForget(token);
     this.#asking = { force, token };
     return this.#asking;
@@ -246,7 +246,7 @@ export class Tokens {
   }
 }
 
-/** Whatever an app throws signs nobody out: it is asked again. */
+/** An error that the app's function throws signs no user out: the function is called again. */
 function asPassing(thrown: unknown): TradingGraphError {
   const error = asTradingGraphError(thrown);
   return error.retryable ? error : networkError(error.message, thrown);

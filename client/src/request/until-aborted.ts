@@ -1,7 +1,7 @@
 import type { TradingGraphError } from '../errors.ts';
 import { abortedError } from './failures.ts';
 
-/** The promise, or a rejection as soon as the signal is aborted; what the promise stands for goes on. */
+/** The promise, or a rejection as soon as the signal is aborted. The work behind the promise continues. */
 export function untilAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal,

@@ -85,7 +85,7 @@ export class Connection {
     this.#options.onEnded();
   }
 
-  /** Opens a new transport with the token of now; none while nobody looks. */
+  /** Opens a new transport with the current token; none while the app is hidden. */
   restart(): void {
     if (this.#subscriptions.size === 0) return;
     this.#giveUp();
@@ -93,12 +93,12 @@ export class Connection {
     if (this.#subscriptions.size > 0 && this.#state.name === 'idle') fireAndForget(this.#connect());
   }
 
-  /** Somebody has signed in anew: a transport that waits for a token, or for another attempt, need not. */
+  /** A user has signed in: a transport that waits for a token, or for its next attempt, opens now. */
   tokenChanged(): void {
     if (this.#state.name === 'waiting' || this.#state.name === 'preparing') this.restart();
   }
 
-  /** The page is shown again, or the network is back: then an open transport is dead, though nobody says so, and takes its time to die. */
+  /** The page is shown again, or the network is back. An open transport may be dead then without having reported it. */
   returned(why?: 'online'): void {
     const state = this.#state;
     const nowMs = this.#options.environment.uptime();
@@ -269,7 +269,7 @@ export class Connection {
 
   #renew({ token: refused, hadData }: TransportState, lifeMs: number): Promise<void> {
     const { tokens, environment } = this.#options;
-    // Without data before the first refusal the token was simply out of date.
+    // If no data came before the first refusal, the token had only expired.
     const isLoop = hadData && lifeMs < SHORT_LIFE_MS;
     return this.#prepare(async (isCurrent) => {
       if (this.#isNew(refused)) throw tokens.refusedAgain(refused);

@@ -7,7 +7,7 @@ export interface PauseListener {
   returned(why?: 'online'): void;
 }
 
-/** Follows whether somebody can see the app; returns a function that ends it. */
+/** Watches whether the app is visible; returns a function that stops it. */
 export function pauseWhileHidden(
   environment: Environment,
   hiddenMs: number,
@@ -26,7 +26,7 @@ export function pauseWhileHidden(
     });
   };
   const endReturn = lifecycle.onReturn((why) => {
-    // The network may come back while nobody looks.
+    // The network may come back while the app is hidden.
     if (!lifecycle.isVisible) return;
     visible();
     listener.returned(why);

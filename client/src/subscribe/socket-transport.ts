@@ -64,7 +64,7 @@ export class SocketTransport {
     });
     socket.addEventListener('message', ({ data }) => this.#take(data));
     socket.addEventListener('close', (event) => this.#lost(disconnectOf(event)));
-    // The `ws` package throws an error that nobody listens to, also of a socket that is closed while it opens.
+    // The `ws` package throws an error without a listener, also for a socket that is closed while it opens.
     socket.addEventListener('error', (event) => this.#lost(broken(saidBy(event))));
     const lost = () => this.#lost(broken('the WebSocket did not open in time'));
     this.#cancelHandshake = environment.after(HANDSHAKE_MS, lost);

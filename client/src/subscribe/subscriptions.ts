@@ -85,7 +85,7 @@ export class Subscriptions {
     return () => subscription.cancel();
   }
 
-  /** Opens the transport anew, as another account needs it. */
+  /** Opens a new transport, because the account has changed. */
   restart(): void {
     this.#connection?.restart();
   }

@@ -12,7 +12,7 @@ export interface FakeOptions extends FakeMarketOptions {
 export interface Fake {
   readonly client: Client;
   readonly market: FakeMarket;
-  /** Opens the app anew, after `market.kill()`, over what it has stored; the market is as it was. */
+  /** Opens the app again after `market.kill()`, with its storage; the market is unchanged. */
   open(): Client;
 }
 

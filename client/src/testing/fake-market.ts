@@ -122,7 +122,7 @@ export class FakeMarket implements FakeServer {
     return this.#tell({ closed: ids });
   }
 
-  /** The app is killed where it stands, with what it has asked; the market goes on. The fake's `open` opens it anew. */
+  /** Kills the app with its requests under way; the market goes on. The fake's `open` opens it again. */
   kill(): void {
     this.network.kill();
     for (const request of this.waiting) request.isOver = true;
@@ -227,7 +227,7 @@ export class FakeMarket implements FakeServer {
     await settled();
   }
 
-  /** Somebody else signs in, or nobody (null) is signed in from now on. */
+  /** Signs another user in, or with null signs the user out. */
   async signIn(login: string | null): Promise<void> {
     this.login = login;
     this.#token = null;

@@ -12,7 +12,7 @@ export type Handshake =
   | { readonly code: number };
 
 /**
- * `there`; `gone`: each attempt fails at once; `dead`: nothing is answered, and nobody says so; `portal`: a proxy answers
+ * `there`; `gone`: each attempt fails at once; `dead`: nothing is answered, and no error is raised; `portal`: a proxy answers
  * everything with its own 401.
  */
 export type Reach = 'there' | 'gone' | 'dead' | 'portal';

@@ -6,7 +6,7 @@ export interface SelectedField {
   readonly fields: readonly SelectedField[];
 }
 
-/** A word of a document, and the words in the braces behind it. */
+/** A word of a document, and the words in the braces after it. */
 interface Node {
   readonly word: string;
   nodes: readonly Node[];

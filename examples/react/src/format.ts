@@ -13,7 +13,7 @@ export function amount(value: number | null | undefined): string {
   return value == null ? NONE : AMOUNT.format(value);
 }
 
-/** Profit, which in words needs its sign: colour alone tells not everybody. */
+/** Profit with its sign, because not every user can tell the colours apart. */
 export function signed(value: number | null | undefined): string {
   return value == null ? NONE : SIGNED.format(value);
 }

@@ -54,12 +54,12 @@ export function useIsSignedIn(): boolean {
 async function renewed(): Promise<string | null> {
   const asked = credentials;
   const { accessToken = null } = asked === null ? {} : await login(asked);
-  // Somebody else may have signed in meanwhile, or nobody.
+  // Another user may have signed in meanwhile, or the user signed out.
   if (asked === credentials) keep(accessToken, asked);
   return token;
 }
 
-/** Throws where nobody could be asked. */
+/** Throws if no server could be asked. */
 async function login(input: Credentials): Promise<NonNullable<SignIn['login']>> {
   const { data, errors } = await client.mutate(SIGN_IN, { input }, { anonymous: true });
   const answer = data?.login;

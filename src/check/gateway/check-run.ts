@@ -52,7 +52,7 @@ export interface Called<Result> {
   readonly status: number | null;
   /** The answer to its last call. */
   readonly answer: Answer | null;
-  /** The JSON of that answer, whatever its status; undefined where it is none. */
+  /** The JSON of that answer, of any status; undefined if it is no JSON. */
   readonly json: unknown;
 }
 

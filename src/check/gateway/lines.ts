@@ -18,7 +18,7 @@ export function callLine({ operation, purpose, sent, status, ms, fields }: CallR
 const TITLES = { problem: 'Problems', warning: 'Warnings', note: 'Notes' } as const;
 const TEXT_WIDTH = 100;
 
-/** The findings by their level, each behind the setting to correct. */
+/** The findings by their level, each after the setting to correct. */
 export function findingLines(findings: readonly Finding[]): string[] {
   return (['problem', 'warning', 'note'] as const).flatMap((level) => {
     const own = findings.filter((finding) => finding.level === level);

@@ -54,7 +54,7 @@ function typeName(value: unknown): string {
 /** The same claims under a signature that is not theirs; null where the token has none. */
 export function withBrokenSignature(token: string): string | null {
   const [header, claims, signature = ''] = token.split('.');
-  // The first character, since the last one may hold bits that nobody reads.
+  // The first character, because the last one may hold unused bits.
   const first = signature.startsWith('A') ? 'B' : 'A';
   return signature === '' ? null : `${header}.${claims}.${first}${signature.slice(1)}`;
 }

@@ -13,7 +13,7 @@ export type Post = (headers: HeadersInit, body: string) => Promise<Response>;
 
 /** The source of the token that goes with the requests. */
 export interface SignIn {
-  /** The value of the Authorization header; null where nobody is signed in. Rejects where the sign-in fails. */
+  /** The value of the Authorization header; null if no user is signed in. Rejects where the sign-in fails. */
   authorization(): Promise<string | null>;
   /** Forgets a token that was refused. */
   refused(authorization: string): Promise<void>;

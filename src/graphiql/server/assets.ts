@@ -27,7 +27,7 @@ export async function loadAssets() {
   return { html, files };
 }
 
-/** Reads the files that `npm run docs -- graphiql` has made: packed already, so nothing as large is compressed while somebody waits. */
+/** Reads the files that `npm run docs -- graphiql` has made: compressed at that time, so that no request waits for it. */
 async function readBundle(): Promise<File[]> {
   const names = (await readdir(BUNDLE_FOLDER)).filter((name) => name.endsWith('.br'));
   return Promise.all(

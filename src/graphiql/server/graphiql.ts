@@ -26,7 +26,7 @@ export interface GraphiQLOptions {
     readonly users: readonly SandboxUser[];
     readonly firstToken: () => Promise<string | null>;
   } | null;
-  /** Whether a cookie may hold a visitor's token: the page then sends none, or it would act for somebody it does not show. */
+  /** Whether a cookie may hold a visitor's token: the page then sends no token, or it would act for a user whom it does not show. */
   readonly hasAuthCookie: boolean;
   /** Whether the demonstration page is at `/`. */
   readonly hasPage: boolean;

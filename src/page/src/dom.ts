@@ -29,7 +29,7 @@ function asNode(child: Node | string | number): Node | string {
   return typeof child === 'number' ? String(child) : child;
 }
 
-/** Sets a text only where it differs, because each change makes the browser lay out anew. */
+/** Sets a text only if it differs, because each change costs a layout. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

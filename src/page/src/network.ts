@@ -86,7 +86,7 @@ async function answerOf(
   }
 }
 
-/** An answer in parts is packed piece by piece: the browser tells its length, a moment after it has come. */
+/** An answer in parts is compressed piece by piece. The browser reports its length a moment after it has arrived. */
 async function packedSize({ url }: Response, otherwise: number): Promise<number> {
   for (let looks = 0; looks < LOOKS; looks += 1) {
     const [found] = performance.getEntriesByName(url, 'resource') as PerformanceResourceTiming[];

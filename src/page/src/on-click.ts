@@ -7,7 +7,7 @@ type Task = () => Promise<void> | void;
 export function onClick(button: HTMLButtonElement, task: Task): void {
   button.addEventListener('click', async () => {
     if (button.getAttribute('aria-disabled') === 'true') return;
-    // A disabled button would lose the focus of somebody who uses the keyboard.
+    // A disabled button would lose the keyboard focus.
     button.setAttribute('aria-disabled', 'true');
     await attempt(button, task);
     button.removeAttribute('aria-disabled');

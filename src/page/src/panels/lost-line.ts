@@ -10,7 +10,7 @@ const SYMBOL = 'AAPL';
 /** As long as apps wait before they send a lost request again. */
 const REPEAT_MS = 1_000;
 
-/** One app's order: what it sent and was told, and what has come of it at the gateway. */
+/** One app's order: its requests, its answer, and the result at the gateway. */
 type Seen = Awaited<ReturnType<typeof counted>>;
 
 const ROWS: readonly (readonly [name: string, figure: (seen: Seen) => string | number])[] = [
@@ -81,7 +81,7 @@ async function buyOverGraph(app: App, send: typeof fetch): Promise<string> {
   return outcome.status;
 }
 
-/** The open positions in the symbol, as the gateway itself tells them. */
+/** The open positions in the symbol, read from the gateway directly. */
 async function positionsOf(app: App): Promise<number> {
   const answer = await fetch(POSITIONS, { headers: await bearerOf(app) });
   const { positions } = (await answer.json()) as { positions: readonly { symbol: string }[] };

@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<OrderOutcome['status'] | 'pending', readonly [strin
   unsent: ['Not placed', 'Nothing was traded, and nothing of it comes later.'],
 };
 
-/** A ticket that becomes one order, whatever happens on the way. */
+/** A ticket that becomes one order at most, also when the connection fails. */
 export function startOrder(app: App): void {
   const form = find('order-form', HTMLFormElement);
   form.addEventListener('submit', (event) => event.preventDefault());
