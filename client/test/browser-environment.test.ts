@@ -28,7 +28,7 @@ function openPage() {
   };
 }
 
-test('a page tells when it is hidden and when it returns, until nobody listens', () => {
+test('a page reports when it is hidden and when it returns, until the listener ends', () => {
   const { lifecycle, heard, leave, turn, happen } = openPage();
   expect(lifecycle.isVisible).toBe(true);
   turn('hidden');
@@ -58,7 +58,7 @@ test('without a page the app is always visible, and online unless the platform s
   expect(lifecycle.isOnline).toBe(false);
 });
 
-test('ids are random, also on a page that is not of a secure origin, and a platform without `crypto` is told what to give', () => {
+test('ids are random, also on a page of an insecure origin, and without `crypto` the error names what to give', () => {
   const { getRandomValues } = crypto;
   const ids = () => [1, 2].map(() => browserEnvironment().randomId());
   for (const id of ids()) expect(id).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);

@@ -89,7 +89,7 @@ test.each(['{"data":null}', '{"errors":[]}', '{"data":null,"errors":[]}'])(
   },
 );
 
-test('a request has the variables of its call, whatever becomes of the object, also when it is repeated', async () => {
+test('a request has the variables of its call, also when the object changes before a repeat', async () => {
   const sent: unknown[] = [];
   const variables = { ids: [0] };
   const unavailable = { message: 'later', extensions: { code: 'INTERNAL', retryable: true } };

@@ -98,7 +98,7 @@ test('nor by one at a module’s level, or by a token of the call, and it says o
   expect(await mixed(byCall)).toBe(0);
 });
 
-test('a token that is refused is answered by nobody else’s, and renewed once for all who had it', async () => {
+test('a refused token is not replaced by another user’s, and is renewed once for all requests that had it', async () => {
   let renewals = 0;
   const { client, request } = moduleClient({
     token: async ({ force }) => {
@@ -161,7 +161,7 @@ test('an order whose key comes with its form is one, whichever requests bring it
   expect(app.sandbox.orders()).toHaveLength(before + 2);
 });
 
-test('of such a key nobody says when it was made, or after an error that nothing was bought', async () => {
+test('such a key has no date, and after an error the client does not say that nothing was bought', async () => {
   await takesOrders();
   const sent: string[] = [];
   let isCut = false;
@@ -189,7 +189,7 @@ test('of such a key nobody says when it was made, or after an error that nothing
   expect(await place({ idempotencyKey: 'cut off' })).toMatchObject({ status: 'unknown' });
 });
 
-test('no cache keeps an answer, and nothing tells the time or a random number before it leaves', async () => {
+test('no cache keeps an answer, and no time or random number is read before the request leaves', async () => {
   const inits: (RequestInit | undefined)[] = [];
   const calls: string[] = [];
   const environment: OwnEnvironment = {
@@ -208,7 +208,7 @@ test('no cache keeps an answer, and nothing tells the time or a random number be
   expect(inits).toMatchObject([{ cache: 'no-store' }]);
 });
 
-test('a framework that renders later is told by what it has thrown, which is not repeated', async () => {
+test('a framework that renders later is recognized by what it has thrown, which is not repeated', async () => {
   let asked = 0;
   const dynamic = Object.assign(new Error('Dynamic server usage'), { digest: 'DYNAMIC' });
   const environment: OwnEnvironment = {
@@ -235,7 +235,7 @@ function followers({ client, request }: ReturnType<typeof moduleClient>) {
   return { follow, ids };
 }
 
-test('a list that one user follows is told to no other, and ends in words when a second one comes', async () => {
+test('a list that one user follows reaches no other, and ends with an error when a second user comes', async () => {
   const list = '{ positions { id } }';
   const asked = await forRequest(tokens[0] ?? '', { url: url() }).query<{
     positions: { id: string }[];
@@ -265,7 +265,7 @@ test('a list that one user follows is told to no other, and ends in words when a
   }
 });
 
-test('a program of one user follows on, whatever tokens it gives', async () => {
+test('a program of one user keeps its list, with any tokens', async () => {
   const email = USERS[0];
   let given = 0;
   const token = () => {

@@ -336,7 +336,7 @@ test('the first account that is known is no change, though the app has announced
   expect([client.login, told]).toEqual(['700001', []]);
 });
 
-test('a client that nobody listens to asks once', async () => {
+test('a client without listeners asks once', async () => {
   const { market } = fakeClient({ data: () => ({ buy: null }) });
   const { network } = market;
   const environment = network.environment();

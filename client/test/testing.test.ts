@@ -119,7 +119,7 @@ test('the app’s own questions have the data that the test gives, at once or la
   expect((await later).data).toEqual({ news: 'none' });
 });
 
-test('rows have the chosen fields alone, whatever timers the test’s platform has', async () => {
+test('rows have only the chosen fields, with any timers of the test’s platform', async () => {
   vi.useFakeTimers({ toFake: ['queueMicrotask', 'setTimeout', 'Date', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const { market, state, client } = await followed({

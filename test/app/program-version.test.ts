@@ -16,7 +16,7 @@ function copyTo(folder: string): Promise<{ programBuild: typeof programBuild }> 
   return import(join(folder, MODULE));
 }
 
-test('a checkout knows its revision, an image is told it, and neither takes that of a project around it', async () => {
+test('a checkout reads its revision, an image is given it, and neither takes that of a project around it', async () => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
       cwd: folder.path,

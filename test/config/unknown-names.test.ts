@@ -60,7 +60,7 @@ test.each([
   expect(warnings).toEqual([expect.stringContaining(text)]);
 });
 
-test('a network that is somebody is not warned of', () => {
+test('a network with addresses in it is not warned of', () => {
   expect(warningsOf({ TRUSTED_PROXIES: '10.0.0.0/8' })).toEqual([]);
 });
 

@@ -32,7 +32,7 @@ const mounts = services.flatMap(([name, { volumes }]) =>
 );
 
 describeWithDockerCompose('docker-compose 1.29', (dockerCompose) => {
-  test('reads the file, by the project name that is kept beside it', () => {
+  test('reads the file, with the project name from the file next to it', () => {
     const read = (...args: string[]) =>
       spawnSync(dockerCompose, args, { cwd: folder, encoding: 'utf8', timeout: 50_000 });
     const { stdout, stderr, status } = read('config', '--services');
@@ -131,7 +131,7 @@ test('Grafana finds Prometheus and the folder of the dashboard', () => {
 describeWithPromtool('the scrape', (promtool) => {
   const mounted = ownFolder();
 
-  test('is well-formed with the files that are mounted beside it', () => {
+  test('is well-formed with the files that are mounted next to it', () => {
     for (const { name, source, target = '' } of mounts) {
       const [, file] = /^\/etc\/prometheus\/(.+)$/.exec(target) ?? [];
       if (name === 'prometheus' && file) cpSync(join(folder, source), join(mounted.path, file));

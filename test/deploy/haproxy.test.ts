@@ -91,7 +91,7 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     expect(new Set(COMMANDS.map(({ socket }) => socket)).size).toBe(1);
   });
 
-  test('closes what one source has beyond its connections, at a time and anew, and nobody else’s', async () => {
+  test('closes the excess connections of one source, open or new, and no other source’s', async () => {
     await using opened = new AsyncDisposableStack();
     const bounds = { SOURCE_CONNECTIONS: '3', SOURCE_RATE: '6' };
     const environment = { REPLICA_1: await startPod(opened, 'pod'), ...bounds };

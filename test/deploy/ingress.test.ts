@@ -49,7 +49,7 @@ test('its rules and times are those of deploy/haproxy', () => {
   }
 });
 
-test('no proxy tells clients another date than the service’s own', () => {
+test('no proxy replaces the date of the service’s answers', () => {
   expect(JSON.stringify(metadata)).not.toMatch(/(?:set|del|add|replace)-header date/i);
 });
 

@@ -39,13 +39,13 @@ const OTHERS = [
 // From pieces that end in each place of the text to one that holds it all.
 const PIECES = [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 1_000];
 
-test.each(ARRAYS)('%s has the items that JSON.parse finds, whatever the pieces', (text) => {
+test.each(ARRAYS)('%s has the items that JSON.parse finds, in pieces of any size', (text) => {
   for (const piece of PIECES) {
     expect([...jsonItems(Buffer.from(text), piece)]).toEqual(JSON.parse(text));
   }
 });
 
-test.each(OTHERS)('%j is no array, whatever the pieces', (text) => {
+test.each(OTHERS)('%j is no array, in pieces of any size', (text) => {
   for (const piece of PIECES) {
     expect(() => [...jsonItems(Buffer.from(text), piece)]).toThrow(SyntaxError);
   }

@@ -202,7 +202,7 @@ test.each<[string, Run, string, number]>([
   },
 );
 
-test('an order that has no answer is unknown, whatever its file would look up', async () => {
+test('an order without an answer is unknown, also if its file could look it up', async () => {
   const order = await placed(lookingUp, () => null, 100);
   expect([order.words, order.trades(), order.failures]).toEqual(['unknown', 1, []]);
 });

@@ -95,7 +95,7 @@ describe('a 429', () => {
   });
 });
 
-test('a 503 tells how long to wait, though what became of a small write is unknown', async () => {
+test('a 503 says how long to wait, though the outcome of a small write is unknown', async () => {
   await using place = await openSandbox();
   await using open = openClient(place.sandbox.url);
   const headers = { 'retry-after': '7' };

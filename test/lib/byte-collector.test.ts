@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { ByteCollector } from '../../src/lib/byte-collector.ts';
 
-test('pieces become one buffer in their order, whatever their sizes', () => {
+test('pieces of any size become one buffer in their order', () => {
   const pieces = [1, 700, 0, 3, 4_000, 1, 90_000].map((size, at) => Buffer.alloc(size, 65 + at));
   const collector = new ByteCollector({ maxBytes: 1_000_000 });
   for (const piece of pieces) expect(collector.add(piece)).toBe('kept');

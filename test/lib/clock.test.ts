@@ -22,7 +22,7 @@ function setTimes() {
   };
 }
 
-test('time passes on at its speed where the date is set back, and moments are told by the date of today', () => {
+test('time passes at its speed after the date was set back, and moments are given by the present date', () => {
   const { setDate, pass } = setTimes();
   const beforeMs = systemClock.now();
   expect(beforeMs).toBe(systemClock.date());

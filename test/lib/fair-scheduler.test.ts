@@ -13,7 +13,7 @@ test('clients take turns, each with its tasks in order', async () => {
   expect(ran).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });
 
-test('a slice is over when its time is, and begins anew in the next turn', async () => {
+test('a slice ends with its time, and the next begins in the next turn', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const scheduler = new FairScheduler(100);

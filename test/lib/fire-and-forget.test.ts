@@ -6,7 +6,7 @@ import {
   onBackgroundFailure,
 } from '../../src/lib/fire-and-forget.ts';
 
-test('a failure of work that nobody waits for is told to whoever listens, and ends no process', async () => {
+test('a failure of background work reaches the listener, and ends no process', async () => {
   const told: BackgroundFailure[] = [];
   const forget = onBackgroundFailure((failure) => told.push(failure));
   const error = new Error('no');

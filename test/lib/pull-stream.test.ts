@@ -31,7 +31,7 @@ test('a stream without a reader is never opened, so it has nothing to close', ()
   expect([ends, stream.take()]).toEqual([[null], undefined]);
 });
 
-test('the end is told once, with its error, to a reader that comes later too, but not to one that left', () => {
+test('a reader gets the end once, with its error, also if it comes later, but not if it left', () => {
   const over = new Error('over');
   const reading = createNumbers();
   reading.listen();
@@ -47,7 +47,7 @@ test('the end is told once, with its error, to a reader that comes later too, bu
   expect(late.ends).toEqual([over, null]);
 });
 
-test('a listener is woken immediately, whenever there may be something, and told once of the end', () => {
+test('a listener is woken immediately for each event, and once for the end', () => {
   const { ready, taken, ends, seen, stream, listen } = createNumbers(1);
   listen();
   ready.push(2);

@@ -16,7 +16,7 @@ test.each([0, 1, 100_000])(
   },
 );
 
-test.runIf(process.platform === 'linux')('a file that tells no size is read whole', async () => {
+test.runIf(process.platform === 'linux')('a file that reports no size is read whole', async () => {
   expect(await readPlainFile('/proc/self/status', 100_000)).toContain('VmSize');
   await expect(readPlainFile('/proc/self/status', 10)).rejects.toThrow('larger than 10 bytes');
 });

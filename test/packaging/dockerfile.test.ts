@@ -24,7 +24,7 @@ test('the build context holds the sources of the build, and neither tests nor wh
   expect(paths.filter((path) => sources.test(path) && !isSent(path))).toEqual([]);
 });
 
-test('all that the image has can be read by its user, whatever the modes in the checkout', () => {
+test('the image’s user can read all of its files, with any file modes in the checkout', () => {
   const [, bundle, image] = parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8'));
   const last = bundle?.instructions.at(-1);
   const [, readable = ''] = /^chmod -R a\+rX (.*)$/.exec(last?.rest ?? '') ?? [];

@@ -36,7 +36,7 @@ test('a reset leads back to the beginning', async () => {
   expect((await demo.get('/trading/session/700001')).text).toBe(first);
 });
 
-test('a number of an order is told once, resets or not', async () => {
+test('an order number is given once, also across resets', async () => {
   await using place = await openSandbox();
   const numberOf = async () => {
     await place.as('demo@example.com').order({});

@@ -72,7 +72,7 @@ const JUDGED = OPERATION_NAMES.flatMap((operation) => {
 });
 
 describe('what errors.md says of a write holds', () => {
-  test.each(JUDGED)('for whatever becomes of %s', (_operation, judge) => {
+  test.each(JUDGED)('for each outcome of %s', (_operation, judge) => {
     for (const [what, certain, exchange] of ROWS) {
       const code = codeOf(() => judge(exchange));
       if (code !== null) expect(ERROR_CODES[code].write, `${code} of ${what}`).toBe(certain);

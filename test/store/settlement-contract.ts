@@ -78,7 +78,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     },
   );
 
-  test('an order is settled only where nobody knows, and where no answer can come any more', async () => {
+  test('an order is settled only if its outcome is unknown, and no answer can come any more', async () => {
     await using shared = await open();
     const [records] = shared.replicas;
     const settle = (account: string, key: string) =>
@@ -139,7 +139,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     }
   });
 
-  test('an order whose process is gone is told once, and its answer may still come', async () => {
+  test('an order whose process is gone is reported once, and its answer may still come', async () => {
     await using shared = await open();
     const [maker, other] = shared.replicas;
     const gone = await reserved(maker, '1:~', 'k:"1"', -11_000);

@@ -32,7 +32,7 @@ export async function rememberedMs(records: OrderRecords, key: string): Promise<
 export function itVoidsKeys(
   open: (max: number, maxPerAccount?: number) => Promise<OpenedRecords>,
 ): void {
-  test('an unused key is closed, for orders, questions and whoever closes it again', async () => {
+  test('an unused key is closed, for orders, questions and later voids', async () => {
     await using records = await open(100);
     const asked = voidRequest('1', 'k', 1_234);
     const first = await records.voidKey(asked);
@@ -64,7 +64,7 @@ export function itVoidsKeys(
     expect(unaged?.rememberedMs).toBeLessThan(60_000);
   });
 
-  test('a used key is not closed, whatever became of it, unless it was given back', async () => {
+  test('a used key is not closed, with any outcome, unless it was released', async () => {
     await using records = await open(100);
     const pending = await reserved(records, '1', 'pending');
     const answer = await records.voidKey(voidRequest('1', 'pending'));
@@ -125,7 +125,7 @@ export function itVoidsKeys(
     await expect(records.reserve(request('1', 'more'))).rejects.toThrow('all 4 order records');
   });
 
-  test('a void that reaches the store late tells how far that remembers from the moment when it was asked for', async () => {
+  test('a void that reaches the store late says how far the store remembers from the moment of the request', async () => {
     await using records = await open(100);
     const late = { ...voidRequest('1', 'k', 1_000), atMs: Date.now() - 90_000 };
     expect(closingOf((await records.voidKey(late)).record)?.rememberedMs).toBe(0);

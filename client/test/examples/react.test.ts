@@ -78,7 +78,7 @@ describeWithChromium('examples/react', (executablePath) => {
     await moves(page);
   });
 
-  test('a renewal that is answered late signs in nobody who has signed out', async () => {
+  test('a late renewal signs no user in who has signed out', async () => {
     const page = await signIn();
     const held: Route[] = [];
     await page.route('**/graphql*', async (route) => {

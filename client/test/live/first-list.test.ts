@@ -67,7 +67,7 @@ test('a list connects for as long as its handshake makes progress on a slow line
   client.dispose();
 });
 
-test('its age follows neither this clock nor a heartbeat, of which no listener hears', async () => {
+test('its age follows neither this clock nor a heartbeat, which reaches no listener', async () => {
   const { client, market, told, state, age, end } = followed();
   expect(age()).toBeNull();
   await market.pass(1);
@@ -85,7 +85,7 @@ test('its age follows neither this clock nor a heartbeat, of which no listener h
   client.dispose();
 });
 
-test('a tick makes no index of the rows anew, and leaves the others the same objects', async () => {
+test('a tick makes no new index of the rows, and leaves the others the same objects', async () => {
   const count = async (size: number) => {
     const rows = Array.from({ length: size }, (_, at) => ({
       ...AAPL,

@@ -94,7 +94,7 @@ describe('listeners', () => {
   });
 });
 
-test('after dispose nothing is left, and a new listener is told so', async () => {
+test('after dispose nothing is left, and a new listener gets an error', async () => {
   const { positions, core, environment } = world.device();
   const end = positions(({ error }) => {
     if (error !== null) end();

@@ -122,7 +122,7 @@ test('the account that placed it finds it when the server names it, and after a 
   expect([form().status, await retry()]).toEqual(['unsent', 'accepted']);
 });
 
-test('an order that nobody was signed in for is not left to who signs in', async () => {
+test('an order that was placed while signed out is not left to the next user', async () => {
   const { ticket, form, signIn } = await shownForm({ isKnown: false });
   await signIn(null);
   expect(await ticket.place(ORDER)).toMatchObject({ error: { code: 'SIGNED_OUT' } });
@@ -166,7 +166,7 @@ test('an order of the account whose login is not known yet stays on its screen',
   expect(form().status).toBe('accepted');
 });
 
-test('a retry sends what was placed, whatever becomes of the app’s object', async () => {
+test('a retry sends what was placed, also after the app has changed its object', async () => {
   const { ticket, form, market, placeUnsent } = await shownForm();
   const input = { ...ORDER, size: { units: 1 }, stopLoss: { price: 5 } };
   const wrong = { ...ORDER, size: [1] } as unknown as OrderInput;
@@ -226,7 +226,7 @@ test.each([
   },
 );
 
-test('the orders of a run are followed, under way and settled, by whoever comes back to the screen', async () => {
+test('a screen that is opened again follows the orders of the run, under way and settled', async () => {
   const { client, ticket, market, signIn } = await shownForm();
   const told: (readonly FollowedOrder[])[] = [];
   const leave = client.orders.follow((orders) => told.push(orders));
@@ -276,7 +276,7 @@ test('at most a hundred orders are held, and one under way is not dropped for an
   expect([held.length, held[0]?.outcome, held[0]?.input]).toEqual([100, null, ORDER]);
 });
 
-test('an app that is killed around the answer tells each order at its next start, or has told it', async () => {
+test('an app that is killed around the answer reports each order before or at its next start', async () => {
   let [asked, settled] = [0, 0];
   for (let kill = 0; kill < 200; kill += 1) {
     const { client, market, open } = fakeClient({ data: () => undefined });

@@ -108,7 +108,7 @@ test('a key that is called fresh is less than 24 hours old when the server has j
   );
 });
 
-test('a key is never told to be made later than at its first request, whatever the clocks of the device do', () => {
+test('a key’s date is never later than its first request, with any clocks of the device', () => {
   const span = fc.record({ awake: minutes, asleep: minutes, clockSet: setBy });
   fc.assert(
     fc.property(

@@ -6,7 +6,7 @@ import { buying, startPhone, undatedFetch, unsent } from '../support/phone.ts';
 
 const phone = startedForEach(startPhone);
 
-test('orders that never left the device are unsent at the next start, though no answer had told the server’s time', async () => {
+test('orders that never left the device are unsent at the next start, though no answer had given the server’s time', async () => {
   const withoutPings: typeof fetch = (input, init) =>
     String(init?.body).includes('"{__typename}"')
       ? new Promise(() => {})
@@ -21,7 +21,7 @@ test('orders that never left the device are unsent at the next start, though no 
   expect(phone.app.sandbox.orders()).toEqual([]);
 });
 
-test('nothing is sent where no answer tells the server’s time, over a WebSocket either', async () => {
+test('nothing is sent until an answer gives the server’s time, nor over a WebSocket', async () => {
   const { orders, sent, core } = phone.open({}, { fetch: undatedFetch });
   const outcome = await orders.ticket({ maxWaitMs: 3_000 }).place(buying('undated'));
   expect(outcome).toMatchObject(unsent('NETWORK', { message: expect.stringContaining('`Date`') }));
@@ -29,7 +29,7 @@ test('nothing is sent where no answer tells the server’s time, over a WebSocke
   await phone.forgotten();
 });
 
-test('the server’s answer is told, and not that a later attempt had none in time', async () => {
+test('the server’s answer is reported, and not a later attempt’s time-out', async () => {
   // The account is asked about three times, and the line is pinged once.
   let asked = 0;
   const error = { message: 'away', extensions: { code: 'GATEWAY_UNAVAILABLE', retryable: true } };

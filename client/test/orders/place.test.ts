@@ -41,7 +41,7 @@ test('a limit order goes by placeLimitOrder, unless it says that it is one at th
   expect(phone.app.sandbox.calls('placeLimitOrder')).toBe(1);
 });
 
-test('an order says whether it waits for a price: one that does not is refused before anything is sent, whatever its price', async () => {
+test('an order without a kind is refused before anything is sent, with or without a price', async () => {
   const { orders, sent } = phone.open();
   const kinds = [
     { kind: 'PENDING', price: 1 },

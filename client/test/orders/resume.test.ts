@@ -35,7 +35,7 @@ test('two tabs that resume at once both learn the outcome', async () => {
   expect(phone.app.sandbox.orders()).toHaveLength(3);
 });
 
-test('an app that is closed before it is told of all its orders finds them again', async () => {
+test('an app that is closed before all its orders are answered finds them again', async () => {
   await phone.interrupt(buying('answered'), 'answer-lost');
   await phone.interrupt(buying('hanging'), 'answer-lost');
   let [questions, answers] = [0, 0];

@@ -131,7 +131,7 @@ test('a ticket says whether its key outlives the app, as far as the storage is k
   expect(orders.ticket().isDurable).toBe(true);
 });
 
-test('a storage that never answers is told of as such, at the start and at a tap', async () => {
+test('a storage that never answers is reported, at the start and at a tap', async () => {
   for (const step of ['set', 'delete', 'keys'] as const) phone.storage.hanging.add(step);
   const device = await phone.openKnown({}, { after: hurried });
   const placing = device.orders.ticket().place(buying('silent'), { withinMs: 1_000 });

@@ -4,7 +4,7 @@ import { type ReactNativeParts, reactNative } from '../../src/react-native.ts';
 
 type Network = Parameters<Parameters<ReactNativeParts['NetInfo']['addEventListener']>[0]>[0];
 
-test('the app is seen unless it is in the background, and tells of each return once, until nobody listens', () => {
+test('the app is visible unless it is in the background, and each return is reported once, until the listener ends', () => {
   const platform = nativePlatform();
   const { lifecycle } = reactNative(platform.parts).environment;
   const heard: string[] = [];

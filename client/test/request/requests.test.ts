@@ -28,7 +28,7 @@ describe('a query', () => {
     expect(core.countedEnvironment.timers.size).toBe(0);
   });
 
-  test('keeps the data beside the errors, names the request, and is repeated a bounded number of times while there is none', async () => {
+  test('keeps the data with the errors, names the request, and is repeated a bounded number of times while there is none', async () => {
     using core = startCore(app, { environment: HURRIED() });
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
     const { data, errors } = await core.request(

@@ -33,7 +33,7 @@ function follow(platform: CountedEnvironmentOptions) {
   return { core, positions, errors, [Symbol.dispose]: () => core.dispose() };
 }
 
-test('a WebSocket that the server refuses is told of by its status, and the list is polled in its place', async () => {
+test('a WebSocket that the server refuses is reported with its status, and the list is polled in its place', async () => {
   using phone = follow({ WebSocket });
   await eventually(() => expect(phone.positions.state().status).toBe('DELAYED'));
   expect(phone.positions.state()).toMatchObject({
@@ -78,7 +78,7 @@ test('a socket that is closed before it is acknowledged is reported by its code'
   expect(error.message).toContain('as told');
 });
 
-test('a token that the app cannot fetch, and a socket that the platform refuses, are told of', async () => {
+test('a token that the app cannot fetch, and a socket that the platform refuses, are reported', async () => {
   const noToken = () => {
     throw new Error('the keychain is locked');
   };

@@ -47,7 +47,7 @@ test('a token that is of no use is named: expired, revoked, no JWT, or without t
   );
 });
 
-test('no token, no e-mail, no figure of the account is printed, whatever happens', async () => {
+test('no token, no e-mail, no figure of the account is ever printed', async () => {
   await using gateway = await startGateway();
   const canaries = [DEMO_EMAIL, '700001', 'standard-usd', 'cus_', '50000', 'eyJ', 'hunter2'];
   const runs: Variables[] = [

@@ -39,7 +39,7 @@ describe('an account’s proof', () => {
     expect(calls).toHaveLength(3);
   });
 
-  test('that has lapsed is renewed by the snapshot in flight, whatever other read hangs', async () => {
+  test('that has lapsed is renewed by the snapshot in flight, while any other read hangs', async () => {
     const { prover, gateway, sessions, calls, clock } = await openLapsedWorld();
     const plannedProofs = () => [gateway.read(demo, OPERATIONS.getCustomerId)];
     const read = sessions.read(demo);

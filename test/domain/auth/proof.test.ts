@@ -87,7 +87,7 @@ test('limits are charged to the account while the token is proved and live', asy
 });
 
 describe('a group’s catalog', () => {
-  test('opens by the snapshot’s group or by op 1’s own answer for its group, whatever the claim says', () => {
+  test('opens by the snapshot’s group or by op 1’s own answer for its group, with any claim', () => {
     const { ledger, answers } = setUp();
     const liar = viewerOf('liar', { claimedGroup: 'vip' });
     ledger.forbidden(liar, 'vip');

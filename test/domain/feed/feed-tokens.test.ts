@@ -55,7 +55,7 @@ test('a token without proof gets no new events', async () => {
   expect(gateway.polls.length).toBeLessThan(30 * 12);
 });
 
-test('a token refused by another operation gets no new events until it is proved anew, and failing renewals back off', async () => {
+test('a token refused by another operation gets no new events until it is proved again, and failing renewals back off', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
   const follower = followChanges(phone);

@@ -23,7 +23,7 @@ function trigger({ gateway }: Pick<Awaited<ReturnType<typeof followed>>, 'gatewa
   gateway.setAccount(LOGIN, { orders: [], balance: 90 });
 }
 
-test('a first subscriber waits for a read until the deadline, and not at all for one that fails', async () => {
+test('a first subscriber waits for a read until the deadline, and no longer once it fails', async () => {
   const { clock, gateway, viewer, followAccount } = createLiveBench({ firstListMs: 5_000 });
   gateway.sessionLatencyMs = 100_000;
   const phone = followAccount(viewer('phone'));

@@ -54,7 +54,7 @@ test('a key was surely made after a gap where no clock that counts can have been
   expect(isMadeAfterGap(null, NOW_MS)).toBe(false);
 });
 
-test('an operator is told which keys are taken, or what that waits for', () => {
+test('the status says which keys are taken, or what that waits for', () => {
   expect(gapReason('the records', NOW_MS)).toContain('keys made before 2026-11-20T12:01:00.000Z');
   expect(gapReason('the records', null)).toContain('until the gateway has answered once');
 });

@@ -51,7 +51,7 @@ describe('an order', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('is passed to onAccountChanged before any client is answered, whatever the callback does', async () => {
+  test('is passed to onAccountChanged before any client is answered, also if the callback fails', async () => {
     const events: string[] = [];
     const onAccountChanged = () => {
       events.push('known');
@@ -155,7 +155,7 @@ test.each([
   }
 });
 
-test('an order number that an account is told twice says nothing of the second order', async () => {
+test('an order number that an account gets twice says nothing of the second order', async () => {
   const { calls, begin, log } = stage();
   const place = async (key: string, viewer = demo, number: unknown = 'o-1') => {
     const { placed } = await begin(key, viewer);
@@ -178,7 +178,7 @@ test('an order number that an account is told twice says nothing of the second o
   expect(log.lines).toEqual([expect.stringContaining('set GATEWAY_ORDER_NUMBERS=position')]);
 });
 
-test('where the gateway nets, a position’s number that is told twice is no doubt', async () => {
+test('where the gateway nets, a position’s number that comes twice is no doubt', async () => {
   const { calls, begin } = stage(undefined, { orderNumbers: 'position' });
   for (const key of ['first', 'second']) {
     const { placed } = await begin(key, demo);
@@ -273,7 +273,7 @@ describe('when the records', () => {
 });
 
 describe('with a second process', () => {
-  test('no wait for a record is longer than an order may take, whatever the store says', async () => {
+  test('no wait for a record is longer than an order may take, with any answer of the store', async () => {
     let first: Reservation | null = null;
     const { records, calls, begin, clock } = stage((shared) => ({
       reserve: async (request) => {

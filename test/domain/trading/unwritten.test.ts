@@ -18,7 +18,7 @@ const away = async () => {
   throw new RecordsUnavailableError('away');
 };
 
-test('an outcome that waits to be written is what a repeat, a question and a void are told', async () => {
+test('a repeat, a question and a void get an outcome that waits to be written', async () => {
   const { orders, calls, begin } = stage(() => ({ settle: away, find: away, voidKey: away }));
   await begin('k');
   const asked = [orders.placed(demoProof, 'k'), orders.void(demoProof, 'k', null)];

@@ -46,7 +46,7 @@ describe('a used key', () => {
 });
 
 describe('where the records do not reach back to when the key was made', () => {
-  test('it is closed, and nobody says that nothing was sent', async () => {
+  test('it is closed, and the answer does not say that nothing was sent', async () => {
     const { orders, calls, clock, start } = stage();
     await clock.advance(HOUR_MS);
     const madeAtMs = clock.now() - HOUR_MS;

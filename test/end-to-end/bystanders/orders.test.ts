@@ -115,7 +115,7 @@ async function innocentsPlace(app: TestApp, each: number): Promise<string[]> {
 const share = (words: readonly string[], word: string) =>
   words.filter((each) => each === word).length / words.length;
 
-test('orders of one account that hang, or of three, keep nobody else waiting', async () => {
+test('hanging orders of one account, or of three, keep no other account waiting', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
   await using app = await start(gateway, {

@@ -171,7 +171,7 @@ describe('a socket', () => {
   });
 });
 
-test('without AUTH_COOKIE a cookie is nobody’s token, and there is no /logout', async () => {
+test('without AUTH_COOKIE a cookie is no token, and there is no /logout', async () => {
   await using plain = await startTestApp({ CORS_ORIGINS: ORIGIN });
   const sent = { ...cookieOf(plain.sandbox.token(DEMO)), origin: ORIGIN };
   const body = JSON.stringify({ query: MINE });

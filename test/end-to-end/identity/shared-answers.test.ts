@@ -273,7 +273,7 @@ describe('cached bytes of the catalog', () => {
   });
 });
 
-test('an answer that contains its time is confirmed without being made anew', async () => {
+test('an answer that contains its time is confirmed without being made again', async () => {
   const [theirs, own] = users;
   const document = '{ catalog { ageSeconds } instrument(id: "AAPL") { copyText } }';
   const { etag } = await get(theirs, document);

@@ -31,7 +31,7 @@ describe('login', () => {
     return data.login;
   };
 
-  test('gives a token, and shows the whole start screen in the same round-trip, whatever the request’s own', async () => {
+  test('gives a token, and the whole start screen in the same round-trip, with any token in the request', async () => {
     const screen =
       'positions { symbol instrument { name } } orders { symbol } withdrawalMethods { title } customerId';
     const old = { login: 700002, expiresInSeconds: -3_600 };
@@ -77,7 +77,7 @@ describe('login', () => {
     expect(await login(`${name}@example.com`, password)).toEqual({ ...REJECTED, ...words });
   });
 
-  test('an answer with neither a token nor an error is none, whatever else it has', async () => {
+  test('an answer with neither a token nor an error breaks the interface, with any other properties', async () => {
     const body = { passkey: true };
     app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body });
     const { errors } = await app.query(LOGIN, {

@@ -80,7 +80,7 @@ test('the headers of GATEWAY_FORWARD_HEADERS go to the gateway with each call, t
 });
 
 describe('a header that goes on', () => {
-  test('may come once only, so that nobody takes another of two', async () => {
+  test('may come only once, so that no proxy and service read different ones', async () => {
     const headers = { authorization: `Bearer ${token}`, 'x-tenant': ['a', 'b'] };
     tenants.seen.length = 0;
     const { status } = await rawRequest(`${app.url}/graphql?query={customerId}`, { headers });
@@ -89,7 +89,7 @@ describe('a header that goes on', () => {
     expect(tenants.seen).toEqual([]);
   });
 
-  test('goes on as it is written, in whatever characters, and without the spaces around it', async () => {
+  test('is forwarded as it is written, in any characters, without the spaces around it', async () => {
     for (const value of ['a, b', 'caf\u00e9', 'c'.repeat(8_000), '__proto__', 'constructor']) {
       tenants.seen.length = 0;
       const { errors } = await app.query(ACCOUNT, { token, headers: { 'x-tenant': value } });
@@ -158,7 +158,7 @@ test('a signature that is valid proves the login of no tenant: the gateway is as
 });
 
 describe('what one tenant has', () => {
-  test('is shown to nobody of another on a connection that a proxy keeps alive, though login and token are the same', async () => {
+  test('is not shown to another tenant on a connection that a proxy keeps alive, though login and token are the same', async () => {
     await place('b', 'of b alone', 'of b');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (const tenant of ['b', 'a', 'b', 'a', null]) {

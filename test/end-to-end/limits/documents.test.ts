@@ -69,7 +69,7 @@ describe.each(TRANSPORTS)('by %s', (transport, ask) => {
     expect(data.positionChanges.snapshot).toBe(true);
   });
 
-  test('without a manifest a client is told to send no hashes, and a text beside its hash is run', async () => {
+  test('without a manifest a hash alone is refused, and a text with its hash is run', async () => {
     await using app = await startTestApp();
     const token = demo(app);
     const extensions = persisted(sha256(UNKNOWN));

@@ -250,7 +250,7 @@ test.each(['/graphql', '/nothing'])(
   },
 );
 
-test('a body that nobody takes is read no further where it comes in pieces of a byte', async () => {
+test('a body in pieces of a byte is not read further once its request was refused', async () => {
   using raw = await openRaw(roomy.url);
   const head = 'POST /nothing HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n';
   raw.socket.write(head);

@@ -86,7 +86,7 @@ test('what comes in one flight with connection_init is answered behind its ackno
   expect(raw.of('2').filter(({ type }) => type !== 'next')).toEqual([]);
 });
 
-test('the end of a write that its client has left is not told to the operation that has its id by then', async () => {
+test('the end of a write that its client has left is not sent to a later operation with its id', async () => {
   app.sandbox.fail({ operation: 'setValue', kind: 'delay', delayMs: 300, times: 1 });
   using raw = await initializedSocket(app, await app.signIn());
   raw.subscribe('1', 'mutation Left { setValue(input: { key: "k" }) { __typename } }');

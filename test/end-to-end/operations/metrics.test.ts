@@ -253,7 +253,7 @@ describe('live', () => {
     await eventually(async () => expect(await seriesValue(other, waiting)).toBe(0));
   });
 
-  test('a subscription that has ended is not counted, whoever ended it', async () => {
+  test('a subscription that either side has ended is not counted', async () => {
     await using other = await startTestApp({ POSITIONS_POLL_MS: '100' });
     const own = await other.signIn();
     const shows = (count: number) =>

@@ -118,7 +118,7 @@ const HOUR = 3_600;
 const ask = async (app: TestApp, token: string) =>
   codesOf(await app.query('{ customerId }', { token }));
 
-test('a clock that is ahead of the gateway’s or behind it is measured, and told once', async () => {
+test('a clock that is ahead of the gateway’s or behind it is measured, and logged once', async () => {
   await using app = await startTestApp();
   app.sandbox.fail({ operation: '*', kind: 'clock', shiftSeconds: -2 * HOUR });
   const token = app.sandbox.token(DEMO);

@@ -53,7 +53,7 @@ test.concurrent('a catalog that has just been made is not taken for old where th
   expect(catalog.ageSeconds).toBeLessThan(600);
 });
 
-test.concurrent('after the date was set back all moments are told by the present one', async () => {
+test.concurrent('after the date was set back all moments are given by the present one', async () => {
   await using stage = await startStage();
   const { facade, query } = stage;
   // It has seen the later date.

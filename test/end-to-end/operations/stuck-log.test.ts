@@ -59,7 +59,7 @@ async function startWith(stdout: 'pipe' | number, onSpawn = (_child: ChildProces
   };
 }
 
-test('a log that nobody reads stops nothing; what is read later is whole and in order', async () => {
+test('a log without a reader stops nothing; lines that are read later are whole and in order', async () => {
   const { child, exited, logMuch } = await startWith('pipe', ({ stdout }) => stdout?.pause());
   await logMuch();
   let read = '';

@@ -111,12 +111,12 @@ async function isSettled(store: Readonly<Record<string, string>>) {
 }
 
 describe.concurrent('a disputed order', () => {
-  test('is found, told and settled in a file', async () => {
+  test('is found, shown and settled in a file', async () => {
     await isSettled({ ORDER_STORE: join(folder.path, 'orders.db') });
   });
 
   describeWithRedis('with Redis', (serverPath) => {
-    test('is found, told and settled there', async () => {
+    test('is found, shown and settled there', async () => {
       const args = ['--appendonly', 'yes'];
       await using redis = await startTestRedis(serverPath, { args });
       await isSettled({ REDIS_URL: redis.url });

@@ -90,7 +90,7 @@ test('a key that is older than the records is closed, and nothing is said of it'
   expect(facade.sandbox.calls('openPosition')).toBe(0);
 });
 
-test('a key is as old as it is by the later of our clock and the gateway’s, by which another replica may have told the time', async () => {
+test('a key’s age is by the later of our clock and the gateway’s, since another replica may have given its time', async () => {
   await using facade = await startOrderFacade();
   const client = facade.client();
   const aheadSeconds = 300;

@@ -39,7 +39,7 @@ test('records that are full refuse orders before they are sent', async () => {
   await eventually(() => expect(outcomesOf(facade, UNAVAILABLE.code)).toEqual(['fault']));
 });
 
-test('an account that has its share is refused alone, before sending; rejected orders take nobody’s place', async () => {
+test('an account that has its share is refused alone, before sending; rejected orders take no other’s place', async () => {
   await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '4' });
   const { sandbox } = facade;
   const flooding = facade.client();

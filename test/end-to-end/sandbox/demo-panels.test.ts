@@ -65,7 +65,7 @@ describeInBrowser('the demonstration page', (browser) => {
     await visitor.isSound();
   });
 
-  test('tells a fault while it lasts and afterwards, as the phones show it', async () => {
+  test('shows a fault while it lasts and its end, as the phones show it', async () => {
     await using visitor = await open({ viewport: PHONE, isExpected: () => true });
     const { page, reads } = visitor;
     await page.locator('#outages button', { hasText: 'Gateway down' }).click();

@@ -140,7 +140,7 @@ describe('a 401', () => {
     },
   );
 
-  test('of the catalog itself is not taken as an answer to the reads beside it', async () => {
+  test('of the catalog itself is not taken as an answer to the reads next to it', async () => {
     withoutCatalog.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 401 });
     expectMissing('getAllTickers', UNAUTHENTICATED, await ask(withoutCatalog, SCREEN));
   });

@@ -27,7 +27,7 @@ async function trigger({ sandbox, query }: TestApp, token: string): Promise<stri
   return order.id;
 }
 
-describe('orders beside positions', () => {
+describe('orders together with positions', () => {
   test.each([
     '{ orders { id } positions { id } }',
     '{ positions { id } orders { id } }',

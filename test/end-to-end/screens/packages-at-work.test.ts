@@ -45,7 +45,7 @@ test('keyed reads that have to wait are a DataLoader’s, of which an operation 
   vi.restoreAllMocks();
 });
 
-test('each operation is executed by yoga once, whatever brings it; one of a socket is begun by graphql-ws', async () => {
+test('each operation is executed by yoga once, on any transport; one of a socket is begun by graphql-ws', async () => {
   const begun: boolean[] = [];
   const onEnveloped = () => {
     const { stackTraceLimit } = Error;

@@ -23,7 +23,7 @@ describe('the newest list of positions', () => {
     expect(await slow).toEqual({ session: { positions: [{ id: '1' }] } });
   });
 
-  test('is read anew after a write, though a feed has one that counts as fresh', async () => {
+  test('is read again after a write, though a feed has one that counts as fresh', async () => {
     await using app = await startTestApp({ POSITIONS_POLL_MS: '20000' });
     const token = await app.signIn();
     await using client = webSocketClient(app, token);
@@ -42,7 +42,7 @@ describe('the newest list of positions', () => {
 });
 
 describe('the session', () => {
-  test('is no other token’s, though both are one account’s, and not cached at all with a TTL of 0', async () => {
+  test('is no other token’s, though both are one account’s, and never cached with a TTL of 0', async () => {
     await screen.read('{ session { login } }');
     await screen.read('{ session { login } }', screen.otherToken());
     expect(screen.calls('getSession')).toBe(2);
@@ -52,7 +52,7 @@ describe('the session', () => {
     expect(own.sandbox.calls('getSession')).toBe(2);
   });
 
-  test('of a negative age is BAD_USER_INPUT, and what stands beside it is not', async () => {
+  test('of a negative age is BAD_USER_INPUT, and the other fields are answered', async () => {
     const { data, errors } = await screen.ask(
       '{ session(maxAge: -1) { login } orders { id } customerId }',
     );

@@ -159,7 +159,7 @@ test.each(
 });
 
 describe('a query', () => {
-  test('makes each read at most once, whatever it repeats', async () => {
+  test('makes each read at most once, however often it is selected', async () => {
     const more = Array.from(
       { length: 5 },
       (_, i) =>

@@ -102,7 +102,7 @@ test('notifications are named by numbers up to ±2^53, each exactly', async () =
   expect(body).toBe('{"ids":[9007199254740992,-9007199254740992,0]}');
 });
 
-test('a device needs no token, and is sent with the request’s own alone, also beside a login', async () => {
+test('a device needs no token, and is sent with the request’s own alone, also together with a login', async () => {
   app.sandbox.clearCalls();
   const register = `registerDevice(input: { deviceId: "d" }) ${OUTCOME}`;
   const { data, errors } = await app.query(`mutation {

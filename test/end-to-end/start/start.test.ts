@@ -62,7 +62,7 @@ test('manifests of trusted documents that are wrong have a line each, and what i
   ]);
 });
 
-test('a port that is in use and a host that is not of this machine stop the start, beside another problem too', async () => {
+test('a port that is in use and a host that is not of this machine stop the start, also together with another problem', async () => {
   await using taken = await listenLocally(createServer());
   for (const name of ['PORT', 'ADMIN_PORT']) {
     expect(await problemsOf({ [name]: String(taken.port) })).toEqual([
@@ -83,7 +83,7 @@ test('a port that is in use and a host that is not of this machine stop the star
   }
 });
 
-test('every unusable setting is listed together, even beside wrong values, and none is waited for', async () => {
+test('all unusable settings are listed together, also with wrong values, and none is waited for', async () => {
   await using taken = await listenLocally(createServer());
   // In a process of its own, since a path in the file systems of the kernel that hangs would hang this one.
   const { code, stdout, problems } = await failedStart({
@@ -217,7 +217,7 @@ test.each([
   expect(facade.logged.at(-1)).toBe(fatal[0]);
 });
 
-test('a wrong setting is told without a look into a file of order records that takes long to verify', async () => {
+test('a wrong setting is reported without opening a file of order records that takes long to verify', async () => {
   const ORDER_STORE = join(folder.path, 'orders.db');
   await writeFile(ORDER_STORE, Buffer.alloc(17 * 1024 ** 2));
   const { code, problems } = await failedStart({ ORDER_STORE, MAX_DEPTH: 'x' });

@@ -165,7 +165,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     expect((await skipped.json()).data).toEqual({ session: { id: '700001' } });
   });
 
-  test('stops what nobody waits for when its client leaves', async () => {
+  test('stops the remaining work when its client leaves', async () => {
     gateway.hold(PAYMENTS);
     const leaving = new AbortController();
     const parts = partsOf(await ask(accept, SCREEN, {}, leaving.signal));

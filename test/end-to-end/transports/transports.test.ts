@@ -17,7 +17,7 @@ const WITH_PLACES = {
 describe.each(TRANSPORTS)('%s', (transport, ask) => {
   const demo = () => app.sandbox.token({ email: 'demo@example.com' });
 
-  test('answers the fields that succeed beside the same error of one that fails', async () => {
+  test('answers the fields that succeed together with the same error of one that fails', async () => {
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 403, times: 1 });
     const { data, errors } = await ask(app, { query: '{ customerId session { login } }' }, demo());
     expect(data).toEqual({ customerId: null, session: { login: '700001' } });

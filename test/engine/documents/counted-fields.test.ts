@@ -51,7 +51,7 @@ test.each([
   expect(await fieldsOf(text, { row: ROW, rows: [ROW, ROW, ROW] })).toBe(expected);
 });
 
-test('fields that compiled code has run before a wrong value count beside those of the reference executor', async () => {
+test('fields that compiled code has run before a wrong value count in addition to those of the reference executor', async () => {
   const rootValue = { rows: [ROW, ROW, ROW], row: { texts: null } };
   const args = argsOf(schema, '{ rows { text } row { texts } }', { rootValue });
   const { expected, isCompiled, isCountedAlike } = await ask(args);

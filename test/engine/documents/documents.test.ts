@@ -101,7 +101,7 @@ describe('the limit', () => {
     ]);
   });
 
-  test('of nesting comes before the stack ends, whatever the brackets hold', () => {
+  test('of nesting comes before the stack ends, with any content of the brackets', () => {
     const texts = [
       '{a'.repeat(1_900),
       `{ node(at: ${'['.repeat(1_900)}${']'.repeat(1_900)}) { id } }`,

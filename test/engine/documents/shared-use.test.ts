@@ -55,7 +55,7 @@ test.each([
   expect(factsIn(schema, text).marks).toBeNull();
 });
 
-test('neither what a mutation answers is shared, whatever its field is marked as, nor what only has a type', () => {
+test('a mutation’s answer is never shared, nor one that only names types', () => {
   const texts = ['mutation { cat { name } }', '{ __typename }', '{ dog { age } }'];
   expect(texts.map((text) => factsIn(schema, text).sharedUse)).toEqual([null, null, null]);
 });

@@ -85,7 +85,7 @@ describe('a document', () => {
   const manyIds = (count: number) =>
     `{ nodeMustRead { ${Array.from({ length: count }, (_, at) => `a${at}: id`).join(' ')} } }`;
 
-  test('is compiled for so many of its combinations of conditions only, and not at all where it is very large', async () => {
+  test('is compiled for a bounded number of its combinations of conditions, and never if it is very large', async () => {
     expect((await askValid(manyIds(299))).isCompiled).toBe(true);
     expect((await askValid(manyIds(300))).isCompiled).toBe(false);
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];

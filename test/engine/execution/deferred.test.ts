@@ -218,7 +218,7 @@ test('an answer that fails behind its first part ends with that failure, and say
   ]);
 });
 
-test('each error of a part is masked, and the last part has what is beside the data', async () => {
+test('each error of a part is masked, and the last part has the extensions', async () => {
   const errors = [new GraphQLError('a secret')];
   const parts = partsOf(
     { data: {}, pending: [{ id: '0', path: [] }], hasNext: true },

@@ -206,7 +206,7 @@ test.each([1, COSTLY_FIELDS + 1])(
   },
 );
 
-test('a result with an error is sent to nobody else', async () => {
+test('a result with an error is not shared', async () => {
   const failing = prepare('subscription { live { failing } }');
   for (const [document, runs] of [
     [prices, 1],
@@ -302,7 +302,7 @@ test('the reason of the end is the last result, behind the one that is being tak
   expect(ended).toHaveBeenCalled();
 });
 
-test('a client that leaves while it takes an event is not told the reason of the end', async () => {
+test('a client that leaves while it reads an event gets no reason for the end', async () => {
   const { results: shown, delivery, events, emit, taken, isOver } = subscribe(prices);
   emit(priced(1));
   events.end(new Error('over'));

@@ -44,7 +44,7 @@ describe('what is held', () => {
   });
 });
 
-test('a packed answer is made once for all who ask meanwhile, beside other packings, and is no answer by itself', async () => {
+test('a compressed answer is made once for concurrent requests, once per encoding, and never without its plain one', async () => {
   const cache = cacheOf(MEGABYTE);
   const bytes = Buffer.alloc(200_000, 'abc');
   const all = await Promise.all([1, 2, 3].map(() => cache.packed('key', bytes, 'br')));

@@ -37,7 +37,7 @@ test('an unknown error is masked, counted, and logged with its stack', () => {
   expect(log).toMatch(/a secret.*error-codes\.test\.ts/);
 });
 
-test('a failed call is a fault, which its request alone tells, and one over a limit here is refused', () => {
+test('a failed call is a fault of its request alone, and one over a limit here is refused', () => {
   const away = maskedAs({ message: 'away', extensions: { code: 'GATEWAY_UNAVAILABLE' } });
   expect([away.record.outcome, away.counted, away.log]).toEqual([
     'fault',

@@ -97,7 +97,7 @@ test('callers without a proved account at most double what proved accounts fail'
   expect(breaker.isOpen).toBe(true);
 });
 
-test('failures to connect are enough, whoever has made the calls', () => {
+test('failures to connect are enough, from any account', () => {
   const { breaker, calls } = closedBreaker();
   calls(4, 'success');
   calls(4, 'unreachable', () => ({ key: 'an office', isProved: false }));
@@ -107,7 +107,7 @@ test('failures to connect are enough, whoever has made the calls', () => {
 });
 
 describe('orders without an answer', () => {
-  test('open it once three accounts have lost some in two seconds, and nobody was answered since', async () => {
+  test('open it once three accounts have lost some in two seconds, and no order was answered since', async () => {
     const { clock, breaker, call, calls } = closedBreaker(ORDERS);
     const lose = async (accounts: number, ms: number) => {
       for (let at = 0; at < accounts; at += 1) call('lost', proved(`account ${at}`));

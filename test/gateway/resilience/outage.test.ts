@@ -171,7 +171,7 @@ describe('a sign-in', () => {
     const by = { token: null, client: { address: `192.0.2.${site}`, userAgent: null } };
     return wordFor(client.write(by, OPERATIONS.login, { email: email, password: 'password' }));
   };
-  test('is held back by no failures of others, and by a gateway that nobody reaches', async () => {
+  test('is not held back by failures of others, but by an unreachable gateway', async () => {
     const gateway = await startScriptedGateway((socket, { body }) =>
       socket.write(body.includes(bad) ? answer(500, {}) : answer(200, { access_token: 'token' })),
     );
@@ -344,7 +344,7 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     ]);
   });
 
-  test('are held back by themselves where nobody reads, but for one in five seconds', async () => {
+  test('are held back without any reads, but for one in five seconds', async () => {
     const { during, sent, secondsUntilTaken } = await outage(reset, { withReads: false });
     expect(during.unknown).toBeGreaterThanOrEqual(5);
     expect(during.unknown).toBeLessThanOrEqual(5 + SECONDS / 5);
@@ -389,7 +389,7 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     }
   });
 
-  test('leave the next probe to an account that has not failed, and to one that has where nobody else asks', async () => {
+  test('leave the next probe to an account that has not failed, or to one that has if no other asks', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
       if (isDown || request.headers.authorization === 'Bearer token 1') reset(socket, request);

@@ -77,7 +77,7 @@ test('all attempts together keep to the deadline of one', async () => {
   expect(gateway.requests).toHaveLength(2);
 });
 
-test('a read is repeated twice where nobody listens', async () => {
+test('a read is repeated twice if no connection is accepted', async () => {
   const gateway = await startScriptedGateway(inTurn(positions));
   await gateway[Symbol.asyncDispose]();
   await using open = openResilient(gateway.url);

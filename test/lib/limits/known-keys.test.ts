@@ -4,7 +4,7 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const LIFE_MS = 3_600_000;
 
-test('a key is known for its life, and not at all once it is deleted', async () => {
+test('a key is known for its life, and no more once it is deleted', async () => {
   const clock = createScriptedClock();
   const known = new KnownKeys(clock, LIFE_MS);
   expect(known.has('a')).toBe(false);
@@ -18,7 +18,7 @@ test('a key is known for its life, and not at all once it is deleted', async () 
   expect(known.has('a')).toBe(false);
 });
 
-test('what is not remembered here is asked of the others, who are told of all', async () => {
+test('keys that are unknown here are asked of the other replicas, which get all of them', async () => {
   const clock = createScriptedClock();
   const told: unknown[] = [];
   const known = new KnownKeys(clock, LIFE_MS, {

@@ -46,7 +46,7 @@ describe('a limit', () => {
     expect(() => limiter.take('orders', A)).toThrow('orders has no number for address');
   });
 
-  test('is owed by whoever has used more, as much again at most', async () => {
+  test('is owed by a caller that has used more, at most as much again', async () => {
     const { clock, limiter } = stage(limited('fields', 60));
     expect(limiter.spend('fields', A, 70)).toMatchObject({ isOver: true, left: -10 });
     expect(limiter.take('fields', A, 0)).toMatchObject({ isOver: true, waitMs: 10_000 });

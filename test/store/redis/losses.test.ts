@@ -75,7 +75,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect(await one.records.reserve(made('new', 130_000))).toMatchObject({ reserved: true });
   });
 
-  test('one that was emptied is a loss to whoever remembers it, though a new process came first; an outcome is written back', async () => {
+  test('one that was emptied is a loss to each process that remembers it, though a new process came first; an outcome is written back', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openReadyReplica(redis.url);
     const order = await reserved(one.records, '1', 'k');
@@ -94,7 +94,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await eventually(async () => (await redis.command('HGET', MARKER, 'lossUntil')) !== null);
   });
 
-  test('a marker that is gone beside its records is a loss, to a process that remembers nothing as well', async () => {
+  test('records without their marker are a loss, also to a new process', async () => {
     await using redis = await startTestRedis(serverPath);
     {
       await using one = await openReadyReplica(redis.url);
@@ -133,7 +133,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect(await one.records.reserve(made('k', 90_000))).toMatchObject({ reserved: true });
   });
 
-  test('an empty store that nobody remembers is none; its first start is warned of, and orders wait for it two seconds', async () => {
+  test('an empty store that no process remembers is no loss; its first start logs a warning, and orders wait for it two seconds', async () => {
     await using redis = await startTestRedis(serverPath);
     const startedAtMs = performance.now();
     await using one = await openReplica(redis.url, { graceMs: 2_000 });

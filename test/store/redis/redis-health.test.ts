@@ -25,7 +25,7 @@ test.each([
   expect(redisErrorOf(error)).toBe(kind);
 });
 
-test('each reason is told once until five seconds without any', async () => {
+test('each reason is logged once until five seconds without any', async () => {
   const clock = createScriptedClock(0);
   const told: unknown[] = [];
   const health = new RedisHealth(
@@ -56,7 +56,7 @@ test('each reason is told once until five seconds without any', async () => {
   ]);
 });
 
-test('what fails and works again within five seconds of the start is not told, what lasts is', async () => {
+test('a failure that ends within five seconds of the start is not logged, one that lasts is', async () => {
   const clock = createScriptedClock(0);
   const told: string[] = [];
   const open = () => new RedisHealth((message) => told.push(message), clock);

@@ -21,7 +21,7 @@ function budgetsOf(ratePerMinute: number) {
   return { clock, count, take };
 }
 
-test('a client has twice its rate at once, five times that in a minute, and is told that it is over for as much again', async () => {
+test('a client may send twice its rate at once and five times that in a minute, and gets as many refusals before its end', async () => {
   const { clock, take } = budgetsOf(2_400);
   expect(take(4_800)).toBe('within');
   expect(take(1)).toBe('over');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RefusalSums } from '../../../../src/engine/transports/requests/refusal-sums.ts';
 import { createScriptedClock } from '../../../support/scripted-clock.ts';
 
-test('a flood from more addresses than are told apart is summed up with the others', async () => {
+test('a flood from more addresses than are counted apart is summed up as one', async () => {
   const clock = createScriptedClock();
   const written: string[] = [];
   const sums = new RefusalSums(clock, (members) => written.push(members));
