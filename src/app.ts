@@ -159,7 +159,6 @@ async function compose(config: Config, options: StartOptions) {
     sdl: config.graphiql ? printedSchema(schema) : null,
     sample: config.logSample,
     accountKey: config.logAccountKey,
-    callsMember: 'gatewayMs',
   });
 
   const build = programBuild(config);

@@ -32,7 +32,7 @@ export interface EngineOptions
     Pick<ErrorCodesOptions, 'describe'>,
     Pick<PipelineParts, 'schema' | 'createContext' | 'plugins'>,
     Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness' | 'publicPath'>,
-    Pick<AccessLogOptions, 'sample' | 'accountKey' | 'callsMember'>,
+    Pick<AccessLogOptions, 'sample' | 'accountKey'>,
     Pick<ServerSettings, 'tokenEndOf' | 'standingOf' | 'origins' | 'tracing' | 'maxBodyBytes'> {
   readonly log: Log;
   readonly limiter: EngineLimiter;

@@ -79,7 +79,6 @@ export class Execution {
         masked: (part) => codes.maskedResult(part, record),
         made() {
           if (meter.isOverNow()) throw meter.error();
-          record.partMade();
         },
         last: () => end({}),
         write: (part) => jsonText(part, meter),

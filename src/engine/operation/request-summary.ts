@@ -74,9 +74,6 @@ export class RequestSummary {
   // Lists are made with their first entry, of its size: most requests have one at most.
   codes: readonly string[] = NONE;
   calls: readonly BackendCall[] = NONE;
-  /** When each part of an answer in parts was made, from the beginning of the request. */
-  partsMs: readonly number[] = NONE;
-  #waiting: BusyTime | null = null;
 
   constructor({ requestId, transport, method, client, bytesIn, trace }: RequestOrigin) {
     this.requestId = requestId;
@@ -87,23 +84,9 @@ export class RequestSummary {
     this.trace = trace;
   }
 
-  /** The time during which at least one call of the request was under way. */
-  get callsMs(): number {
-    return this.#waiting?.ms ?? 0;
-  }
-
   called(entry: BackendCall): void {
-    const { source, ms } = entry;
     this.callCount += 1;
     if (this.calls.length < MAX_LISTED_CALLS) this.calls = this.calls.concat(entry);
-    if (source === 'cache') return;
-    const endMs = performance.now();
-    this.#waiting ??= new BusyTime();
-    this.#waiting.add(Math.max(this.startedAtMs, endMs - ms), endMs);
-  }
-
-  partMade(): void {
-    this.partsMs = this.partsMs.concat(performance.now() - this.startedAtMs);
   }
 
   failed(code: string, outcome: Attribution, reason: string | null = null): void {
@@ -120,28 +103,5 @@ export class RequestSummary {
   sent(bytes: number): void {
     this.results += 1;
     this.bytesOut += bytes;
-  }
-}
-
-/** Measures how long at least one of several spans lasted. They are added as they end. */
-export class BusyTime {
-  /** Starts and ends alternate; the spans are disjoint and in order. */
-  #spans: number[] = [];
-
-  get ms(): number {
-    let sum = 0;
-    for (let at = 0; at < this.#spans.length; at += 2) {
-      sum += (this.#spans[at + 1] as number) - (this.#spans[at] as number);
-    }
-    return sum;
-  }
-
-  add(startMs: number, endMs: number): void {
-    let from = startMs;
-    let kept = this.#spans.length;
-    for (; kept > 0 && (this.#spans[kept - 1] as number) >= from; kept -= 2) {
-      from = Math.min(from, this.#spans[kept - 2] as number);
-    }
-    this.#spans = [...this.#spans.slice(0, kept), from, endMs];
   }
 }

@@ -17,8 +17,6 @@ export interface AccessLogOptions {
   readonly sample: number;
   /** The key of the hashes of accounts and addresses; null for one of this process. */
   readonly accountKey: string | null;
-  /** The member of a line that has the time with a backend's call under way. */
-  readonly callsMember: string;
   /** Counts each request that has ended, logged or not. */
   readonly metrics: Pick<ServerMetrics, 'requestEnded'>;
 }
@@ -94,8 +92,7 @@ export class AccessLog {
 
   /** The text of the line, which is put together by hand: an object and its serialization take twice as long. */
   #membersOf(summary: RequestSummary, end: RequestEnd, caller: RequestCaller): string {
-    const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut, partsMs } = summary;
-    const { callsMember } = this.#options;
+    const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
     let members = origin(summary);
     if (end.status !== null) members += `,"status":${end.status}`;
     if (type !== null) members += `,"type":"${type}","document":"${documentOf(summary)}"`;
@@ -103,10 +100,8 @@ export class AccessLog {
     if (codes.length > 0) members += `,"codes":["${codes.join('","')}"]`;
     if (reason !== null) members += `,"reason":"${reason}"`;
     members += `,"durationMs":${tenths(end.durationMs)}`;
-    if (callCount > 0) members += `,"${callsMember}":${tenths(summary.callsMs)}`;
     if (callCount > 0) members += `,"calls":[${callTexts(calls)}]`;
     if (callCount > calls.length) members += `,"callCount":${callCount}`;
-    if (partsMs.length > 0) members += `,"partsMs":[${partsMs.map(tenths).join(',')}]`;
     if (summary.hasStarted) members += `,"events":${summary.results}`;
     members += `,"bytesIn":${bytesIn},"bytesOut":${bytesOut}`;
     return members + this.#accountOf(summary, caller);
