@@ -12,7 +12,7 @@ import { chain, type MaybePromise } from '../lib/maybe-promise.ts';
 import type { Trace } from '../lib/tracing/tracing.ts';
 import { Context } from '../schema/context.ts';
 import { EventScope } from '../schema/event-scope.ts';
-import type { AccountRead, Plan } from '../schema/scope.ts';
+import type { Plan } from '../schema/scope.ts';
 import type { Services } from '../schema/services.ts';
 
 /** A context whose run has a receipt. */
@@ -38,15 +38,11 @@ export class GraphContext extends SharedContext implements OperationContext {
   }
 
   override planOf(field = ''): Plan {
-    const { prepared, inputs, isInParts } = this.operation;
+    const { prepared, inputs } = this.operation;
     const plan = prepared.plans.get(field);
-    const has = (read: AccountRead) => evaluate(plan?.get(read)?.fields ?? 0, inputs) > 0;
-    const isInFirst = (read: AccountRead) =>
-      evaluate(plan?.get(read)?.firstFields ?? 0, inputs) > 0;
     return {
       maxAgeSeconds: evaluate(prepared.ageLimit, inputs),
-      has,
-      isDeferred: (read) => isInParts && has(read) && !isInFirst(read),
+      has: (read) => evaluate(plan?.get(read) ?? 0, inputs) > 0,
     };
   }
 

@@ -48,14 +48,11 @@ export interface Plan {
   /** The lowest `maxAge` of the fields. */
   readonly maxAgeSeconds: number;
   has(read: AccountRead): boolean;
-  /** Whether only deferred fields make the read. The first part does not wait for it. */
-  isDeferred(read: AccountRead): boolean;
 }
 
 export const NO_PLAN: Plan = {
   maxAgeSeconds: Infinity,
   has: () => false,
-  isDeferred: () => false,
 };
 
 /**
@@ -151,17 +148,9 @@ export class Scope implements OwnReads {
     const after = maxAgeMs === 0 ? logicalClock.next() - 1 : this.#after;
     const demand = { maxAgeMs, after, needsRows: this.#plan.has('rows') };
     // The list shows whether a snapshot in memory has the present positions.
-    const isJudgedByList = this.#hasListInTime && sessions.cached(viewer, demand) !== null;
+    const isJudgedByList = this.#plan.has('positions') && sessions.cached(viewer, demand) !== null;
     const judged = isJudgedByList ? this.#readList().catch(() => null) : null;
     return chain(judged, () => sessions.read(viewer, demand));
-  }
-
-  /** Whether the fields of the snapshot may wait for the list, since it is not deferred behind them. */
-  get #hasListInTime(): boolean {
-    const plan = this.#plan;
-    if (!plan.has('positions')) return false;
-    const isDeferred = (read: AccountRead) => !plan.has(read) || plan.isDeferred(read);
-    return !plan.isDeferred('positions') || (isDeferred('session') && isDeferred('orders'));
   }
 
   async positions(): Promise<readonly Position[]> {
@@ -184,7 +173,8 @@ export class Scope implements OwnReads {
   }
 
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
-    const list = this.#hasListInTime ? await this.#readList().catch(() => null) : null;
+    const isListRead = this.#plan.has('positions');
+    const list = isListRead ? await this.#readList().catch(() => null) : null;
     const isNewer = list !== null && list.logicalTime > answer.logicalTime;
     // Clients cache one object for the rows of both lists, so the newer rows are shown.
     if (isNewer && answer.session.positions !== null) return list.positions;

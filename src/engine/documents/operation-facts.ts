@@ -34,21 +34,17 @@ export interface OperationFacts {
   readonly marks: ReadonlySet<Sharing> | null;
 }
 
-/** The reads that the fields state. Reads below a list are not planned, because the list may be empty. */
-type ReadPlan = ReadonlyMap<string, PlannedRead>;
-
-interface PlannedRead {
-  /** The number of fields that state it, for the values of a request. */
-  readonly fields: Amount;
-  /** Those of them in the first part of an answer in parts. */
-  readonly firstFields: Amount;
-}
+/**
+ * The number of fields that state each read, for the values of a request. Reads below a list are not planned, because
+ * the list may be empty.
+ */
+type ReadPlan = ReadonlyMap<string, Amount>;
 
 interface Place {
   /** The page size of the connection around it. */
   readonly page: Amount | null;
   /** The plan that has the reads of this place; null where none has. */
-  readonly plan: Map<string, PlannedRead> | null;
+  readonly plan: Map<string, Amount> | null;
 }
 
 /**
@@ -67,7 +63,7 @@ class FieldWalk {
   readonly #operation: OperationDefinitionNode;
   readonly #root: GraphQLObjectType;
   readonly #read: ReadValue;
-  readonly #plans = new Map<string, Map<string, PlannedRead>>();
+  readonly #plans = new Map<string, Map<string, Amount>>();
   readonly #marks = new Set<Sharing>();
   /** The amounts that depend on no variable: several types may lead to the same selections. */
   readonly #abstractAmounts = new Map<string, number>();
@@ -81,9 +77,7 @@ class FieldWalk {
   }
 
   facts(): OperationFacts {
-    const fields = [
-      ...this.#collect(this.#root, [{ node: this.#operation, when: true, isFirst: true }]),
-    ];
+    const fields = [...this.#collect(this.#root, [{ node: this.#operation, when: true }])];
     const cost = sum(fields.map(([key, same]) => this.#rootField(key, same)));
     const ageLimits = fields.flatMap(([, same]) => same.flatMap((one) => this.#ageLimits(one)));
     return {
@@ -102,7 +96,7 @@ class FieldWalk {
     const field = this.#fieldOf(this.#root, same);
     const isMutation = this.#operation.operation === OperationTypeNode.MUTATION;
     const isApart = isMutation || (field && traitOf(field, 'readsApart'));
-    const plan = memo(this.#plans, isApart ? key : '', () => new Map<string, PlannedRead>());
+    const plan = memo(this.#plans, isApart ? key : '', () => new Map<string, Amount>());
     return this.#field(this.#root, same, { page: null, plan });
   }
 
@@ -130,12 +124,12 @@ class FieldWalk {
     const key = isFixed ? `${type.name} ${page} ${plan === null} ${starts}` : '';
     const known = this.#abstractAmounts.get(key);
     if (known !== undefined) return known;
-    const reads = new Map<string, PlannedRead>();
+    const reads = new Map<string, Amount>();
     const place = { page, plan: plan && reads };
     const possible = this.#selections.schema.getPossibleTypes(type);
     const amounts = possible.map((each) => this.#composite(each, from, place));
     const amount = derived([0, ...amounts], Math.max);
-    for (const [read, planned] of reads) addRead(plan, read, planned);
+    for (const [read, fields] of reads) addRead(plan, read, fields);
     if (isFixed && typeof amount === 'number' && reads.size === 0) {
       this.#abstractAmounts.set(key, amount);
     }
@@ -149,13 +143,7 @@ class FieldWalk {
     this.#note(field);
     const conditions = same.map(({ when }) => when);
     const read = traitOf(field, 'reads');
-    if (read) {
-      const firstFields = whereAny(
-        same.map(({ isFirst }) => isFirst),
-        1,
-      );
-      addRead(plan, read, { fields: whereAny(conditions, 1), firstFields });
-    }
+    if (read) addRead(plan, read, whereAny(conditions, 1));
     const inner = getNamedType(field.type);
     if (!isCompositeType(inner)) return whereAny(conditions, 1);
     const isList = isListType(getNullableType(field.type));
@@ -193,12 +181,8 @@ class FieldWalk {
   }
 }
 
-function addRead(plan: Map<string, PlannedRead> | null, read: string, added: PlannedRead): void {
-  const { fields, firstFields } = plan?.get(read) ?? { fields: 0, firstFields: 0 };
-  plan?.set(read, {
-    fields: sum([fields, added.fields]),
-    firstFields: sum([firstFields, added.firstFields]),
-  });
+function addRead(plan: Map<string, Amount> | null, read: string, fields: Amount): void {
+  plan?.set(read, sum([plan.get(read) ?? 0, fields]));
 }
 
 /** A negative limit is refused by its own field alone. */

@@ -27,8 +27,6 @@ export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 export interface Selecting {
   readonly node: OperationDefinitionNode | FieldNode;
   readonly when: Condition;
-  /** The condition under which it is in the first part of an answer in parts. */
-  readonly isFirst: Condition;
 }
 
 /** One of the selections in a document that merge into the same field of the answer. */
@@ -69,28 +67,26 @@ export class Selections {
     const fields = new Map<string, SelectedField[]>();
     // Selections without a condition are in the answer already, however often they are repeated.
     const visited = new Set<string>();
-    const enter = (set: SelectionSetNode, around: Condition, isAroundFirst: Condition): void => {
+    const enter = (set: SelectionSetNode, around: Condition): void => {
       this.followed += set.selections.length;
       for (const selection of set.selections) {
         const when = both(around, conditionOf(selection.directives, read));
         if (when === false) continue;
-        const isFirst = both(isAroundFirst, both(when, isNotDeferred(selection.directives, read)));
         if (selection.kind === Kind.FIELD) {
           const same = memo(fields, responseKey(selection), (): SelectedField[] => []);
-          same.push({ node: selection, when, isFirst });
+          same.push({ node: selection, when });
           continue;
         }
         const fragment = resolved(selection, this.#fragments);
         if (!fragment || !this.#applies(type, fragment.typeCondition?.name.value)) continue;
         if (selection.kind === Kind.FRAGMENT_SPREAD) {
           if (visited.has(selection.name.value)) continue;
-          if (when === true && isFirst === true) visited.add(selection.name.value);
+          if (when === true) visited.add(selection.name.value);
         }
-        enter(fragment.selectionSet, when, isFirst);
+        enter(fragment.selectionSet, when);
       }
     };
-    for (const { node, when, isFirst } of from)
-      if (node.selectionSet) enter(node.selectionSet, when, isFirst);
+    for (const { node, when } of from) if (node.selectionSet) enter(node.selectionSet, when);
     return fields;
   }
 
@@ -125,23 +121,12 @@ function conditionOf(directives: readonly DirectiveNode[] = [], read: ReadValue)
   return condition;
 }
 
-/** A fragment is deferred unless the condition of its `@defer` is false. */
-function isNotDeferred(directives: readonly DirectiveNode[] = [], read: ReadValue): Condition {
-  const defer = directives.find(({ name }) => name.value === 'defer');
-  if (defer === undefined) return true;
-  const flag = argumentOf(defer, 'if');
-  return flag === null ? false : equals(read(flag), false);
-}
-
 function equals(value: Fixed<unknown>, wanted: boolean): Condition {
   return typeof value === 'function' ? (inputs) => value(inputs) === wanted : value === wanted;
 }
 
-function flagOf(directive: DirectiveNode): ValueNode | null {
-  const { value: name } = directive.name;
-  return name === 'skip' || name === 'include' ? argumentOf(directive, 'if') : null;
-}
-
-function argumentOf({ arguments: given = [] }: DirectiveNode, name: string): ValueNode | null {
-  return given.find((argument) => argument.name.value === name)?.value ?? null;
+/** The value of `if` of a `@skip` or an `@include`. */
+function flagOf({ name, arguments: given = [] }: DirectiveNode): ValueNode | null {
+  const isFlag = name.value === 'skip' || name.value === 'include';
+  return isFlag ? (given[0]?.value ?? null) : null;
 }

@@ -72,7 +72,7 @@ export function compile(
   if (!root || operation.operation === 'mutation') return null;
   const writer = new Writer(selections, flags);
   try {
-    const entry = writer.object(root, [{ node: operation, when: true, isFirst: true }], true);
+    const entry = writer.object(root, [{ node: operation, when: true }], true);
     const make = new Function('leaves', 'resolvers', 'NOT_WHOLE', writer.text(entry));
     const { leaves, resolvers, args, nullable, size } = writer;
     const code = make(leaves, resolvers, NOT_WHOLE) as RunRoot;

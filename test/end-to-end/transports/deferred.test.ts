@@ -122,20 +122,6 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     expect((await response.json()).data.instruments.nodes[0]).toHaveProperty('isLeveraged');
   });
 
-  test.each([
-    ['session { id positions { id } }', 'orders { id } positions { id }'],
-    ['session { id }', 'orders { id } positions { id }'],
-    ['session { id orders { id } } orders { id }', 'positions { id }'],
-  ])('is begun by %s without the lists that follow', async (now, later) => {
-    gateway.hold(/trading\/positions/);
-    const query = `{ ${now} ... @defer { ${later} } }`;
-    const parts = partsOf(await ask(accept, query));
-    expect(await next(parts)).toMatchObject({ data: { session: { id: '700001' } } });
-    gateway.release();
-    // Null where the first part has waited until the call timed out.
-    expect((await next(parts)).incremental[0].data.positions).not.toBeNull();
-  });
-
   test('has the errors of a fragment in its part', async () => {
     sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 9 });
     const query = '{ session { id } ... @defer { customerId } }';

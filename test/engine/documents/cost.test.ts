@@ -147,25 +147,12 @@ describe('the plan of a document has the reads of its fields:', () => {
       const inputs = { variables: { on: value }, sizeOf: () => 0 };
       const plan = [...(factsIn(schema, text).plans.get(key) ?? [])];
       return plan
-        .filter(([, { fields }]) => evaluate(fields, inputs) > 0)
+        .filter(([, fields]) => evaluate(fields, inputs) > 0)
         .map(([read]) => read)
         .sort();
     };
     expect(planned(true)).toEqual(reads);
     expect(planned(false)).toEqual(off);
-  });
-
-  test.each([
-    ['{ ... @defer { ...F } }', 0],
-    ['{ ... @defer { ...F } ...F }', 1],
-    ['query ($later: Boolean) { ... @defer(if: $later) { ...F } }', 1],
-    ['{ ... @defer(if: false) { ...F } }', 1],
-  ])('and those of the first part, where fragments are deferred: %s', (text, first) => {
-    const facts = factsIn(schema, `${text} fragment F on Query { positions { id } }`);
-    const read = facts.plans.get('')?.get('positions');
-    const inputs = { variables: { later: false }, sizeOf: () => 0 };
-    expect(evaluate(read?.fields ?? 0, inputs)).toBeGreaterThan(0);
-    expect(Math.min(1, evaluate(read?.firstFields ?? 0, inputs))).toBe(first);
   });
 
   test('also where the same fragment is below a list before', () => {
@@ -175,7 +162,7 @@ describe('the plan of a document has the reads of its fields:', () => {
       { 'A.rows': { extensions: { reads: 'rows' } } },
     );
     const text = '{ boxes { ...F } box { ...F } } fragment F on Box { node { rows } }';
-    expect(factsIn(boxes, text).plans.get('')?.get('rows')?.fields).toBe(1);
+    expect(factsIn(boxes, text).plans.get('')?.get('rows')).toBe(1);
   });
 
   test('for each field of a mutation one of its own', () => {
