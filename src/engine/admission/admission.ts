@@ -51,17 +51,22 @@ export function admit(
     const prepared = selectOperation(document, requested.operationName, transport);
     if (prepared.kind === 'refusal') return withHeaders(prepared, headers);
 
-    const { variables } = requested;
-    const coerced = prepared.args.coerce(variables);
-    if (coerced.kind === 'refusal') return withHeaders(coerced, headers);
-
+    const { variables, operationName } = requested;
+    const { operation: type } = prepared.node;
     const inputs: CostInputs = { variables, sizeOf };
     const cost = evaluate(prepared.cost, inputs);
+    // A large answer is one piece, because it is made in slices.
+    const isInParts = type === 'query' && transport.partsFormat !== null && cost <= COSTLY_FIELDS;
+    const deferring = isInParts ? document.deferring : null;
+    const coerced = parts.documents.executionArgs(deferring ?? document.document, {
+      operationName,
+      variableValues: variables,
+    });
+    if (coerced.kind === 'refusal') return withHeaders(coerced, headers);
     if (cost > maxCost) {
       return withHeaders(refused([tooComplex('MAX_COST', cost, maxCost)]), headers);
     }
     persisted.note(requested);
-    const { operation: type } = prepared.node;
     return {
       kind: 'operation',
       transport,
@@ -70,7 +75,7 @@ export function admit(
       params: requested,
       document,
       prepared,
-      values: coerced.values,
+      args: coerced.args,
       inputs,
       cost,
       meter: new Meter({
@@ -82,9 +87,7 @@ export function admit(
         signal: type === 'query' ? caller.signal : undefined,
         isWrite: type === 'mutation',
       }),
-      // A large answer is one piece, because it is made in slices.
-      isInParts:
-        prepared.deferArgs !== null && transport.partsFormat !== null && cost <= COSTLY_FIELDS,
+      isInParts: deferring !== null,
       clientNow: clientNow(caller),
       client,
       issuedToken: null,

@@ -1,4 +1,4 @@
-import type { VariableValues } from 'graphql';
+import type { ValidatedExecutionArgs } from 'graphql';
 import type { Client } from '../../lib/limits/client.ts';
 import type { TraceSpan } from '../../lib/tracing/tracing.ts';
 import type { CostInputs } from '../documents/amount.ts';
@@ -19,7 +19,8 @@ export interface Operation {
   readonly params: RequestedDocument;
   readonly document: PreparedDocument;
   readonly prepared: PreparedOperation;
-  readonly values: VariableValues;
+  /** The executor's arguments, without a context. */
+  readonly args: ValidatedExecutionArgs;
   /** The values of this request on which its cost and its plans depend. */
   readonly inputs: CostInputs;
   /** The fields that the answer can contain, as estimated. */

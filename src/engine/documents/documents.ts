@@ -3,6 +3,7 @@ import {
   DeferStreamDirectiveOnRootFieldRule,
   DeferStreamDirectiveOnValidOperationsRule,
   type DocumentNode,
+  type ExecutionArgs,
   type ExecutionResult,
   type ExperimentalIncrementalExecutionResults,
   FieldsOnCorrectTypeRule,
@@ -12,7 +13,6 @@ import {
   type LegacyExperimentalIncrementalExecutionResults,
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
-  OperationTypeNode,
   specifiedRules,
   type ValidatedExecutionArgs,
   type ValidationRule,
@@ -27,8 +27,8 @@ import type { Meter } from '../operation/meter.ts';
 import { located, requestError, tooComplex } from '../operation/request-error.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
+import { executionArgs } from './execution-args.ts';
 import { inexactNumberError } from './inexact-numbers.ts';
-import { documentArguments, OperationArguments } from './operation-arguments.ts';
 import { factsOf, type OperationFacts } from './operation-facts.ts';
 import { freeTokens, parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
@@ -79,14 +79,13 @@ export interface PreparedDocument {
   readonly tokens: number;
   /** Without `@defer`. */
   readonly document: DocumentNode;
+  /** With `@defer`, for answers in parts; null where the document has none. */
+  readonly deferring: DocumentNode | null;
   readonly operations: ReadonlyMap<string | null, PreparedOperation>;
 }
 
 export interface PreparedOperation extends OperationFacts {
   readonly kind: 'operation';
-  readonly args: OperationArguments;
-  /** The arguments with `@defer`, for an answer in parts; null where the query has none. */
-  readonly deferArgs: OperationArguments | null;
   readonly executor: OperationExecutor;
   readonly node: OperationDefinitionNode;
   /** Null where it reads more than what others may be sent too. */
@@ -161,6 +160,15 @@ export class Documents {
     return result;
   }
 
+  /** The executor's arguments for one request. */
+  executionArgs(
+    document: DocumentNode,
+    given: Pick<ExecutionArgs, 'operationName' | 'variableValues'>,
+  ): ReturnType<typeof executionArgs> {
+    const { schema, introspection } = this.#options;
+    return executionArgs({ ...given, schema, document, hideSuggestions: !introspection });
+  }
+
   #prepare(text: string): DocumentResult {
     const { schema, limits } = this.#options;
     const parsed = parseDocument(text, limits.maxTokens);
@@ -197,23 +205,15 @@ export class Documents {
   }
 
   #operationsOf(selections: Selections, document: DocumentNode, text: string) {
-    const { schema, introspection } = this.#options;
     const digest = hash('sha256', text, 'base64url');
     const plain = withoutDefer(document);
-    const common = documentArguments(schema, plain, !introspection);
-    const deferring =
-      plain === document ? null : documentArguments(schema, document, !introspection);
     const operations = new Map<string | null, PreparedOperation>();
     for (const [at, node] of document.definitions.entries()) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
-      const isQuery = node.operation === OperationTypeNode.QUERY;
-      const plainNode = plain.definitions[at] as OperationDefinitionNode;
       const facts = factsOf(selections, node);
       operations.set(node.name?.value ?? null, {
         kind: 'operation',
-        node: plainNode,
-        args: new OperationArguments(common, plainNode),
-        deferArgs: deferring && isQuery ? new OperationArguments(deferring, node) : null,
+        node: plain.definitions[at] as OperationDefinitionNode,
         executor: this.executors.create(selections, node),
         sharedUse: sharedUseOf(facts.marks, document, node),
         ...facts,
@@ -221,7 +221,7 @@ export class Documents {
         logName: node.name ? redact(node.name.value.slice(0, MAX_LOGGED_NAME_LENGTH)) : null,
       });
     }
-    return { document: plain, operations };
+    return { document: plain, deferring: plain === document ? null : document, operations };
   }
 }
 

@@ -93,11 +93,11 @@ function bytesOf({ data }: ExecutionResult, { meter }: Operation): MaybePromise<
 /** The cache key. Coerced values: variables that the document does not use make no difference. */
 function nameOf(
   { version, copy }: Validity,
-  { prepared, values }: Operation,
+  { prepared, args }: Operation,
   { selectsTime }: SharedUse,
 ): string {
   const shared = selectsTime ? `${version} ${copy}` : version;
-  return `${shared} ${prepared.name} ${JSON.stringify(values.coerced)}`;
+  return `${shared} ${prepared.name} ${JSON.stringify(args.variableValues.coerced)}`;
 }
 
 /** A digest, because the key contains variables, which are as long as a client likes. */

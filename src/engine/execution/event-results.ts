@@ -83,9 +83,9 @@ export class EventResults {
   async begin(context: OperationContext): Promise<Subscribed> {
     const { limits } = this.#options;
     const { operation } = context;
-    const { prepared, params, values, cost, signal, transport, clientNow } = operation;
+    const { prepared, cost, signal, transport, clientNow } = operation;
     const { record, reportsEnd = () => false } = transport;
-    const args = prepared.args.of(context, values, params.variables);
+    const args = { ...operation.args, contextValue: context };
     // Either a stream, or a result with the error: the executor throws nothing.
     const source = await createSourceEventStream(
       args as Parameters<typeof createSourceEventStream>[0],

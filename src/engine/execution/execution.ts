@@ -59,12 +59,11 @@ export class Execution {
   #executeInParts(context: OperationContext): MaybePromise<Subscribed> {
     const { limits, codes } = this.#parts;
     const { operation } = context;
-    const { meter, params, prepared, transport, values } = operation;
-    const { deferArgs, executor } = prepared;
+    const { args, meter, prepared, transport } = operation;
     const { partsFormat, record } = transport;
-    if (deferArgs === null || partsFormat === null) throw new Error('nothing is deferred');
-    const given = deferArgs.of(context, values, params.variables);
-    const begun = executor.executeInParts(given, meter, partsFormat);
+    if (partsFormat === null) throw new Error('the client reads one piece');
+    const given = { ...args, contextValue: context };
+    const begun = prepared.executor.executeInParts(given, meter, partsFormat);
     return chain<ExecutionResult | PartResults, Subscribed>(begun, (result) => {
       if (!('initialResult' in result)) {
         limits.chargeFields(operation);
@@ -116,11 +115,11 @@ export class Execution {
   #charged(context: OperationContext): MaybePromise<ExecutionResult> {
     const { limits } = this.#parts;
     const { operation } = context;
-    const { prepared, params, values, meter } = operation;
+    const { prepared, args, meter } = operation;
     const refusal = limits.overFields(operation);
     const result =
       refusal === null
-        ? prepared.executor.execute(prepared.args.of(context, values, params.variables), meter)
+        ? prepared.executor.execute({ ...args, contextValue: context }, meter)
         : { errors: refusal.errors };
     return chain<ExecutionResult, ExecutionResult>(result, (settled) => {
       limits.chargeFields(operation);

@@ -20,7 +20,6 @@ import {
 import { isPostponable } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
 import { literalOf } from '../documents/document-values.ts';
-import { NO_VARIABLES } from '../documents/operation-arguments.ts';
 import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
 import { usesVariables } from '../documents/shared-use.ts';
 import { weightOfKey } from '../operation/meter.ts';
@@ -265,6 +264,11 @@ function quoted(name: string): string {
 }
 
 type Field = GraphQLField<unknown, unknown>;
+
+const NO_VARIABLES: VariableValues = {
+  sources: Object.create(null),
+  coerced: Object.create(null),
+};
 
 /** It never leaves this file. */
 class NotCompilableError extends Error {}

@@ -34,17 +34,19 @@ export interface WorkQuestion {
 }
 
 function prepare(schema: typeof ours, text: string, limits: WorkQuestion['limits']): void {
-  const prepared = new Documents({
+  const documents = new Documents({
     schema,
     limits,
     introspection: true,
     executors: createExecutors(schema),
-  }).prepare(text);
+  });
+  const prepared = documents.prepare(text);
   if (prepared.kind === 'invalid') return;
   const operations = [...prepared.operations.values()];
   for (const { cost } of operations) evaluate(cost, { variables: {}, sizeOf: () => 1 });
   // A request coerces the variables of one operation.
-  operations.at(-1)?.args.coerce({});
+  const operationName = operations.at(-1)?.node.name?.value;
+  documents.executionArgs(prepared.document, { operationName, variableValues: {} });
 }
 
 function takeCounts(): number {
