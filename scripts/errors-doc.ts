@@ -33,7 +33,7 @@ Of some:
 ## What is certain of a write
 
 A write that has an error of its own, and each write of a request that has one as a whole, was not carried out by this request, unless the code says otherwise below. A longer \`path\` is about what was read after the write.
-[orders.md](orders.md#outcomes-and-errors) tells of earlier requests with an order’s key.
+[orders.md](orders.md#outcomes-and-errors) describes earlier requests with an order’s key.
 
 ## The codes
 

@@ -47,7 +47,7 @@ export const ERROR_CODES = {
   BAD_USER_INPUT: {
     cause:
       'A variable or an argument (`extensions.argument`) is outside what is allowed, or a number that no double carries exactly.',
-    advice: 'Correct the value; in a form, show the message beside its field.',
+    advice: 'Correct the value; in a form, show the message at its field.',
     show: 'Please check what you have entered.',
     ...BY_THE_CALLER,
   },

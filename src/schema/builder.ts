@@ -20,5 +20,5 @@ builder.queryType({
 });
 builder.mutationType({
   description:
-    'What can be done. Fields run one after the other, in the order they are written; each is nullable on its own, so that the outcome of one stands beside the error of another.',
+    'What can be done. Fields run one after the other, in the order they are written; each is nullable on its own, so that one may have an outcome and another an error.',
 });

@@ -70,8 +70,7 @@ for (const [ref, what] of [
       ...perGroup,
       type: InstrumentRef,
       nullable: true,
-      description:
-        'The instrument behind the symbol; null where the catalog of the viewer’s group has none.',
+      description: 'The symbol’s instrument; null if the catalog of the viewer’s group has none.',
       resolve: ({ symbol }, _args, { scope }) => scope.instrument(symbol),
     }),
     side: t.expose('side', { ...nullable(perAccount, 'Bought or sold.'), type: Side }),

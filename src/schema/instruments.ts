@@ -112,7 +112,7 @@ const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').im
       'String!': { version: 'The present version: the next `since`.' },
       'Boolean!': {
         reset:
-          'Whether the client’s version is not remembered: then it starts anew from `upserted`, which is everything.',
+          'Whether the client’s version is no longer remembered. Then replace all instruments by `upserted`, which is the whole catalog.',
       },
       '[ID!]!': { removed: 'The ids of the instruments that were removed.' },
     }),

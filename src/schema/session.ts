@@ -68,7 +68,7 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
       type: [PositionRef],
       nullable: true,
       description:
-        'The open positions, newest known: they may be newer than the figures beside them.',
+        'The open positions, newest known: they may be newer than the session’s figures.',
       resolve: (answer, _args, { scope }) => scope.positionsOf(answer),
     }),
     orders: t.field({

@@ -54,7 +54,7 @@ const OrderAcceptedRef = builder.objectRef<PlacedAs<'accepted'>>('OrderAccepted'
 
 const UnsentReason = builder.enumType('UnsentReason', {
   description:
-    'Why this server refused an order before the gateway heard of it. There may be more of them one day: one that is not known here, told to a repeat of an order in doubt, leaves it in doubt.',
+    'Why this server refused an order without sending it. Reasons may be added: on a repeat of an order in doubt, an unrecognised reason leaves it in doubt.',
   values: {
     EXPIRED: { description: 'It came later than its `sendBefore`.' },
     VOIDED: { description: 'Its key was closed before any order had it.' },
@@ -79,7 +79,7 @@ const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected'
         'Boolean!': {
           sent: 'True where the gateway refused it, in its own words. False where this server did, for its `reason`: `EXPIRED` or `VOIDED` before the gateway heard of it, `SETTLED` by the word of the broker.',
           earlierUnknown:
-            'True where the key was closed when nobody knew any more whether an earlier request with it had been sent: say that the order is unknown.',
+            'True if the key was closed after the records of earlier requests with it were lost: show the order as unknown.',
         },
         String: {
           error: 'The gateway’s name for the reason; where `sent` is false, this server’s.',
@@ -103,7 +103,7 @@ const OrderOutcomeUnknownRef = builder
   .objectRef<PlacedAs<'unknown'>>('OrderOutcomeUnknown')
   .implement({
     description:
-      'The order was sent and no clear answer came back: it may have been carried out. Do not place it anew under another key; look at the positions and orders, or repeat with the same key later.',
+      'The order was sent and no clear answer came back: it may have been carried out. Do not place it again with another key; look at the positions and orders, or repeat with the same key later.',
     interfaces: [OrderOutcome],
     fields: (t) =>
       exposedOf(t, null, ({ outcome }) => ({ sentAt: outcome.sentAtMs }), {

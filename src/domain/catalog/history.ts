@@ -4,7 +4,7 @@ import { compareText } from './sorting.ts';
 
 export interface CatalogChanges {
   readonly version: string;
-  /** A client that has an older version starts anew from `upserted`. */
+  /** A client with an older version replaces its catalog by `upserted`. */
   readonly reset: boolean;
   readonly upserted: readonly Instrument[];
   readonly removed: readonly string[];
