@@ -173,11 +173,8 @@ export class Scope implements OwnReads {
   }
 
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
-    const isListRead = this.#plan.has('positions');
-    const list = isListRead ? await this.#readList().catch(() => null) : null;
-    const isNewer = list !== null && list.logicalTime > answer.logicalTime;
-    // Clients cache one object for the rows of both lists, so the newer rows are shown.
-    if (isNewer && answer.session.positions !== null) return list.positions;
+    // The list of this answer is then the newest known, and its rows are shown here too: clients cache one object for both.
+    if (this.#plan.has('positions')) await this.#readList().catch(() => null);
     const positions = this.#services.openPositions.newest(await this.viewer(), answer);
     // The list in memory has been evicted since the snapshot was read.
     return positions === undefined ? this.positions() : positions;
