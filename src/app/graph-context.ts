@@ -1,38 +1,16 @@
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
-import {
-  evaluate,
-  type Operation,
-  type OperationContext,
-  type ReadingContext,
-  type RunCost,
-  type Validity,
-} from '../engine/index.ts';
-import type { Caller } from '../gateway/caller.ts';
+import { evaluate, type Operation, type OperationContext, type Validity } from '../engine/index.ts';
+import type { RequestCaller } from '../lib/limits/caller.ts';
 import { chain, type MaybePromise } from '../lib/maybe-promise.ts';
-import type { Trace } from '../lib/tracing/tracing.ts';
 import { Context } from '../schema/context.ts';
-import { EventScope } from '../schema/event-scope.ts';
-import type { Plan } from '../schema/scope.ts';
+import { type Plan, Scope } from '../schema/scope.ts';
 import type { Services } from '../schema/services.ts';
 
-/** A context whose run has a receipt. */
-class SharedContext extends Context implements ReadingContext {
-  receipt({ cost, fields }: RunCost): Readonly<Record<string, unknown>> {
-    const gateway = (this.entries ?? []).map(({ operation, ms, source, outcome = 'ok' }) => ({
-      operation,
-      ms: Math.round(ms * 10) / 10,
-      source,
-      ...(outcome !== 'ok' && { outcome }),
-    }));
-    return { gateway, cost, fields };
-  }
-}
-
 /** The context of one operation: the means by which its resolvers read, and what the response cache asks about the catalog. */
-export class GraphContext extends SharedContext implements OperationContext {
+export class GraphContext extends Context implements OperationContext {
   readonly operation: Operation;
 
-  constructor(services: Services, caller: Caller, operation: Operation) {
+  constructor(services: Services, caller: RequestCaller, operation: Operation) {
     super(services, caller, operation.transport.record);
     this.operation = operation;
   }
@@ -60,23 +38,18 @@ export class GraphContext extends SharedContext implements OperationContext {
     return chain(this.scope.catalog(), validityOf);
   }
 
-  eventContexts(): () => EventContext {
-    const { services, calls } = this;
+  /** An event reads anew, and has no trace, as its request has ended. */
+  eventContexts(): () => Context {
+    const { services, notes } = this;
     const { token, signal, client, requestId, forwarded } = this.caller;
     const caller = { token, signal, client, requestId, forwarded };
     // The operation's own context must not live as long as the subscription.
-    return () => new EventContext(services, caller, calls);
+    return () => new Context(services, caller, notes);
   }
 
-  protected override get trace(): Trace | undefined {
-    return this.operation.trace ?? super.trace;
-  }
-}
-
-/** The context of one event: it reads anew, makes no call for the account, and has no trace, as its request ended. */
-class EventContext extends SharedContext {
-  protected override createScope(caller: Caller): EventScope {
-    return new EventScope(this.services, caller, this);
+  protected override createScope(): Scope {
+    const caller = this.callerOfCalls(this.operation.trace ?? this.caller.trace);
+    return new Scope(this.services, caller, this, this.planOf());
   }
 }
 

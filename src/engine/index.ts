@@ -1,12 +1,7 @@
 import type { Engine, EngineOptions } from './create-engine.ts';
 
 export type { Operation } from './admission/operation.ts';
-export type {
-  OperationContext,
-  ReadingContext,
-  RunCost,
-  Validity,
-} from './admission/operation-context.ts';
+export type { OperationContext, Validity } from './admission/operation-context.ts';
 export { evaluate, type SizeOf } from './documents/amount.ts';
 export { Documents, type PreparedOperation } from './documents/documents.ts';
 export { MAX_PAGE_SIZE } from './documents/list-sizes.ts';

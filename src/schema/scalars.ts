@@ -2,7 +2,6 @@ import { GraphQLError, GraphQLScalarType, valueFromASTUntyped, visit } from 'gra
 import { INEXACT } from '../lib/exact-json.ts';
 import { momentText, parseMoment } from '../lib/moment-text.ts';
 import { builder } from './builder.ts';
-import { plainJson } from './plain-json.ts';
 
 const DateTime = new GraphQLScalarType<number, string>({
   name: 'DateTime',
@@ -30,8 +29,6 @@ const JSONValue = new GraphQLScalarType<unknown, unknown>({
   name: 'JSON',
   description: 'Any JSON value, passed on as it is.',
   specifiedByURL: 'http://www.ecma-international.org/publications/files/ECMA-ST/ECMA-404.pdf',
-  // A value that cannot be written fails its own field, before the answer is written.
-  coerceOutputValue: plainJson,
   parseValue: (value) => {
     refuseInexact(value);
     return value;

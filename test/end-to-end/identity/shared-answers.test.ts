@@ -52,8 +52,6 @@ const PERSONAL_READS: Readonly<Record<string, (context: Context) => unknown>> = 
   readsCustomerId: ({ scope }) => scope.read(OPERATIONS.getCustomerId),
   readsRenewed: async ({ scope }) => (await scope.renewed(NO_PLAN).catalog()).group,
   readsAsAnother: ({ scope }) => scope.withToken('another') && 'x',
-  readsRequestId: ({ requestId }) => requestId,
-  readsReceipts: ({ receipts }) => receipts.length,
   writes: (context) => context.write(async () => 'x'),
 };
 
