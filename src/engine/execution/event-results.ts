@@ -13,7 +13,7 @@ import type { ClientLimits } from '../admission/client-limits.ts';
 import type { OperationContext, ReadingContext, RunCost } from '../admission/operation-context.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
-import { extraForText, Meter } from '../operation/meter.ts';
+import { Meter } from '../operation/meter.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
 import type { JsonText } from '../operation/result-sink.ts';
@@ -47,19 +47,19 @@ interface EventResultsOptions {
   readonly maxCost: number;
 }
 
-interface MadeResult {
-  readonly result: ExecutionResult;
+interface EventText {
+  readonly text: JsonText;
   /** True when it may be sent to other subscribers. */
   readonly isShared: boolean;
-  /** The result as JSON, memoized on first use. */
-  text: JsonText | null;
+  /** The fields that each subscriber is charged for it. */
+  readonly fields: number;
 }
 
-interface RecentResult {
+interface RecentText {
   readonly event: object;
   readonly node: OperationDefinitionNode;
   /** A promise while a large one is being made. */
-  readonly made: MaybePromise<MadeResult>;
+  readonly made: MaybePromise<EventText>;
 }
 
 const NOTHING_RUN: RunCost = { cost: 0, fields: 0 };
@@ -73,7 +73,7 @@ const MAX_RECENT = 32;
 export class EventResults {
   readonly #options: EventResultsOptions;
   /** The latest first. A WeakMap of events would burden the collector. */
-  #recent: readonly RecentResult[] = [];
+  #recent: readonly RecentText[] = [];
 
   constructor(options: EventResultsOptions) {
     this.#options = options;
@@ -139,62 +139,57 @@ export class EventResults {
     return stream;
   }
 
-  /** The event's result. One whose client owes fields ends the subscription, which it may begin again once they are earned. */
+  /** The event's result as JSON. A client that owes fields of earlier answers gets an error, which ends its subscription. */
   #textOf(event: object, live: LiveOperation, events: PullStream<unknown>): MaybePromise<JsonText> {
     const { limits } = this.#options;
     const client = live.clientNow();
     const refusal = limits.overEvents(client);
     if (refusal !== null) throw refusal.errors[0];
-    const own = () => this.#ownText(event, live, events, client);
-    const shown = (made: MadeResult | null): MaybePromise<JsonText> => {
-      if (!made?.isShared) return own();
-      const text = textOf(made);
-      limits.limiter.spend('fields', client, fieldsToSend(text));
+    return chain(this.#madeFor(event, live, events, client), ({ text, fields }) => {
+      limits.limiter.spend('fields', client, fields);
       return text;
-    };
-    const { prepared } = live;
-    const isSame = (one: RecentResult) => one.event === event && one.node === prepared.node;
-    const known = mayShare(prepared) ? this.#recent.find(isSame)?.made : undefined;
-    if (known === undefined) return own();
-    return known instanceof Promise ? known.catch(() => null).then(shown) : shown(known);
+    });
   }
 
-  #ownText(
+  /** The result that was made for another subscriber, where it may be shared; otherwise one of its own. */
+  #madeFor(
     event: object,
     live: LiveOperation,
     events: PullStream<unknown>,
     client: Client,
-  ): MaybePromise<JsonText> {
-    const { limits, maxCost, scheduler } = this.#options;
-    const { prepared, cost } = live;
-    const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate: cost });
-    const making = chain(this.#make(event, live, meter), (made) => {
-      limits.limiter.spend('fields', client, meter.fields);
-      // A client that folds the next event would never have what this one should have told.
-      if (made.result.data == null) events.missed();
-      return made;
-    });
-    const made = making instanceof Promise || meter.isCostly ? written(making, meter) : making;
-    // A later event may be the same number, or nothing again: it is another event all the same.
-    if (
-      Object(event) === event &&
-      mayShare(prepared) &&
-      (made instanceof Promise || made.isShared)
-    ) {
-      const latest = { event, node: prepared.node, made };
-      this.#recent = [latest, ...this.#recent.slice(0, MAX_RECENT - 1)];
+  ): MaybePromise<EventText> {
+    const { prepared } = live;
+    const make = () => this.#make(event, live, events, client);
+    // A later event may be the same number, or null again, and is another event nevertheless.
+    if (!mayShare(prepared) || Object(event) !== event) return make();
+    const known = this.#recent.find((one) => one.event === event && one.node === prepared.node);
+    if (known !== undefined) {
+      return chain(known.made, (made) => (made.isShared && mayShare(prepared) ? made : make()));
     }
-    return chain(made, textOf);
+    const made = make();
+    const latest = { event, node: prepared.node, made };
+    this.#recent = [latest, ...this.#recent.slice(0, MAX_RECENT - 1)];
+    return made;
   }
 
-  #make(event: object, live: LiveOperation, meter: Meter): MaybePromise<MadeResult> {
-    const { prepared, args } = live;
+  #make(
+    event: object,
+    live: LiveOperation,
+    events: PullStream<unknown>,
+    client: Client,
+  ): MaybePromise<EventText> {
+    const { maxCost, scheduler } = this.#options;
+    const { prepared, args, cost } = live;
+    const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate: cost });
     // Each event has its own context: reads must not be as old as the subscription.
     const context = live.newContext();
     const execute = () => {
       const own = { ...args, rootValue: event, contextValue: context };
-      const result = prepared.executor.execute(own, meter);
-      return chain(result, (settled) => this.#madeOf(settled, live, context, meter));
+      return chain(prepared.executor.execute(own, meter), (result) => {
+        // A client that folds the next event would never have what this one should have told.
+        if (result.data == null) events.missed();
+        return this.#written(result, live, context, meter);
+      });
     };
     if (!meter.isCostly) return execute();
     return meter
@@ -203,20 +198,22 @@ export class EventResults {
       .finally(() => meter.leave());
   }
 
-  #madeOf(
+  #written(
     result: ExecutionResult,
     live: LiveOperation,
     context: ReadingContext,
     meter: Meter,
-  ): MadeResult {
+  ): MaybePromise<EventText> {
     const { prepared, cost, record } = live;
     const { sharedUse } = prepared;
     // Subscribers of an account may differ in groups: reading theirs makes a result personal too.
     if (sharedUse !== null) sharedUse.isBarred ||= context.isPersonal || context.readsShared;
     // An event that exceeds its budget ends its subscription: the next would exceed it too.
     if (meter.isOver) throw meter.error();
-    const whole = this.#published(result, record, context, { cost, fields: meter.fields });
-    return { isShared: mayShare(prepared) && !result.errors, result: whole, text: null };
+    const { fields } = meter;
+    const isShared = mayShare(prepared) && !result.errors;
+    const whole = this.#published(result, record, context, { cost, fields });
+    return chain(jsonText(whole, meter), (text) => ({ text, isShared, fields }));
   }
 
   /** Masks an event's errors, and adds its receipt. */
@@ -232,26 +229,7 @@ export class EventResults {
   }
 }
 
-/** Others are sent the result once it is serialized, which is done in slices where it is large. */
-async function written(making: MaybePromise<MadeResult>, meter: Meter): Promise<MadeResult> {
-  const made = await making;
-  made.text = await jsonText(made.result, meter);
-  return made;
-}
-
 /** True until a run has read something that is not the account's, against the marks of its fields. */
 function mayShare({ sharedUse }: PreparedOperation): boolean {
   return sharedUse !== null && !sharedUse.isBarred;
-}
-
-function textOf(made: MadeResult): JsonText {
-  made.text ??= JSON.stringify(made.result);
-  return made.text;
-}
-
-/** The fields that a further reader of a result is charged: it was made already, and is sent once more. */
-function fieldsToSend(text: JsonText): number {
-  const bytes =
-    typeof text === 'string' ? text.length : text.reduce((sum, { length }) => sum + length, 0);
-  return 1 + extraForText(bytes);
 }
