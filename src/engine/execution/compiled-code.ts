@@ -1,19 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { CompiledCode, Flags } from './generated-code.ts';
-
-/** Null where a flag is not a boolean, which is an error of the request. */
-export function readFlags(
-  names: readonly string[],
-  variables: Readonly<Record<string, unknown>>,
-): Flags | null {
-  const flags = new Map<string, boolean>();
-  for (const name of names) {
-    const value = variables[name];
-    if (typeof value !== 'boolean') return null;
-    flags.set(name, value);
-  }
-  return flags;
-}
+import type { CompiledCode } from './generated-code.ts';
 
 const MAX_FIELDS = 40_000;
 // Measured, roughly.

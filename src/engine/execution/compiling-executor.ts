@@ -14,25 +14,16 @@ import type { Executors, OperationExecutor, PartResults } from '../documents/doc
 import type { Selections } from '../documents/selections.ts';
 import { type Meter, withinBudget } from '../operation/meter.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
-import { CompiledCodeCache, readFlags } from './compiled-code.ts';
+import { CompiledCodeCache } from './compiled-code.ts';
 import { type CompiledCode, compile, type Flags } from './generated-code.ts';
 import { createMetering, type Metering } from './metering.ts';
 import { type NullableFields, Run } from './run.ts';
 
-/** An operation with the values of `@include` and `@skip` fixed. */
-interface Variant {
-  runs: number;
-  /** Null means that it cannot be compiled. */
-  code: CompiledCode | null | undefined;
-}
-
-const NOT_COMPILED: Readonly<Variant> = { runs: 0, code: undefined };
-
 // Compiling takes a third of the time of parsing and validating, as measured, so a flood of new
 // documents gains nothing by it. A document that is sent once is not worth compiling.
 const RUNS_BEFORE_COMPILING = 2;
-// Each flag doubles the variants; a client uses few of the combinations.
-const MAX_VARIANTS = 16;
+// Each flag doubles the combinations; a client uses few of them.
+const MAX_COMBINATIONS = 16;
 const NO_FLAGS: Flags = new Map();
 
 const IN_PARTS = {
@@ -64,8 +55,9 @@ export class CompilingExecutor implements OperationExecutor {
   readonly #operation: OperationDefinitionNode;
   readonly #codeCache: CompiledCodeCache;
   readonly #flagNames: readonly string[];
-  readonly #variants = new Map<string, Variant>();
-  #runsBefore = RUNS_BEFORE_COMPILING;
+  /** The code for each combination of flags; null where it cannot be compiled. */
+  readonly #compiledCode = new Map<string, CompiledCode | null>();
+  #runs = 0;
 
   constructor(
     metering: Metering,
@@ -86,7 +78,7 @@ export class CompilingExecutor implements OperationExecutor {
     // A costly one may have waited for its turn longer than its client.
     if (meter.isCostly && meter.isOverNow()) return { data: null, errors: [meter.error()] };
     // Compiled code yields in finer slices, so a large answer is compiled on its first run.
-    if (meter.isCostly) this.#runsBefore = 1;
+    if (meter.isCostly) this.compile();
     const code = this.#codeFor(args);
     return code === null ? this.#reference(args, meter) : this.#compiled(code, args, meter);
   }
@@ -118,35 +110,45 @@ export class CompilingExecutor implements OperationExecutor {
   }
 
   compile(): void {
-    this.#runsBefore = 1;
-    if (this.#flagNames.length === 0) this.#variant('', NO_FLAGS);
+    this.#runs = RUNS_BEFORE_COMPILING;
   }
 
   release(): void {
-    for (const { code } of this.#variants.values()) if (code) this.#codeCache.delete(code);
+    for (const code of this.#compiledCode.values()) if (code) this.#codeCache.delete(code);
   }
 
   #codeFor({ variableValues }: ValidatedExecutionArgs): CompiledCode | null {
-    if (this.#flagNames.length === 0) return this.#variant('', NO_FLAGS);
-    const flags = readFlags(this.#flagNames, variableValues.coerced);
-    return flags && this.#variant([...flags.values()].join(), flags);
+    this.#runs += 1;
+    const flags = this.#readFlags(variableValues.coerced);
+    if (flags === null) return null;
+    const name = [...flags.values()].join();
+    const known = this.#compiledCode.get(name);
+    // Looking it up keeps it in the cache.
+    if (known) this.#codeCache.get(known);
+    if (known !== undefined) return known;
+    const isRare = this.#runs < RUNS_BEFORE_COMPILING;
+    if (isRare || this.#compiledCode.size >= MAX_COMBINATIONS) return null;
+    const code = compile(this.#selections, this.#operation, flags);
+    this.#compiledCode.set(name, code);
+    if (code) this.#codeCache.set(code, () => this.#dropped(name));
+    return code;
   }
 
-  #variant(name: string, flags: Flags): CompiledCode | null {
-    let variant = this.#variants.get(name);
-    if (!variant) {
-      if (this.#variants.size >= MAX_VARIANTS) return null;
-      variant = { ...NOT_COMPILED };
-      this.#variants.set(name, variant);
+  #dropped(name: string): void {
+    this.#compiledCode.delete(name);
+    this.#runs = 0;
+  }
+
+  /** Null where a flag is not a boolean, which is an error of the request. */
+  #readFlags(variables: Readonly<Record<string, unknown>>): Flags | null {
+    if (this.#flagNames.length === 0) return NO_FLAGS;
+    const flags = new Map<string, boolean>();
+    for (const name of this.#flagNames) {
+      const value = variables[name];
+      if (typeof value !== 'boolean') return null;
+      flags.set(name, value);
     }
-    if (variant.code) this.#codeCache.get(variant.code);
-    if (variant.code !== undefined) return variant.code;
-    variant.runs += 1;
-    if (variant.runs < this.#runsBefore) return null;
-    const code = compile(this.#selections, this.#operation, flags);
-    variant.code = code;
-    if (code) this.#codeCache.set(code, () => Object.assign(variant, NOT_COMPILED));
-    return code;
+    return flags;
   }
 
   #reference(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
