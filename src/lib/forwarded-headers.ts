@@ -21,8 +21,9 @@ export function createHeaderForwarding(names: readonly string[]) {
   }
 
   /** Whether one comes twice: Node joins the two, and a proxy may have checked only the last. */
-  const comesTwice = ({ headersDistinct }: Pick<IncomingMessage, 'headersDistinct'>) =>
-    names.some((name) => (headersDistinct[name]?.length ?? 0) > 1);
+  const comesTwice = (request: Pick<IncomingMessage, 'headersDistinct'>) =>
+    // Node makes `headersDistinct` of all headers when it is first read.
+    names.some((name) => (request.headersDistinct[name]?.length ?? 0) > 1);
 
   /** The end of `Vary`: caches between an answer and its client must not share it across these headers. */
   const vary = names.map((name) => `, ${name}`).join('');
