@@ -41,7 +41,7 @@ export function createAccountServices(
     maxAgeMs: sessionMaxAgeMs,
     maxBytes: cacheBytes.sessions,
   });
-  const prover = new Prover({ ledger, sessions, logicalClock });
+  const prover = new Prover({ ledger, sessions, gateway, joinedReads });
   const { gatewayPollsPerSecond: pollsPerSecond } = settings;
   const schedule = new PollSchedule({
     clock,

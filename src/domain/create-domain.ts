@@ -29,7 +29,6 @@ export function createDomain(parts: DomainParts) {
     clock,
     logicalClock,
     proofMs: settings.authProofSeconds * 1000,
-    keptMs: ages.staleMs,
     onJudged: (verdict) => metrics.tokens.inc({ result: verdict }),
   });
   const unknownTokens = new UnknownTokens({ limiter, known, ledger });

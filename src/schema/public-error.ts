@@ -1,7 +1,6 @@
 import { GraphQLError, isValueNode } from 'graphql';
-import { TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
+import { NoGroupError, TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
 import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
-import { NoGroupError } from '../domain/catalog/group-prover.ts';
 import {
   KeyForgottenError,
   KeyNotVoidedError,

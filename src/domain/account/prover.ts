@@ -1,13 +1,16 @@
 import { GatewayError } from '../../gateway/errors.ts';
-import type { LogicalClock } from '../../lib/clock.ts';
+import { NoGroupError } from '../auth/errors.ts';
 import type { AccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
-import type { Viewer } from '../auth/viewer.ts';
+import { detached, type Viewer } from '../auth/viewer.ts';
+import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import type { JoinedReads } from './joined-reads.ts';
 import type { Sessions } from './sessions.ts';
 
 interface ProverParts {
   readonly ledger: ProofLedger;
   readonly sessions: Pick<Sessions, 'cached' | 'read' | 'isReading'>;
-  readonly logicalClock: LogicalClock;
+  readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
+  readonly joinedReads: JoinedReads;
 }
 
 /** Gets proof of a token: a recent answer, else an answer to a call of its own document, else an answer of op 10. */
@@ -19,57 +22,82 @@ export class Prover {
   }
 
   async account(viewer: Viewer): Promise<AccountProof> {
-    const { ledger, sessions, logicalClock } = this.#parts;
-    const proof = () => ledger.account(viewer);
-    const known = proof() ?? (await this.#byOwnProofs(viewer));
+    const { ledger } = this.#parts;
+    const known = ledger.account(viewer) ?? (await this.#byOwnReads(viewer));
     if (known) return known;
-    const read = async () => viewer.own?.plannedSession() ?? sessions.read(viewer);
-    const proved = await bySession(read, proof);
-    if (proved) return proved;
-    // A 401 of another call has undone the proof meanwhile. One call sent after it decides.
-    const after = logicalClock.next();
-    const decided = await bySession(async () => sessions.read(viewer, { after }), proof);
-    if (decided) return decided;
-    throw new GatewayError('unauthenticated', 'getSession', 'refused while it was being proved');
+    const failure = await failureOf(this.#readSession(viewer));
+    // An answer with broken lists proves the token as well.
+    const proof = ledger.account(viewer);
+    if (proof) return proof;
+    throw failure ?? refusedMeanwhile();
   }
 
-  /** Only op 10 names the group. A read of op 10 under way is shared; an answer from before is too old. */
-  async group(viewer: Viewer): Promise<GroupProof | null> {
-    const { ledger, sessions } = this.#parts;
-    const proof = () => ledger.group(viewer);
-    const known = proof();
+  /** Op 10 names the group. Where it does not, op 1 has to confirm the claimed group to this very token. */
+  async group(viewer: Viewer): Promise<GroupProof> {
+    const { ledger } = this.#parts;
+    const known = ledger.group(viewer);
     if (known) return known;
+    const failure = await failureOf(this.#readSession(viewer));
+    const named = ledger.group(viewer);
+    if (named) return named;
+    if (!(await this.#isAccepted(viewer))) throw failure ?? refusedMeanwhile();
+    const claimed = ledger.groupOf(viewer);
+    if (claimed === null) throw failure ?? new NoGroupError();
+    await this.#readCatalog(viewer, claimed);
+    const confirmed = ledger.group(viewer);
+    if (confirmed) return confirmed;
+    throw failure ?? refusedMeanwhile();
+  }
+
+  /** Reads op 10 by the document's own call, or shares one under way. What was in memory before, or is undone since, is no proof. */
+  async #readSession(viewer: Viewer): Promise<void> {
+    const { ledger, sessions } = this.#parts;
     const before = sessions.cached(viewer);
-    const read = async () => {
-      const own = (await viewer.own?.plannedSession()) ?? before;
-      return own === before ? sessions.read(viewer, { maxAgeMs: 0 }) : own;
-    };
-    return bySession(read, proof);
+    const own = (await viewer.own?.plannedSession()) ?? before;
+    if (own === before || !ledger.isAccepted(viewer)) await sessions.read(viewer, { maxAgeMs: 0 });
+  }
+
+  /** Whether another call proves the token although op 10 has failed. */
+  async #isAccepted(viewer: Viewer): Promise<boolean> {
+    const { ledger } = this.#parts;
+    if (!ledger.isAccepted(viewer)) await firstOf(viewer.own?.plannedProofs() ?? []);
+    return ledger.isAccepted(viewer);
+  }
+
+  /** The answer serves as proof alone; it does not become the group's shared copy. */
+  async #readCatalog(viewer: Viewer, group: string): Promise<void> {
+    const { gateway, joinedReads } = this.#parts;
+    const send = (caller: Viewer) => gateway.getAllTickers(caller, group, null);
+    await joinedReads.read(detached(viewer), 'getAllTickers', send, { request: group });
   }
 
   /**
    * The first answer to the document's own reads renews a lapsed proof. Reads of other requests are not waited for, since they
    * may hang; a snapshot is, since this request would else read it a second time.
    */
-  async #byOwnProofs(viewer: Viewer): Promise<AccountProof | null> {
+  async #byOwnReads(viewer: Viewer): Promise<AccountProof | null> {
     const { ledger, sessions } = this.#parts;
     const { own } = viewer;
     const hasSession = !own || sessions.isReading(viewer) || own.plannedSession();
     if (hasSession || !ledger.accountHasLapsed(viewer)) return null;
-    const proofs = own.plannedProofs().map(async (read) => {
-      await read;
-      return ledger.account(viewer) ?? Promise.reject(new Error('the answer came too late'));
-    });
-    return Promise.any(proofs).catch(() => null);
+    await firstOf(own.plannedProofs());
+    return ledger.account(viewer);
   }
 }
 
-/** Reads op 10 for the proof in its answer. An answer with broken lists proves the token as well. */
-async function bySession<Proof>(read: () => Promise<unknown>, proof: () => Proof | null) {
-  try {
-    await read();
-  } catch (error) {
-    if (proof() === null) throw error;
-  }
-  return proof();
+/** Waits for the first of the reads that succeeds, or until all have failed. */
+async function firstOf(reads: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.any(reads).catch(() => {});
+}
+
+function failureOf(read: Promise<void>): Promise<unknown> {
+  return read.then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+/** A 401 of another call has ended the proof before it was used. */
+function refusedMeanwhile(): GatewayError {
+  return new GatewayError('unauthenticated', 'getSession', 'refused while it was being proved');
 }

@@ -14,6 +14,15 @@ export class UnauthenticatedError extends Error {
 /** The setting that may be to blame for a refused token: the name of the login's claim, or the key. */
 type TokenFault = 'login' | 'key' | 'other';
 
+/** Neither the token nor its account's snapshot names a group, so there is no catalog to read. */
+export class NoGroupError extends Error {
+  override readonly name = 'NoGroupError';
+
+  constructor() {
+    super('the account belongs to no group that the gateway names');
+  }
+}
+
 /** A client exceeded a limit on attempts that applies to it alone. */
 export class TooManyAttemptsError extends Error {
   override readonly name = 'TooManyAttemptsError';

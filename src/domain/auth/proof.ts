@@ -33,13 +33,10 @@ export class GroupProof {
   readonly group: string;
   /** The key of all that is shared within the group. */
   readonly key: string;
-  /** Whether it is past its age, and counts because the gateway cannot be asked again. */
-  readonly isKept: boolean;
 
-  constructor(_seal: typeof seal, group: string, key: string, isKept: boolean) {
+  constructor(_seal: typeof seal, group: string, key: string) {
     this.group = group;
     this.key = key;
-    this.isKept = isKept;
   }
 }
 
@@ -47,8 +44,6 @@ export interface ProofLedgerOptions {
   readonly clock: Clock;
   readonly logicalClock: LogicalClock;
   readonly proofMs: number;
-  /** How much longer a group's evidence serves while the gateway cannot be asked again. */
-  readonly keptMs?: number;
   /** Evicting a token costs one more gateway call and exposes no data. */
   readonly maxTokens?: number;
   /** Called when the gateway first accepts a token, and when it refuses one that it has not refused before. */
@@ -113,8 +108,7 @@ export class ProofLedger {
 
   /** Whether the gateway has accepted the token recently: then entries cached for it alone may be served. */
   isAccepted({ tokenHash }: Asking): boolean {
-    const evidence = this.#evidence.get(tokenHash);
-    return evidence !== undefined && (evidence.isSigned || this.#isFresh(evidence.acceptedAtMs));
+    return this.#accepts(this.#evidence.get(tokenHash));
   }
 
   /** The client that limits are charged to; null while no account is proved, or its token has expired. */
@@ -129,13 +123,17 @@ export class ProofLedger {
     return evidence?.ownsLogin === true && !this.#proves(evidence);
   }
 
+  /**
+   * Proof of the token's group. The token itself must be accepted as well: op 1's 200 may come from a cache that never saw it.
+   * The group's evidence is as old as the answer that named the group, since the account may have moved to another one.
+   */
   group(viewer: Viewer): GroupProof | null {
-    return this.#groupProof(viewer, false);
-  }
-
-  /** The same for a while past its age, for when the gateway cannot be asked again. */
-  keptGroup(viewer: Viewer): GroupProof | null {
-    return this.#groupProof(viewer, true);
+    const evidence = this.#evidence.get(viewer.tokenHash);
+    const group = this.groupOf(viewer);
+    if (group === null || !this.#accepts(evidence)) return null;
+    const isSigned = evidence.isSigned && group === viewer.claimedGroup;
+    if (!isSigned && !this.#isFresh(evidence.groupAtMs(group))) return null;
+    return new GroupProof(seal, group, groupKey(viewer, group));
   }
 
   /** The group to read: the snapshot's where it names one, else the claim's. It grants no access by itself. */
@@ -197,20 +195,6 @@ export class ProofLedger {
     if (isNews) this.#options.onJudged?.('refused');
   }
 
-  /**
-   * A group's evidence is as old as the answer that named the group: a token that other calls prove may be one of an account
-   * that has moved to another group.
-   */
-  #groupProof(viewer: Viewer, isKept: boolean): GroupProof | null {
-    const evidence = this.#evidence.get(viewer.tokenHash);
-    const group = this.groupOf(viewer);
-    if (evidence === undefined || group === null) return null;
-    const isSigned = evidence.isSigned && group === viewer.claimedGroup;
-    const keptMs = isKept ? this.#options.keptMs : 0;
-    if (!isSigned && !this.#isFresh(evidence.groupAtMs(group), keptMs)) return null;
-    return new GroupProof(seal, group, groupKey(viewer, group), isKept);
-  }
-
   #evidenceOf(viewer: Viewer): TokenEvidence {
     return memo<string, TokenEvidence>(
       this.#evidence,
@@ -219,14 +203,18 @@ export class ProofLedger {
     );
   }
 
-  #proves(evidence: TokenEvidence | undefined): evidence is TokenEvidence {
+  #accepts(evidence: TokenEvidence | undefined): evidence is TokenEvidence {
     if (evidence === undefined) return false;
-    return evidence.isSigned || (evidence.ownsLogin && this.#isFresh(evidence.acceptedAtMs));
+    return evidence.isSigned || this.#isFresh(evidence.acceptedAtMs);
   }
 
-  #isFresh(atMs: number, moreMs = 0): boolean {
+  #proves(evidence: TokenEvidence | undefined): evidence is TokenEvidence {
+    return this.#accepts(evidence) && (evidence.isSigned || evidence.ownsLogin);
+  }
+
+  #isFresh(atMs: number): boolean {
     const { clock, proofMs } = this.#options;
-    return clock.now() - atMs < proofMs + moreMs;
+    return clock.now() - atMs < proofMs;
   }
 }
 

@@ -1,38 +1,26 @@
-import type { ReceiptSource } from '../../gateway/caller.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { KnownKeys } from '../../lib/limits/known-keys.ts';
 import type { GroupProof } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { CatalogCache, isPersonal } from './cache/catalog-cache.ts';
 import type { CatalogCopy, GroupCatalog } from './cache/group-catalog.ts';
 import type { CatalogsOptions } from './catalogs-options.ts';
-import { GroupProver } from './group-prover.ts';
-
-const PROOF_RETRY_MS = 10_000;
 
 export type CatalogView = Readonly<ReturnType<typeof viewOf>>;
 
-/** `source` is null if the receipt has the read's own call already. */
-type ComesFrom = (source: ReceiptSource | null) => void;
-
-/** The catalog of each viewer's group, shared between the readers that the gateway has accepted. */
+/** The catalog of each viewer's group, shared between the readers whose group is proved. */
 export class Catalogs {
   readonly #options: CatalogsOptions;
   readonly #cache: CatalogCache;
-  readonly #failed: KnownKeys;
-  readonly #prover: GroupProver;
 
   constructor(options: CatalogsOptions) {
     this.#options = options;
     this.#cache = new CatalogCache(options);
-    this.#failed = new KnownKeys(options.clock, PROOF_RETRY_MS);
-    this.#prover = new GroupProver(options, this.#cache, this.#failed);
   }
 
-  /** Returns synchronously where the token is proved and a copy is cached. */
+  /** Returns synchronously where the group is proved and a copy is cached. */
   read(viewer: Viewer): CatalogView | Promise<CatalogView> {
     const proof = this.#options.ledger.group(viewer);
-    const view = proof && this.#inMemory(viewer, proof, true);
+    const view = proof && this.#inMemory(viewer, proof);
     if (view === null) return this.#waitFor(viewer);
     viewer.receipt?.({ operation: 'getAllTickers', ms: 0, source: 'cache' });
     return view;
@@ -51,11 +39,11 @@ export class Catalogs {
 
   /** The estimated size of all that is in memory. */
   get byteSize(): number {
-    return this.#cache.byteSize + this.#failed.byteSize;
+    return this.#cache.byteSize;
   }
 
   /**
-   * Has the next readers wait for a new catalog. The copies serve on while the gateway fails, unless the sandbox has
+   * Makes the next readers wait for a new catalog. The copies serve on while the gateway fails, unless the sandbox has
    * been given another catalog (`isOther`).
    */
   expire({ isOther }: { readonly isOther: boolean }): void {
@@ -63,41 +51,34 @@ export class Catalogs {
   }
 
   async #waitFor(viewer: Viewer): Promise<CatalogView> {
-    const { clock, ledger } = this.#options;
+    const { clock, ledger, prover } = this.#options;
     const sinceMs = clock.now();
-    let source: ReceiptSource | null = 'cache';
-    const comesFrom: ComesFrom = (from) => {
-      source = from;
-    };
     for (;;) {
-      const proof = ledger.group(viewer) ?? (await this.#prover.prove(viewer, comesFrom));
-      // A reader that has just waited for a copy starts no refresh.
-      const mayRefresh = source === 'cache';
-      const view =
-        this.#inMemory(viewer, proof, mayRefresh) ??
-        (await this.#fetched(viewer, proof, comesFrom));
-      if (view === null) continue;
-      const ms = clock.now() - sinceMs;
-      if (source !== null) viewer.receipt?.({ operation: 'getAllTickers', ms, source });
-      return view;
+      const proof = ledger.group(viewer) ?? (await prover.group(viewer));
+      const view = this.#inMemory(viewer, proof);
+      if (view !== null) {
+        const ms = clock.now() - sinceMs;
+        viewer.receipt?.({ operation: 'getAllTickers', ms, source: 'cache' });
+        return view;
+      }
+      const fetched = await this.#fetched(viewer, proof);
+      if (fetched !== null) return fetched;
     }
   }
 
-  /** Null where another reader's token was refused, or the proof lapsed meanwhile: then the read starts over. */
-  async #fetched(
-    viewer: Viewer,
-    { group, key, isKept }: GroupProof,
-    comesFrom: ComesFrom,
-  ): Promise<CatalogView | null> {
-    const { ledger } = this.#options;
+  /** Null where another reader's token was refused, or the proof has ended meanwhile: then the read starts over. */
+  async #fetched(viewer: Viewer, { group, key }: GroupProof): Promise<CatalogView | null> {
+    const { clock, ledger } = this.#options;
     const leader = this.#cache.leader(key);
-    comesFrom(leader === undefined ? null : 'shared');
+    const sinceMs = clock.now();
     try {
-      const catalog = await this.#cache.fetch(viewer, group, 'read');
+      const catalog = await this.#cache.fetch(viewer, group);
       const copy = catalog.served ?? catalog.copy;
-      const present = ledger.group(viewer) ?? (isKept ? ledger.keptGroup(viewer) : null);
-      if (!copy || present?.group !== group) return null;
-      return this.#viewOf(catalog, copy, present.isKept);
+      if (!copy || ledger.group(viewer)?.group !== group) return null;
+      const ms = clock.now() - sinceMs;
+      if (leader !== undefined)
+        viewer.receipt?.({ operation: 'getAllTickers', ms, source: 'shared' });
+      return viewOf(catalog, copy, clock);
     } catch (error) {
       const isOfAnother = leader !== undefined && leader !== viewer.tokenHash && isPersonal(error);
       if (isOfAnother) return null;
@@ -105,24 +86,20 @@ export class Catalogs {
     }
   }
 
-  #inMemory(viewer: Viewer, { key, isKept }: GroupProof, mayRefresh: boolean): CatalogView | null {
+  #inMemory(viewer: Viewer, { key }: GroupProof): CatalogView | null {
     const catalog = this.#cache.held(key);
     const copy = catalog?.served;
     if (!catalog || !copy) return null;
-    if (mayRefresh) this.#cache.refresh(viewer, catalog);
-    return this.#viewOf(catalog, copy, isKept);
-  }
-
-  #viewOf(catalog: GroupCatalog, copy: CatalogCopy, isKept: boolean): CatalogView {
-    return viewOf(catalog, copy, this.#options.clock, isKept);
+    this.#cache.refresh(viewer, catalog);
+    return viewOf(catalog, copy, this.#options.clock);
   }
 }
 
-/** A group's catalog as one reader got it, unchanged by refreshes. `isStale` also where a kept proof is past its age. */
-function viewOf(catalog: GroupCatalog, copy: CatalogCopy, clock: Clock, isStale: boolean) {
+/** A group's catalog as one reader got it, unchanged by refreshes. */
+function viewOf(catalog: GroupCatalog, copy: CatalogCopy, clock: Clock) {
   const nowMs = clock.now();
   const { version, skipped } = copy;
-  const stale = isStale || nowMs >= copy.staleFromMs;
+  const stale = nowMs >= copy.staleFromMs;
   return {
     group: catalog.group,
     key: catalog.key,

@@ -65,9 +65,10 @@ export function openAccountWorld(
       return answer;
     },
   };
+  const joinedReads = new JoinedReads(logicalClock, accounts);
   const sessions = new Sessions({
     gateway,
-    joinedReads: new JoinedReads(logicalClock, accounts),
+    joinedReads,
     board,
     freshness,
     ledger,
@@ -77,7 +78,7 @@ export function openAccountWorld(
     maxBytes: 1e8,
     ...options,
   });
-  const prover = new Prover({ ledger, sessions, logicalClock });
+  const prover = new Prover({ ledger, sessions, gateway, joinedReads });
   return { accounts, clock, logicalClock, ledger, gateway, board, sessions, prover, calls };
 }
 

@@ -49,17 +49,28 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     connections: 16,
     gatewayMaxBytes: 16 * 1024 * 1024,
   });
-  const { staleMs: keptMs = HOUR_MS } = settings;
   const logicalClock = new LogicalClock();
-  const ledger = new ProofLedger({ clock, logicalClock, proofMs, keptMs });
-  const gateway = createViewerGateway({
+  const ledger = new ProofLedger({ clock, logicalClock, proofMs });
+  const viewerGateway = createViewerGateway({
     client,
     ledger,
     unknownTokens: createTestUnknownTokens(clock, ledger),
   });
+  // The client takes the times of answers from the system clock.
+  const timed = async <T>(call: () => Promise<T>) => {
+    const sentAtMs = clock.now();
+    const answer = await call();
+    return { ...answer, sentAtMs, receivedAtMs: clock.now() };
+  };
+  const gateway: typeof viewerGateway = {
+    ...viewerGateway,
+    getAllTickers: (...call) => timed(() => viewerGateway.getAllTickers(...call)),
+    getSession: (viewer) => timed(() => viewerGateway.getSession(viewer)),
+  };
   const board = new PositionsBoard(ledger, 1e8);
+  const joinedReads = new JoinedReads(logicalClock, new EventEmitter());
   const sessions = new Sessions({
-    joinedReads: new JoinedReads(logicalClock, new EventEmitter()),
+    joinedReads,
     gateway,
     ledger,
     board,
@@ -73,15 +84,9 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
   const warn = (fields: unknown, message?: unknown) =>
     void log.push({ fields, message: String(message) });
   const catalogs = new Catalogs({
-    gateway: {
-      async getAllTickers(...call) {
-        const sentAtMs = clock.now();
-        const answer = await gateway.getAllTickers(...call);
-        return { ...answer, sentAtMs, receivedAtMs: clock.now() };
-      },
-    },
+    gateway,
     ledger,
-    prover: new Prover({ ledger, sessions, logicalClock }),
+    prover: new Prover({ ledger, sessions, gateway, joinedReads }),
     clock,
     gatewayDate: clock.dateOf,
     random: () => 0.5,

@@ -6,11 +6,11 @@ import { detached, groupKey, inBackground, type Viewer } from '../../auth/viewer
 import type { CatalogsOptions } from '../catalogs-options.ts';
 import { GroupCatalog } from './group-catalog.ts';
 
-/** A call of op 1, with its caller and purpose: no reader waits for a `refresh`, and a `proof` has to be a 200, not a 304. */
+/** A call of op 1 with its caller. No reader waits for a refresh. */
 interface CatalogFetch {
   readonly viewer: Viewer;
   readonly group: string;
-  readonly purpose: 'read' | 'proof' | 'refresh';
+  readonly isRefresh: boolean;
 }
 
 const MAX_GROUPS = 100;
@@ -73,8 +73,8 @@ export class CatalogCache {
   }
 
   /** Joins the call in flight, or begins one. Resolves where the catalog may be served, else rejects as the call does. */
-  fetch(viewer: Viewer, group: string, purpose: 'read' | 'proof'): Promise<GroupCatalog> {
-    const context = { viewer, group, purpose };
+  fetch(viewer: Viewer, group: string): Promise<GroupCatalog> {
+    const context = { viewer, group, isRefresh: false };
     const key = groupKey(viewer, group);
     return this.#catalogs.forceFetch(key, { context, allowStale: false, forceRefresh: true });
   }
@@ -84,7 +84,7 @@ export class CatalogCache {
     const { group, key } = catalog;
     const isUnderWay = this.#catalogs.has(key) || this.#calls.has(key);
     if (isUnderWay || catalog.isRefused(viewer.tokenHash)) return;
-    const context = { viewer, group, purpose: 'refresh' } as const;
+    const context = { viewer, group, isRefresh: true };
     fireAndForget('catalog refresh', this.#catalogs.fetch(key, { context }));
   }
 
@@ -98,10 +98,9 @@ export class CatalogCache {
   /** Calls op 1 and returns the TTL until the next refresh; null where it stays as it is. */
   async #call(catalog: GroupCatalog, fetch: CatalogFetch): Promise<number | null> {
     const { gateway, onFetched } = this.#options;
-    const { viewer, group, purpose } = fetch;
-    const isRefresh = purpose === 'refresh';
+    const { viewer, group, isRefresh } = fetch;
     const caller = isRefresh ? inBackground(viewer) : detached(viewer);
-    const confirmed = purpose === 'proof' || !catalog.copy?.etag ? null : catalog.copy;
+    const confirmed = catalog.copy?.etag ? catalog.copy : null;
     this.#calls.set(catalog.key, viewer.tokenHash);
     try {
       const answer = await gateway.getAllTickers(caller, group, confirmed?.etag ?? null);

@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
 import { createInstruments } from '../../../../src/sandbox/instruments.ts';
 import { eventually } from '../../../support/eventually.ts';
-import {
-  type CatalogWorld,
-  FRESH,
-  HOUR_MS,
-  MINUTE_MS,
-  openCatalogWorld,
-} from '../catalog-world.ts';
+import { type CatalogWorld, HOUR_MS, MINUTE_MS, openCatalogWorld } from '../catalog-world.ts';
 
 const ROW = { ...createInstruments('tests', 1)[0]?.wire, _id: 'AAA' };
 
@@ -122,12 +116,17 @@ test('a catalog whose condition is refused is fetched without it', async () => {
   expect(tags).toEqual([undefined, expect.any(String), undefined]);
 });
 
-test('a 304 proves no token', async () => {
-  await using world = await openCatalogWorld();
-  await world.catalogs.read(world.viewer());
-  await world.clock.advance(HOUR_MS);
-  const fresh = world.viewer({ email: FRESH });
-  await world.catalogs.read(fresh);
-  // The read's own call is to be its proof, so it is sent without the ETag.
-  expect(world.sandbox.requests('getAllTickers')[1]?.headers['if-none-match']).toBeUndefined();
+test('a 304 proves no group', async () => {
+  await using world = await openCatalogWorld({ proofMs: HOUR_MS });
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  await world.clock.advance(HOUR_MS - 1);
+  void world.catalogs.read(viewer);
+  await eventually(() => expect(world.catalogs.read(viewer)).toMatchObject({ ageSeconds: 0 }));
+  expect(world.sandbox.requests('getAllTickers')[1]?.headers['if-none-match']).toBeDefined();
+  await world.gateway.getOpenPositions(viewer, null);
+  expect(world.ledger.group(viewer)).not.toBeNull();
+  await world.clock.advance(1);
+  expect(world.ledger.isAccepted(viewer)).toBe(true);
+  expect(world.ledger.group(viewer)).toBeNull();
 });
