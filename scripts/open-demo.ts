@@ -1,7 +1,6 @@
 import { startApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/lib/log.ts';
-import { embeddedSandbox } from '../src/sandbox/embedded.ts';
 import { launchChromium } from '../test/support/launch-chromium.ts';
 import { chromiumPath } from '../test/support/machine.ts';
 
@@ -11,7 +10,7 @@ export async function openDemo() {
   await using opened = new AsyncDisposableStack();
   const log = createLog({ level: 'error', format: 'compact', destination: process.stdout });
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0' });
-  const app = await startApp(config, { log, sandbox: embeddedSandbox });
+  const app = await startApp(config, { log });
   opened.defer(() => app.close());
   const browser = opened.use(await launchChromium(chromiumPath));
   const parts = opened.move();

@@ -1,13 +1,13 @@
-import { type AppOptions, type StartOptions, withDefaults } from './app/app-options.ts';
-import { sandboxSettings } from './app/embedded-sandbox.ts';
+import { type AppOptions, withDefaults } from './app/app-options.ts';
 import { GraphContext } from './app/graph-context.ts';
 import { MemoryWatch } from './app/memory-watch.ts';
 import { Metrics } from './app/metrics.ts';
-import { programBuild, programVersion } from './app/program-version.ts';
+import { programVersion } from './app/program-version.ts';
+import { sandboxSettings } from './app/sandbox-settings.ts';
 import { createShutdown } from './app/shutdown.ts';
 import { sitesOf } from './app/sites.ts';
-import { atAddress, findUnusable, openConfiguredStores, openDocuments } from './app/usable.ts';
-import { type Config, ConfigError } from './config.ts';
+import { atAddress, openConfiguredStores, openDocuments } from './app/usable.ts';
+import type { Config } from './config.ts';
 import { expiryOf } from './domain/auth/claims.ts';
 import { TRADING_LIMITS } from './domain/auth/limits.ts';
 import { TokenEndedError } from './domain/auth/token-ended-error.ts';
@@ -41,20 +41,12 @@ const WITHOUT_KEYS =
 
 export type App = Awaited<ReturnType<typeof startApp>>;
 
-/** Starts the service; throws one ConfigError that lists all that cannot be used. */
-export async function startApp(config: Config, given: AppOptions = {}) {
-  try {
-    return await compose(config, withDefaults(config, given));
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const faulty = new Set(error.problems.map((line) => line.replace(/=.*/s, '')));
-    // Probe the rest only after a failure: probing could occupy the port that the service needs.
-    throw new ConfigError([...error.problems, ...(await findUnusable(config, faulty))]);
-  }
-}
-
-/** The composition root: makes every lasting object of the process, in the order in which they need each other. */
-async function compose(config: Config, options: StartOptions) {
+/**
+ * The composition root: makes every lasting object of the process, in the order in which they need each other. Throws a
+ * ConfigError where a store, a manifest or an address cannot be used.
+ */
+export async function startApp(config: Config, given: AppOptions) {
+  const options = withDefaults(config, given);
   const { log, schema, cacheBytes } = options;
   // Closes all of them in reverse order, also where a later one cannot start.
   await using opened = new AsyncDisposableStack();
@@ -63,9 +55,7 @@ async function compose(config: Config, options: StartOptions) {
   metrics.countProcess();
   opened.defer(logBackgroundFailures(log));
   const memory = opened.use(new MemoryWatch(log));
-  const sandbox = config.sandbox
-    ? opened.use(await options.sandbox.start(sandboxSettings(config)))
-    : null;
+  const sandbox = config.sandbox ? opened.use(await startSandbox(config)) : null;
   const tracing = config.tracing ? opened.use(await openTracing(log)) : null;
 
   const logicalClock = new LogicalClock();
@@ -129,6 +119,17 @@ async function compose(config: Config, options: StartOptions) {
     redis: () => stores.replicas?.degradedReason() ?? null,
     memory: () => memory.degradedReason(),
   });
+  // A proxy on this machine that does not name itself would open the sandbox's controls to everybody.
+  const demo =
+    sandbox !== null && config.demoPage
+      ? (await import('./sandbox/page/sites.ts')).sandboxSites({
+          gatewayUrl: sandbox.url,
+          origins: config.corsOrigins,
+          // The page links to GraphiQL.
+          withPage: config.graphiql,
+          onCatalogChange: (change) => domain.catalogs.expire(change),
+        })
+      : null;
   const { authCookie, gatewayForwardHeaders: forwardHeaders, publicPath } = config;
   const engine = await createEngine({
     ...config,
@@ -155,13 +156,13 @@ async function compose(config: Config, options: StartOptions) {
       authCookie === null
         ? null
         : { name: authCookie, refusedBy: 'UNAUTHENTICATED', expiryOf, publicPath },
-    sites: sitesOf(config, options, { sandbox, gateway, domain }),
+    sites: sitesOf(config, { client: gateway.client, demo }),
     sdl: config.graphiql ? printedSchema(schema) : null,
     sample: config.logSample,
     accountKey: config.logAccountKey,
   });
 
-  const build = programBuild(config);
+  const build = { version: programVersion(), revision: config.revision };
   metrics.store.watch({ records, recordsMax: config.orderRecordsMax, replicas: stores.replicas });
   metrics.watch({
     build,
@@ -193,10 +194,18 @@ async function compose(config: Config, options: StartOptions) {
 
   return {
     build,
+    sandbox,
+    hasDemoPage: demo?.hasPage ?? false,
     url: addressOf(config.host, port),
     adminUrl: addressOf(config.adminHost, adminPort),
     close: createShutdown(config, { log, engine, orders: domain.orders, opened: opened.move() }),
   };
+}
+
+/** Nothing that serves a real gateway loads the sandbox. */
+async function startSandbox(config: Config) {
+  const sandbox = await import('./sandbox/start.ts');
+  return sandbox.startSandbox(sandboxSettings(config));
 }
 
 /** Loads OpenTelemetry's packages, which take 30 MB of memory, only where tracing is on. */

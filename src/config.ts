@@ -30,8 +30,8 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(problems.join('\n'), options);
     this.problems = problems;
   }
 }
@@ -121,7 +121,7 @@ function settle(
     /** Whether spans are exported. */
     tracing: isTraced(environment),
     /** The commit that an image was built from. */
-    revision: environment.REVISION || null,
+    revision: environment.REVISION || 'unknown',
   };
 }
 

@@ -1,31 +1,13 @@
-import { connectionFaults } from './app/max-connections.ts';
 import { LAST_LINES_MS, runApp } from './app/run-app.ts';
-import { findUnusable } from './app/usable.ts';
 import { ConfigError, parseEnvironment } from './config.ts';
+import { ListenError } from './lib/listen.ts';
 import { createLog, openLogOutput } from './lib/log.ts';
-import { embeddedSandbox } from './sandbox/embedded.ts';
 
-/** A supervisor need not try again: nothing but another environment helps. As `sysexits.h` has it. */
+/** The same environment would fail again, so a supervisor need not restart the process. The number is from `sysexits.h`. */
 const EXIT_CONFIG = 78;
-/** An address that is taken, or a store that is away, may come free by itself; a file that is wrong stays so. */
-const OF_FILES = /^PERSISTED_DOCUMENTS\b/;
-let exitCode = 1;
+const EXIT_FAILED = 1;
 
-/** The process: reads the configuration and runs the service. */
-async function main(): Promise<void> {
-  const { config, faulty, ...told } = parseEnvironment(process.env);
-  const ofFiles = connectionFaults(config);
-  const problems = [...told.problems, ...ofFiles.problems];
-  const warnings = [...told.warnings, ...ofFiles.warnings];
-  if (problems.length > 0) {
-    exitCode = EXIT_CONFIG;
-    const others = await findUnusable(config, faulty);
-    throw new ConfigError([...problems, ...others, ...warnings]);
-  }
-  await runApp(config, { warnings, sandbox: embeddedSandbox });
-}
-
-/** In production the log is read by machines, so the problems are lines of it as well. */
+/** In production the log is read by machines, so each problem is a line of it. */
 async function report(error: unknown): Promise<void> {
   if (process.env.NODE_ENV !== 'production') {
     process.stderr.write(`${explain(error)}\n`);
@@ -43,11 +25,17 @@ function explain(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
+function exitCodeOf(error: unknown): number {
+  // A port that is in use may become free.
+  const isFinal = error instanceof ConfigError && !(error.cause instanceof ListenError);
+  return isFinal ? EXIT_CONFIG : EXIT_FAILED;
+}
+
 try {
-  await main();
+  const { config, problems, warnings } = parseEnvironment(process.env);
+  if (problems.length > 0) throw new ConfigError([...problems, ...warnings]);
+  await runApp(config, warnings);
 } catch (error) {
-  if (error instanceof ConfigError && error.problems.some((problem) => OF_FILES.test(problem)))
-    exitCode = EXIT_CONFIG;
   await report(error);
-  process.exit(exitCode);
+  process.exit(exitCodeOf(error));
 }

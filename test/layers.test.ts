@@ -74,8 +74,11 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'src/schema/own.ts': ["import '@pothos/core';\nimport '../lib/field-traits.ts';", null],
   'src/config/left.ts': ["import '../gateway/client.ts';", 'noRestrictedImports'],
   'src/app/left.ts': ["import '../cli/main.ts';", 'noRestrictedImports'],
-  'src/app/sandbox.ts': ["await import('../sandbox/start.ts');", 'noRestrictedImports'],
-  'src/app/own.ts': ["import './embedded-sandbox.ts';\nimport '../engine/index.ts';", null],
+  'src/app/sandbox.ts': ["await import('../sandbox/world.ts');", 'noRestrictedImports'],
+  'src/app/own.ts': [
+    "import './sandbox-settings.ts';\nawait import('../sandbox/start.ts');\nimport '../engine/index.ts';",
+    null,
+  ],
   'src/cli/check.ts': ["await import('../check/check.ts');", 'noRestrictedImports'],
   'src/cli/commands.ts': ["await import('../check/check.ts');", null],
   'src/check/left.ts': ["import '../cli/commands.ts';", 'noRestrictedImports'],

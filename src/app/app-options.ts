@@ -8,12 +8,11 @@ import {
   type TeamPlugin,
 } from '../engine/index.ts';
 import type { Limits } from '../lib/limits/limit.ts';
-import { createLog, type Log, openLogOutput } from '../lib/log.ts';
+import type { Log } from '../lib/log.ts';
 import type { LogOutput } from '../lib/log-output.ts';
 import { plugins } from '../plugins.ts';
 import { federated } from '../schema/federation.ts';
 import { buildSchema } from '../schema/schema.ts';
-import type { SandboxParts } from './embedded-sandbox.ts';
 import { oldHeapLimit } from './heap-limit.ts';
 import { maxConnections } from './max-connections.ts';
 
@@ -29,9 +28,7 @@ const CACHE_SHARES = {
 type CacheBudgets = Readonly<Record<keyof typeof CACHE_SHARES, number>>;
 
 export interface AppOptions {
-  readonly log?: Log;
-  /** Needed where no gateway is configured. */
-  readonly sandbox?: SandboxParts | undefined;
+  readonly log: Log;
   /** Where `log` goes, for metrics. */
   readonly logOutput?: Pick<LogOutput, 'droppedLines'>;
   /** The schema to serve in place of the whole one. */
@@ -47,18 +44,13 @@ export interface AppOptions {
   readonly plugins?: readonly TeamPlugin[];
 }
 
-export type StartOptions = ReturnType<typeof withDefaults>;
-
 export function withDefaults(config: Config, given: AppOptions) {
   const own = given.schema ?? buildSchema();
   const schema = config.federation ? federated(own) : own;
-  const log = given.log ?? openAppLog(config).log;
   return {
     ...given,
-    log,
     schema,
     plugins: given.plugins ?? plugins,
-    sandbox: given.sandbox ?? NO_SANDBOX,
     cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...given.cacheBytes },
     connections: { ...CONNECTIONS, most: maxConnections(config), ...given.connections },
   };
@@ -71,16 +63,4 @@ export function cacheBudgets(sum: number): CacheBudgets {
     Math.floor(sum * share),
   ]);
   return Object.fromEntries(shares) as CacheBudgets;
-}
-
-const NO_SANDBOX: SandboxParts = {
-  start: () => Promise.reject(new Error('without GATEWAY_URL, pass `sandbox: embeddedSandbox`')),
-  hasPage: () => false,
-  sites: () => [],
-};
-
-export function openAppLog({ sandbox, logLevel: level }: Config) {
-  const format = sandbox ? 'compact' : 'json';
-  const output = openLogOutput(format);
-  return { output, log: createLog({ level, format, destination: output }) };
 }

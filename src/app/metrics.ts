@@ -6,7 +6,6 @@ import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { gauge, gauges, tally } from '../lib/metrics.ts';
 import { GraphMetrics } from '../schema/graph-metrics.ts';
 import { StoreMetrics } from '../store/store-metrics.ts';
-import type { Build } from './program-version.ts';
 
 const LIMITS = [...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)];
 const LIMIT_LABELS = [
@@ -18,7 +17,7 @@ const LIMIT_LABELS = [
 
 /** The parts of the process that are read at each scrape. */
 interface Watched {
-  readonly build: Build;
+  readonly build: { readonly version: string; readonly revision: string };
   readonly readiness: Pick<Readiness, 'parts' | 'phase'>;
   readonly connections: {
     readonly count: number;

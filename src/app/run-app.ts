@@ -3,8 +3,7 @@ import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/shown.ts';
 import type { Config } from '../config.ts';
 import { steadyClock } from '../lib/clock.ts';
-import { type AppOptions, openAppLog } from './app-options.ts';
-import type { SandboxParts } from './embedded-sandbox.ts';
+import { createLog, openLogOutput } from '../lib/log.ts';
 
 /** For a reader of the log that is slow, and no longer for one that has stopped. */
 export const LAST_LINES_MS = 1_000;
@@ -12,19 +11,14 @@ export const LAST_LINES_MS = 1_000;
 /** npm passes on to the process what a terminal or a supervisor has sent to both: within this time that is one signal. */
 const SAME_SIGNAL_MS = 1_000;
 
-interface RunOptions extends Pick<AppOptions, 'plugins' | 'sandbox'> {
-  /** Probable mistakes in the environment, for the log. */
-  readonly warnings?: readonly string[];
-  /** Called once all is closed, before the process exits. */
-  readonly onClosed?: () => unknown;
-}
-
-/** Runs the service as this process: shuts down gracefully on SIGTERM or SIGINT, and exits. */
-export async function runApp(
-  config: Config,
-  { warnings = [], onClosed, ...options }: RunOptions = {},
-): Promise<App> {
-  const { log, output } = openAppLog(config);
+/**
+ * Runs the service as this process: shuts down gracefully on SIGTERM or SIGINT, and exits. `warnings` are probable
+ * mistakes in the environment.
+ */
+export async function runApp(config: Config, warnings: readonly string[]): Promise<void> {
+  const format = config.sandbox ? 'compact' : 'json';
+  const output = openLogOutput(format);
+  const log = createLog({ level: config.logLevel, format, destination: output });
   const { version: node } = process;
   let serving: App | null = null;
   let isEnding = false;
@@ -47,24 +41,21 @@ export async function runApp(
     } else if (drainingSinceMs === null) {
       drainingSinceMs = steadyClock.now();
       log.info({ signal }, 'draining');
-      serving
-        .close()
-        .then(onClosed)
-        .then(
-          () => exit(0),
-          (error: unknown) => {
-            log.error({ err: error }, 'the shutdown failed');
-            exit(1);
-          },
-        );
+      serving.close().then(
+        () => exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, 'the shutdown failed');
+          exit(1);
+        },
+      );
     } else if (steadyClock.now() - drainingSinceMs >= SAME_SIGNAL_MS) {
       // A second signal skips the graceful shutdown.
       process.exit(1);
     }
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
-  const app = await startApp(config, { ...options, log, logOutput: output }).finally(() => {
-    // The log begins with who serves HTTP, and a start that fails has its warnings as well.
+  const app = await startApp(config, { log, logOutput: output }).finally(() => {
+    // A start that fails logs its warnings as well.
     for (const warning of warnings) log.warn({}, warning);
   });
 
@@ -76,16 +67,13 @@ export async function runApp(
   const store = redisUrl === null ? orderStore : withoutPassword(redisUrl);
   const { adminUrl, url } = app;
   log.info({ ...app.build, node, gateway, store, adminUrl, url }, 'serving');
-  if (config.sandbox) output.write(welcome(config, app, options.sandbox));
+  if (config.sandbox) output.write(welcome(config, app));
   // Node writes it at a clean exit alone: after a process that was killed the next would compile all again.
   setImmediate(flushCompileCache);
-  return app;
 }
 
-function welcome(config: Config, { url }: App, sandbox: SandboxParts | undefined): string {
-  // The container image has no page.
-  const hasPage = config.demoPage && config.graphiql && sandbox?.hasPage();
-  const open = hasPage
+function welcome(config: Config, { url, hasDemoPage }: App): string {
+  const open = hasDemoPage
     ? `  Open       ${url}/   (what it does, live: you are signed in as the demo user)\n`
     : '';
   const graphiql = config.graphiql ? `  GraphiQL   ${url}/graphql\n` : '';

@@ -1,44 +1,44 @@
 import type { Config } from '../config.ts';
 import type { Site } from '../engine/index.ts';
 import type { GatewayClient } from '../gateway/client.ts';
+import { OPERATIONS } from '../gateway/operations.ts';
 import { FrontPage } from '../graphiql/server/front-page.ts';
-import { GraphiQL } from '../graphiql/server/graphiql.ts';
-import type { StartOptions } from './app-options.ts';
-import { graphiqlUsers, type RunningSandbox } from './embedded-sandbox.ts';
+import { GraphiQL, type GraphiQLOptions } from '../graphiql/server/graphiql.ts';
 
-interface Parts {
-  readonly sandbox: RunningSandbox | null;
-  readonly gateway: { readonly client: GatewayClient };
-  readonly domain: { readonly catalogs: { expire(change: { readonly isOther: boolean }): void } };
+interface SiteOptions {
+  readonly client: GatewayClient;
+  /** The sandbox's controls and its page; null where they are not served. */
+  readonly demo: { readonly sites: readonly Site[]; readonly hasPage: boolean } | null;
 }
 
 /** The pages that the HTTP server serves besides GraphQL. */
-export function sitesOf(
-  config: Config,
-  { sandbox: sandboxParts }: StartOptions,
-  { sandbox, gateway, domain }: Parts,
-): readonly Site[] {
-  const { publicPath, authCookie } = config;
-  // A proxy on this machine that does not name itself would open the sandbox's controls to everybody.
-  const isTrial = sandbox !== null && config.demoPage;
-  // The demonstration page links to GraphiQL.
-  const hasPage = isTrial && config.graphiql && sandboxParts.hasPage();
-  const sites: Site[] = isTrial
-    ? [
-        ...sandboxParts.sites({
-          gatewayUrl: sandbox.url,
-          origins: config.corsOrigins,
-          withPage: hasPage,
-          onCatalogChange: (change) => domain.catalogs.expire(change),
-        }),
-      ]
-    : [];
-  if (config.graphiql) {
-    const users = sandbox && graphiqlUsers(gateway.client);
-    sites.push(
-      new GraphiQL({ publicPath, sandbox: users, hasAuthCookie: authCookie !== null, hasPage }),
-    );
-  }
-  sites.push(new FrontPage({ publicPath, hasGraphiql: config.graphiql }));
-  return sites;
+export function sitesOf(config: Config, { client, demo }: SiteOptions): readonly Site[] {
+  const { authCookie, graphiql: hasGraphiql, publicPath } = config;
+  const frontPage = new FrontPage({ publicPath, hasGraphiql });
+  const sites = demo?.sites ?? [];
+  if (!hasGraphiql) return [...sites, frontPage];
+  const graphiql = new GraphiQL({
+    publicPath,
+    sandbox: config.sandbox ? sandboxUsers(client) : null,
+    hasAuthCookie: authCookie !== null,
+    hasPage: demo?.hasPage ?? false,
+  });
+  return [...sites, graphiql, frontPage];
+}
+
+const DEMO_USER = { email: 'demo@example.com', password: 'demo' };
+
+/** The users that GraphiQL offers, and the token that it starts with. */
+function sandboxUsers(client: GatewayClient): NonNullable<GraphiQLOptions['sandbox']> {
+  return {
+    users: [
+      { email: DEMO_USER.email, about: '6 positions' },
+      { email: 'pro@example.com', about: '25 positions' },
+      { email: 'fresh@example.com', about: 'nothing yet' },
+    ],
+    async firstToken() {
+      const answer = await client.write({ token: null }, OPERATIONS.login, DEMO_USER);
+      return answer.outcome === 'granted' ? answer.grant.accessToken : null;
+    },
+  };
 }

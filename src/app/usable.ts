@@ -1,20 +1,14 @@
-import { existsSync, statSync } from 'node:fs';
 import type { SettingName } from '../config/settings.ts';
 import { shown } from '../config/shown.ts';
 import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
-import {
-  ManifestError,
-  readManifest,
-  TrustedDocuments,
-  type TrustedDocumentsOptions,
-} from '../engine/index.ts';
+import { ManifestError, TrustedDocuments, type TrustedDocumentsOptions } from '../engine/index.ts';
 import { systemClock } from '../lib/clock.ts';
-import { ListenError, probeAddress } from '../lib/listen.ts';
+import { ListenError } from '../lib/listen.ts';
 import { openStores, type StoreOptions } from '../store/open-stores.ts';
 import type { SharedStore } from '../store/shared-store.ts';
 import { StoreError } from '../store/store-error.ts';
 
-const LISTENERS = {
+export const LISTENERS = {
   public: { port: 'PORT', host: 'HOST' },
   admin: { port: 'ADMIN_PORT', host: 'ADMIN_HOST' },
 } as const;
@@ -30,9 +24,6 @@ const USABLE = {
   ORDER_STORE: 'a file that this process can use, or the word `memory`',
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
 } as const satisfies Partial<Record<SettingName, string>>;
-
-// A smaller file is verified within a second.
-const MAX_TRIED_BYTES = 16 * 1024 ** 2;
 
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export async function openConfiguredStores(
@@ -73,7 +64,8 @@ export async function openDocuments(
   return withManifest(path, () => TrustedDocuments.open({ ...options, path, clock: systemClock }));
 }
 
-async function withManifest<T>(path: string, read: () => Promise<T>): Promise<T> {
+/** Runs `read`; throws a ConfigError where it finds manifests that cannot be used. */
+export async function withManifest<T>(path: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
@@ -99,58 +91,9 @@ export async function atAddress<T>(
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
     const { about, message } = error;
-    throw new ConfigError([settingProblem(LISTENERS[listener][about], values[about], message)]);
+    const problem = settingProblem(LISTENERS[listener][about], values[about], message);
+    throw new ConfigError([problem], { cause: error });
   }
-}
-
-/**
- * Tries the stores, manifests and addresses of the configuration as a start would, and changes nothing. Settings that
- * already have a problem are skipped. `stores` sees the open stores and their warnings; without it a large file is
- * not tried, since verifying it takes long.
- */
-export async function findUnusable(
-  config: Config,
-  faulty: ReadonlySet<string>,
-  stores?: Pick<StoreOptions, 'onWarn'> & { readonly onOpen: (stores: SharedStore) => void },
-): Promise<readonly string[]> {
-  const isFit = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
-  const { persistedDocuments: path } = config;
-  const attempts: Promise<unknown>[] = [];
-  const isTried = stores !== undefined || !isLongToVerify(config);
-  if (isTried && isFit('REDIS_URL', 'REDIS_PREFIX', 'ORDER_STORE')) {
-    attempts.push(tryStores(config, stores));
-  }
-  if (path !== null && isFit('PERSISTED_DOCUMENTS')) {
-    attempts.push(withManifest(path, () => readManifest(path)));
-  }
-  for (const listener of ['public', 'admin'] as const) {
-    const { port, host } = LISTENERS[listener];
-    if (!isFit(host)) continue;
-    // Port 0 tries the host alone.
-    attempts.push(
-      atAddress(config, listener, (value, at) => probeAddress(isFit(port) ? value : 0, at)),
-    );
-  }
-  const settled = await Promise.allSettled(attempts);
-  return settled.flatMap((each) => {
-    if (each.status === 'fulfilled') return [];
-    if (each.reason instanceof ConfigError) return each.reason.problems;
-    throw each.reason;
-  });
-}
-
-async function tryStores(
-  config: Config,
-  stores: Parameters<typeof findUnusable>[2],
-): Promise<void> {
-  const onWarn = stores?.onWarn ?? (() => {});
-  const opened = await openConfiguredStores(config, { onWarn, isInspection: true });
-  stores?.onOpen(opened);
-  await opened.close();
-}
-
-function isLongToVerify({ redisUrl, orderStore: path }: Config): boolean {
-  return redisUrl === null && existsSync(path) && statSync(path).size > MAX_TRIED_BYTES;
 }
 
 /** The line for a valid value that cannot be used in this environment. */

@@ -1,7 +1,7 @@
-import { sandboxSettings } from '../app/embedded-sandbox.ts';
+import { sandboxSettings } from '../app/sandbox-settings.ts';
 import { readArguments } from '../cli/command/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../cli/command/dispatch.ts';
-import { embeddedSandbox } from '../sandbox/embedded.ts';
+import { startSandbox } from '../sandbox/start.ts';
 import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
 import { type Credentials, readCredentials } from './gateway/credentials.ts';
 import type { Finding } from './gateway/finding.ts';
@@ -99,7 +99,7 @@ async function checkTarget(
 ): Promise<GatewayReport> {
   await using started = new AsyncDisposableStack();
   const sandbox =
-    kind === 'sandbox' ? started.use(await embeddedSandbox.start(sandboxSettings(config))) : null;
+    kind === 'sandbox' ? started.use(await startSandbox(sandboxSettings(config))) : null;
   const probe = started.use(
     new Probe({
       ...config,

@@ -10,7 +10,7 @@ export const COMMANDS: Commands = {
     summary: 'run the sandbox gateway alone',
     load: async () => {
       const { sandboxCommand } = await import('./sandbox.ts');
-      return sandboxCommand((await import('../sandbox/embedded.ts')).embeddedSandbox);
+      return sandboxCommand((await import('../sandbox/start.ts')).startSandbox);
     },
   },
   check: {

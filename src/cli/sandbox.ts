@@ -1,4 +1,4 @@
-import { type SandboxParts, sandboxSettings } from '../app/embedded-sandbox.ts';
+import { sandboxSettings } from '../app/sandbox-settings.ts';
 import { readConfig } from '../config.ts';
 import { ListenError, probeAddress } from '../lib/listen.ts';
 import { readArguments, UsageError } from './command/arguments.ts';
@@ -6,8 +6,12 @@ import { type Command, EXIT_FAILED, EXIT_OK } from './command/dispatch.ts';
 
 const DEFAULT_PORT = 4_010;
 
+type StartSandbox = (
+  options: ReturnType<typeof sandboxSettings> & ReturnType<typeof readFlags>,
+) => Promise<AsyncDisposable & { readonly url: string }>;
+
 /** Runs the sandbox gateway in a process of its own. */
-export const sandboxCommand = ({ start }: Pick<SandboxParts, 'start'>): Command => ({
+export const sandboxCommand = (start: StartSandbox): Command => ({
   usage: [
     'Usage: trading-graph sandbox [--port <number>] [--host <address>]',
     '',

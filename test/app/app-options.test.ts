@@ -7,6 +7,7 @@ import { openFilesLimit } from '../../src/app/max-connections.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
 
+const log = createLog({ level: 'error', format: 'json', destination: { write() {} } });
 const source = join(import.meta.dirname, '..', '..', 'src');
 
 /** Runs a module where so many files may be open; the last line of its output. */
@@ -20,10 +21,10 @@ test('files that may be open are those of the process, and connections leave som
     import { readConfig } from '${source}/config.ts';
     import { withDefaults } from '${source}/app/app-options.ts';
     const config = readConfig({ SANDBOX: 'on', GATEWAY_CONNECTIONS: '100' });
-    console.log(withDefaults(config, {}).connections.most);`;
+    console.log(withDefaults(config, { log: null }).connections.most);`;
   expect(runWith(1_000, module)).toBe(String(1_000 - 256 - 100));
   const config = readConfig({ SANDBOX: 'on' });
-  const { most } = withDefaults(config, {}).connections;
+  const { most } = withDefaults(config, { log }).connections;
   expect(most).toBe(Math.min(20_000, openFilesLimit() - 256 - 128));
 });
 
@@ -31,7 +32,6 @@ const sum = (budgets: object) => Object.values(budgets).reduce((all, bytes) => a
 
 test('the budgets of the caches are half of the heap together', async () => {
   expect(sum(cacheBudgets(100_000_000))).toBe(100_000_000);
-  const log = createLog({ level: 'error', format: 'json', destination: { write() {} } });
   const { cacheBytes } = withDefaults(readConfig({}), { log });
   expect(sum(cacheBytes) / oldHeapLimit()).toBeCloseTo(0.5);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { findUnusable } from '../../src/app/usable.ts';
+import { findUnusable } from '../../src/check/gateway/unusable.ts';
 import { dispatch } from '../../src/cli/command/dispatch.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { type Environment, readConfig } from '../../src/config.ts';

@@ -2,7 +2,6 @@ import type { AppOptions } from '../../src/app/app-options.ts';
 import { startApp } from '../../src/app.ts';
 import { type Config, type Environment, readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
-import { embeddedSandbox } from '../../src/sandbox/embedded.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
 import { assertNoLeak, readMetrics } from './leaks.ts';
 import { limitTable, withoutRefills } from './limits.ts';
@@ -67,8 +66,6 @@ export async function startTestApp(
     SANDBOX_SEED: 'tests',
     SANDBOX_TICK_MS: '86400000',
     ...PATIENT,
-    // Else each start asks git.
-    REVISION: 'tests',
     ORDER_STORE: 'memory',
     ...(gateway && { GATEWAY_URL: gateway.url }),
     ...environment,
@@ -84,13 +81,8 @@ export async function startTestApp(
     // One write may hold several lines.
     destination: { write: (lines) => void logged.push(...lines.split(/(?<=\n)/)) },
   });
-  let running = gateway;
   const app = await startApp(config, {
     log,
-    sandbox: {
-      ...embeddedSandbox,
-      start: async (settings) => (running = await embeddedSandbox.start(settings)),
-    },
     // Else each close waits for what clients of this process might still send on connections that they keep.
     connections: { lingerMs: 10, ...connections },
     limits: { ...(!refills && withoutRefills(limitTable(config))), ...limits },
@@ -98,8 +90,8 @@ export async function startTestApp(
   }).finally(() => {
     for (const name of names) delete process.env[name];
   });
-  const sandbox = running;
-  if (sandbox === undefined) throw new Error('tests run against the sandbox gateway');
+  const sandbox = gateway ?? app.sandbox;
+  if (sandbox === null) throw new Error('tests run against the sandbox gateway');
   const { url, adminUrl } = app;
   const query = (document: string, asked: QueryOptions = {}) =>
     postQuery(`${url}/graphql`, document, asked);

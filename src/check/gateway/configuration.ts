@@ -1,10 +1,10 @@
-import { connectionFaults } from '../../app/max-connections.ts';
-import { findUnusable, settingProblem } from '../../app/usable.ts';
+import { settingProblem } from '../../app/usable.ts';
 import type { SettingName } from '../../config/settings.ts';
 import { type Config, type Environment, parseEnvironment } from '../../config.ts';
 import { KEY_SET_TIMEOUT_MS } from '../../domain/auth/verifier.ts';
 import { isRow } from '../../gateway/wire/scalars.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
+import { findUnusable } from './unusable.ts';
 
 export interface ConfigurationReport {
   /** One line for each, as a start lists them. */
@@ -32,7 +32,6 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
       ? null
       : faultOfKeySet(config.jwtJwksUrl),
   ]);
-  const connections = connectionFaults(config);
   return {
     config,
     faulty,
@@ -41,14 +40,8 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
       // The service may be running already.
       ...unusable.filter((line) => !IN_USE.test(line)),
       ...unreachable(config, isRedisDown, keySetFault),
-      ...connections.problems,
     ],
-    warnings: [
-      ...warnings,
-      ...ofStores,
-      ...unusable.filter((line) => IN_USE.test(line)),
-      ...connections.warnings,
-    ],
+    warnings: [...warnings, ...ofStores, ...unusable.filter((line) => IN_USE.test(line))],
   };
 }
 

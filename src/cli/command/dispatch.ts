@@ -1,4 +1,4 @@
-import { programBuild } from '../../app/program-version.ts';
+import { programVersion } from '../../app/program-version.ts';
 import { ConfigError, type Environment } from '../../config.ts';
 import { UsageError } from './arguments.ts';
 
@@ -41,8 +41,7 @@ export async function dispatch(
     return name === undefined ? EXIT_USAGE : EXIT_OK;
   }
   if (name === '--version' || name === '-v') {
-    const { version, revision } = programBuild({ revision: terminal.environment.REVISION ?? null });
-    terminal.out(`${version} (${revision})`);
+    terminal.out(`${programVersion()} (${terminal.environment.REVISION || 'unknown'})`);
     return EXIT_OK;
   }
   // `in` would accept inherited names such as "constructor".

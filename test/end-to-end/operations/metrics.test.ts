@@ -372,7 +372,7 @@ test('what runs, and whether it takes traffic', async () => {
   const { version } = JSON.parse(
     readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
   );
-  const revision = 'tests';
+  const revision = 'unknown';
   const { series } = await scrape(app);
   const names = [...series.keys()];
   expect(names.find((name) => name.startsWith('trading_graph_build_info'))).toBe(

@@ -6,7 +6,6 @@ import { startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { createLogOutput } from '../../../src/lib/log-output.ts';
-import { embeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import { postQuery } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-ports.ts';
@@ -83,7 +82,7 @@ test('lines that are dropped are counted, and degrade nothing', async () => {
   const output = createLogOutput({ fd, droppedLine: String, maxBytes: 1_000 });
   const log = createLog({ level: 'info', format: 'json', destination: output });
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0' });
-  const app = await startApp(config, { log, logOutput: output, sandbox: embeddedSandbox });
+  const app = await startApp(config, { log, logOutput: output });
   onTestFinished(() => app.close());
   const read = async (path: string) => (await fetch(`${app.adminUrl}${path}`)).text();
   for (let at = 0; at < 10; at += 1) await postQuery(`${app.url}/graphql`, '{ __typename }', {});

@@ -1,0 +1,15 @@
+import type { Config } from '../config.ts';
+
+/** The settings of a sandbox gateway that fits the configuration. */
+export function sandboxSettings(config: Config) {
+  return {
+    seed: config.sandboxSeed,
+    instruments: config.sandboxInstruments,
+    tickMs: config.sandboxTickMs,
+    secret: config.jwtSecret ?? undefined,
+    loginClaim: config.gatewayLoginClaim,
+    groupClaim: config.gatewayGroupClaim,
+    directionField: config.gatewayDirectionField,
+    mobileWallet: config.gatewayMobileWallet,
+  };
+}

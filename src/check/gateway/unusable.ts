@@ -1,0 +1,51 @@
+import { atAddress, LISTENERS, openConfiguredStores, withManifest } from '../../app/usable.ts';
+import type { SettingName } from '../../config/settings.ts';
+import { type Config, ConfigError } from '../../config.ts';
+import { readManifest } from '../../engine/index.ts';
+import { probeAddress } from '../../lib/listen.ts';
+import type { StoreOptions } from '../../store/open-stores.ts';
+import type { SharedStore } from '../../store/shared-store.ts';
+
+interface StoreObserver extends Pick<StoreOptions, 'onWarn'> {
+  readonly onOpen: (stores: SharedStore) => void;
+}
+
+/**
+ * Tries the stores, manifests and addresses of the configuration as a start would, and changes nothing. Settings that
+ * already have a problem are skipped. `observer` sees the open stores and their warnings.
+ */
+export async function findUnusable(
+  config: Config,
+  faulty: ReadonlySet<SettingName>,
+  observer: StoreObserver,
+): Promise<readonly string[]> {
+  const isFit = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
+  const { persistedDocuments: path } = config;
+  const attempts: Promise<unknown>[] = [];
+  if (isFit('REDIS_URL', 'REDIS_PREFIX', 'ORDER_STORE')) {
+    attempts.push(tryStores(config, observer));
+  }
+  if (path !== null && isFit('PERSISTED_DOCUMENTS')) {
+    attempts.push(withManifest(path, () => readManifest(path)));
+  }
+  for (const listener of ['public', 'admin'] as const) {
+    const { port, host } = LISTENERS[listener];
+    if (!isFit(host)) continue;
+    // Port 0 tries the host alone.
+    attempts.push(
+      atAddress(config, listener, (value, at) => probeAddress(isFit(port) ? value : 0, at)),
+    );
+  }
+  const settled = await Promise.allSettled(attempts);
+  return settled.flatMap((each) => {
+    if (each.status === 'fulfilled') return [];
+    if (each.reason instanceof ConfigError) return each.reason.problems;
+    throw each.reason;
+  });
+}
+
+async function tryStores(config: Config, { onOpen, onWarn }: StoreObserver): Promise<void> {
+  const opened = await openConfiguredStores(config, { onWarn, isInspection: true });
+  onOpen(opened);
+  await opened.close();
+}
