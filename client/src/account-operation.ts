@@ -4,7 +4,7 @@ export interface LoginAnswer {
   readonly session: { readonly login: string | null } | null;
 }
 
-/** Asks whose the token is. */
+/** Asks which account the token belongs to. */
 export const ACCOUNT_OPERATION: TypedText<LoginAnswer> = `query TradingGraphAccount {
   session {
     login

@@ -9,7 +9,7 @@ import type { SignIn } from './sign-in.ts';
 
 export interface AccountsOptions {
   readonly environment: Environment;
-  /** Asks the server whose the token is. */
+  /** Asks the server which account the token belongs to. */
   readonly ask: (
     token: string,
     signal: AbortSignal,
@@ -18,7 +18,7 @@ export interface AccountsOptions {
   /** Called when another account is signed in, before the listeners. */
   readonly onChange: () => void;
   readonly onLogin: () => void;
-  /** Called where the server does not say whether a new token is of the account that the listeners know of. */
+  /** Called if the server does not say whether a new token belongs to the account that the listeners know. */
   readonly onDoubt: (error: TradingGraphError) => void;
 }
 
@@ -48,7 +48,7 @@ export class Accounts {
     this.#listeners = new Listeners(options.environment);
   }
 
-  /** An `exchange` is for a line that is dead: a question that waits on that one is asked once more. */
+  /** Pass an `exchange` if the usual connection is dead: a question that waits on it is asked again. */
   of(token: string, exchange?: Exchanger): Promise<string> {
     const last = this.#known;
     if (last?.token === token && (!exchange || last.isFound)) return last.login;
@@ -60,7 +60,7 @@ export class Accounts {
     login.then(
       (found) => {
         known.isFound = true;
-        // Names the sign-in of the question, also where the app has announced another one since.
+        // Names the sign-in that the question was about, also if the app has announced another one since.
         signIn.login ??= found;
         if (this.#known === known) this.#found(token, found);
       },
@@ -74,9 +74,9 @@ export class Accounts {
     return login;
   }
 
-  /** A new token may be another account's, where something is known of the last one. */
+  /** A new token may belong to another account than the last one. */
   tokenTaken(token: string): void {
-    // Listeners that got a sign-out wait for the next account.
+    // Listeners that were signed out wait for the next account.
     const isAwaited = this.#login === null && this.#listeners.size > 0;
     if (this.#firstToken !== null || isAwaited) fireAndForget(this.of(token));
   }
@@ -89,7 +89,7 @@ export class Accounts {
   /** Begins another sign-in: the app announces that another account may be signed in. */
   changed(): void {
     this.#known = null;
-    // The account of the next token is announced, because what belongs to this sign-in is not for it.
+    // Announces the account of the next token, because state of this sign-in must not reach another account.
     if (this.#isUsed && this.#listeners.size > 0) this.#firstToken ??= '';
     this.#begin();
   }

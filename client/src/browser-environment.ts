@@ -12,8 +12,8 @@ export function browserEnvironment(): Environment {
 }
 
 /**
- * Angular's server puts another `Event` in the platform's place, for which the sockets of Node throw an error that cannot be caught:
- * that of a signal, which it leaves alone, throws here as well.
+ * Angular's server replaces the global `Event`, so that Node's sockets throw an error that cannot be caught. An `Event` of
+ * an AbortSignal, which Angular leaves alone, throws here as well.
  */
 function hasSockets(): boolean {
   if (typeof globalThis.WebSocket !== 'function') return false;
@@ -51,7 +51,7 @@ function pageLifecycle(): Lifecycle {
       const shown = () => {
         if (isVisible()) listener();
       };
-      // The first one only says that the page has loaded all: a line that opens meanwhile is a slow one.
+      // The first `pageshow` only says that the page has loaded. A connection that opens meanwhile is not a dead one.
       const restored = ({ persisted }: PageTransitionEvent) => {
         if (persisted) shown();
       };

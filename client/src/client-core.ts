@@ -27,7 +27,7 @@ export interface CoreOptions {
   readonly environment: Environment;
   readonly storage?: ClientStorage | null | undefined;
   readonly heartbeatSeconds?: number | undefined;
-  /** The time for which the app is hidden before its lines are closed. */
+  /** The time for which the app is hidden before its connections are closed. */
   readonly hiddenSeconds?: number | undefined;
 }
 
@@ -40,14 +40,14 @@ export type SubscriptionsPart = Pick<
 /** The parts that a client for requests alone leaves out. */
 export interface CoreParts {
   readonly serverClock: (environment: Environment) => ServerTime;
-  /** Left out: nothing is subscribed to. */
+  /** If left out, subscriptions are not available. */
   readonly subscriptions?: (own: SubscriptionsOptions) => SubscriptionsPart;
 }
 
 const ACCOUNT_TIMEOUT_MS = 15_000;
 const ACCOUNT_TRIES = 3;
 
-/** The parts that the client's features share, tied to one another. */
+/** The parts that the client's features share, connected to each other. */
 export class ClientCore implements Core {
   readonly environment: Environment;
   readonly storage: ClientStorage | null;
@@ -62,7 +62,7 @@ export class ClientCore implements Core {
   readonly #tasks: (() => void)[] = [];
   /** Why live data has ended on a server that has met a second user: its rows could be of either user. */
   #several: TradingGraphError | null = null;
-  /** The sign-in of which the server has not said whose it is, though it was asked. */
+  /** The sign-in whose account the server did not name when it was asked. */
   #doubted: SignIn | null = null;
   #doubts = 0;
   #cancelAsking: (() => void) | null = null;
@@ -114,7 +114,7 @@ export class ClientCore implements Core {
     });
   }
 
-  /** A server's client replaces it, to notice what a framework throws. */
+  /** The client for servers replaces it, to notice errors that a framework throws. */
   request: Core['request'] = (operation, variables, own) =>
     this.#requests.request(operation, variables, own);
 
@@ -181,14 +181,14 @@ export class ClientCore implements Core {
   }
 
   #accountDoubted({ code, retryable }: TradingGraphError): void {
-    // The present lines may be the former account's.
+    // The open connections may belong to the former account.
     if (this.#doubted !== this.#accounts.signIn) this.#subscriptions?.restart();
     this.#doubted = this.#accounts.signIn;
-    // A refused token is renewed by the next question, which signs out where that does not help.
+    // The next question renews a refused token, or signs out if that does not help.
     if (retryable || (code === 'UNAUTHENTICATED' && this.login !== null)) this.#askAgain();
   }
 
-  /** Asks until the server says whose the token is: nothing else may ask for long, and the former account's lists would stay. */
+  /** Asks until the server names the account of the token. Otherwise the former account's lists could stay on the screen. */
   #askAgain(): void {
     if (this.isDisposed) return;
     const { after, random } = this.environment;

@@ -19,24 +19,24 @@ export interface CoreClientOptions {
    * token; with `force` the last one was refused, and a new one has to be fetched.
    */
   readonly token: TokenSource;
-  /** Where the keys of orders are kept; without it nothing outlives the app. */
+  /** Where the keys of orders are kept. Without it they are lost when the app ends. */
   readonly storage?: ClientStorage | undefined;
   /** Called once when the user is signed out: there is no token, or a renewed one was refused. */
   readonly onSignedOut?: ((error: TradingGraphError) => void) | undefined;
   /**
-   * The longest time between two messages of a quiet line, 15 s (where it is left out) to 60: each of them wakes a phone's
-   * radio. A line that is dead is found out ten seconds after it at the latest.
+   * The longest time between two messages of a quiet connection: 15 s (the default) to 60, because each message wakes a
+   * phone's radio. A dead connection is noticed at most ten seconds after a missing message.
    */
   readonly heartbeatSeconds?: number | undefined;
-  /** The time for which the app is hidden before its lines are closed, 30 s where it is left out; `Infinity` keeps them. */
+  /** The time for which the app is hidden before its connections are closed, 30 s by default; `Infinity` keeps them. */
   readonly hiddenSeconds?: number | undefined;
   /** Replacements for functions that the platform lacks or that differ on it, as on React Native. */
   readonly environment?: OwnEnvironment | undefined;
 }
 
-/** A client for queries, mutations and subscriptions, which each feature adds its own to. */
+/** A client for queries, mutations and subscriptions. Each feature adds its own methods. */
 export interface CoreClient extends RequestsClient {
-  /** Subscribes; returns a function that ends it. A lost line is replaced, with the variables that the function returns then. */
+  /** Subscribes; returns a function that ends it. A lost connection is replaced; `variables` is called for each one. */
   subscribe<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
     variables: () => Variables,
@@ -44,24 +44,24 @@ export interface CoreClient extends RequestsClient {
   ): () => void;
 }
 
-/** A part of a client that an app may go without, such as `live()` and `orders()`; `Own` is what the client has by it. */
+/** An optional part of a client, such as `live()` and `orders()`; `Own` is what it adds to the client. */
 export type Feature<Own extends object> = (core: Core) => Own;
 
-/** All that these features add to a client. */
+/** Everything that these features add to a client. */
 export type OfFeatures<Features> = Features extends readonly [Feature<infer Own>, ...infer Rest]
   ? Own & OfFeatures<Rest>
   : unknown;
 
 /**
- * Makes a client with these features alone, for bundlers that pack whole modules, as Metro does. It opens nothing until it
- * is used.
+ * Makes a client with only these features, for bundlers that pack whole modules, as Metro does. It opens no connection
+ * until it is used.
  */
 export function createClientWith<Features extends readonly Feature<object>[]>(
   options: CoreClientOptions,
   ...features: Features
 ): CoreClient & OfFeatures<Features> {
   checkStorage(options.storage);
-  // The client uses of a package's sockets only what those of the platform have as well.
+  // The client uses only those members of a package's sockets that the platform's have as well.
   const environment = { ...browserEnvironment(), ...options.environment } as Environment;
   checkEnvironment(environment);
   checkOptions(options);
@@ -77,7 +77,7 @@ export const PARTS: CoreParts = {
   subscriptions: (own) => new Subscriptions(own),
 };
 
-/** Throws where a function such as `indexedDb` is given in place of its result, which the first order would otherwise be the first to notice. */
+/** Throws if a function such as `indexedDb` is given in place of its result. Otherwise only the first order would notice. */
 function checkStorage(storage: unknown): void {
   if (storage === undefined) return;
   const { get, set } = Object(storage) as Partial<ClientStorage>;
@@ -92,7 +92,10 @@ function checkOptions({ heartbeatSeconds = 15, hiddenSeconds = 30 }: CoreClientO
   if (!(hiddenSeconds >= 0)) throw new RangeError('`hiddenSeconds` is a number from 0 on');
 }
 
-/** Throws for a function that the app replaces by none, and for half of a lifecycle: a timer would be the first to miss it. */
+/**
+ * Throws for a function that the app has replaced by null, and for an incomplete lifecycle. Otherwise only a later timer
+ * would notice.
+ */
 function checkEnvironment({ lifecycle, ...functions }: Environment): void {
   const { fetch, now, uptime, random, randomId, after } = functions;
   const { onReturn, onHide } = Object(lifecycle) as Partial<Lifecycle>;

@@ -16,43 +16,43 @@ export interface RequestOptions<Data = unknown> {
   /** Whether an unanswered request is sent again. Queries are, mutations never. With a trusted document, true says that it is a query. */
   readonly repeats?: boolean | undefined;
   /**
-   * The login that the request is made for. Where another one is signed in by then, nothing is sent and the error is
+   * The login that the request is made for. If another one is signed in by then, the request is not sent and the error is
    * `SIGNED_OUT`.
    */
   readonly account?: string | undefined;
   /** Sends no token, as signing in does. */
   readonly anonymous?: boolean | undefined;
-  /** Sends this token, or none (null), in place of that of `token`, which is not asked for. It is not renewed. */
+  /** Sends this token, or none (null), and does not call `token`. It is not renewed. */
   readonly token?: string | null | undefined;
   /**
-   * The time for all attempts: 30 s for what is repeated, in each of which 15 s of silence are enough, 60 s for what is not. An
-   * answer that flows is not cut.
+   * The time for all attempts: 30 s for a request that is repeated (an attempt ends after 15 s of silence), 60 s for one
+   * that is not. An answer that is still arriving is not cut.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Called with the answer so far whenever a part of it has come: fragments with `@defer` on the root of a query follow when
-   * they are whole. The promise resolves with all of it.
+   * Called with the answer so far each time a part of it has arrived. Fragments with `@defer` on the root of a query come
+   * when they are complete. The promise resolves with the whole answer.
    */
   readonly onPart?: ((soFar: Result<Data>) => void) | undefined;
 }
 
 /** Options that only the client's own parts use. */
 export interface OwnRequestOptions<Data = unknown> extends RequestOptions<Data> {
-  /** Called right before anything of the operation leaves, after all waiting; what it throws keeps it from leaving. */
+  /** Called right before the request is sent, after all waiting. If it throws, the request is not sent. */
   readonly leaving?: (() => void) | undefined;
-  /** Sends it another way than by the platform's `fetch`. */
+  /** Sends the request in another way than by the platform's `fetch`. */
   readonly exchange?: Exchanger | undefined;
 }
 
 /** Receives the events of a subscription. */
 export interface Sink<Data> {
   next(result: Result<Data>): void;
-  /** The subscription is over: by the server, or for good after an error that does not pass. */
+  /** The subscription has ended: by the server, or because of a permanent error. */
   ended(error: TradingGraphError | null): void;
   /**
-   * Called whenever the line is lost and while it is tried again; `connected` follows with the next acknowledgement. No
-   * event of the line before comes in between, or later. The error is the server's, where it has said why, or says why no
-   * line can be opened, as often as that is another reason.
+   * Called each time the connection is lost, and while it is tried again; `connected` follows with the next
+   * acknowledgement. No event of the former connection comes in between or later. The error is the server's, if it has
+   * named one, or says why no connection can be opened; it is reported again when the reason changes.
    */
   disconnected?(error: TradingGraphError | null): void;
   connected?(): void;
@@ -60,9 +60,9 @@ export interface Sink<Data> {
 
 /** Events that only the client's own lists need. */
 export interface OwnSink<Data> extends Sink<Data> {
-  /** A socket is on its way, and has come further. */
+  /** A socket is opening, and has made progress. */
   progressed?(): void;
-  /** Two sockets in a row were refused, or the platform has none: the next one may come late, or never. */
+  /** Two sockets in a row were refused, or the platform has none: the next one may open late, or never. */
   unreachable?(): void;
 }
 
@@ -80,8 +80,8 @@ export interface Core {
     options?: OwnRequestOptions<Data>,
   ): Promise<Result<Data>>;
   /**
-   * Subscribes over the one shared WebSocket. After a lost line it subscribes again, with the variables that the function
-   * returns then. Returns a function that ends it.
+   * Subscribes over the one shared WebSocket. After a lost connection it subscribes again; `variables` is called for each
+   * one. Returns a function that ends it.
    */
   subscribe<Data, Variables>(
     operation: Operation<Data, Variables>,
@@ -89,18 +89,18 @@ export interface Core {
     sink: OwnSink<Data>,
   ): () => void;
   /**
-   * The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. Asked
-   * over the exchange where one is given, and not over the line of a question that is waiting already.
+   * The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. With an
+   * `exchange` the question is sent through it, and not joined to one that already waits on another connection.
    */
   account(signal?: Signal, exchange?: Exchanger): Promise<string>;
   /**
-   * Calls back when another account, or none, is signed in, and the line of the one before is closed: what is subscribed
-   * from then on is the new one's. Returns a function that ends it.
+   * Calls back when another account, or none, is signed in, after the former account's connection is closed. New
+   * subscriptions belong to the new account. Returns a function that ends it.
    */
   onAccountChange(listener: (login: string | null) => void): () => void;
   /** The login that the server named last; null while it is unknown, or no user is signed in. */
   readonly login: string | null;
-  /** Noted when something begins that is not to be carried out for another account. */
+  /** Noted when an operation begins that must not be carried out for another account. */
   readonly signIn: SignIn;
   readonly isDisposed: boolean;
   onDispose(task: () => void): void;

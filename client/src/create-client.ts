@@ -8,8 +8,8 @@ export interface ClientOptions<Names extends LiveNames = LiveNames>
   extends CoreClientOptions,
     LiveFields<Names> {
   /**
-   * Whether orders are placed also where the storage refuses to keep their keys, as in some private windows: an order
-   * that is under way when the app ends is then not found again. Without it such orders are `unsent`.
+   * Whether orders are placed even if the storage refuses to keep their keys, as in some private windows. Such an order
+   * cannot be found again if the app ends while it is under way. By default it is `unsent`.
    */
   readonly allowVolatileOrders?: boolean | undefined;
 }
@@ -20,7 +20,7 @@ export interface Client<Names extends LiveNames = LiveNames>
     LiveFeature<Names>,
     OrdersFeature {}
 
-/** Makes a client with all features. It opens nothing until it is used. */
+/** Makes a client with all features. It opens no connection until it is used. */
 export function createClient<
   OfPosition extends LiveNames['position'] = LiveNames['position'],
   OfOrder extends LiveNames['order'] = LiveNames['order'],

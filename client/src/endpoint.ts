@@ -1,10 +1,13 @@
-/** The endpoint's address as requests and sockets take it. Throws where the app gives none, as where its setting is missing. */
+/**
+ * The endpoint's address as requests and sockets need it. Throws if the app gives none, for example because its setting is
+ * missing.
+ */
 export function endpointOf(given: unknown): string {
   const text = String(given ?? '').trim();
   const page = globalThis.location?.href;
   const isWhole = text === '' || page === undefined || /^\w+:/.test(text);
   const url = (isWhole ? text : new URL(text, page).href).replace(/^ws/i, 'http');
-  // A server that renders knows no page that a path could be of.
+  // A server that renders has no page to resolve a path against.
   if (/^(?:https?:\/)?\/[^/]/i.test(url)) return url.replace(/#.*/, '');
   throw new TypeError(`\`url\` is the address of the GraphQL endpoint, not ${given}`);
 }

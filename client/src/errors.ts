@@ -1,9 +1,9 @@
 import type { ServerErrorCode } from './generated/error-codes.ts';
 
 /**
- * The codes of the server, and the client's own; of an order that the server has not sent, `EXPIRED`, `VOIDED` or `SETTLED`;
- * of an order in whose place another one was meant, `IN_DOUBT` or `UNDER_WAY`; of a notification that the gateway refuses,
- * `REJECTED`. A newer server, or an extension of it, may have others.
+ * The codes of the server and of the client. An order that the server has not sent has `EXPIRED`, `VOIDED` or `SETTLED`; an
+ * order in whose place another one was meant has `IN_DOUBT` or `UNDER_WAY`; a notification that the gateway refuses has
+ * `REJECTED`. A newer server may have other codes.
  */
 export type ErrorCode =
   | ServerErrorCode
@@ -23,19 +23,19 @@ export type ErrorCode =
   | (string & {});
 
 /**
- * Why something did not work, in the same form whether the server, the network or the client itself says so. An app may have
- * two copies of the class, one of each module format: `instanceof` knows the errors of both.
+ * Why an operation failed, in one form for errors of the server, the network and the client. An app may have two copies of
+ * the class, one per module format: `instanceof` accepts the errors of both.
  */
 export class TradingGraphError extends Error {
   override readonly name = 'TradingGraphError';
   readonly code: ErrorCode;
   /** True where the same request may succeed later. */
   readonly retryable: boolean;
-  /** The least time to wait, in seconds, where the server says it. */
+  /** The least time to wait, in seconds, if the server names one. */
   readonly retryAfter: number | null;
   /** Names the request in the server's log. */
   readonly requestId: string | null;
-  /** The path of the field in the answer; null where the whole request failed. */
+  /** The path of the field in the answer; null if the whole request failed. */
   readonly path: readonly (string | number)[] | null;
   /** The server's other details, such as `argument` or `limit`. */
   readonly extensions: Readonly<Record<string, unknown>>;

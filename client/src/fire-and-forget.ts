@@ -1,5 +1,5 @@
 /**
- * Starts work without waiting for it. Its failure is reported elsewhere, or matters to nobody; a rejection without a handler
+ * Starts work without waiting for it. A failure is reported elsewhere, or may be ignored; without a handler the rejection
  * would end a Node process.
  */
 export function fireAndForget(work: Promise<unknown>): void {

@@ -1,7 +1,7 @@
 import { callApp } from './call-app.ts';
 import type { Environment } from './environment.ts';
 
-/** A set of the app's callbacks for one kind of event; one that throws does not keep the others from being called. */
+/** A set of the app's callbacks for one kind of event. If one throws, the others are still called. */
 export class Listeners<Args extends readonly unknown[] = []> {
   readonly #environment: Environment;
   readonly #listeners = new Set<(...args: Args) => void>();
@@ -14,7 +14,7 @@ export class Listeners<Args extends readonly unknown[] = []> {
     return this.#listeners.size;
   }
 
-  /** A listener may be given twice, and each is ended by itself. */
+  /** The same listener may be added twice; each addition ends separately. */
   add(listener: (...args: Args) => void): () => void {
     const own = (...args: Args) => listener(...args);
     this.#listeners.add(own);
@@ -27,7 +27,7 @@ export class Listeners<Args extends readonly unknown[] = []> {
 
   tell(...args: Args): void {
     for (const listener of [...this.#listeners]) {
-      // One that was called before it may have ended it.
+      // A listener that was called before may have removed this one.
       if (this.#listeners.has(listener)) callApp(this.#environment, () => listener(...args));
     }
   }

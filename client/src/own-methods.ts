@@ -4,12 +4,12 @@ import type { Operation } from './operation.ts';
 
 /** A client for queries and mutations. */
 export interface RequestsClient {
-  /** Answers a query. It never rejects: `errors` has what failed, `data` the rest. */
+  /** Answers a query. It never rejects: `errors` has the failures, `data` the rest. */
   query<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
     ...rest: Rest<Variables, Data>
   ): Promise<Result<Data>>;
-  /** Carries out a mutation, which is not repeated after it may have been carried out. It never rejects. */
+  /** Carries out a mutation, which is not repeated once it may have been carried out. It never rejects. */
   mutate<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
     ...rest: Rest<Variables, Data>
@@ -17,17 +17,17 @@ export interface RequestsClient {
   /** The signed-in account that the server named last; null while it is unknown, or no user is signed in. */
   readonly login: string | null;
   /**
-   * Calls back when another account, or none (null), is signed in, so that nothing of the former one stays on the
-   * screen. The first account that is known is no change. Returns a function that ends it.
+   * Calls back when another account, or none (null), is signed in, so that the screen can drop the former account's data.
+   * The first known account is no change. Returns a function that ends it.
    */
   onAccountChange(listener: (login: string | null) => void): () => void;
   /** Call it when the signed-in user changes, so that the client does not notice only at the next request. */
   tokenChanged(): Promise<void>;
-  /** Ends everything: requests and subscriptions fail with `DISPOSED`, and nothing is left running. */
+  /** Ends everything: requests and subscriptions fail with `DISPOSED`, and no timer or connection remains. */
   dispose(): void;
 }
 
-/** Variables may be left out where the operation has none. */
+/** Variables may be left out if the operation has none. */
 type Rest<Variables, Data> = unknown extends Variables
   ? [variables?: Variables, options?: RequestOptions<Data>]
   : Record<string, never> extends Variables
@@ -38,7 +38,7 @@ type Rest<Variables, Data> = unknown extends Variables
 export function ownMethods(core: ClientCore): RequestsClient {
   return {
     query: (operation, ...[variables, own]) =>
-      // The types let variables be left out only where the operation has none.
+      // The types let variables be left out only if the operation has none.
       core.request(operation, variables as NonNullable<typeof variables>, {
         repeats: true,
         ...own,

@@ -1,7 +1,7 @@
 import type { Environment } from './environment.ts';
 import { MAX_MS } from './request/deadline.ts';
 
-/** The functions that browsers and Node have alike. */
+/** The functions that browsers and Node share. */
 export function platformFunctions(): Pick<
   Environment,
   'fetch' | 'now' | 'uptime' | 'random' | 'after' | 'isServer'
@@ -11,7 +11,7 @@ export function platformFunctions(): Pick<
     now: () => Date.now(),
     uptime: () => performance.now(),
     random: () => Math.random(),
-    // A worker of the browser's has no window, and one user.
+    // A browser's worker has no window, and one user.
     isServer: typeof window === 'undefined' && !('importScripts' in globalThis),
     after(ms, task) {
       // A delay beyond the longest timer would make the platform run the task at once.
@@ -23,6 +23,6 @@ export function platformFunctions(): Pick<
 
 /** Whether the platform reports no loss of the network. */
 export function isOnline(): boolean {
-  // Node and React Native have a `navigator` that does not say it.
+  // Node and React Native have a `navigator` without it.
   return globalThis.navigator?.onLine !== false;
 }

@@ -1,4 +1,4 @@
-// The platform's own types where the app's compiler has them; React Native's has none of DOM.
+// The platform's own types, if the app's compiler has them; React Native's has no DOM types.
 
 /** The platform's `fetch`. */
 export type Fetch = typeof globalThis extends { fetch: infer Own }

@@ -1,9 +1,9 @@
 import type { TradingGraphError } from './errors.ts';
 
-/** An answer: data, and errors where parts of it failed. */
+/** An answer: data, and errors of the parts that failed. */
 export interface Result<Data> {
-  /** Null where the whole request failed. */
+  /** Null if the whole request failed. */
   readonly data: Data | null;
-  /** Empty where all is well. */
+  /** Empty without a failure. */
   readonly errors: readonly TradingGraphError[];
 }

@@ -11,17 +11,17 @@ const SLEPT_MS = 2_000;
 export type ServerTime = Pick<ServerClock, 'now' | 'isBehind' | 'onDate' | 'onDead' | 'doubtMs'>;
 
 /**
- * The server's clock, by the dates of its answers and by the uptime of this device, which no user can set. An answer was made
- * after its request had left and before it came, so that each gives bounds, and all together closer ones. A machine that
- * slept without its uptime is behind until the next answer.
+ * The server's clock, by the dates of its answers and by the uptime of this device, which no user can set. An answer was
+ * made after its request had left and before it arrived, so each answer gives bounds, and all together closer ones. After a
+ * sleep that the uptime does not count, the clock is too early until the next answer.
  */
 export class ServerClock {
   readonly #environment: Environment;
-  /** The server's time less the uptime, at the least. */
+  /** The least difference between the server's time and the uptime. */
   #earliest = Number.NaN;
-  /** The time of the last answer, about; NaN while there is none. */
+  /** The approximate round trip of the last answer; NaN before the first. */
   roundTripMs: number = Number.NaN;
-  /** The clock on the wall less the uptime, at the last date. */
+  /** The difference between the wall clock and the uptime, at the last date. */
   #offsetMs = Number.NaN;
 
   constructor(environment: Environment) {
@@ -32,11 +32,11 @@ export class ServerClock {
     const dateMs = Date.parse(date);
     const earliest = dateMs - cameUp;
     const latest = dateMs + RESOLUTION_MS - sentUp;
-    // The highest of the lower bounds is the closest one; where it is none, the server's clock was set back.
+    // The highest lower bound is the closest one. If it exceeds an upper bound, the server's clock was set back.
     this.#earliest = this.#earliest <= latest ? Math.max(this.#earliest, earliest) : earliest;
     this.#offsetMs = this.#currentOffsetMs;
     const roundTripMs = cameUp - sentUp;
-    // One answer that the gateway was slow for says little of the line.
+    // One answer of a slow gateway says little about the connection.
     this.roundTripMs = Math.min(roundTripMs, 2 * (this.roundTripMs || roundTripMs));
   };
 
@@ -46,7 +46,7 @@ export class ServerClock {
     return Number.isNaN(now) ? null : now;
   }
 
-  /** Whether this machine seems to have slept without its uptime since the last date: `now` is behind by as much then. */
+  /** Whether this machine seems to have slept since the last date, uncounted by its uptime: then `now` is too early. */
   get isBehind(): boolean {
     return this.#currentOffsetMs - this.#offsetMs > SLEPT_MS;
   }
@@ -56,14 +56,14 @@ export class ServerClock {
   }
 
   /**
-   * A line that was found dead may be one that became slow: the next request is given twice the time, until an answer
-   * tells how slow it is.
+   * A connection that was found dead may have become slow: the next request gets twice the time, until an answer shows the
+   * round trip.
    */
   onDead(): void {
     this.roundTripMs = (2 * this.doubtMs - SLACK_MS) / 4;
   }
 
-  /** The time after which a request that has no answer is doubted. */
+  /** The time after which a request without an answer is in doubt. */
   get doubtMs(): number {
     return Math.min(4 * this.roundTripMs + SLACK_MS || MAX_DOUBT_MS, MAX_DOUBT_MS);
   }

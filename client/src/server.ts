@@ -9,16 +9,17 @@ import { ServerClock } from './server-clock.ts';
 /** The options of `forRequest`, as `createClient` has them. */
 export type ServerOptions = Pick<CoreClientOptions, 'url' | 'environment'>;
 
-/** A client of one request that a server answers. */
+/** A client for one request that a server answers. */
 export interface ServerClient extends Pick<RequestsClient, 'query' | 'mutate' | 'dispose'> {
-  /** Orders that are placed once. Their keys are kept nowhere. */
+  /** Orders that are placed once. Their keys are not stored. */
   readonly orders: Orders;
 }
 
 /**
- * Makes the client of one request that a server answers, for the user whose token it is; null for none. It has queries,
- * mutations and orders, which no cache keeps, and no lines: what is live throws, and is followed in the browser. Unlike other
- * clients it rejects with what a framework throws from `fetch` to render later. It opens nothing until it is used.
+ * Makes the client for one request that a server answers, for the user of this token; null for none. It has queries,
+ * mutations and orders, which no cache keeps, and no connections: live data throws, and is followed in the browser. Unlike
+ * other clients it rejects with an error that a framework throws from `fetch` to render later. It opens nothing until it is
+ * used.
  */
 export function forRequest(token: string | null, options: ServerOptions): ServerClient {
   const platform = { ...browserEnvironment(), ...options.environment } as Environment;

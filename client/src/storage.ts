@@ -1,6 +1,6 @@
 /**
- * Where the client keeps what has to outlive the app: texts under keys. A rejected promise means that
- * nothing is known to be stored.
+ * Where the client keeps data that outlives the app: texts under keys. A rejected promise means that the text may not be
+ * stored.
  */
 export interface ClientStorage {
   get(key: string): Promise<string | null>;

@@ -3,7 +3,7 @@ import type { GraphQLFormattedError } from 'graphql';
 import type { Result } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 
-/** The codes of errors that no answer of the server holds, which Apollo calls network errors. */
+/** The codes of errors without an answer of the server, which Apollo calls network errors. */
 const OWN_CODES = new Set(['ABORTED', 'DISPOSED', 'NETWORK', 'PROTOCOL', 'SIGNED_OUT']);
 
 export function isOwnError({ code }: TradingGraphError): boolean {
@@ -18,7 +18,7 @@ export function formattedResult({
   return errors.length === 0 ? { data } : { data, errors: errors.map(formattedError) };
 }
 
-/** The server's error with all its extensions, and with the request's id, by which the server's log is found. */
+/** The server's error with all its extensions, and with the request id that the server's log has. */
 export function formattedError(error: TradingGraphError): GraphQLFormattedError {
   const { message, path, code, retryable, retryAfter, requestId, extensions } = error;
   return {

@@ -3,8 +3,9 @@ import type { ApolloLink } from '@apollo/client/link';
 type Values = Record<string, unknown>;
 
 /**
- * The variables of a subscription, which are asked for on each new line: where it follows a live list, as
- * `positionChanges` does, its variable for `after` is the cursor of the last event. Without such a variable each line begins with a whole list.
+ * The variables of a subscription, read again for each new connection. If it follows a live list, such as
+ * `positionChanges`, its variable for `after` is the cursor of the last event. Without such a variable each connection
+ * begins with the whole list.
  */
 export class ResumedVariables {
   readonly #given: Values;

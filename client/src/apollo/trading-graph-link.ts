@@ -20,18 +20,18 @@ interface Observer {
 export interface LinkContext {
   /** Sends no token, as signing in does. */
   readonly anonymous?: boolean | undefined;
-  /** Called when the line of a subscription is there, and whenever a lost one has been replaced. */
+  /** Called when the subscription's connection is open, and each time a lost one was replaced. */
   readonly connected?: (() => void) | undefined;
-  /** Called when the line of a subscription is lost, which goes on by itself on the next one. */
+  /** Called when the subscription's connection is lost. The subscription continues on the next one. */
   readonly disconnected?: ((error: TradingGraphError | null) => void) | undefined;
   readonly fetchOptions?: { readonly signal?: AbortSignal };
-  /** Set by Apollo: by its link for persisted queries, and by the handler of parts that the app has chosen. */
+  /** Set by Apollo: by its link for persisted queries, and by the app's handler of incremental delivery. */
   readonly http?: { readonly includeQuery?: boolean; readonly accept?: readonly string[] };
 }
 
 /**
- * Sends Apollo Client's operations by the client: tokens are renewed once for all, queries are repeated where that does no
- * harm, mutations never are, and subscriptions go on after a lost line. It is the last link of its chain.
+ * Sends Apollo Client's operations through the client: tokens are renewed once for all requests, queries are repeated if
+ * that is safe, mutations never are, and subscriptions continue after a lost connection. It is the last link of its chain.
  */
 export function tradingGraphLink(client: LinkClient): ApolloLink {
   return new ApolloLink(
@@ -77,7 +77,7 @@ function ask(client: LinkClient, operation: ApolloLink.Operation, observer: Obse
   };
 }
 
-/** The parts of an answer as `Defer20220824Handler` reads them: each has all data so far, and the errors that are new. */
+/** The parts of an answer as `Defer20220824Handler` reads them: each has all data so far, and the new errors. */
 class AnswerParts {
   readonly #observer: Observer;
   #errors = 0;

@@ -3,8 +3,8 @@ import { generatedTypePolicies } from '../generated/type-policies.ts';
 
 /**
  * The schema's type policies for Apollo's cache. Positions, orders and instruments are kept by type and id, as Apollo does
- * by itself; the account's session and the catalog are one object each, whether an id is selected or not. A cache therefore
- * belongs to one account: `clearStore()` when another one signs in.
+ * by default. The account's session and the catalog are one object each, with or without a selected id. So a cache belongs
+ * to one account: call `clearStore()` when another one signs in.
  */
 export const typePolicies: TypePolicies = {
   ...generatedTypePolicies,

@@ -12,9 +12,9 @@ import type { PolledPositions } from './positions-operation.ts';
 /** One event of the subscription. */
 export interface AccountChanges extends LiveEvent {
   readonly positions: ListChanges<Position>;
-  /** Null while the gateway has not given any, left out where none are chosen; `fetchedAt` is when it gave this list, in ISO 8601. */
+  /** Null until the gateway has given any, undefined if none are selected; `fetchedAt` is when it gave this list, in ISO 8601. */
   readonly orders?: (ListChanges<PendingOrder> & { readonly fetchedAt: string }) | null;
-  /** Null while the gateway has not given any, left out where none are chosen. */
+  /** Null until the gateway has given any, undefined if none are selected. */
   readonly session?: AccountFigures | null | undefined;
 }
 
@@ -31,7 +31,10 @@ export interface PolledAccount extends PolledPositions {
   readonly session?: AccountFigures | null;
 }
 
-/** The texts that `account` sends where these fields are chosen, for a manifest of trusted documents: the query is for where no socket opens. */
+/**
+ * The texts that `account` sends if these fields are selected, for a manifest of trusted documents. The query is used while
+ * no socket opens.
+ */
 export function accountDocuments({ positionFields, orderFields, sessionFields }: LiveFields = {}): {
   readonly subscription: TypedText<AccountChangesData, LiveVariables>;
   readonly query: TypedText<PolledAccount, never>;

@@ -1,6 +1,6 @@
 import type { Core } from '../core.ts';
 
-/** How old a list is, by the server's clock and this device's uptime; its wall clock does not count. */
+/** The age of a list, by the server's clock and this device's uptime; its wall clock is not used. */
 export class Age {
   readonly #core: Pick<Core, 'environment' | 'serverClock'>;
   asOf: Date | null = null;
@@ -22,13 +22,13 @@ export class Age {
     };
   }
 
-  /** No list is known any more. */
+  /** The list was dropped. */
   forget(): void {
     this.asOf = null;
     this.#heard = null;
   }
 
-  /** Null while no list is known. Without a connection the device may have slept, which its uptime does not show. */
+  /** Null before the first list. Without a connection the device may have slept, which its uptime does not show. */
   ms(isFollowing: boolean): number | null {
     const { environment } = this.#core;
     const [up, wall] = [environment.uptime(), environment.now()];

@@ -8,7 +8,7 @@ export interface LiveNames {
   readonly session: keyof AccountFigures;
 }
 
-/** The fields of what is followed live; all where none are named. */
+/** The selected fields of live data; all if none are named. */
 export interface LiveFields<Names extends LiveNames = LiveNames> {
   /** The fields of positions, in `positions` and `account`. */
   readonly positionFields?: readonly Names['position'][] | undefined;
@@ -18,18 +18,18 @@ export interface LiveFields<Names extends LiveNames = LiveNames> {
   readonly sessionFields?: readonly Names['session'][] | undefined;
 }
 
-/** The fields of rows, which are folded by their ids. */
+/** The fields of rows, which are merged by their ids. */
 export function rowFields(all: string, chosen: readonly string[] | undefined): string {
   return chosenFields(all, chosen && ['id', ...chosen]);
 }
 
-/** The moving fields of positions among the chosen. */
+/** The moving fields of positions among the selected ones. */
 export function tickFields(chosen: readonly string[] | undefined): string {
   const moving = TICK_FIELDS.split(' ');
   return moving.filter((name) => name === 'id' || chosen?.includes(name) !== false).join(' ');
 }
 
-/** The chosen of all fields, in the order of all. Throws for any other, because they become part of a document. */
+/** The selected fields, in the order of `all`. Throws for any other name, because the names become part of a document. */
 export function chosenFields(all: string, chosen: readonly string[] | undefined): string {
   if (chosen === undefined) return all;
   const names = all.split(' ');

@@ -17,8 +17,8 @@ export interface PendingOrders {
 }
 
 /**
- * Applies an event. The result is the state itself where the event has been applied before, and null where an event is
- * missing or came out of order. The positions decide which, since each event has their time and their number.
+ * Applies an event. The result is the state itself if the event was applied before, and null if an event is missing or came
+ * out of order. The positions decide that, because each event has their time and their number.
  */
 export function foldAccount(
   state: FoldedAccount | null,
@@ -36,7 +36,10 @@ export function foldAccount(
   return { ...live, orders, session };
 }
 
-/** The account of a query that was sent at this time; null where the answer lacks the positions. What else it lacks stays. */
+/**
+ * The account from a query that was sent at this time; null if the answer lacks the positions. Other missing parts stay
+ * unchanged.
+ */
 export function polledAccount(
   state: FoldedAccount | null,
   data: PolledAccount,
@@ -51,7 +54,7 @@ export function polledAccount(
   return { ...live, orders: list ? { list, fetchedAt } : known, session };
 }
 
-/** A snapshot in which the gateway has not said any discards them: what left meanwhile would stay for ever. */
+/** A snapshot without orders or session discards the known ones: otherwise rows that ended meanwhile would stay for ever. */
 function ordersAfter(
   known: PendingOrders | null,
   { snapshot, orders }: AccountChanges,

@@ -15,15 +15,15 @@ export interface FoldedList<Row> extends LiveSum {
   readonly rows: readonly Row[];
   /** Null where the list has none. */
   readonly totals: PositionTotals | null;
-  /** The latest cursors, by which an event that comes again is known. */
+  /** The latest cursors, to recognize a repeated event. */
   readonly seen: readonly string[];
 }
 
 const CURSORS_KEPT = 16;
 
 /**
- * Applies an event. The result is the state itself where the event has been applied before, and null where
- * an event is missing or came out of order: then only a subscription without a cursor gives the list again.
+ * Applies an event. The result is the state itself if the event was applied before, and null if an event is missing or came
+ * out of order: then only a subscription without a cursor can repair the list.
  */
 export function foldList<Row extends object>(
   state: FoldedList<Row> | null,
@@ -33,7 +33,7 @@ export function foldList<Row extends object>(
 ): FoldedList<Row> | null {
   const replace = () => next(state, event, withKnownRows(state?.rows ?? [], event.upserted, keyOf));
   if (state === null) return event.snapshot ? replace() : null;
-  // It may be of another server, whose cursors are not those that were applied.
+  // The event may come from another server, whose cursors differ from those that were applied.
   if (isFirst && event.snapshot) return { ...replace(), seen: [event.cursor] };
   const isRepeated = event.cursor === state.cursor;
   if (!isRepeated && state.seen.includes(event.cursor)) return state;
@@ -56,7 +56,7 @@ export function foldList<Row extends object>(
   return next(state, event, changed);
 }
 
-/** The whole list of a query that was sent at this time; null where the answer lacks it. */
+/** The whole list from a query that was sent at this time; null if the answer lacks it. */
 export function polledList(
   state: FoldedList<Position> | null,
   { positions, positionTotals }: PolledPositions,

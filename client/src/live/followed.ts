@@ -8,8 +8,8 @@ import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts
 
 export interface FollowOptions {
   /**
-   * At most one change in this time, 1 to 15000 milliseconds; without it they come as the server has them. Where
-   * several listen, the shortest time counts for all.
+   * At most one change in this time, 1 to 15000 milliseconds; by default each change is reported. With several listeners
+   * the shortest time counts for all.
    */
   readonly intervalMs?: number | undefined;
 }
@@ -28,13 +28,13 @@ interface Listening<State> {
   readonly listener: (state: State) => void;
   readonly intervalMs: number | null;
   told: State | null;
-  /** Whether the feed is known to be of the listener's own user; undefined while that is asked. */
+  /** Whether the feed belongs to the listener's own user; undefined while that is being asked. */
   isOwn: boolean | undefined;
 }
 
 const MAX_INTERVAL_MS = 15_000;
 
-/** Follows a source by one feed, which is open while it has listeners. */
+/** Follows a source with one feed, which is open while it has listeners. */
 export function createFollowed<
   Data,
   PolledData,
@@ -114,7 +114,10 @@ class Audience<State> {
     callApp(this.#core.environment, () => each.listener(state));
   }
 
-  /** Asks whose the feed is. Where several users meet, the answer ends the feed before a listener gets anything. */
+  /**
+   * Asks which user the feed belongs to. If a server serves several users, the answer ends the feed before a listener gets
+   * data.
+   */
   #ask(each: Listening<State>): void {
     each.isOwn = undefined;
     this.#core.account().then(

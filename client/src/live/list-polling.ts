@@ -7,11 +7,11 @@ import { pause } from '../request/pause.ts';
 const POLL_MS = 5_000;
 const ATTEMPT_MS = 10_000;
 
-/** Asks for a list by queries every five seconds, in place of a subscription, while the app is seen. */
+/** Polls a list by queries every five seconds, in place of a subscription, while the app is visible. */
 export class ListPolling<Data> {
   readonly #core: Core;
   readonly #query: Operation<Data, never>;
-  /** Receives each answer, with the server's time before it was asked for. */
+  /** Receives each answer, with the server's time before the query was sent. */
   readonly #onAnswer: (result: Result<Data>, sentAt: Date) => void;
   #running: AbortController | null = null;
 
@@ -49,7 +49,7 @@ export class ListPolling<Data> {
     }
   }
 
-  /** The account is named, so that no answer is for another user than the list. */
+  /** Names the account, so that an answer for another user is refused. */
   async #ask(signal: AbortSignal): Promise<Result<Data>> {
     try {
       const account = await this.#core.account(signal);

@@ -15,11 +15,11 @@ interface LiveSubscription {
 
 interface Retry {
   readonly cancel: () => void;
-  /** Whether the server has said how long to wait. */
+  /** Whether the server has named the time to wait. */
   readonly isDemanded: boolean;
 }
 
-/** A list on whose way nothing happens for longer is as good as cut off, for those who look. */
+/** If a connection makes no progress for longer, its list counts as cut off. */
 const CONNECTING_MS = 5_000;
 
 /** The one subscription that serves all listeners, and the state that results from its events. */
@@ -37,19 +37,19 @@ export class LiveFeed<
   #state: State;
   #folded: Sum | null = null;
   readonly #age: Age;
-  /** Ends the time in which the list is CONNECTING; null when it is over. */
+  /** Stops the timer during which the list is CONNECTING; null when it is over. */
   #connecting: (() => void) | null = () => {};
   readonly #polling: ListPolling<PolledData>;
-  /** Whether the last query has brought the list, while no socket opens. */
+  /** Whether the last query has delivered the list, while no socket opens. */
   #isPolled = false;
-  /** Whether the list lacks something, so that its cursor must not be used. */
+  /** Whether the list is incomplete, so that its cursor must not be used. */
   #hasGap = false;
-  /** Whether the present subscription has brought an event. */
+  /** Whether the present subscription has delivered an event. */
   #isFollowing = false;
   #error: TradingGraphError | null = null;
   #isWanted = false;
   #intervalMs: number | null = null;
-  /** Whether an error ended it that does not pass. */
+  /** Whether a permanent error has ended it. */
   #isOver = false;
   #subscription: LiveSubscription | null = null;
   #retry: Retry | null = null;
@@ -85,7 +85,7 @@ export class LiveFeed<
     return this.#state;
   }
 
-  /** Follows the list with at most one event in this time, null for all that come. */
+  /** Follows the list with at most one event in this time; null means every event. */
   follow(intervalMs: number | null): void {
     this.#intervalMs = intervalMs;
     if (!this.#isWanted) {
@@ -99,7 +99,7 @@ export class LiveFeed<
     this.#settle();
   }
 
-  /** Ends the subscription; the list and its cursor are kept, to go on from. */
+  /** Ends the subscription, and keeps the list and its cursor for the next one. */
   pause(): void {
     this.#isWanted = false;
     this.#unlisten?.();
@@ -109,7 +109,7 @@ export class LiveFeed<
     this.#settle();
   }
 
-  /** Starts from nothing, as another account has to. */
+  /** Drops the list, because another account is signed in. */
   forget(): void {
     this.#folded = null;
     this.#age.forget();
@@ -174,7 +174,7 @@ export class LiveFeed<
       variables,
       this.#sinkOf(subscription),
     );
-    // The former one ends after the new one is there, so that the socket that both share is not closed in between.
+    // The former subscription ends after the new one has begun, so that their shared socket stays open.
     before?.end();
     if (this.#subscription !== subscription) subscription.end();
   }
@@ -187,7 +187,7 @@ export class LiveFeed<
     subscription?.end();
   }
 
-  /** Ignores what comes over a subscription that is no longer the present one. */
+  /** Ignores events of a subscription that was replaced. */
   #sinkOf(subscription: LiveSubscription): OwnSink<Data> {
     const ifPresent = (task: () => void) => {
       if (this.#subscription === subscription) task();
@@ -205,7 +205,7 @@ export class LiveFeed<
       disconnected: (error) =>
         ifPresent(() => {
           if (error !== null) this.#error = error;
-          // The core tries again by itself, for as long as it takes.
+          // The core tries again by itself, without a limit.
           this.#isFollowing = false;
           this.#publish();
         }),
@@ -238,7 +238,7 @@ export class LiveFeed<
       this.#retryLater(null);
       return;
     }
-    // The first event alone may come from a server that ends every subscription after it.
+    // Only the first event may come from a server that ends every subscription after it.
     if (!isFirst) this.#failures = 0;
     subscription.isFirst = false;
     this.#isRenewing = false;
@@ -250,7 +250,7 @@ export class LiveFeed<
     this.#publish();
   }
 
-  /** A polled list has no cursor to go on from: the next socket begins with a whole list. */
+  /** A polled list has no cursor to resume from: the next socket begins with a whole list. */
   #receivePolled({ data, errors }: Result<PolledData>, sentAt: Date): void {
     const [error] = errors;
     const polled = data === null ? null : this.#source.polled(this.#folded, data, sentAt);
@@ -316,7 +316,7 @@ export class LiveFeed<
     const isShown = folded !== null && (this.#isFollowing || this.#isPolled);
     const status = isShown ? folded.status : apart;
     const values = folded === null ? nothing : shown(folded);
-    // The parts are those of a state, which the compiler cannot see once they are spread.
+    // The parts make a whole state, which the compiler cannot see after the spread.
     const state = { ...values, status, error: this.#error } as unknown as State;
     const names = (Object.keys(state) as (keyof State)[]).filter((name) => name !== 'asOf');
     if (names.every((name) => state[name] === this.#state[name])) return;

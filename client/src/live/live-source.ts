@@ -1,7 +1,7 @@
 import type { TradingGraphError } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 
-/** Exact sums over the list, in no stated currency; null where a position does not say. */
+/** Exact sums over the list, without a currency; null if a position lacks the figure. */
 export interface PositionTotals {
   readonly count: number;
   readonly invested: number | null;
@@ -32,17 +32,17 @@ export interface LiveEvent {
   readonly cursor: string;
   /** Whether each `upserted` is the whole list, and not a change. */
   readonly snapshot: boolean;
-  /** Left out where the list has none. */
+  /** Undefined if the list has none. */
   readonly totals?: PositionTotals | undefined;
   readonly status: 'LIVE' | 'DELAYED';
   /** When the list was last confirmed, in ISO 8601. */
   readonly asOf: string;
 }
 
-/** The rows of a list that an event brings or changes, and the keys of those that are gone. */
+/** The rows that an event adds or changes, and the keys of those that have ended. */
 export interface ListChanges<Row> {
   readonly upserted: readonly Row[];
-  /** The moving fields of rows of which nothing else has changed, where they are selected. */
+  /** The moving fields of rows in which nothing else has changed, if they are selected. */
   readonly ticks?: readonly Partial<Row>[] | undefined;
   readonly closed: readonly string[];
 }
@@ -56,17 +56,17 @@ export interface LiveVariables {
 /** The part of a state that says whether it is up to date. */
 export interface LiveState {
   /**
-   * `CONNECTING`: it is asked for, until the first list, a failure, or 5 s. `LIVE`: it follows the gateway. `DELAYED`: the
-   * gateway does not answer the server, or no socket opens and the list is asked for every 5 s. `OFFLINE`: there is no line to the server, and all is as it was
-   * at `asOf`.
+   * `CONNECTING`: it is being asked for, until the first list, a failure, or 5 s. `LIVE`: it follows the gateway.
+   * `DELAYED`: the gateway does not answer the server, or no socket opens and the list is polled every 5 s. `OFFLINE`: the
+   * server cannot be reached, and the data is as of `asOf`.
    */
   readonly status: 'CONNECTING' | 'LIVE' | 'DELAYED' | 'OFFLINE';
   /**
-   * When the gateway last confirmed it, as the server says; null before the first list. It moves without a word to the
-   * listeners. `age()` says how long ago that was.
+   * When the gateway last confirmed the data, as the server says; null before the first list. It changes without a call of
+   * the listeners. `age()` says how long ago that was.
    */
   readonly asOf: Date | null;
-  /** Why there is nothing, or why it does not go on; null while it does. */
+  /** Why there is no list, or why it is not followed; null while it is. */
   readonly error: TradingGraphError | null;
 }
 
@@ -85,7 +85,7 @@ export interface LiveSum {
   readonly asOf: Date;
 }
 
-/** A subscription with cursors, and what its events amount to. */
+/** A subscription with cursors, and the state that results from its events. */
 export interface LiveSource<
   Data,
   PolledData,
@@ -94,14 +94,14 @@ export interface LiveSource<
   State extends LiveState,
 > {
   readonly operation: Operation<Data, LiveVariables>;
-  /** The same list by a query, for where no socket opens. */
+  /** The same list as a query, used while no socket opens. */
   readonly query: Operation<PolledData, never>;
   eventOf(data: Data): Event;
-  /** Null where an event is missing or came out of order. */
+  /** Null if an event is missing or came out of order. */
   fold(sum: Sum | null, event: Event, options: FoldOptions): Sum | null;
-  /** The list of a query that was sent at this time. Null where the answer lacks it. */
+  /** The list from a query that was sent at this time. Null if the answer lacks it. */
   polled(sum: Sum | null, data: PolledData, sentAt: Date): Sum | null;
-  /** The state while nothing is known. */
+  /** The state before any data. */
   readonly nothing: State;
   /** The fields of the state that the events give. */
   shown(sum: Sum): Omit<State, 'status' | 'asOf' | 'error'>;

@@ -18,7 +18,10 @@ export interface PolledPositions {
   readonly positionTotals: PositionTotals | null;
 }
 
-/** The texts that `positions` sends where these fields are chosen, for a manifest of trusted documents: the query is for where no socket opens. */
+/**
+ * The texts that `positions` sends if these fields are selected, for a manifest of trusted documents. The query is used
+ * while no socket opens.
+ */
 export function positionsDocuments({ positionFields }: LiveFields = {}): {
   readonly subscription: TypedText<PositionChangesData, LiveVariables>;
   readonly query: TypedText<PolledPositions, never>;

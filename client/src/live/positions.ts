@@ -7,7 +7,7 @@ import { positionsDocuments } from './positions-operation.ts';
 import { idOf } from './rows.ts';
 import { NO_POSITIONS, type PositionsState } from './states.ts';
 
-/** Receives the state soon after it began to listen, and then each time that it has changed. */
+/** Receives the state soon after it was added, and then each time the state has changed. */
 export type PositionsListener = (state: PositionsState) => void;
 
 /** The options with which positions and the account are followed. */

@@ -12,7 +12,7 @@ export function rowOf<Row>(list: readonly Row[], key: string, keyOf: KeyOf<Row>)
   return list[indexOf(list, keyOf).get(key) ?? -1];
 }
 
-/** The list itself where nothing changes, null where a tick is of a row that it lacks. Rows that say the same stay the same objects. */
+/** The list itself if nothing changes; null if a tick names a row that the list lacks. Equal rows stay the same objects. */
 export function applyChanges<Row extends object>(
   list: readonly Row[],
   { upserted, ticks = [], closed }: ListChanges<Row>,

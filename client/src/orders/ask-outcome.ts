@@ -5,12 +5,15 @@ import { type AskedKey, VOID_ORDER } from './operations.ts';
 import { type OrderAnswer, type OrderOutcome, readAnswer, unsentCode } from './outcome.ts';
 import type { TicketContext } from './ticket-context.ts';
 
-/** The account is named, because to another one's token the server has no such key, which would read as an order that never arrived. */
+/**
+ * The account is named, because the server has no such key for another account's token, which would look like an order that
+ * never arrived.
+ */
 type AskOptions = OwnRequestOptions & { readonly account: string };
 
 /**
- * Asks what the server has recorded for a key, or closes it; null where it has no record. It sends no order.
- * Throws a TradingGraphError where there is no answer in time, or another account is signed in.
+ * Asks what the server has recorded for a key, or closes it; null if it has no record. It sends no order. Throws a
+ * TradingGraphError if no answer comes in time, or another account is signed in.
  */
 export async function askOutcome(
   { core }: TicketContext,
@@ -24,9 +27,9 @@ export async function askOutcome(
 }
 
 /**
- * Closes the key, or answers the outcome of its order. `EXPIRED` alone proves nothing, nor does a reason that is not known here: a late
- * repeat is recorded so even where the server has already forgotten the order it repeats. So another key of the same age is
- * closed as well, which throws where the server's records do not reach back that far.
+ * Closes the key, or answers the outcome of its order. `EXPIRED` alone proves nothing, nor does an unrecognised reason: a
+ * late repeat is recorded in this way even if the server has already forgotten the order that it repeats. So another key of
+ * the same age is closed as well, which throws if the server's records do not reach back that far.
  */
 export async function closeKey(
   context: TicketContext,

@@ -1,8 +1,8 @@
 import { unsendable } from '../request/finite-variables.ts';
 
 /**
- * The input as text, the same for equal inputs: fields sorted, those that are left out absent. Being text, it is also
- * a copy, which stays what it is when the caller's object changes between two attempts.
+ * The input as text, the same for equal inputs: fields are sorted, and undefined ones left out. The text is also a copy,
+ * which stays the same when the caller's object changes between two attempts.
  */
 export function canonicalInput(input: object): string {
   return JSON.stringify(sorted(input, 'input'));

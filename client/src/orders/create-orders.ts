@@ -13,9 +13,9 @@ export interface Orders {
   ticket(options?: TicketOptions): Ticket;
   /**
    * Settles this account's orders that had no outcome when the app ended, or one that the app may not have shown: each is
-   * accepted, rejected, unsent, or unknown. It sends no order, asks as often as that takes, and closes the
-   * keys of those that have not come. Call it at the start of the app and after signing in. Rejects with a TradingGraphError
-   * where no user is signed in, the server cannot be reached, or the storage cannot be read; empty where there is no storage.
+   * accepted, rejected, unsent, or unknown. It sends no order, asks as often as needed, and closes the keys of orders that
+   * have not arrived. Call it at the start of the app and after signing in. Rejects with a TradingGraphError if no user is
+   * signed in, the server cannot be reached, or the storage cannot be read; empty without a storage.
    */
   resume(options?: ResumeOptions): Promise<readonly ResumedOrder[]>;
   /**
@@ -28,7 +28,7 @@ export interface Orders {
 }
 
 export interface OrdersOptions {
-  /** Whether orders are placed also where the storage refuses their keys, so that `resume` would not find them. */
+  /** Whether orders are placed even if the storage refuses their keys, so that `resume` would not find them. */
   readonly allowVolatile?: boolean | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * 53 bits that differ where texts differ (cyrb53). They distinguish a mistake from a repeat, and protect nothing: the server
- * compares the whole input. Web Crypto is missing in React Native and on pages without TLS.
+ * A hash of 53 bits (cyrb53). It tells a mistake from a repeat, and protects nothing: the server compares the whole input.
+ * Web Crypto is missing in React Native and on pages without TLS.
  */
 export function digestOf(text: string): string {
   let high = 0xdeadbeef;

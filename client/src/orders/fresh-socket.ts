@@ -6,8 +6,8 @@ import { lateError } from '../request/failures.ts';
 import { SocketTransport } from '../subscribe/socket-transport.ts';
 
 /**
- * Sends a request over a WebSocket of its own: `fetch` would choose the connection that is dead. Undefined where the
- * platform has no WebSocket.
+ * Sends a request over a WebSocket of its own, because `fetch` would choose the dead connection. Undefined if the platform
+ * has no WebSocket.
  */
 export function freshSocket(environment: Environment): Exchanger | undefined {
   const { WebSocket } = environment;
@@ -15,7 +15,7 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
   return (_, { url, token, timeoutMs, signal, leaving, ...request }) => {
     let close = () => {};
     const answer = new Promise<Result<unknown>>((resolve, reject) => {
-      // A token that is refused here is refused of the next request by `fetch` as well, which renews it.
+      // A token that is refused here will also be refused by `fetch` in the next request, which renews it.
       const lost = () => reject(lateError(undefined, 'The line was lost.'));
       // The machine may have slept for hours while the line was opened.
       const acknowledged = () => {

@@ -2,28 +2,28 @@ import type { Core } from '../core.ts';
 import { networkError } from '../request/failures.ts';
 
 const HOUR_MS = 3_600_000;
-/** The server keeps a key for 24 hours; the hour between is room for clocks that differ and requests on their way. */
+/** The server keeps a key for 24 hours; one hour is kept for clocks that differ and requests under way. */
 const MAX_LIFE_MS = 23 * HOUR_MS;
-/** The clocks of the server's replicas differ by less; the server allows for as much. */
+/** The most by which clocks of the server's replicas differ; the server allows for as much. */
 const REPLICAS_DIFFER_MS = 2_000;
 const UNDATED =
   'The order was not sent, because no answer of the server tells its time: the headers `Date` and `X-Request-Id` are missing.';
 
-/** `fresh`: the server still has what it knows of the key. `old`: it may have forgotten it. `inDoubt`: its age is unknown. */
+/** `fresh`: the server still has its record of the key. `old`: it may have removed it. `inDoubt`: the key's age is unknown. */
 export type KeyAge = 'fresh' | 'old' | 'inDoubt';
 
-/** When an order's key was first used, and the dates that the server is sent of it. */
+/** When an order's key was first used, and the dates of it that are sent to the server. */
 export class KeyDates {
   readonly #clocks: Pick<Core, 'environment' | 'serverClock'>;
-  /** A key of an earlier run is used, though it may not be known since when. */
+  /** True for a key of an earlier run, though the time of its first use may be unknown. */
   #isUsed = false;
   /** The first use by the wall clock; null where it is not known. */
   #at: number | null = null;
   /** The first use by the uptime of this run; before its start for a key of an earlier run. */
   #up = 0;
-  /** The first use by the server's clock, at the earliest; null while that clock is not known. */
+  /** The first use by the server's clock, at the earliest; null while that clock is unknown. */
   #made: number | null = null;
-  /** Whether `made` may be early by the sleep of this machine, so that no deadline follows from it. */
+  /** Whether `made` may be too early by the time that this machine slept, so that no deadline is computed from it. */
   #isEarly = false;
   /** Null before the first request with the key. */
   #sent: { readonly keyMade: string | undefined } | null = null;
@@ -32,7 +32,7 @@ export class KeyDates {
     this.#clocks = clocks;
   }
 
-  /** Takes over a key of an earlier run. What this device's clocks said then may have been set since. */
+  /** Takes over a key of an earlier run. This device's clocks may have been set since then. */
   adopt(made: number | null, keyMade: string | undefined): void {
     const { environment, serverClock } = this.#clocks;
     const now = serverClock.now();
@@ -61,7 +61,10 @@ export class KeyDates {
     this.#isEarly = false;
   }
 
-  /** Dates the key by the server's clock: early where the machine has slept since the server's last answer, until its next one. */
+  /**
+   * Dates the key by the server's clock. The date is too early if the machine has slept since the server's last answer; the
+   * next answer corrects it.
+   */
   date(): void {
     const { now, isBehind } = this.#serverTime;
     const isDone = this.#made !== null && (isBehind || !this.#isEarly);
@@ -70,7 +73,7 @@ export class KeyDates {
     this.#isEarly = isBehind;
   }
 
-  /** Fixes the dates before the first request. Throws where the server's time is not known. */
+  /** Fixes the dates before the first request. Throws if the server's time is unknown. */
   fix(): void {
     this.date();
     if (this.#made === null) throw networkError(UNDATED);
@@ -78,9 +81,9 @@ export class KeyDates {
   }
 
   /**
-   * How old the key is. Only a fresh one may be sent again, and of a fresh one alone the server knows that it was never used. The
-   * server's clock decides, not this device's. Where it is not known, the age is by the clock of this run that
-   * says more: uptime stands still while the machine sleeps, and the clock on the wall can be set.
+   * The age of the key. Only a fresh key may be sent again, and only of a fresh key the server knows that it was never
+   * used. The server's clock decides, not this device's. If it is unknown, the clock of this run that gives the longer time
+   * decides: uptime stands still while the machine sleeps, and the wall clock can be set.
    */
   get age(): KeyAge {
     if (this.#at === null) return 'inDoubt';
@@ -104,12 +107,15 @@ export class KeyDates {
     return this.#made;
   }
 
-  /** How long the order may still be sent, where it may for so long at most. */
+  /** How long the order may still be sent, of `maxWaitMs` in all. */
   leftMs(maxWaitMs: number): number {
     return Math.max(0, Math.min(maxWaitMs, MAX_LIFE_MS) - this.elapsedMs);
   }
 
-  /** Since when the server would have to know of the order, in ISO 8601; undefined where the server's time was not known. */
+  /**
+   * The time from which the server must have kept its records to know of the order, in ISO 8601; undefined if the server's
+   * time was unknown.
+   */
   get since(): string | undefined {
     return this.#dateAt(-REPLICAS_DIFFER_MS);
   }
@@ -133,7 +139,7 @@ export class KeyDates {
     return this.#sent?.keyMade;
   }
 
-  /** Sends no `keyMade`, where another request may have used the key before. */
+  /** Sends no `keyMade`, because another request may have used the key before. */
   leaveOutKeyMade(): void {
     this.#sent = { keyMade: undefined };
   }

@@ -6,9 +6,9 @@ import type { Settled } from './outcome.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
 import type { TicketContext } from './ticket-context.ts';
 
-/** An app with `allowVolatile` waits no longer for its storage. */
+/** The longest time for which an app with `allowVolatile` waits for its storage. */
 const VOLATILE_AFTER_MS = 1_000;
-/** An app that is killed right after it got an outcome has not shown it yet: `resume` returns it once more. */
+/** An app that is killed right after an outcome may not have shown it: `resume` returns the order once more. */
 const SEEN_AFTER_MS = 1_000;
 
 /** The last value that was stored, or is being written. */
@@ -47,7 +47,7 @@ export class KeyEntry {
     return keys !== null && (this.#isStored ?? !keys.isRefusing);
   }
 
-  /** When the key was first used, as stored; null where that is not known. */
+  /** When the key was first used, as stored; null if unknown. */
   get at(): number | null {
     return this.#latest?.stored.at ?? null;
   }
@@ -62,8 +62,8 @@ export class KeyEntry {
   }
 
   /**
-   * Stores the key. Throws a TradingGraphError, and so keeps the order from being sent, where the storage does not take it. A
-   * write that ends after the order was given up is undone, where the key is not `isNeeded`.
+   * Stores the key. Throws a TradingGraphError, which keeps the order from being sent, if the storage does not take it. A
+   * write that ends after the order was given up is undone, unless the key `isNeeded`.
    */
   async write(
     account: string,
@@ -84,10 +84,10 @@ export class KeyEntry {
       await withinTime(core.environment, patienceMs, attempt.signal, (time) => time.race(storing));
       this.#isStored = true;
     } catch (cause) {
-      // The storage took it before: the time is over, and the storage is not to blame.
+      // The storage took the key before: the time is over, but the storage has not failed.
       if (this.#isStored && attempt.remainingMs === 0) throw outOfTime();
       this.#isStored ??= false;
-      // An entry that says that nothing was sent must not outlive the sending of its order.
+      // An entry that marks the order as unsent must not remain once the order is sent.
       if (allowVolatile && !wasUnsent) return;
       throw storageError('The order was not sent, because this device cannot keep its key.', cause);
     }
@@ -108,7 +108,7 @@ export class KeyEntry {
     underWay.delete(this.#key);
   }
 
-  /** Deletes the entry. Rejects where the storage fails. */
+  /** Deletes the entry. Rejects if the storage fails. */
   async forget(): Promise<void> {
     const entry = this.#latest;
     this.#use = {};

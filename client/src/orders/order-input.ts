@@ -1,9 +1,9 @@
-/** How much to trade: in units of the instrument, or in money, whose currency the gateway does not say. */
+/** How much to trade: in units of the instrument, or in money, whose currency the gateway does not name. */
 export type OrderSize =
   | { readonly units: number; readonly amount?: undefined }
   | { readonly amount: number; readonly units?: undefined };
 
-/** Where to close a position: at a price of the instrument, or at an amount of money. */
+/** When to close a position: at a price of the instrument, or at an amount of money. */
 export type Protection =
   | { readonly price: number; readonly amount?: undefined }
   | { readonly amount: number; readonly price?: undefined };
@@ -29,7 +29,10 @@ export interface PendingOrderInput extends AnyOrder {
   readonly price: number;
 }
 
-/** An order of either kind. Without a `kind` it is refused: a price that got lost would buy at the market. Its key is the ticket's. */
+/**
+ * An order of either kind. Without a `kind` it is refused, because an order that lost its price would buy at the market.
+ * Its key is the ticket's.
+ */
 export type OrderInput = MarketOrder | PendingOrderInput;
 
 /** An order that always waits for its price. Its key is the ticket's. */

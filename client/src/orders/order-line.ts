@@ -10,8 +10,8 @@ import { freshSocket } from './fresh-socket.ts';
 type Task<T> = (time: Deadline, exchange: Exchanger | undefined) => Promise<T>;
 
 /**
- * The connection of an order's requests: that of `fetch`, and for one request a WebSocket of its own where that of `fetch` was
- * found dead.
+ * The connection of an order's requests: that of `fetch`, and for one request a WebSocket of its own after that of `fetch`
+ * was found dead.
  */
 export class OrderLine {
   readonly #core: Core;
@@ -22,13 +22,13 @@ export class OrderLine {
     this.#core = core;
   }
 
-  /** Runs a task within a time, which ends early where the connection turns out to be dead. */
+  /** Runs a task within a time, which ends early if the connection turns out to be dead. */
   run<T>(ms: number, parent: AbortSignal, task: Task<T>): Promise<T> {
     const { environment } = this.#core;
     const exchange = this.#isDead ? freshSocket(environment) : undefined;
     this.#isDead = false;
     return withinTime(environment, ms, parent, async (time) => {
-      // Without a WebSocket there is no other connection, so that a slow one is not given up.
+      // Without a WebSocket there is no other connection, so a slow one is kept.
       const isWatched = exchange === undefined && environment.WebSocket != null;
       const cancel = isWatched ? this.#watch(ms, time) : () => {};
       try {
@@ -40,7 +40,7 @@ export class OrderLine {
     });
   }
 
-  /** Why the connection was found dead, where the platform says more than that no answer came; null after it was asked for. */
+  /** Why the connection was found dead, if the platform says more than a time-out; null after it was read. */
   takeError(): TradingGraphError | null {
     const error = this.#error;
     this.#error = null;
@@ -48,8 +48,8 @@ export class OrderLine {
   }
 
   /**
-   * Sends a ping where no answer has come for so long that the connection is in doubt. Behind a slow gateway the ping is
-   * answered. The doubt takes at most half of the time, so that the other half is left for another connection.
+   * Sends a ping if no answer has come for so long that the connection is doubtful. With a slow gateway the ping is
+   * answered. The doubt takes at most half of the time; the other half is left for another connection.
    */
   #watch(ms: number, time: Deadline): () => void {
     const halfMs = Math.min(this.#core.serverClock.doubtMs, ms / 2) / 2;
@@ -74,7 +74,7 @@ export class OrderLine {
   }
 }
 
-/** Whether nothing came back. A proxy that answers in place of the server shows that the connection works. */
+/** Whether no answer came. A proxy that answers in place of the server shows that the connection works. */
 function isOfConnection({ code, cause }: TradingGraphError): boolean {
   return code === 'ABORTED' || (code === 'NETWORK' && cause !== undefined);
 }

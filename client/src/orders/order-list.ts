@@ -11,11 +11,11 @@ export interface FollowedOrder {
   readonly input: OrderInput | LimitOrderInput;
   /** Null while it is under way. */
   readonly outcome: OrderOutcome | null;
-  /** Asks again by its `retry`, as long as it has begun no other order. */
+  /** Asks again by its `retry`, until it begins another order. */
   readonly ticket: Ticket;
 }
 
-/** The login of an order's owner, as far as that is known by now. */
+/** The login of an order's owner, if it is known by now. */
 interface Owner {
   readonly login: string | null;
 }
@@ -53,7 +53,7 @@ export class OrderList {
     const own = { order, owner };
     const owned = this.#owned.map((each) => (each.owner === owner ? own : each));
     if (!owned.includes(own)) {
-      // One that is under way is not dropped for another one.
+      // An order under way is not dropped for another one.
       const oldest = owned.findIndex((each) => each.order.outcome !== null);
       if (owned.length >= MAX_ORDERS && oldest >= 0) owned.splice(oldest, 1);
       owned.push(own);

@@ -21,9 +21,9 @@ export class OrderTicket implements Ticket {
   readonly #context: TicketContext;
   #options: TicketOptions;
   readonly #followers: Followers<TicketState>;
-  /** Null while it has none: a form that is only looked at has no key. */
+  /** Null while it has none: a form without a tap has no key. */
   #order: Order | null;
-  /** The last order, to whose owner the ticket belongs. */
+  /** The last order, whose owner is the ticket's owner. */
   #lastOrder: Order | null;
   #placed: Placed | null = null;
   #running: Promise<OrderOutcome> | null = null;
@@ -31,7 +31,7 @@ export class OrderTicket implements Ticket {
   #progress: OrderProgress = 'sending';
   #state: TicketState;
 
-  /** A new one, or that of an order of an earlier run. */
+  /** A new ticket, or that of an order of an earlier run. */
   constructor(
     context: TicketContext,
     options: TicketOptions,
@@ -40,7 +40,7 @@ export class OrderTicket implements Ticket {
     this.#context = context;
     this.#options = options;
     this.#outcome = resumed?.outcome ?? null;
-    // The server refuses any order with a key that it has called unsent.
+    // The server refuses any order with a key that it has reported as unsent.
     this.#order = (this.#outcome?.status !== 'unsent' && resumed?.order) || null;
     this.#lastOrder = resumed?.order ?? null;
     this.#state = this.#described();
@@ -48,7 +48,7 @@ export class OrderTicket implements Ticket {
       context.core,
       () => this.state(),
       (login) => {
-        // An order is shown to its own account alone; one without an account may have been another's.
+        // An order is shown only to its own account; one without an account may have been another user's.
         if (this.#state !== READY && this.#lastOrder?.login !== login) this.#begin();
       },
     );
@@ -98,7 +98,7 @@ export class OrderTicket implements Ticket {
       const key = idempotencyKey ?? this.#context.core.environment.randomId();
       const isGiven = idempotencyKey !== undefined;
       this.#order = new Order(this.#context, key, { isGiven, maxWaitMs });
-      // The given key is the first order's alone.
+      // The given key belongs to the first order only.
       this.#options = { maxWaitMs };
     }
     return this.#order;
@@ -129,7 +129,7 @@ export class OrderTicket implements Ticket {
     return this.#start(options);
   }
 
-  /** The outcome for another input, which is not placed while an order is in doubt or on its way. */
+  /** The outcome for another input, which is not placed while an order is in doubt or under way. */
   #notPlaced(code: 'UNDER_WAY' | 'IN_DOUBT', { key, sentAt }: Order): OrderOutcome {
     const former = this.#outcome?.status === 'unknown' ? this.#outcome : null;
     const message = 'This input was not sent: the order that was has no outcome yet.';
@@ -184,19 +184,19 @@ export class OrderTicket implements Ticket {
     // The form may show another order by now, if another user has signed in.
     if (order !== this.#order) return outcome;
     this.#running = null;
-    // The key is used up, and the order surely not placed: a later tap is another order.
+    // The key is used up, and the order certainly not placed: a later tap is another order.
     if (outcome.status === 'unsent' && isTold) this.#order = null;
     this.#tell(outcome);
     return outcome;
   }
 
-  /** Tells those who follow all orders of this one. */
+  /** Reports this order to the listeners of all orders. */
   #note(order: Order, placed: Placed | null, outcome: OrderOutcome | null): void {
     if (placed === null) return;
     this.#context.list.put(order, { key: order.key, input: placed.input, outcome, ticket: this });
   }
 
-  /** Begins another order; what is known of the former one has been seen. */
+  /** Begins another order; the former one's outcome has been shown. */
   #begin(): void {
     if (this.#running === null && this.#order?.isInDoubt === false) {
       fireAndForget(this.#order.forget());
@@ -225,7 +225,7 @@ export class OrderTicket implements Ticket {
   #described(): TicketState {
     const outcome = this.#outcome;
     if (this.#running) return { status: 'placing', outcome, progress: this.#progress };
-    // The union says for each status which outcome it has, which the compiler does not see of all at once.
+    // Each status has its own outcome, which the compiler does not see for the whole union.
     return outcome === null ? READY : ({ status: outcome.status, outcome } as TicketState);
   }
 }

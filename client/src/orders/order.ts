@@ -28,15 +28,15 @@ import type { StoredKey } from './stored-keys.ts';
 import type { OrderProgress } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
 
-/** A request without an answer is then repeated over another connection: the server joins both. */
+/** The time after which an unanswered request is repeated over another connection: the server joins both. */
 const ATTEMPT_MS = 10_000;
-/** A deadline that ends so late shows that the thread was blocked, or that the machine slept. */
+/** A deadline that ends this late shows that the thread was blocked, or that the machine slept. */
 const BLOCKED_MS = 500;
 
 export interface OrderOptions {
-  /** Where the app has given the key: another request may have used it first, at a time that is not known here. */
+  /** True if the app has given the key: another request may have used it first, at an unknown time. */
   readonly isGiven?: boolean;
-  /** How long the order may be sent, where the app says it. */
+  /** How long the order may be sent, if the app says it. */
   readonly maxWaitMs?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface SearchOptions {
   readonly onProgress?: (progress: OrderProgress) => void;
 }
 
-/** A search for the outcome. Without an input, which an order of an earlier run lacks, it only asks. */
+/** A search for the outcome. Without an input, as for an order of an earlier run, it only asks. */
 interface Search extends SearchOptions {
   readonly placed: Placed | null;
   readonly deadline: Deadline;
@@ -72,7 +72,8 @@ export interface Found {
  *   outcome of the first. If the server says that the request did nothing, the order is back at `sending`.
  * - `closing`: the order may not be sent any more, so its key is closed. An error ends the search: the order is unknown.
  *
- * The server's answer ends the search in each step, but for a refusal that says nothing of earlier requests: then the key is closed.
+ * The server's answer ends the search in each step, except a refusal that says nothing of earlier requests: then the key is
+ * closed.
  */
 export class Order {
   readonly key: string;
@@ -85,9 +86,9 @@ export class Order {
   #isInDoubt: boolean;
   /** The digest of the input that belongs to the key; null while the key has none. */
   #digest: string | null = null;
-  /** The sign-in at the tap, whose login the first attempt finds out; null before, and again where nothing was sent. */
+  /** The sign-in at the tap, whose login the first attempt finds out; null before, and again if nothing was sent. */
   #signIn: SignIn | null = null;
-  /** The sign-in of the last tap, also where nothing was sent. */
+  /** The sign-in of the last tap, also if nothing was sent. */
   #owner: SignIn | null = null;
   /** The login that the client knew at the tap. */
   #knownLogin: string | null = null;
@@ -106,7 +107,7 @@ export class Order {
   /** The order of a key that was stored in an earlier run of the app. */
   static ofFormerRun(context: TicketContext, account: string, stored: StoredKey): Order {
     const order = new Order(context, stored.key, stored);
-    // Where the entry cannot be read, no input is known to be the same.
+    // If the entry cannot be read, no input counts as the same.
     order.#digest = stored.digest ?? '';
     order.#belongsTo(account);
     order.#isInDoubt = true;
@@ -120,7 +121,7 @@ export class Order {
     return order;
   }
 
-  /** Whether a request may have left whose outcome is not known. */
+  /** Whether a request without a known outcome may have left the device. */
   get isInDoubt(): boolean {
     return this.#isInDoubt;
   }
@@ -129,12 +130,12 @@ export class Order {
     return this.#entry.isDurable;
   }
 
-  /** The login that it was placed for; null before, and again where nothing was sent. */
+  /** The login that it was placed for; null before, and again if nothing was sent. */
   get account(): string | null {
     return this.#signIn?.login ?? null;
   }
 
-  /** The login of its owner, as far as that is known by now. */
+  /** The login of its owner, if it is known by now. */
   get login(): string | null {
     return this.owner?.login ?? this.#knownLogin;
   }
@@ -143,7 +144,7 @@ export class Order {
     return this.#owner;
   }
 
-  /** When it was first placed, by the clock on the wall, in ISO 8601. */
+  /** When it was first placed, by the wall clock, in ISO 8601. */
   get sentAt(): string {
     const at = this.#dates.at ?? this.#entry.at ?? this.#context.core.environment.now();
     return new Date(at).toISOString();
@@ -154,7 +155,7 @@ export class Order {
     return this.#digest !== null && this.#digest !== placed?.digest(this.key);
   }
 
-  /** Notes who has tapped. The owner of an order that is placed again stays the same. */
+  /** Notes the sign-in of the tap. The owner of an order that is placed again stays the same. */
   noteOwner(former?: SignIn | null): void {
     const { core } = this.#context;
     this.#owner = this.#signIn ?? former ?? core.signIn;
@@ -171,7 +172,7 @@ export class Order {
     this.#dates.begin();
   }
 
-  /** Places the order, or asks what became of it. It never rejects. */
+  /** Places the order, or asks for its outcome. It never rejects. */
   async place(placed: Placed | null, options: SearchOptions): Promise<Found> {
     const found = await this.seek(placed, options);
     const { outcome, isTold } = found;
@@ -182,7 +183,7 @@ export class Order {
     return found;
   }
 
-  /** Seeks the outcome. It never rejects: without an answer the order is unsent, or unknown where it is in doubt. */
+  /** Seeks the outcome. It never rejects: without an answer the order is unsent, or unknown if it is in doubt. */
   async seek(placed: Placed | null, options: SearchOptions): Promise<Found> {
     const { core, disposal } = this.#context;
     const { environment } = core;
@@ -206,13 +207,13 @@ export class Order {
     }
   }
 
-  /** Keeps the outcome until the app has surely shown it. */
+  /** Keeps the outcome until the app has had time to show it. */
   settle(outcome: Settled): void {
     this.#isInDoubt = false;
     fireAndForget(this.#entry.settle(outcome));
   }
 
-  /** Deletes what is stored of it. Rejects where the storage fails. */
+  /** Deletes its stored entry. Rejects if the storage fails. */
   forget(): Promise<void> {
     return this.#entry.forget();
   }
@@ -235,12 +236,12 @@ export class Order {
     this.#owner = this.#signIn;
   }
 
-  /** Takes the steps until the server has said the outcome. Throws the last error where it does not. */
+  /** Takes the steps until the server has answered the outcome. Otherwise throws the last error. */
   async #run(search: Search): Promise<OrderOutcome> {
     const { deadline, line, onProgress } = search;
     const { environment } = this.#context.core;
     let refusedTokens = 0;
-    /** The last failure that says more than that no answer came in time. */
+    /** The last failure with more information than a time-out. */
     let answer: TradingGraphError | null = null;
     this.#step = 'sending';
     for (let failures = 0; ; failures += 1) {
@@ -257,16 +258,16 @@ export class Order {
         const ended = asTradingGraphError(thrown);
         const whyDead = line.takeError();
         const error = isLate(ended) ? (whyDead ?? ended) : ended;
-        // It says nothing of a request that left after it.
+        // It says nothing about a request that was sent later.
         if (!isLate(error)) answer = error;
         else if (this.#isInDoubt && !wasInDoubt) answer = null;
         if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;
-        // One token may have run out on its way; a second one that is refused was not worth a third.
+        // One token may have expired on its way. After a second refused token a third is not tried.
         const isLast = isLasting(error) || refusedTokens > 1;
-        // An order in doubt is not given up: its key can still be closed once it may no longer be sent.
+        // An order in doubt is not given up: its key can still be closed after the time in which it may be sent.
         const isAsking = this.#isInDoubt && this.#step !== 'closing';
         if (isLast && !(isAsking && mayClose(error))) throw error;
-        // Nobody wants an order to go out by itself when the network is back.
+        // An order must not be sent by itself when the network is back.
         if (!this.#isInDoubt && (neverLeft(error) || this.#isOffline)) throw error;
         const pause = pauseMs(error, failures, environment.random());
         const leftMs = this.#leftForRepeatMs(search);
@@ -278,12 +279,12 @@ export class Order {
     }
   }
 
-  /** The step is chosen before each attempt: a pause may last hours, and the clock may be changed in it. */
+  /** The step is chosen before each attempt: a pause may last hours, and the clock may be changed meanwhile. */
   #nextStep(search: Search, failures: number): OrderProgress {
     if (this.#step === 'closing') return 'closing';
     const isOver = this.#leftMs(search) === 0;
     const isFresh = this.#dates.age === 'fresh';
-    // An order of an earlier run is asked about first, and its key closed only where that proves something.
+    // An order of an earlier run is asked about first, and its key is closed only if that proves something.
     const isDue = search.placed
       ? this.#isInDoubt && (isOver || !isFresh)
       : failures > 0 && isOver && isFresh;
@@ -303,7 +304,7 @@ export class Order {
     return this.#step === 'closing' || onlyAsks ? remainingMs : this.#leftMs(search);
   }
 
-  /** Sends the order, or asks about one whose input is not known. */
+  /** Sends the order, or only asks if its input is unknown. */
   #attempt(search: Search): Promise<OrderOutcome> {
     const { placed, deadline, line, maxWaitMs } = search;
     const { core } = this.#context;
@@ -314,22 +315,22 @@ export class Order {
       const account = await this.#checkAccount(time, exchange);
       if (placed === null) return this.#ask(account, time, exchange);
       const { serverClock } = core;
-      // After a sleep the order would name a moment that is over. A WebSocket has no dates, so there the order names none.
+      // After a sleep the order would name a past moment. A WebSocket has no dates, so there the order names none.
       const isUntold = serverClock.now() === null || (serverClock.isBehind && !exchange);
       if (this.#since === undefined && isUntold) {
-        // The next run is to know that the order never left.
+        // Lets the next run of the app know that the order never left.
         await this.#store(account, maxWaitMs, time, true);
         await time.race(core.request(PING, {}, { repeats: false, signal: time.signal }));
       }
-      // The key is stored before anything is sent: an order that nobody remembers must not exist, and of one without a date
-      // nobody could ever say that it was not sent.
+      // The key is stored before the order is sent: otherwise the order would be unknown to the next run of the app.
+      // Without a date nothing could prove later that it was not sent.
       this.#dates.fix();
       await this.#store(account, maxWaitMs, time, false);
       return this.#send({ ...search, placed }, account, time, exchange);
     });
   }
 
-  /** The login that is signed in. Throws where it is not that of the order's sign-in. */
+  /** The login that is signed in. Throws if it is not that of the order's sign-in. */
   async #checkAccount(time: Deadline, exchange: Exchanger | undefined): Promise<string> {
     const { core } = this.#context;
     const signIn = this.#signIn ?? core.signIn;
@@ -360,7 +361,7 @@ export class Order {
     const outcome = await askOutcome(this.#context, PLACED_ORDER, { key: this.key }, time, own);
     const isForgotten = outcome === null || outcome.status === 'unsent';
     if (isForgotten && this.#dates.age !== 'fresh') throw forgottenError();
-    // Its request may still be on its way, or another tab may not have sent it yet.
+    // Its request may still be under way, or another tab may not have sent it yet.
     if (outcome === null) throw networkError('The server has no record of this order yet.');
     return outcome;
   }
@@ -375,7 +376,7 @@ export class Order {
     const { core } = this.#context;
     const wasInDoubt = this.#isInDoubt;
     const leaving = () => {
-      // Timers stand still while a phone sleeps, so that the clocks are asked once more.
+      // Timers stand still while a phone sleeps, so the clocks are read once more.
       if (this.#leftMs(search) === 0) throw outOfTime();
       if (!wasInDoubt) this.#throwIfOffline();
       this.#isInDoubt = true;
@@ -390,7 +391,7 @@ export class Order {
       return outcome;
     } catch (thrown) {
       const error = asTradingGraphError(thrown);
-      // An earlier request that was lost may still arrive, so that its doubt stays.
+      // A lost earlier request may still arrive, so the order stays in doubt.
       const resends = !exchange && mayResend(core.environment);
       if (!mayHaveTraded(error, resends)) this.#isInDoubt = wasInDoubt;
       // The app's key belongs to another order, so this one is not placed.
@@ -399,9 +400,12 @@ export class Order {
     }
   }
 
-  /** Sends no order: the time for that is over, or the server may have forgotten the key and would take it for a new one. */
+  /**
+   * Sends no order: the time for that is over, or the server may have removed the key's record and would take it for a new
+   * one.
+   */
   async #close({ deadline, line }: Search): Promise<OrderOutcome> {
-    // An order in doubt is one whose account is known.
+    // The account of an order in doubt is known.
     const account = this.account as string;
     const asked = { key: this.key, since: this.#since };
     const ms = Math.min(ATTEMPT_MS, deadline.remainingMs);
@@ -414,7 +418,7 @@ export class Order {
     return outcome;
   }
 
-  /** Since when the server would have to know of the order; undefined where another request may have used the key before. */
+  /** The time since which the server must know of the order; undefined if another request may have used the key before. */
   get #since(): string | undefined {
     return this.#isGiven ? undefined : this.#dates.since;
   }
@@ -429,21 +433,21 @@ export class Order {
 }
 
 /**
- * Whether somebody has closed the key, or a repeat was refused, and the server may not know of earlier requests: a void of our own
- * asks that. Only a settlement speaks of all of them.
+ * Whether the key was closed, or a repeat refused, by a request of another client, so that the server may not know of
+ * earlier requests: then a void of our own asks about them. Only a settlement covers all earlier requests.
  */
 function saysNothingOfOthers(outcome: OrderOutcome, wasInDoubt: boolean): boolean {
   const code = unsentCode(outcome);
   return code === 'VOIDED' || (wasInDoubt && code !== null && code !== 'SETTLED');
 }
 
-/** Node's own `fetch` sends no order twice. Browsers, phones and Bun may, after a connection that broke; a socket of ours does not. */
+/** Node's own `fetch` sends no order twice. Browsers, phones and Bun may, after a broken connection; our own socket does not. */
 function mayResend({ isServer, resends }: Environment): boolean {
   const { process }: { process?: { versions?: { undici?: string } } } = Object(globalThis);
   return resends ?? !(isServer && process?.versions?.undici);
 }
 
-/** Storage would keep a wait without end as none. */
+/** JSON in the storage would turn an infinite wait into null. */
 function waitOf(ms: number | undefined): number | undefined {
   return ms == null || Number.isNaN(Number(ms)) ? undefined : Math.min(ms, MAX_MS);
 }

@@ -25,9 +25,10 @@ export interface OrderRejected {
 
 /**
  * The order may have been carried out or not: the gateway or a server that died left that open, or no server could be
- * asked. Show the account's positions and orders, and ask again by the ticket's `retry`; another ticket would be
- * another order. Another input gets this outcome too while the order is under way or in doubt, with the code `UNDER_WAY` or
- * `IN_DOUBT`: nothing was sent of that input. With `error.extensions.gap` the record of an earlier request may be among those that the server lost.
+ * asked. Show the account's positions and orders, and ask again by the ticket's `retry`; another ticket would be another
+ * order. Another input gets this outcome too while the order is under way or in doubt, with the code `UNDER_WAY` or
+ * `IN_DOUBT`: that input was not sent. With `error.extensions.gap` the server may have lost the record of an earlier
+ * request.
  */
 export interface OrderUnknown {
   readonly status: 'unknown';
@@ -35,15 +36,15 @@ export interface OrderUnknown {
   /** When it was sent, in ISO 8601. */
   readonly sentAt: string;
   readonly message: string | null;
-  /** The reason why no answer came; null where the server answered that the outcome is unknown. */
+  /** Why no answer came; null if the server answered that the outcome is unknown. */
   readonly error: TradingGraphError | null;
 }
 
 /**
- * The order was not carried out, and will not be unless the ticket is placed again. `error.code` is `EXPIRED` where it
- * came too late, `VOIDED` where its key was closed before it came, and `SETTLED` where the broker has found that it was never
- * carried out. With `error.extensions.gap` the server's records may lack
- * orders from before `gap.until`, and it refuses this key for a day: the user may place the order by another ticket.
+ * The order was not carried out, and will not be unless the ticket is placed again. `error.code` is `EXPIRED` if it came
+ * too late, `VOIDED` if its key was closed before it came, and `SETTLED` if the broker has found that it was never carried
+ * out. With `error.extensions.gap` the server's records may lack orders from before `gap.until`, and it refuses this key
+ * for a day: the user may place the order by another ticket.
  */
 export interface OrderUnsent {
   readonly status: 'unsent';
@@ -54,10 +55,10 @@ export interface OrderUnsent {
 /** The outcome of an order, as far as it is known. */
 export type OrderOutcome = OrderAccepted | OrderRejected | OrderUnknown | OrderUnsent;
 
-/** An outcome after which nothing more can become known. */
+/** A final outcome. */
 export type Settled = Exclude<OrderOutcome, OrderUnknown>;
 
-/** The outcome as a server sends it; nothing of it is certain before it is checked. */
+/** The outcome as a server sends it; every property has to be checked. */
 export interface OrderAnswer {
   readonly order: {
     readonly __typename: string;
@@ -77,7 +78,7 @@ export function unsentCode(outcome: OrderOutcome | null): string | null {
   return outcome?.status === 'unsent' ? outcome.error.code : null;
 }
 
-/** Null where the server has no record of the key. Throws a TradingGraphError where there is no readable answer. */
+/** Null if the server has no record of the key. Throws a TradingGraphError without a readable answer. */
 export function readAnswer(
   { data, errors }: Result<OrderAnswer>,
   key: string,
@@ -90,7 +91,7 @@ export function readAnswer(
     throw protocolError('The answer has no outcome.');
   }
   const { idempotencyKey, message = null, replayed } = order;
-  // The answer to another request, by a proxy or a cache that confuses them, says nothing about this order.
+  // A proxy or a cache may return the answer to another request, which says nothing about this order.
   if (idempotencyKey !== key) throw protocolError('The answer belongs to another order.');
   switch (order.__typename) {
     case 'OrderAccepted':

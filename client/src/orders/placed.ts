@@ -7,7 +7,7 @@ import { type Keyed, PLACE_LIMIT_ORDER, PLACE_ORDER } from './operations.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
 import type { OrderAnswer } from './outcome.ts';
 
-/** The user has seen a price, which is another one by then. */
+/** The user decided by a price, which has changed by then. */
 const MARKET_WAIT_MS = 5_000;
 
 type AnyInput = OrderInput | LimitOrderInput;
@@ -16,15 +16,15 @@ type AnyInput = OrderInput | LimitOrderInput;
 export interface Placed {
   readonly operation: TypedText<OrderAnswer, Keyed<AnyInput>>;
   readonly input: AnyInput;
-  /** How long it may be sent, where the app does not say it. */
+  /** How long it may be sent, if the app does not say it. */
   readonly maxWaitMs: number;
-  /** Differs between orders that differ, and between keys, so that the storage does not show which orders are equal. */
+  /** Differs between different orders, and between keys, so that the storage does not show which orders are equal. */
   digest(key: string): string;
 }
 
 /**
- * An order at the market, or one that waits for its price. Throws a TradingGraphError for an input that cannot be sent, or without a
- * `kind`: filled in from a price that got lost, it would be the market's.
+ * An order at the market, or one that waits for its price. Throws a TradingGraphError for an input that cannot be sent, or
+ * without a `kind`: an order that lost its price must not become one at the market.
  */
 export function placedOrder(given: OrderInput): Placed {
   const input = copyOf(given);
@@ -41,7 +41,7 @@ export function placedLimitOrder(given: LimitOrderInput): Placed {
 }
 
 function placed(
-  /** Part of the digest in storage, and so never another one. */
+  /** Part of the stored digest, so it must never change. */
   name: 'order' | 'limit order',
   operation: Placed['operation'],
   input: AnyInput,

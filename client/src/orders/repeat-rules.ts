@@ -16,12 +16,13 @@ const NOT_YET: ReadonlySet<string> = new Set([
 const REFUSED =
   /^(?:FORBIDDEN|BAD_USER_INPUT|GRAPHQL_|QUERY_TOO_COMPLEX|PERSISTED_DOCUMENT_|PAYLOAD_TOO_LARGE)/;
 
-/** Errors of this client that do not pass by themselves. They may come while an order is on its way. */
+/** Permanent errors of this client. They may come while an order is under way. */
 const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED', 'KEY_EXPIRED']);
 
 /**
  * Whether the order may have been carried out though its request ended in this error. A platform that resends may have sent
- * the request twice, and lost the answer to the first copy, of which the server says nothing where it cannot read its records.
+ * the request twice and lost the answer to the first copy; a server that cannot read its records says nothing about that
+ * one.
  */
 export function mayHaveTraded(error: TradingGraphError, resends: boolean): boolean {
   const { sent, earlierUnknown } = error.extensions;
@@ -34,29 +35,29 @@ export function isLasting(error: TradingGraphError): boolean {
   return isForgotten(error) || isFull(error) || REFUSED.test(error.code) || ENDED.has(error.code);
 }
 
-/** Whether the server's records do not reach back to when the key was made, and never will. */
+/** Whether the server's records will never reach back to when the key was made. */
 export function isForgotten(error: TradingGraphError): boolean {
   const { code, retryable, extensions } = error;
   if (code !== 'IDEMPOTENCY_UNAVAILABLE' || isFull(error)) return false;
   return !retryable || extensions.gap !== undefined;
 }
 
-/** Whether another order has the key. */
+/** Whether the key belongs to another order. */
 export function isAnothers({ code, extensions }: TradingGraphError): boolean {
   return code === 'BAD_USER_INPUT' && extensions.argument === 'input.idempotencyKey';
 }
 
-/** Whether the account has had its orders of a day; keys can be closed all the same. */
+/** Whether the account has used up its orders of a day; its keys can still be closed. */
 function isFull({ code, extensions }: TradingGraphError): boolean {
   return code === 'IDEMPOTENCY_UNAVAILABLE' && extensions.limit !== undefined;
 }
 
-/** Whether the key may be closed after this end of an order that is in doubt. */
+/** Whether the key may be closed after this error of an order in doubt. */
 export function mayClose(error: TradingGraphError): boolean {
   return REFUSED.test(error.code) || error.code === 'STORAGE' || isFull(error);
 }
 
-/** Exponential back-off with jitter, and no less than the server asks for. */
+/** Exponential back-off with jitter, and at least the time that the server names. */
 export function pauseMs(error: TradingGraphError, failures: number, random: number): number {
   const ceilingMs = Math.min(MAX_MS, BASE_MS * 2 ** failures);
   return Math.max(0, error.retryAfter ?? 0) * 1_000 + (ceilingMs / 2) * (1 + random);

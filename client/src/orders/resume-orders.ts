@@ -9,16 +9,16 @@ import type { ResumedOrder, ResumeOptions } from './resumed-order.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
 import type { TicketContext } from './ticket-context.ts';
 
-/** An order under way is answered when it has ended, which the server gives up to 15 seconds by default. */
+/** The server gives an order under way up to 15 seconds by default, and then answers. */
 const WITHIN_MS = 30_000;
-/** A storage that has not answered for so long never does. */
+/** A storage that has not answered after this time has failed. */
 const STORAGE_MS = 10_000;
 const AT_ONCE = 4;
 
 /**
- * Settles each stored key of the account that is signed in: asks for its outcome, and closes those without one whose
- * orders may no longer be sent, or have not come in the first half of the time. It sends no order. Another tab may do the same
- * at the same time: outcomes do not change, and deleting an entry twice does no harm.
+ * Settles each stored key of the signed-in account: asks for its outcome, and closes keys without one whose orders may no
+ * longer be sent, or have not arrived in the first half of the time. It sends no order. Another tab may do the same
+ * concurrently: outcomes do not change, and deleting an entry twice is harmless.
  */
 export async function resumeOrders(
   context: TicketContext,
@@ -55,7 +55,7 @@ export async function resumeOrders(
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    // Keys stay until all outcomes are known, so that an app that is closed before that finds them again.
+    // Keys stay until all outcomes are known, so that an app that is closed earlier finds them again.
     for (const begin of settle) begin();
     return resumed;
   });
@@ -71,7 +71,7 @@ async function outcomeOf(
   return (await order.seek(null, { withinMs: remainingMs, maxWaitMs })).outcome;
 }
 
-/** A storage that never answers is one that fails. */
+/** A storage that never answers counts as failed. */
 async function inStorageTime<T>({ core }: TicketContext, call: () => Promise<T>): Promise<T> {
   try {
     return await withinTime(core.environment, STORAGE_MS, undefined, ({ race }) => race(call()));

@@ -10,16 +10,16 @@ export interface ResumeOptions {
 /** An order that was placed in an earlier run of the app, or is being placed by another tab, with its outcome. */
 export interface ResumedOrder {
   readonly idempotencyKey: string;
-  /** When it was first placed, by the server's clock where that was known, in ISO 8601; null where that cannot be read. */
+  /** When it was first placed, by the server's clock if that was known, in ISO 8601; null if it cannot be read. */
   readonly placedAt: string | null;
   readonly outcome: OrderOutcome;
-  /** Whether the run that placed it had this outcome already, and ended before the app has surely shown it. */
+  /** Whether the earlier run had this outcome already, but may not have shown it. */
   readonly settled: boolean;
-  /** Asks again by its `retry`, where it is unknown. It shows the order, and becomes another one after `reset`. */
+  /** If the outcome is unknown, its `retry` asks again. It shows the order, and becomes another one after `reset`. */
   readonly ticket: Ticket;
   /**
-   * Deletes the key of an order that the user has dealt with: until then each `resume` returns one that is unknown, and for a
-   * second of any. Rejects with a TradingGraphError where the storage fails.
+   * Deletes the key of an order that the user has dealt with. Until then each `resume` returns an unknown order again, and
+   * any order for a second. Rejects with a TradingGraphError if the storage fails.
    */
   forget(): Promise<void>;
 }

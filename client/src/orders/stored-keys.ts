@@ -7,30 +7,30 @@ import type { Settled } from './outcome.ts';
 const PREFIX = 'orders/';
 const LATEST_DATE = 8.64e15;
 
-/** A key whose outcome is not known yet, or has not surely been seen. */
+/** A key whose outcome is unknown, or may not have been shown. */
 export interface StoredKey {
   readonly key: string;
-  /** The digest of the input; null where the entry cannot be read. */
+  /** The digest of the input; null if the entry cannot be read. */
   readonly digest: string | null;
-  /** When it was first used, by this device's clock; null where the entry cannot be read. */
+  /** When it was first used, by this device's clock; null if the entry cannot be read. */
   readonly at: number | null;
-  /** The same by the server's clock, at the earliest; null where that was not known. */
+  /** The same by the server's clock, at the earliest; null if it was unknown. */
   readonly made: number | null;
-  /** The same as it is sent, in ISO 8601; left out where that was not known. */
+  /** The same as it is sent, in ISO 8601; undefined if it was unknown. */
   readonly keyMade?: string | undefined;
   /** The time until which the order may be sent, by the server's clock, in ISO 8601; left out if it was unknown. */
   readonly sendBefore?: string | undefined;
-  /** How long it may be sent, where that is not the default. */
+  /** How long it may be sent, if that is not the default. */
   readonly maxWaitMs?: number | undefined;
-  /** Whether nothing of it has left the device, so that it has no date yet. */
+  /** Whether no request has left the device, so that the key has no date yet. */
   readonly unsent?: boolean | undefined;
   /** The outcome of its order. */
   readonly outcome?: Settled | undefined;
 }
 
 /**
- * The keys of orders without an outcome that was seen, each an entry of its own, so that two tabs never write the same one.
- * An entry has no amounts, no comment and no token. Rejects with a TradingGraphError whose code is `STORAGE`.
+ * The keys of orders whose outcome was not shown yet. Each key is an entry of its own, so that two tabs never write the
+ * same one. An entry has no amounts, no comment and no token. Rejects with a TradingGraphError whose code is `STORAGE`.
  */
 export class StoredKeys {
   readonly #storage: ClientStorage;
@@ -47,7 +47,7 @@ export class StoredKeys {
   }
 
   async add(account: string, { key, ...entry }: StoredKey): Promise<void> {
-    // The message of an error is none of the properties that JSON has.
+    // JSON does not include the message of an error.
     const whole = (_: string, value: unknown) =>
       value instanceof Error ? { ...value, message: value.message, cause: undefined } : value;
     const text = JSON.stringify(entry, whole);
@@ -64,7 +64,7 @@ export class StoredKeys {
     const names = await this.#noted('list', async () => [...(await this.#storage.keys(prefix))]);
     const entries = await Promise.all(
       names.map(async (name) => {
-        // An entry that fails to be read is an order all the same.
+        // An entry that cannot be read still belongs to an order.
         const text = await guarded(() => this.#storage.get(name)).catch(() => '');
         return text === null ? [] : [parse(name.slice(prefix.length), text)];
       }),
@@ -87,7 +87,7 @@ export class StoredKeys {
 function parse(key: string, text: string): StoredKey {
   const entry: Partial<StoredKey> = Object(parseJson(text));
   const { digest, at, made, keyMade, sendBefore, maxWaitMs, unsent, outcome } = entry;
-  // Text of another form was not written by this version.
+  // Text in another format was not written by this version.
   if (typeof digest !== 'string' || !isDate(at)) return { key, digest: null, at: null, made: null };
   return {
     key,
@@ -102,7 +102,7 @@ function parse(key: string, text: string): StoredKey {
   };
 }
 
-/** The outcome has an error of its class, of which the text has the properties. */
+/** Turns the error of an outcome back into an instance of its class. */
 function revived(outcome: Settled): Settled {
   if (outcome.status !== 'unsent') return outcome;
   const { error } = outcome;

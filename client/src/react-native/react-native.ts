@@ -2,7 +2,7 @@ import type { Environment, Lifecycle } from '../environment.ts';
 import { type AsyncStorageLike, asyncStorage } from '../storage/async-storage.ts';
 import type { ClientStorage } from '../storage.ts';
 
-/** The methods that are used of React Native's `AppState`. */
+/** The part of React Native's `AppState` that is used. */
 export interface AppStateLike {
   readonly currentState?: string | null;
   addEventListener(type: 'change', listener: (state: string) => void): { remove(): void };
@@ -14,7 +14,7 @@ export interface NetworkLike {
   readonly isConnected: boolean | null;
 }
 
-/** The method that is used of the default export of `@react-native-community/netinfo`. */
+/** The part of the default export of `@react-native-community/netinfo` that is used. */
 export interface NetInfoLike {
   addEventListener(listener: (state: NetworkLike) => void): () => void;
 }
@@ -24,7 +24,10 @@ export interface ReactNativeParts {
   readonly AppState: AppStateLike;
   readonly NetInfo: NetInfoLike;
   readonly AsyncStorage: AsyncStorageLike;
-  /** The function of `expo-crypto`; left out, `crypto.getRandomValues` makes the ids, as `react-native-get-random-values` gives it. */
+  /**
+   * The function of `expo-crypto`. By default ids come from `crypto.getRandomValues`, which `react-native-get-random-
+   * values` provides.
+   */
   readonly randomUUID?: (() => string) | undefined;
 }
 
@@ -41,7 +44,7 @@ export function reactNative({ AppState, NetInfo, AsyncStorage, randomUUID }: Rea
     return () => subscription.remove();
   };
   const lifecycle: Lifecycle = {
-    // iOS calls an app inactive while a call or a sheet covers it: it is still seen.
+    // iOS calls an app inactive while a call or a sheet covers it: it is still visible.
     get isVisible() {
       return AppState.currentState !== 'background';
     },
@@ -66,7 +69,7 @@ export function reactNative({ AppState, NetInfo, AsyncStorage, randomUUID }: Rea
 }
 
 function followNetwork(NetInfo: NetInfoLike) {
-  /** Null before the platform has said anything. */
+  /** Null before the platform's first report. */
   let network: NetworkLike | null = null;
   const listeners = new Set<() => void>();
   NetInfo.addEventListener((state) => {
@@ -78,7 +81,7 @@ function followNetwork(NetInfo: NetInfoLike) {
     for (const listener of [...listeners]) listener();
   });
   return {
-    // A Buy that is tapped in flight mode is not sent, and is said to be not placed at once.
+    // An order that is tapped in flight mode is reported as not sent at once.
     isOnline: () => network?.isConnected !== false,
     onOnline(listener: () => void) {
       const own = () => listener();

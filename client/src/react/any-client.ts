@@ -9,7 +9,7 @@ type Features = Pick<
 /** A client with any features and fields. */
 export type AnyClient = CoreClient & Partial<Features>;
 
-/** Throws where the app has made its client without the feature that a hook is for. */
+/** Throws if the app has made its client without the feature that a hook needs. */
 export function featureOf<Name extends keyof Features>(
   client: Partial<Features>,
   name: Name,

@@ -5,14 +5,14 @@ import type { AnyClient } from './any-client.ts';
 
 /** The properties of the provider. */
 export interface TradingGraphProviderProps {
-  /** Made outside of React, once for the app; another one replaces it and all that is shown. */
+  /** Made outside of React, once for the app. Another client replaces it, and all that is shown. */
   readonly client: AnyClient;
   readonly children?: ReactNode;
 }
 
 const Context = createContext<AnyClient | null>(null);
 
-/** Gives the client to the hooks below it. It neither opens nor disposes anything. */
+/** Gives the client to the hooks below it. It neither opens nor disposes it. */
 export function TradingGraphProvider({
   client,
   children,

@@ -15,8 +15,8 @@ import { featureOf } from './any-client.ts';
 import { useProvided } from './provider.ts';
 
 /**
- * Follows the open positions while the component is mounted. All components share one subscription; where they ask for
- * different times, the shortest counts. Where the client follows few fields, their names are the type's argument.
+ * Follows the open positions while the component is mounted. All components share one subscription; of different intervals
+ * the shortest counts. If the client follows few fields, pass their names as the type's argument.
  */
 export function usePositions<Names extends LiveNames = LiveNames>(
   options: FollowOptions = {},
@@ -25,7 +25,10 @@ export function usePositions<Names extends LiveNames = LiveNames>(
   return useFollowed(followed as Positions<Names>, NO_POSITIONS, options, itself);
 }
 
-/** Follows one open position in the same way: the component renders when this one has changed. Undefined where it is not there, or not known yet. */
+/**
+ * Follows one open position in the same way: the component renders when this position has changed. Undefined if it does not
+ * exist, or is not known yet.
+ */
 export function usePosition<Names extends LiveNames = LiveNames>(
   id: string,
   options: FollowOptions = {},
@@ -44,7 +47,10 @@ export function useAccount<Names extends LiveNames = LiveNames>(
   return useFollowed(followed as LiveAccount<Names>, NO_ACCOUNT, options, itself);
 }
 
-/** The seconds since the gateway last confirmed what is followed; null before the first list. It renders each second, and follows nothing itself. */
+/**
+ * The seconds since the gateway last confirmed the data; null before the first list. It renders each second, and does not
+ * subscribe.
+ */
 export function useAge(of: 'positions' | 'account' = 'positions'): number | null {
   const followed: Pick<Positions, 'age'> = featureOf(useProvided(), of);
   const seconds = () => {
@@ -54,7 +60,7 @@ export function useAge(of: 'positions' | 'account' = 'positions'): number | null
   return useSyncExternalStore(eachSecond, seconds, () => null);
 }
 
-/** Follows the open positions by a selector: the component renders when what it selects has changed. */
+/** Follows the open positions by a selector: the component renders when the selected value has changed. */
 export function useLive<Selected>(
   selector: (state: PositionsState) => Selected,
   options: FollowOptions = {},
@@ -63,7 +69,7 @@ export function useLive<Selected>(
   return useFollowed(followed, NO_POSITIONS, options, selector);
 }
 
-/** The `nothing` is what a server renders, which follows nothing, and what the page begins with. */
+/** `nothing` is the state that a server renders, and the page's first state. */
 function useFollowed<State, Selected>(
   followed: Followed<State>,
   nothing: State,

@@ -4,16 +4,16 @@ import type { Ticket, TicketState } from '../orders/ticket.ts';
 import { featureOf } from './any-client.ts';
 import { useProvided } from './provider.ts';
 
-/** A form's order, and what the form does with it. */
+/** A form's order, and the form's actions on it. */
 export type TicketForm = TicketState & Pick<Ticket, 'place' | 'placeLimit' | 'retry' | 'reset'>;
 
 const READY: TicketState = { status: 'ready', outcome: null };
 const NONE: readonly FollowedOrder[] = [];
 
 /**
- * A ticket for a form: it becomes one order at most, and begins anew with `reset` and for another account. It lives as long as
- * the component, or as the one that is given: a form that comes and goes shows the same order again. An order goes on where the
- * component is unmounted.
+ * A ticket for a form: it becomes at most one order, and resets by `reset` and for another account. It lives as long as the
+ * component, or as the ticket that is given: a form that is unmounted in between shows the same order again. An order
+ * continues after its component is unmounted.
  */
 export function useTicket(given?: Ticket): TicketForm {
   const orders = featureOf(useProvided(), 'orders');

@@ -20,7 +20,7 @@ export function boundaryOf({ headers }: Response): string | null {
     : null;
 }
 
-/** Reads an answer in parts, each of which completes what came before it. Rejects where the last one is missing. */
+/** Reads an answer in parts, each of which adds to the former ones. Rejects if the last part is missing. */
 export async function readParts(
   response: Response,
   boundary: string,
@@ -36,7 +36,7 @@ export async function readParts(
       const message = parseJson(piece.slice(piece.indexOf('\r\n\r\n')));
       if (!isObject(message)) continue;
       soFar = joined(soFar, message);
-      // An answer that is whole at once says nothing of more.
+      // A complete answer has no `hasNext`.
       isWhole = message.hasNext !== true;
       if (!isWhole) onPart(soFar);
     }
@@ -45,7 +45,7 @@ export async function readParts(
   return soFar;
 }
 
-/** Reads the body piece by piece; React Native gives it as a whole only. */
+/** Reads the body piece by piece; React Native gives it only as a whole. */
 export async function* textsOf(response: Response): AsyncGenerator<string> {
   if (typeof response.body?.getReader !== 'function') return yield await response.text();
   const copy = copyOf(response);
@@ -60,8 +60,9 @@ export async function* textsOf(response: Response): AsyncGenerator<string> {
 }
 
 /**
- * Chromium calls a request cancelled whose body was read by nothing but a reader, so a copy is read piece by piece. Expo's
- * `fetch` makes none before SDK 56, and its response has no text once its body was looked at: there it is read itself.
+ * Chromium reports a request as cancelled if only a reader has read its body, so a clone is read piece by piece. Expo's
+ * `fetch` cannot clone before SDK 56, and its response has no text once its body was accessed: there the response itself is
+ * read.
  */
 function copyOf(response: Response): Response {
   try {

@@ -2,7 +2,7 @@ import type { Result } from '../core.ts';
 import { BACKOFF_CAP_MS, backoffMs } from './backoff.ts';
 import { isObject } from './failures.ts';
 
-/** Whether the server refuses the token of the request, for all of it or for a part. */
+/** Whether the server refuses the request's token, for the whole request or a part. */
 export function isTokenRefused({ errors }: Result<unknown>): boolean {
   return errors.some(({ code }) => code === 'UNAUTHENTICATED');
 }
@@ -18,8 +18,8 @@ export function isWhollyRefused({ data, errors }: Result<unknown>): boolean {
 }
 
 /**
- * The pause before the request is repeated; null where it is not. An answer with some of the data is not repeated: what
- * came can be shown.
+ * The pause before the request is repeated; null if it is not. An answer with some data is not repeated: its data can be
+ * shown.
  */
 export function retryDelay(
   { data, errors }: Result<unknown>,
@@ -28,10 +28,10 @@ export function retryDelay(
 ): number | null {
   if (errors.length === 0 || !errors.every(({ retryable }) => retryable)) return null;
   if (isObject(data) && Object.values(data).some((value) => value !== null)) return null;
-  // Two pages in the place of an answer: the address is a wrong one, or the user has to sign in to the network.
+  // Two HTML pages instead of an answer: the address is wrong, or the user has to sign in to the network.
   if (failures > 0 && errors.some(({ extensions: { url } }) => url !== undefined)) return null;
   const floorSeconds = Math.max(0, ...errors.map(({ retryAfter }) => retryAfter ?? 0));
-  // The caller would rather know than wait for minutes.
+  // A caller needs the error now rather than after minutes.
   if (floorSeconds * 1_000 > BACKOFF_CAP_MS) return null;
   return backoffMs(failures, random, floorSeconds);
 }

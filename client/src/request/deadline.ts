@@ -3,27 +3,27 @@ import { lateError } from './failures.ts';
 import { pause } from './pause.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** A timer that is so late shows that the thread was blocked: what has arrived meanwhile is read within the grace. */
+/** A timer that is this late shows that the thread was blocked: answers that arrived meanwhile are read within a grace period. */
 const LATE_MS = 500;
 const GRACE_MS = 250;
 /** The longest timer that platforms have. */
 export const MAX_MS: number = 2 ** 31 - 1;
 
-/** The time within which something is tried. */
+/** The time limit of a task. */
 export interface Deadline {
-  /** Aborted when the time is over, or the parent's is. */
+  /** Aborted when the time is over, or the parent's signal is aborted. */
   readonly signal: AbortSignal;
   /** The time by the wall clock as well: timers stand still while a phone sleeps, and an order must not be sent hours later. */
   readonly remainingMs: number;
-  /** Rejects with a TradingGraphError where the time is over first; what comes later is dropped. */
+  /** Rejects with a TradingGraphError if the time ends first; a later result is dropped. */
   race<T>(promise: Promise<T>): Promise<T>;
-  /** Resolves after so much of the time, or at its end. */
+  /** Resolves after this part of the time, or at its end. */
   sleep(ms: number): Promise<void>;
   /** Ends it at once. */
   end(): void;
 }
 
-/** Runs a task that has so much time, or as long as the parent's lasts. */
+/** Runs a task with this time limit, or for as long as its parent. */
 export async function withinTime<T>(
   environment: Environment,
   ms: number,

@@ -18,7 +18,7 @@ export function requestedDocument<Data, Variables>(
   throw unsendable('operation', 'is a text, a document or { documentId }');
 }
 
-/** Whether the document can be a mutation; that of an id cannot be known. */
+/** Whether the document can be a mutation, which is unknown for an id. */
 export function mayMutate(document: RequestedDocument): boolean {
   if ('documentId' in document) return true;
   const bare = document.query.replace(

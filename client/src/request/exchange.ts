@@ -16,7 +16,7 @@ import {
 } from './failures.ts';
 import { parseJson, resultOf } from './wire-result.ts';
 
-/** Sends one request and reads its answer. It rejects where `leaving` throws, or a line of its own breaks. */
+/** Sends one request and reads its answer. It rejects if `leaving` throws, or if its own connection breaks. */
 export type Exchanger = (environment: Environment, exchange: Exchange) => Promise<Result<unknown>>;
 
 export interface Exchange {
@@ -24,26 +24,32 @@ export interface Exchange {
   readonly document: RequestedDocument;
   readonly variables: unknown;
   readonly token: string | null;
-  /** GET is for the trusted queries that caches may answer. */
+  /** GET is for trusted queries, which caches may answer. */
   readonly method: 'GET' | 'POST';
   /** The silence after which it is given up. */
   readonly timeoutMs: number;
   readonly signal: Signal;
-  /** Called with the `Date` of an answer that the server itself has just made, and when by `uptime` its request left and it came. */
+  /**
+   * Called with the `Date` of an answer that the server has just made, and the `uptime` when its request left and when it
+   * arrived.
+   */
   readonly onDate: (date: string, sentUp: number, cameUp: number) => void;
-  /** An exchanger that has to open a line first calls it right before the request leaves, which it stops by throwing. */
+  /**
+   * An exchanger that has to open a connection first calls it right before the request leaves. It stops the request by
+   * throwing.
+   */
   readonly leaving?: (() => void) | undefined;
-  /** Where it is there, the answer may come in parts. */
+  /** If it is given, the answer may come in parts. */
   readonly onPart?: ((soFar: Result<unknown>) => void) | undefined;
 }
 
-// An answer that drips has an end as well.
+// Bounds the time of an answer that arrives very slowly.
 const MAX_WAITS = 20;
 // Servers and proxies refuse longer ones.
 const MAX_URL_LENGTH = 2_000;
 const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 
-/** Sends it over HTTP, on whichever connection the platform chooses. */
+/** Sends it over HTTP, on a connection that the platform chooses. */
 export async function exchange(
   environment: Environment,
   { url, document, variables, token, method, timeoutMs, signal, onDate, onPart }: Exchange,
@@ -53,7 +59,7 @@ export async function exchange(
   let waits = 0;
   let hasHeard = true;
   let cancel = () => {};
-  // An answer that flows is a slow one, and would only be asked for once more.
+  // An answer that is still arriving is slow; a repeat would only cost more.
   const wait = () => {
     if (!hasHeard || waits === MAX_WAITS) return leave();
     waits += 1;
@@ -84,7 +90,7 @@ export async function exchange(
     };
     const tell = onPart && ((soFar: Result<unknown>) => callApp(environment, () => onPart(soFar)));
     const body = await bodyOf(response, onHeard, tell);
-    // A cache may answer a GET, with the date of long ago.
+    // A cache may answer a GET, with an old date.
     const dated = (date: string) => isPost && onDate(date, sentUp, cameUp);
     return readAnswer(url, response, body, dated);
   } catch (thrown) {
@@ -111,7 +117,7 @@ async function bodyOf(
   });
 }
 
-/** Reads the body, and says when something of it comes. */
+/** Reads the body, and reports when data arrives. */
 async function textOf(response: Response, onHeard: () => void): Promise<string> {
   let text = '';
   onHeard();
@@ -140,14 +146,14 @@ function readAnswer(
   body: unknown,
   dated: (date: string) => void,
 ): Result<unknown> {
-  // A platform that follows makes a GET of it, without what was sent.
+  // A platform that follows the redirect makes a GET of it, without the body.
   if (redirected && !Object(body).data) return failed(redirectedError(url, address));
   const requestId = headers.get('x-request-id');
   const retryAfter = secondsOf(headers.get('retry-after'));
   if (!isObject(body) || !('data' in body || Array.isArray(body.errors))) {
     return failed(serverError(notGraphQL(url, status), requestId, retryAfter));
   }
-  // Each answer of this server is named, which those of portals and of caches are not.
+  // Each answer of this server has a request id, which those of portals and caches lack.
   const date = headers.get('date');
   if (date && requestId && !Number(headers.get('age'))) dated(date);
   const result = resultOf(body, requestId, retryAfter);
@@ -162,8 +168,8 @@ function redirectedError(url: string, address: string): TradingGraphError {
   return serverError({ message, extensions }, null);
 }
 
-// The service answers nothing but GraphQL: this is the page of a proxy or a portal, which says nothing of the token and passes at some
-// time, or the address is a wrong one.
+// The service answers nothing but GraphQL: this is the page of a proxy or a portal, which says nothing about the token and
+// is temporary, or the address is wrong.
 function notGraphQL(url: string, status: number): WireError {
   const isPassing = status >= 500 || [408, 425, 429].includes(status);
   const question = isPassing ? '.' : `: is ${url} its endpoint?`;

@@ -1,6 +1,6 @@
 import { TradingGraphError } from '../errors.ts';
 
-/** An error as GraphQL answers it; nothing of it is certain, since anything may stand between client and server. */
+/** An error as GraphQL answers it. Every property has to be checked, because a proxy may have answered. */
 export interface WireError {
   readonly message?: unknown;
   readonly path?: readonly (string | number)[];
@@ -33,7 +33,7 @@ export function networkError(message: string, cause?: unknown): TradingGraphErro
   return new TradingGraphError(message, { code: 'NETWORK', retryable: true, cause });
 }
 
-/** Nothing was answered, which says less than any answer. */
+/** No answer came, which says less than any answer. */
 export function lateError(cause?: unknown, message = 'No answer came in time.'): TradingGraphError {
   const details = { code: 'NETWORK', retryable: true, extensions: { late: true }, cause };
   return new TradingGraphError(message, details);
@@ -78,7 +78,7 @@ export function abortedError(): TradingGraphError {
   return new TradingGraphError('The request was aborted.', { code: 'ABORTED', retryable: false });
 }
 
-/** Converts what was thrown to a TradingGraphError. */
+/** Converts a thrown value to a TradingGraphError. */
 export function asTradingGraphError(thrown: unknown): TradingGraphError {
   if (thrown instanceof TradingGraphError) return thrown;
   return networkError(messageOf(thrown), thrown);

@@ -1,8 +1,8 @@
 import { TradingGraphError } from '../errors.ts';
 
 /**
- * The variables as JSON writes them now, since the caller's object may change before they leave. Throws where it cannot, and where
- * a number is not finite: it would be written as null, which says something else than was meant.
+ * The variables as JSON at this moment, because the caller's object may change before they are sent. Throws if JSON cannot
+ * write them, and for a number that is not finite, which JSON would turn into null.
  */
 export function sentVariables(variables: unknown): unknown {
   if (variables === undefined) return undefined;
@@ -25,7 +25,7 @@ export function sentVariables(variables: unknown): unknown {
   return JSON.parse(text);
 }
 
-/** An input that cannot be sent as it is, by the path of its part. */
+/** The error for an input that cannot be sent, with the path of its part. */
 export function unsendable(argument: string, why = 'cannot be sent as it is'): TradingGraphError {
   return new TradingGraphError(`${argument} ${why}`, {
     code: 'BAD_USER_INPUT',

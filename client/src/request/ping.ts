@@ -1,2 +1,2 @@
-/** Any answer shows that the connection works, and its `Date` has the server's time. */
+/** Any answer shows that the connection works, and its `Date` gives the server's time. */
 export const PING = '{__typename}';

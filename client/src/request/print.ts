@@ -1,8 +1,8 @@
 import type { ASTNode, DirectiveNode, SelectionSetNode } from 'graphql';
 
 /**
- * The text of a document by its definitions, because its source may be a whole file's, or lack fragments that were added.
- * graphql's own `print` would bring much of that package into each app.
+ * The text of a document from its definitions, because its source may be a whole file, or lack fragments that were added.
+ * graphql's own `print` would add much of that package to each app.
  */
 export function print(node: ASTNode): string {
   switch (node.kind) {
@@ -64,7 +64,7 @@ function end({ directives, selectionSet }: Ended): string {
   return `${all(directives, '')}${selectionSet ? print(selectionSet) : ''}`;
 }
 
-/** The nodes between brackets; nothing where there are none. */
+/** The nodes between brackets; empty if there are none. */
 function all(nodes: readonly ASTNode[] | undefined, between: string, brackets = ''): string {
   const [open = '', close = ''] = brackets;
   return nodes?.length ? `${open}${nodes.map(print).join(between)}${close}` : '';

@@ -37,18 +37,18 @@ interface Request {
   readonly repeats: boolean;
   readonly method: 'GET' | 'POST';
   readonly signal: AbortSignal;
-  /** The time of all attempts. An answer that flows may come later. */
+  /** The time of all attempts. An answer that is still arriving may take longer. */
   readonly time: Deadline;
 }
 
 const TRIES = 5;
 const QUERY_TIMEOUT_MS = 30_000;
-/** A silent line may be a dead one: in the other half of the time the query goes over a new one. */
+/** A silent connection may be dead: in the other half of the time the query is sent over a new one. */
 const QUERY_ATTEMPT_MS = 15_000;
 // Longer than the server's own deadline of an order.
 const MUTATION_TIMEOUT_MS = 60_000;
 
-/** Requests over HTTP: with a token that is renewed once, and repeated where that does no harm. */
+/** Requests over HTTP, with a token that is renewed once, and with repeats where they are safe. */
 export class Requests {
   readonly #options: RequestsOptions;
   readonly #underWay = new Set<AbortController>();
@@ -75,7 +75,7 @@ export class Requests {
     this.#underWay.add(abort);
     try {
       const document = requestedDocument(operation);
-      // The app says that a document of an id is a query by asking for repeats; what a text is it says itself.
+      // With a trusted document the app says by `repeats` that it is a query; a text says it itself.
       const isMutation = 'query' in document && mayMutate(document);
       const repeats = !isMutation && (options.repeats ?? !mayMutate(document));
       const method = 'documentId' in document && repeats ? 'GET' : 'POST';
@@ -94,7 +94,7 @@ export class Requests {
       const usualMs = repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
       const wholeMs = options.timeoutMs === 0 ? 0 : options.timeoutMs || usualMs;
       const { environment } = this.#options;
-      // A page that a server prerenders must not ask for the date before its first request.
+      // A prerendered page must not read the date before its first request.
       const undated = { ...environment, now: () => environment.uptime() };
       const result = await withinTime(undated, wholeMs, abort.signal, (time) =>
         this.#untilSettled({ ...request, time }),
@@ -155,7 +155,7 @@ export class Requests {
     return isWhollyRefused(second) ? failed(error) : second;
   }
 
-  /** Whether the token need not be asked about: the app has not said that it may be another account's. */
+  /** Whether the token's account need not be asked: the app has not announced another account. */
   #isSure(signIn: SignIn, isRenewed: boolean): boolean {
     return signIn === this.#options.signIn() && !(isRenewed && signIn.login !== null);
   }

@@ -5,7 +5,7 @@ import { withinTime } from './deadline.ts';
 import { asTradingGraphError, disposedError, networkError, signedOutError } from './failures.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** Asks the app for its token; with `force` for a new one, since the last was refused. */
+/** Asks the app for its token; with `force` for a new one, because the last was refused. */
 export type TokenSource = (options: {
   readonly force: boolean;
 }) => string | null | undefined | Promise<string | null | undefined>;
@@ -28,13 +28,13 @@ const COOL_DOWN_MS = 5_000;
 const MAX_COOL_DOWN_MS = 60_000;
 const DEADLINE_MS = 30_000;
 const SILENT = '`token` has not answered in 30 s: its own requests have to be `anonymous`.';
-/** Said where a client on a server meets a second user. */
+/** The error of a client on a server that meets a second user. */
 export const ONE_USER: string =
   'A client is for one user: a server makes one for each request by `forRequest`; a program of one user sets `environment: { isServer: false }`.';
 const NO_TEXT = '`token` gives no text.';
 
 /**
- * The tokens of the app. All requests that wait share one question, and one renewal where the server refuses a token.
+ * The tokens of the app. All waiting requests share one call of the app, and one renewal if the server refuses a token.
  */
 export class Tokens {
   readonly #options: TokensOptions;
@@ -43,15 +43,15 @@ export class Tokens {
   /** Aborted when the app is asked again, so that no request waits for an outdated answer. */
   #question = new AbortController();
   #current: string | null = null;
-  /** The last tokens that were refused, oldest first; asking without force may bring them again. */
+  /** The last refused tokens, oldest first; the app may return them again without `force`. */
   #refused: readonly string[] = [];
   #isSignedOut = false;
   #failure: { readonly error: TradingGraphError; readonly until: number } | null = null;
   #failures = 0;
   #isDisposed = false;
-  /** The renewals of callers on a server, by the token that was refused, whose owner alone can have had it. */
+  /** The renewals of callers on a server, by the refused token, which only its owner can have. */
   #renewals = new Map<string, Promise<string>>();
-  /** The token that was given last on a server; null once it was said that they are several users'. */
+  /** The last token on a server; null once the tokens turned out to be several users'. */
   #given: string | null | undefined;
 
   constructor(options: TokensOptions) {
@@ -60,7 +60,7 @@ export class Tokens {
     this.#source = environment.isServer ? (asked) => this.#compared(asked) : source;
   }
 
-  /** The same, but where the process may serve other users too: there no answer to one request is another's. */
+  /** The same for a process that may serve other users too: there no answer of the app is shared between requests. */
   forCaller(): Tokens {
     if (!this.#options.environment.isServer) return this;
     const { onToken } = this.#options;
@@ -71,14 +71,14 @@ export class Tokens {
         this.#isSignedOut = false;
         onToken(token);
       },
-      // Callers that are refused together are one sign-out.
+      // Callers whose tokens are refused together are one sign-out.
       onSignedOut: (error) => this.#signOut(error),
     });
     own.#renewals = this.#renewals;
     return own;
   }
 
-  /** Whether a server has given tokens that may be several users'. */
+  /** Whether a server's tokens turned out to be several users'. */
   get areOfSeveral(): boolean {
     return this.#given === null;
   }
@@ -91,7 +91,7 @@ export class Tokens {
     return token;
   }
 
-  /** The token to send. Rejects with `SIGNED_OUT`, or with a retryable error where the app could not say. */
+  /** The token to send. Rejects with `SIGNED_OUT`, or with a retryable error if the app's function failed. */
   async get(): Promise<string> {
     this.#throwIfDisposed();
     // All requests wait for the renewal that is under way.
@@ -101,7 +101,7 @@ export class Tokens {
   /** Asks again, because the answer under way may be the former user's. */
   async changed(): Promise<string> {
     this.#throwIfDisposed();
-    // It may be another account's, and takes no refused one's place any more.
+    // It may be another account's, and does not replace a refused one.
     this.#current = null;
     this.#given &&= undefined;
     return this.#taken(this.#ask(false));
@@ -111,7 +111,7 @@ export class Tokens {
   async renewed(refused: string): Promise<string> {
     this.#throwIfDisposed();
     if (this.#asking?.force) return await this.#asking.token;
-    // Another request has had the token renewed meanwhile.
+    // Another request has renewed the token meanwhile.
     if (this.#current !== null && this.#current !== refused) return this.#current;
     this.#throwInCoolDown();
     this.#noteRefused(refused);
@@ -122,7 +122,7 @@ export class Tokens {
     return this.#current;
   }
 
-  /** Signs out, since the server has refused the renewed token as well, unless another one has taken its place. */
+  /** Signs out, because the server has refused the renewed token as well, unless another one has replaced it. */
   refusedAgain(token: string): TradingGraphError {
     if (token !== this.#current && !this.#isSignedOut)
       return networkError('Another token has taken the place of the refused one.');
@@ -135,7 +135,7 @@ export class Tokens {
     return error;
   }
 
-  /** Notes that the server has taken the token. */
+  /** Notes that the server has accepted the token. */
   accepted(token: string): void {
     if (token !== this.#current) return;
     this.#failures = 0;
@@ -195,7 +195,7 @@ export class Tokens {
       if (force) this.#coolDown(answer);
       throw answer;
     }
-    // An app may give it as a header has it, or as a file does, with the line's end.
+    // The app may return it with `Bearer`, or with a line end from a file.
     const token = typeof answer === 'string' ? answer.replace(/^\s*bearer\s|\s/gi, '') : answer;
     // An app may forget to return its token, which would then be sent as `Bearer undefined`.
     if (typeof token !== 'string' || token === '' || (force && this.#refused.includes(token))) {
@@ -205,17 +205,17 @@ export class Tokens {
       throw error;
     }
     if (!this.#refused.includes(token)) {
-      // A token that was not asked for by force may be another account's: the refused ones say nothing of it.
+      // A token that was not forced may be another account's: the refused ones do not count for it.
       if (!force) this.#refused = [];
       this.#take(token);
     }
     return token;
   }
 
-  /** An app that never answers would block everything that waits for a token. */
+  /** An app that never answers would block all requests that wait for a token. */
   #call(force: boolean, overtaken: AbortSignal): Promise<string | null | undefined> {
     const { environment } = this.#options;
-    // A request of the app's that asks for a token here joins the question, and asks none of its own.
+    // A request that the app's own function makes joins the present call, and starts no other.
     const asking = Promise.resolve().then(() => this.#source({ force }));
     return withinTime(environment, DEADLINE_MS, overtaken, ({ signal }) =>
       untilAborted(asking, signal, () => networkError(SILENT)),
@@ -228,7 +228,7 @@ export class Tokens {
       this.#current = token;
       this.#failure = null;
     }
-    // The same token is announced as well, because the question whose it is may have failed.
+    // The same token is announced as well, because the question for its account may have failed.
     this.#options.onToken(token);
   }
 

@@ -1,6 +1,6 @@
 import type { ClientStorage } from '../storage.ts';
 
-/** The methods that are used of React Native's `@react-native-async-storage/async-storage`. */
+/** The methods of React Native's `@react-native-async-storage/async-storage` that are used. */
 export interface AsyncStorageLike {
   getItem(key: string): Promise<string | null>;
   setItem(key: string, value: string): Promise<void>;
@@ -13,7 +13,7 @@ const ENTRY = 'trading-graph:entry:';
 /** Begins each text, also those of earlier versions. */
 const MARK = '=';
 
-/** Keeps texts in React Native's AsyncStorage. Throws a TypeError where it is no such storage. */
+/** Keeps texts in React Native's AsyncStorage. Throws a TypeError for any other object. */
 export function asyncStorage(storage: AsyncStorageLike): ClientStorage {
   const given = Object(storage) as Partial<AsyncStorageLike>;
   const lacking = METHODS.find((name) => typeof given[name] !== 'function');

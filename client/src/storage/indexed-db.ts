@@ -8,16 +8,15 @@ export interface IndexedDbOptions {
 
 const STORE = 'texts';
 const VERSION = 1;
-// Some versions of Safari leave a first `open` without any answer.
+// Some versions of Safari never answer a first `open`.
 const OPEN_TIMEOUT_MS = 10_000;
 
 /**
- * Keeps texts in a database of the browser, which is opened when it is first used. All tabs of the origin share it.
- * Where the browser refuses the database, as some do in private windows, each call rejects. Throws a TypeError without a
- * name.
+ * Keeps texts in a database of the browser, which is opened at its first use. All tabs of the origin share it. If the
+ * browser refuses the database, as some do in private windows, each call rejects. Throws a TypeError without a name.
  */
 export function indexedDb({ name }: IndexedDbOptions): ClientStorage {
-  // A name that is forgotten would be a database that is called `undefined`.
+  // A missing name would open a database that is called `undefined`.
   if (typeof name !== 'string' || name === '') {
     throw new TypeError("indexedDb({ name }): the name must be a text, as in { name: 'trading' }.");
   }
@@ -59,7 +58,7 @@ class Database {
     try {
       return await carriedOut(database, mode, request);
     } catch {
-      // The browser may close a connection by itself, and not always say so: its transactions fail.
+      // The browser may close a connection without an event: then its transactions fail.
       if (this.#opening === opening) this.#opening = null;
       database.close();
       return carriedOut(await this.#open(), mode, request);
@@ -78,7 +77,7 @@ class Database {
   }
 }
 
-/** Resolves when the transaction is complete, which for a write means that it is on the disk. */
+/** Resolves when the transaction is complete. For a write that means that it is on the disk. */
 function carriedOut<T>(
   database: IDBDatabase,
   mode: IDBTransactionMode,

@@ -3,11 +3,11 @@ import type { SocketTransport } from './socket-transport.ts';
 export type ConnectionState =
   | { readonly name: 'idle' }
   | { readonly name: 'waiting'; readonly cancel: () => void }
-  /** The token is asked for. */
+  /** The token is being asked for. */
   | { readonly name: 'preparing' }
   | TransportState;
 
-/** There is a transport, which carries subscriptions even before it is acknowledged. */
+/** There is a transport, which takes subscriptions even before it is acknowledged. */
 export interface TransportState {
   readonly name: 'opening' | 'open';
   readonly transport: SocketTransport;

@@ -25,18 +25,18 @@ export interface ConnectionOptions {
   readonly onToken: (token: string) => void;
   /** Called when it has no subscriptions any more. */
   readonly onEnded: () => void;
-  /** Finds out why no transport opens: where requests fail too, their error says it. */
+  /** Finds out why no transport opens: if requests fail too, their error is the reason. */
   readonly diagnose: (error: TradingGraphError) => Promise<TradingGraphError>;
 }
 
-/** The code of a socket that was never closed by the server. */
+/** The code of a socket that was not closed by the server. */
 const ABNORMAL_CLOSURE = 1006;
-/** So many transports that were refused in a row are no accident. */
+/** After this many refused transports in a row the server counts as unreachable. */
 const UNREACHABLE_AFTER = 2;
-// A server that closes sockets right after their first data would be hammered.
+// Keeps a server that closes sockets right after their first data from being overloaded.
 const SHORT_LIFE_MS = 2_000;
 const INSTANT_RETRY_MS = 1_000;
-// A token that is refused later than that was a good one, and has ended.
+// A token that is refused later than this was valid, and has ended.
 const NEW_TOKEN_MS = 60_000;
 
 /** Keeps a transport open while there are subscriptions, and carries them from a lost transport to the next. */
@@ -46,7 +46,7 @@ export class Connection {
   #state: ConnectionState = IDLE;
   /** Distinguishes the current attempt from those given up. */
   #attempt = 0;
-  /** Lost transports since the last data, which alone shows that a transport is of use. */
+  /** Lost transports since the last data. Only data shows that a transport works. */
   #failures = 0;
   #failedHandshakes = 0;
   /** The token that took a refused one's place, and when; null once it has brought data. */

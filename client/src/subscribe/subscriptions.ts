@@ -38,7 +38,7 @@ export class Subscriptions {
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
     const { environment, url, tokens, onToken, heartbeatMs } = options;
-    // An app may give the class of a platform that has none.
+    // An app may give a class on a platform without WebSockets.
     const WebSocket = environment.WebSocket ?? null;
     this.#connection =
       WebSocket &&
@@ -117,14 +117,14 @@ export class Subscriptions {
     });
   }
 
-  /** No listener is left where nothing is subscribed to. */
+  /** Removes the platform's listeners when no subscription is left. */
   #rest(): void {
     this.#unlisten?.();
     this.#unlisten = null;
     this.#isPaused = false;
   }
 
-  /** A mistake that requests meet as well has their text. Where they are answered, sockets alone are refused. */
+  /** If a request fails too, its error is the better explanation. If it is answered, only sockets are refused. */
   async #diagnose(error: TradingGraphError): Promise<TradingGraphError> {
     const { signal } = this.#disposal;
     const options = { anonymous: true, repeats: false, timeoutMs: DIAGNOSIS_MS, signal };

@@ -4,24 +4,24 @@ export interface WatchdogOptions {
   readonly environment: Environment;
   /** The longest time between two events, as agreed with the server. */
   readonly heartbeatMs: number;
-  /** Asks for a sign of life. */
+  /** Sends a ping. */
   readonly ask: () => void;
   readonly onDead: () => void;
 }
 
-/** The time after an overdue heartbeat in which the transport is asked, and that which it has for an answer. */
+/** The time after an overdue heartbeat until the ping, and the time for its answer. */
 const LATE_MS = 5_000;
 const ANSWER_MS = 5_000;
-/** The shortest silence after which a line that was lively is asked. */
+/** The shortest silence after which a lively connection gets a ping. */
 const SOON_MS = 5_000;
-// Events travel for different times. Somebody who comes back looks at the list: one overdue heartbeat is enough.
+// Events take different times. After a return to the app one overdue heartbeat is enough.
 const OVERDUE_MS = 1_000;
 // Timers stand still while a machine sleeps, so that a single long one would find a dead transport late.
 const CHECK_MS = 5_000;
 
 /**
- * Notices a dead transport, because a platform may never say that a connection is gone. The next ping follows the transport's own
- * pace: four times the last pause, 5 s at least, and 5 s after an overdue heartbeat at most.
+ * Notices a dead transport, because a platform may never report a lost connection. The next ping follows the transport's
+ * own pace: after four times the last pause, 5 s at least, and 5 s after an overdue heartbeat at most.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
@@ -45,7 +45,7 @@ export class Watchdog {
     this.#isAnswered = true;
   }
 
-  /** Asks at once, as after a return; false where a heartbeat is overdue. */
+  /** Sends a ping at once, as after a return; false if a heartbeat is overdue. */
   check(): boolean {
     if (this.#silentMs > this.#options.heartbeatMs + OVERDUE_MS) return false;
     this.#doubt();
@@ -65,13 +65,13 @@ export class Watchdog {
     );
   }
 
-  /** The silence after which the transport is asked. */
+  /** The silence after which a ping is sent. */
   get #patienceMs(): number {
     const { heartbeatMs } = this.#options;
     return Math.min(heartbeatMs + LATE_MS, Math.max(SOON_MS, 4 * this.#lastPauseMs));
   }
 
-  /** A transport is not taken for dead because the machine slept: it has the time for an answer all the same. */
+  /** After a sleep of the machine the transport still gets the time for an answer. */
   #doubt(): void {
     const { environment, ask, onDead } = this.#options;
     this.#cancel();

@@ -8,7 +8,7 @@ export interface FakeOptions extends FakeMarketOptions {
   readonly client?: Partial<ClientOptions>;
 }
 
-/** A client with the market and the network that a test sets. */
+/** A client, with the market and the network that a test controls. */
 export interface Fake {
   readonly client: Client;
   readonly market: FakeMarket;
@@ -16,7 +16,7 @@ export interface Fake {
   open(): Client;
 }
 
-/** A client for tests of components: the real one, before a market that the test moves, without a server and without timers. */
+/** A client for tests of components: the real one, with a market that the test moves, without a server and without timers. */
 export function fakeClient({ client: options = {}, ...own }: FakeOptions = {}): Fake {
   const network = new FakeNetwork();
   const market = new FakeMarket(network, own);

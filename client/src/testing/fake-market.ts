@@ -8,26 +8,26 @@ import type { FakeNetwork, FakeRequest, FakeServer, FakeSubscription } from './f
 import { settled } from './fake-time.ts';
 import { selectedFields, selectedOf } from './selected-fields.ts';
 
-/** The market's state at the start. A property that is left out is not known: nothing comes of it until the test says it. */
+/** The market's state at the start. A property that is left out is unknown until the test sets it. */
 export interface FakeMarketOptions {
   /** Rows by the fields that matter; the others are null. */
   readonly positions?: readonly (Partial<Position> & Pick<Position, 'id'>)[];
   readonly orders?: readonly (Partial<PendingOrder> & Pick<PendingOrder, 'id'>)[];
   readonly session?: Partial<AccountFigures>;
-  /** The data of the app's own queries and mutations; what it gives none for waits for `answer`. */
+  /** The data of the app's own queries and mutations. An operation without data waits for `answer`. */
   readonly data?: (
     query: string,
     variables: Readonly<Record<string, unknown>>,
   ) => object | undefined;
 }
 
-/** An answer of the service to what an app asks by itself: data, or errors by their codes, or both. */
+/** An answer of the service to the app's own request: data, or errors by their codes, or both. */
 export interface FakeResult {
   readonly data?: object | null;
   readonly errors?: readonly { readonly code: string; readonly message?: string }[];
 }
 
-/** The end of a token: the app gets another one, one that is refused too, none, the same, or an error. */
+/** What the app returns when its token ends: another one, one that is refused too, none, the same, or an error. */
 export type Renewal = 'another' | 'refused' | 'none' | 'same' | 'fails' | 'waits';
 
 type Step = Readonly<Record<string, unknown>>;
@@ -37,10 +37,10 @@ const NOTHING = 'The client sends nothing that could be answered.';
 const LONGEST_MS = 70_000;
 const REFUSED = { code: 'UNAUTHENTICATED', retryable: false };
 const ORDER = /order: (?:place|void)/;
-/** The client's own subscriptions, which are answered by what the market does. */
+/** The client's own subscriptions, which the market's changes answer. */
 const OWN_LISTS = ['accountChanges', 'positionChanges'];
 
-/** The service and its gateway, as a test wants them: each of its functions resolves when the client has said what it says to it. */
+/** The service and its gateway, controlled by a test. Each function resolves when the client has handled its effects. */
 export class FakeMarket implements FakeServer {
   readonly network: FakeNetwork;
   /** Requests that have no answer yet, oldest first. */
@@ -60,7 +60,7 @@ export class FakeMarket implements FakeServer {
   #positions: readonly Position[];
   #orders: readonly object[] | undefined;
   readonly #prices = new Map<string, number>();
-  /** The orders that have come, by their keys, and what the gateway has said of them; an unknown outcome may become known. */
+  /** The orders that have arrived, by their keys, with the gateway's answers; an unknown outcome may become known. */
   readonly #placings = new Map<string, { input?: unknown; outcome?: object }>();
   #version = 0;
 
@@ -84,12 +84,12 @@ export class FakeMarket implements FakeServer {
     return token;
   };
 
-  /** The input of the order that waits for its answer; null where none does. */
+  /** The input of the order that waits for its answer; null if there is none. */
   get order(): Readonly<Record<string, unknown>> | null {
     return (this.#waitingFor(ORDER)?.variables.input ?? null) as typeof this.order;
   }
 
-  /** Moves the price of a symbol, and the profit of its positions as far as they say from where. */
+  /** Moves the price of a symbol, and the profit of its positions if they have an opening price. */
   move(symbol: string, price: number): Promise<void> {
     this.#prices.set(symbol, price);
     return this.change(
@@ -106,7 +106,7 @@ export class FakeMarket implements FakeServer {
     );
   }
 
-  /** Changes positions, or opens those of other ids. */
+  /** Changes positions, or opens those with new ids. */
   change(...rows: readonly (Partial<Position> & Pick<Position, 'id'>)[]): Promise<void> {
     const known = new Map(this.#positions.map((row) => [row.id, row]));
     for (const row of rows)
@@ -128,7 +128,7 @@ export class FakeMarket implements FakeServer {
     for (const request of this.waiting) request.isOver = true;
   }
 
-  /** The gateway does not answer the service any more, or does again. */
+  /** The gateway stops answering the service, or with false answers again. */
   delay(isDelayed = true): Promise<void> {
     return this.#tell({ status: isDelayed ? 'DELAYED' : 'LIVE' });
   }
@@ -148,8 +148,8 @@ export class FakeMarket implements FakeServer {
   }
 
   /**
-   * The order that is under way is placed; where none is, the one that comes next. At the market it opens a position of this
-   * number, at the price of the last `move`; with a price it is among the pending orders.
+   * Accepts the order that is under way, or else the next one. At the market it opens a position with this number, at the
+   * price of the last `move`; with a price it becomes a pending order.
    */
   async accept(orderId: string = this.#nextId()): Promise<void> {
     const { variables } = await this.#next(ORDER);
@@ -174,11 +174,11 @@ export class FakeMarket implements FakeServer {
     return this.#end({ __typename: 'OrderOutcomeUnknown', sentAt });
   }
 
-  /** Its answer is lost: the ticket says so at once, and the next function says what comes of the client's question. */
+  /** Loses its answer: the ticket reports that at once, and the next function answers the client's question. */
   async lose(): Promise<void> {
     (await this.#next(ORDER)).lose();
     await settled();
-    // The client waits before it asks again; no test has to.
+    // The client waits before it asks again; a test does not.
     await this.network.time.pass(LONGEST_MS, () => this.#waitingFor(ORDER) !== undefined);
   }
 
@@ -189,8 +189,8 @@ export class FakeMarket implements FakeServer {
   }
 
   /**
-   * Answers what the app asks by itself: the oldest request that waits, or else sends the event of its subscription. An array
-   * is an answer in parts, as `@defer` has it, or several events. With a name it is what has that name in its document.
+   * Answers the app's own operation: the oldest waiting request, or else an event of its subscription. An array is an
+   * answer in parts, as with `@defer`, or several events. A name selects the operation with that name in its document.
    */
   async answer(answer: FakeResult | readonly FakeResult[], name = ''): Promise<void> {
     const isNamed = ({ query }: { readonly query: string }) => query.includes(name);
@@ -209,7 +209,7 @@ export class FakeMarket implements FakeServer {
     await settled();
   }
 
-  /** The token ends: what is open with it is refused. */
+  /** Ends the token: open requests and sockets with it are refused. */
   async endToken(renewal: Renewal = 'another'): Promise<void> {
     this.renewal = renewal;
     const token = this.#token;
@@ -262,7 +262,7 @@ export class FakeMarket implements FakeServer {
     for (const name of OWN_LISTS) this.#send(subscription, name, whole);
   }
 
-  /** Sends an event as it is to what follows positions, or the account. */
+  /** Sends an event unchanged to the subscription of positions, or of the account. */
   send(event: object): void {
     for (const subscription of this.subscriptions)
       for (const name of OWN_LISTS) this.#send(subscription, name, event, (changes) => changes);
@@ -276,7 +276,7 @@ export class FakeMarket implements FakeServer {
     return token;
   }
 
-  /** The data of what is answered at once. */
+  /** The data of a request that is answered at once. */
   #dataFor({ query, token, variables }: FakeRequest): object | undefined {
     const session = { login: this.#logins.get(token) ?? null, group: 'retail' };
     if (query === PING) return { __typename: 'Query' };
@@ -368,7 +368,7 @@ export class FakeMarket implements FakeServer {
     }
   }
 
-  /** An event that has no lists of an account's is one of positions. */
+  /** An event without an account's lists is one of positions. */
   #accountEvent(event: object): object {
     if ('positions' in event) return event;
     const { upserted, closed, ticks, orders: placed, ...common } = event as Step;
@@ -396,7 +396,7 @@ export class FakeMarket implements FakeServer {
     };
   }
 
-  /** The lists as the client asks for them where no socket opens. */
+  /** The lists as the client polls them while no socket opens. */
   #polled(query: string): object | undefined {
     const { positions, session } = this.#options;
     if (positions === undefined || !query.startsWith('query Polled')) return undefined;
@@ -410,7 +410,7 @@ export class FakeMarket implements FakeServer {
   }
 }
 
-/** The orders of an event; null where it says nothing of them. */
+/** The orders of an event; null if it has none. */
 function ordersOf(rows: unknown, fetchedAt: string): object | null {
   if (!Array.isArray(rows)) return null;
   const upserted = rows.map((row) => ({ __typename: 'Order', ...row }));

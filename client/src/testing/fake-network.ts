@@ -4,7 +4,7 @@ import { parseJson } from '../request/wire-result.ts';
 import type { ClientStorage } from '../storage.ts';
 import { FakeTime, soon } from './fake-time.ts';
 
-/** The fate of a new connection: it opens, is refused with a status or closed with a code, or never answers. */
+/** The result of a new connection: it opens, is refused with a status or closed with a code, or never answers. */
 export type Handshake =
   | 'opens'
   | 'silence'
@@ -17,7 +17,7 @@ export type Handshake =
  */
 export type Reach = 'there' | 'gone' | 'dead' | 'portal';
 
-/** The parts of a request that this client gives `fetch`. */
+/** The parts of a request that this client passes to `fetch`. */
 interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -33,27 +33,27 @@ export interface FakeSubscription {
   readonly variables: Readonly<Record<string, unknown>>;
   next(payload: object): void;
   end(errors?: readonly object[]): void;
-  /** Ends the line below it: with a close code, or without a word. */
+  /** Ends the connection: with a close code, or silently. */
   cut(code?: number): void;
 }
 
 /** The server of a fake network. */
 export interface FakeServer {
-  /** A request, which is answered now or later. */
+  /** A request, which may be answered later. */
   asked(request: FakeRequest): void;
   subscribed(subscription: FakeSubscription): void;
-  /** The code with which it closes a socket of this token; null where it takes it. */
+  /** The code with which it closes a socket with this token; null if it accepts it. */
   refuses(token: string): number | null;
 }
 
-/** A platform without network, clock and disk of its own: they are what the test makes them. */
+/** A platform whose network, clock and disk are controlled by the test. */
 export class FakeNetwork {
   readonly time: FakeTime = new FakeTime();
   readonly texts: Map<string, string> = new Map();
   server: FakeServer = { asked() {}, subscribed() {}, refuses: () => null };
   reach: Reach = 'there';
   handshake: Handshake = 'opens';
-  /** The lines that were tried so far. */
+  /** The number of connections that were tried. */
   tried = 0;
   /** How much the server's clock, and this device's, are ahead of the real one. */
   serverAheadMs = 0;
@@ -64,7 +64,7 @@ export class FakeNetwork {
   store: 'works' | 'refuses' | 'silence' = 'works';
   isVisible = true;
   isOnline = true;
-  /** The lines that are open, by which the network cuts them. */
+  /** The open connections, which the network can cut. */
   readonly lines: Set<{ cut(code?: number): void }> = new Set();
   readonly #returning = new Set<(why?: 'online') => void>();
   readonly #hiding = new Set<() => void>();
@@ -80,7 +80,7 @@ export class FakeNetwork {
     return this.time.pending + this.lines.size + this.#returning.size + this.#hiding.size;
   }
 
-  /** Ends the app where it stands: nothing of it goes on. */
+  /** Ends the app at once, with all its timers and connections. */
   kill(): void {
     this.#run += 1;
     this.time.clear();
@@ -94,7 +94,7 @@ export class FakeNetwork {
     for (const listener of [...this.#hiding]) listener();
   }
 
-  /** The app is shown again, or the network is back, or is another one. */
+  /** The app is shown again, or the network is back, or has changed. */
   comeBack(why?: 'online'): void {
     if (why === undefined) this.isVisible = true;
     for (const listener of [...this.#returning]) listener(why);
@@ -110,7 +110,7 @@ export class FakeNetwork {
       now: () => STARTED_AT + this.time.uptimeMs + this.deviceAheadMs,
       uptime: () => this.time.uptimeMs,
       random: () => this.random,
-      // One user's app, also where tests run without a window.
+      // The app has one user, also if tests run without a window.
       isServer: false,
       randomId: () => {
         this.#ids += 1;
@@ -237,7 +237,7 @@ export class FakeRequest {
   /** The text, or the id of a trusted document. */
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Empty where none was sent. */
+  /** Empty without a token. */
   readonly token: string;
   /** When it left, by the server's clock. */
   readonly sentMs: number;
@@ -271,12 +271,12 @@ export class FakeRequest {
     this.text(JSON.stringify(body), more);
   }
 
-  /** An answer that is refused as a whole. */
+  /** Answers with a refusal of the whole request. */
   fail(error: object, message = 'refused'): void {
     this.answer({ errors: [{ message, extensions: error }] });
   }
 
-  /** An answer of this text, as of a portal's page. */
+  /** Answers with this text, such as a portal's page. */
   text(text: string, more: { readonly status?: number; readonly headers?: object } = {}): void {
     const { status = 200, headers } = more;
     this.isOver = true;
@@ -297,7 +297,7 @@ export class FakeRequest {
     return stream;
   }
 
-  /** An answer in parts, as a query with `@defer` has it. */
+  /** Answers in parts, as a query with `@defer` has it. */
   parts(results: readonly object[]): void {
     const stream = this.stream('multipart/mixed; boundary="-"');
     for (const [at, result] of results.entries()) {
@@ -308,7 +308,7 @@ export class FakeRequest {
     stream.end();
   }
 
-  /** No answer comes, and the device notices it; whether the request arrived is not known. */
+  /** No answer comes, and the device notices it; whether the request arrived is unknown. */
   lose(): void {
     this.isOver = true;
     this.#reject(new TypeError('Failed to fetch'));
@@ -319,7 +319,7 @@ export class FakeRequest {
   }
 }
 
-/** A body whose pieces come when the test sends them. */
+/** A body whose pieces arrive when the test sends them. */
 class FakeStream {
   readonly #pieces: Uint8Array[] = [];
   #isOver = false;

@@ -1,6 +1,6 @@
 import { fireAndForget } from '../fire-and-forget.ts';
 
-/** More than any chain of promises in the client has. */
+/** More turns than any chain of promises in the client takes. */
 const TURNS = 60;
 
 interface Timer {
@@ -8,7 +8,7 @@ interface Timer {
   readonly task: () => void;
 }
 
-/** The time of a fake client, which passes when the test says so, without timers of the platform. */
+/** The time of a fake client, which the test moves, without timers of the platform. */
 export class FakeTime {
   uptimeMs = 0;
   readonly #timers = new Set<Timer>();
@@ -21,7 +21,7 @@ export class FakeTime {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Lets so much time pass, or as much of it as it takes until the condition holds. */
+  /** Lets this time pass, or as much of it as it takes until the condition holds. */
   async pass(ms: number, isOver: () => boolean = () => false): Promise<boolean> {
     const endMs = this.uptimeMs + ms;
     for (;;) {
@@ -42,13 +42,13 @@ export class FakeTime {
     return this.#timers.size;
   }
 
-  /** Drops what waits, as the end of an app does. */
+  /** Drops all waiting tasks, as the end of an app does. */
   clear(): void {
     this.#timers.clear();
   }
 
   #next(): Timer | undefined {
-    // The one that was set first comes first of two that are due together.
+    // Of two timers that are due together the older one runs first.
     return [...this.#timers].reduce<Timer | undefined>(
       (first, each) => (first !== undefined && first.dueMs <= each.dueMs ? first : each),
       undefined,
@@ -60,12 +60,12 @@ export class FakeTime {
   }
 }
 
-/** Runs it next. A test that fakes its platform's timers, as Jest's do with `queueMicrotask`, fakes no promises. */
+/** Runs it next. A test that fakes its platform's timers, such as Jest with `queueMicrotask`, does not fake promises. */
 export function soon(task: () => void): void {
   fireAndForget(Promise.resolve().then(task));
 }
 
-/** Resolves when all that can go on without time has gone on. */
+/** Resolves when no task can continue without time passing. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await null;
 }
