@@ -1,38 +1,53 @@
 import type { Account } from '../../lib/account.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { OperatorRecords, OperatorStatus } from '../operator-records.ts';
 import { datesOf, gapReason } from '../order-gap.ts';
-import { HELD, isUnknown, type OrderRecord } from '../order-records.ts';
-import type { SettleAnswer, SettleRequest, StoredOrder } from '../settlement.ts';
+import { HELD, isUnknown, NO_TIMES, type OrderRecord, rank } from '../order-records.ts';
+import {
+  agree,
+  isSettled,
+  LATE_ANSWER_MS,
+  type SettleAnswer,
+  type SettleRequest,
+  type StoredOrder,
+} from '../settlement.ts';
 import { OrderFile } from './order-file.ts';
+import { type Row, recordOf } from './order-row.ts';
 import { OrderTable } from './order-table.ts';
-import { toFileError } from './sqlite-errors.ts';
+import { FULL, isIncomplete } from './order-tasks.ts';
 
 interface OperatorFileOptions {
   readonly path: string;
   readonly max: number;
+  readonly clock?: Pick<Clock, 'date'>;
   readonly onWarn: (message: string) => void;
 }
 
-/** The order records of a file for operators. It skips `quick_check`, since `orders hold` must be quick. */
+/** The order records of a file for operators. */
 export class OperatorFile implements OperatorRecords {
+  readonly #options: OperatorFileOptions;
   readonly #file: OrderFile;
   readonly #table: OrderTable;
 
-  constructor({ path, max, onWarn }: OperatorFileOptions) {
-    this.#file = new OrderFile({ path, mustExist: true, onWarn });
-    // A command has no gateway to ask, so that no record ends by it.
-    this.#table = new OrderTable(this.#file, { max }, () => datesOf(Date.now(), null));
+  constructor(options: OperatorFileOptions) {
+    const { path, onWarn } = options;
+    this.#options = options;
+    this.#file = new OrderFile({ path, isOperator: true, dates: this.#dates(), onWarn });
+    this.#table = new OrderTable(this.#file);
   }
 
   async find(account: Account, key: string): Promise<OrderRecord | null> {
-    return this.#read(() => this.#table.look(account, key));
+    return this.#run(() => {
+      const found = this.#table.find(account, key);
+      return found && this.#record(found);
+    });
   }
 
   async *list(account: Account | null, onlyUnknown: boolean): AsyncIterable<StoredOrder> {
-    const from = (after: number) => this.#read(() => this.#table.rows(account, after));
+    const from = (after: number) => this.#run(() => this.#table.rows(account, after));
     for (let rows = from(0); rows.length > 0; rows = from(rows.at(-1)?.n ?? 0)) {
       for (const row of rows) {
-        const record = this.#table.record(row);
+        const record = this.#record(row);
         if (!onlyUnknown || isUnknown(record)) {
           yield { account: row.account, key: row.key, record };
         }
@@ -40,27 +55,37 @@ export class OperatorFile implements OperatorRecords {
     }
   }
 
-  async settle(request: SettleRequest): Promise<SettleAnswer> {
-    return this.#change(() => this.#table.settleByHand(request));
+  async settle({ account, key, outcome }: SettleRequest): Promise<SettleAnswer> {
+    return this.#run(() => {
+      const found = this.#table.find(account, key);
+      if (found === null) return { kind: 'none' };
+      const present = this.#record(found);
+      if (rank(present.outcome) === 2) {
+        const isSame = isSettled(present.outcome) && agree(present.outcome, outcome);
+        return { kind: isSame ? 'settled' : 'known', record: present };
+      }
+      const leftMs = found.pendingUntil + LATE_ANSWER_MS - this.#file.dates.nowMs;
+      if (leftMs > 0) return { kind: 'early', leftMs };
+      this.#table.setOutcome(found, outcome, NO_TIMES);
+      return { kind: 'settled', record: { ...present, outcome, pendingMs: 0 } };
+    });
   }
 
   async status(): Promise<OperatorStatus> {
-    return this.#read(() => {
+    return this.#run(() => {
       const { records, held, lossUntil } = this.#file.state;
-      const full = this.#table.isFull() ? 'all order records are in use' : null;
-      const gap = this.#table.isIncomplete() ? gapReason('the order records', lossUntil) : null;
+      const full = this.#table.isFull(this.#options.max) ? FULL : null;
+      const gap = isIncomplete(this.#file) ? gapReason('the order records', lossUntil) : null;
       return { held: records, refusedFor: held === 1 ? `orders are ${HELD}` : full, gap };
     });
   }
 
   async declareIncomplete(): Promise<void> {
-    this.#change(() => this.#file.lose());
+    this.#run(() => this.#file.lose());
   }
 
   async hold(toHold: boolean): Promise<void> {
-    this.#change(() => {
-      this.#file.state.held = toHold ? 1 : 0;
-    });
+    this.#run(() => this.#file.update({ held: toHold ? 1 : 0 }));
   }
 
   readonly copyTo = async (path: string): Promise<number> => {
@@ -72,21 +97,17 @@ export class OperatorFile implements OperatorRecords {
     this.#file.close();
   }
 
-  /** Where the file lacks writes that this command has seen, the loss is recorded first. */
-  #read<T>(work: () => T): T {
-    try {
-      const read = this.#file.read(() => ({ value: work() }));
-      return read === null ? this.#file.change(work) : read.value;
-    } catch (error) {
-      throw toFileError(error);
-    }
+  #run<T>(work: () => T): T {
+    return this.#file.change(this.#dates(), work);
   }
 
-  #change<T>(work: () => T): T {
-    try {
-      return this.#file.change(work);
-    } catch (error) {
-      throw toFileError(error);
-    }
+  /** A command has no gateway to ask, so that no record ends by it. */
+  #dates() {
+    const { clock = systemClock } = this.#options;
+    return datesOf(clock.date(), null);
+  }
+
+  #record(row: Row): OrderRecord {
+    return recordOf(row, this.#file.dates.nowMs);
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 
 /** The state of an order file at its newest commit. */
 export interface Mark {
@@ -35,8 +35,6 @@ export class OrderMark {
     const present = this.read();
     if (present !== null && present.writes >= writes) return;
     writeSync(this.#descriptor, `${`${writes} ${inode}`.padEnd(BYTES - 1)}\n`, 0);
-    // A mark of an earlier version is longer.
-    if (present === UNREADABLE) ftruncateSync(this.#descriptor, BYTES);
   }
 
   close(): void {

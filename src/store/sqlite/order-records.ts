@@ -19,8 +19,9 @@ import {
 } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
 import { BatchThread } from './batch-thread.ts';
-import { OrderBatches, type Task, type TaskName } from './order-batches.ts';
-import type { OrderTable } from './order-table.ts';
+import { type BatchAnswer, OrderBatches, type Task, type TaskName } from './order-batches.ts';
+import type { OrderTasks } from './order-tasks.ts';
+import { toError } from './refusal.ts';
 
 interface SqliteOrderRecordsOptions extends RecordBounds {
   /** `:memory:` is a store that ends with its process. */
@@ -35,7 +36,6 @@ interface Waiting extends PromiseWithResolvers<unknown> {
   readonly task: Task;
 }
 
-const IN_MEMORY = ':memory:';
 const CHECK_MS = 1_000;
 // The file is given up earlier where it is locked, but nothing ends a system call that hangs.
 const PATIENCE_MS = 5_000;
@@ -52,29 +52,23 @@ const TOO_LATE = 'the order records take too long to answer';
 export async function openSqliteOrderRecords(
   options: SqliteOrderRecordsOptions,
 ): Promise<OrderRecords> {
-  if (options.path === IN_MEMORY) return createMemoryOrderRecords(options);
-  const { clock, gatewaySkewMs: _, ...of } = options;
-  const thread = new BatchThread({ ...of, nowMs: clock.date() });
-  const { status } = await thread.opened();
-  return new SqliteOrderRecords(options, thread, status);
+  if (options.path === ':memory:') return openInlineOrderRecords(options);
+  const thread = new BatchThread(fileOptions(options));
+  return new SqliteOrderRecords(options, thread, await thread.opened());
 }
 
-/** The same store without a disk to wait for, and so without a thread. */
-export function createMemoryOrderRecords(
-  options: Omit<SqliteOrderRecordsOptions, 'path'>,
-): OrderRecords {
-  return openInlineOrderRecords({ ...options, path: IN_MEMORY });
-}
-
-/** Order records that wait for the disk in the thread of their caller. */
+/** Order records that work in the thread of their caller: in memory there is no disk to wait for. */
 export function openInlineOrderRecords(options: SqliteOrderRecordsOptions): OrderRecords {
-  const { clock, gatewaySkewMs: _, ...of } = options;
-  const batches = new OrderBatches({ ...of, nowMs: clock.date() });
-  return new SqliteOrderRecords(options, batches, batches.status);
+  const batches = new OrderBatches(fileOptions(options));
+  return new SqliteOrderRecords(options, batches, batches.answerOf([]));
+}
+
+function fileOptions({ clock, gatewaySkewMs: _, onWarn: __, ...of }: SqliteOrderRecordsOptions) {
+  return { ...of, nowMs: clock.date() };
 }
 
 class SqliteOrderRecords implements OrderRecords {
-  readonly #options: Pick<SqliteOrderRecordsOptions, 'clock' | 'gatewaySkewMs'>;
+  readonly #options: SqliteOrderRecordsOptions;
   readonly #batches: BatchThread | OrderBatches;
   /** Tasks that are queued during one batch form the next. */
   readonly #queue: Waiting[] = [];
@@ -84,13 +78,14 @@ class SqliteOrderRecords implements OrderRecords {
   #cancelCheck = () => {};
 
   constructor(
-    options: Pick<SqliteOrderRecordsOptions, 'clock' | 'gatewaySkewMs'>,
+    options: SqliteOrderRecordsOptions,
     batches: BatchThread | OrderBatches,
-    status: RecordsStatus,
+    { status, warnings }: BatchAnswer,
   ) {
     this.#options = options;
     this.#batches = batches;
     this.#status = status;
+    for (const warning of warnings) options.onWarn(warning);
     if (batches instanceof BatchThread) this.#checkLater();
   }
 
@@ -142,8 +137,8 @@ class SqliteOrderRecords implements OrderRecords {
 
   async #ask<Name extends TaskName>(
     name: Name,
-    ...args: Parameters<OrderTable[Name]>
-  ): Promise<ReturnType<OrderTable[Name]>> {
+    ...args: Parameters<OrderTasks[Name]>
+  ): Promise<ReturnType<OrderTasks[Name]>> {
     if (this.#isClosed) throw new RecordsUnavailableError('the order records are closed');
     // What became of an order waits for as long as it takes.
     const isOutcome = name === 'settle' || name === 'release';
@@ -151,7 +146,7 @@ class SqliteOrderRecords implements OrderRecords {
     const waiting = { task: { name, args } as Task, ...Promise.withResolvers<unknown>() };
     this.#queue.push(waiting);
     this.#running ??= this.#runAll();
-    return (await waiting.promise) as ReturnType<OrderTable[Name]>;
+    return (await waiting.promise) as ReturnType<OrderTasks[Name]>;
   }
 
   async #runAll(): Promise<void> {
@@ -163,20 +158,24 @@ class SqliteOrderRecords implements OrderRecords {
   }
 
   async #run(batch: readonly Waiting[]): Promise<void> {
-    const { clock, gatewaySkewMs } = this.#options;
+    const { clock, gatewaySkewMs, onWarn } = this.#options;
     const tasks = batch.map(({ task }) => task);
     const skewMs = gatewaySkewMs?.() ?? null;
     try {
       const nowMs = clock.date();
-      const { answers, status } = await this.#batches.run({ tasks, skewMs, nowMs });
+      const { answers, status, warnings } = await this.#batches.run({ tasks, skewMs, nowMs });
       this.#status = status;
+      for (const warning of warnings) onWarn(warning);
       for (const [n, { resolve, reject }] of batch.entries()) {
         const answer = answers[n];
         if (answer && 'value' in answer) resolve(answer.value);
-        else reject(answer?.error);
+        else if (answer) reject(toError(answer.refusal));
       }
     } catch (error) {
-      this.#status = { ...this.#status, degradedReason: reasonOf(error) };
+      // The thread has ended.
+      const reason = reasonOf(error);
+      if (reason !== this.#status.degradedReason) onWarn(reason);
+      this.#status = { ...this.#status, degradedReason: reason };
       for (const { reject } of batch) reject(error);
     }
   }

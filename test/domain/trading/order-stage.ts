@@ -8,7 +8,7 @@ import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
 import { LogicalClock, systemClock } from '../../../src/lib/clock.ts';
 import type { OrderRecords, OrderTimes } from '../../../src/store/order-records.ts';
-import { createMemoryOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import { openInlineOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { changed } from '../../store/opened-records.ts';
 import { orderEnd } from '../../support/order-end.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -110,7 +110,7 @@ export function stage(
     },
   };
   const options = { clock, gatewaySkewMs: () => 0, onWarn() {} };
-  const shared = createMemoryOrderRecords({ max: 100, ...options });
+  const shared = openInlineOrderRecords({ path: ':memory:', max: 100, ...options });
   const own = changed(shared, change(shared));
   const records = changed(own, {
     settle(reservation, outcome, at) {

@@ -7,15 +7,13 @@ import { marketTicket } from '../../../src/domain/trading/ticket.ts';
 import { NotAttemptedError } from '../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
-import { datesOf } from '../../../src/store/order-gap.ts';
 import {
   type OrderRecord,
   type OrderRecords,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
-import { OrderFile } from '../../../src/store/sqlite/order-file.ts';
+import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
 import { openInlineOrderRecords } from '../../../src/store/sqlite/order-records.ts';
-import { OrderTable } from '../../../src/store/sqlite/order-table.ts';
 import { orderEnd } from '../../support/order-end.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
@@ -172,14 +170,13 @@ export class OrderWorld {
       await nothingMoves();
     }
     for (const process of this.#processes) this.#kill(process);
-    const file = this.#openFile();
-    const found = this.stories.map((story) => {
-      const { account } = this.#viewerOf(story);
-      const row = file.table.look(account, story.key);
-      return [story, row] as const;
-    });
-    file.close();
-    const records = new Map(found);
+    if (!existsSync(this.#path)) return () => null;
+    const operator = this.#openOperator();
+    const records = new Map<Story, OrderRecord | null>();
+    for (const story of this.stories) {
+      records.set(story, await operator.find(this.#viewerOf(story).account, story.key));
+    }
+    operator.close();
     for (const { asked } of this.stories) {
       for (const each of asked) each.wasWritten = survivors.get(each.process) === each.generation;
     }
@@ -380,19 +377,20 @@ export class OrderWorld {
   }
 
   /** The back office knows what the gateway did. */
-  #settle(story: Story): void {
+  async #settle(story: Story): Promise<void> {
     const { account } = this.#viewerOf(story);
     const settled = { by: 'jane', why: 'ticket', atMs: this.#clock.date() };
     const isAccepted = story.calls.some(({ as }) => as === 'accepted');
     const outcome = isAccepted
       ? ({ kind: 'accepted', orderId: null, message: null, settled } as const)
       : ({ kind: 'rejected', error: 'SETTLED', message: null, sent: false, settled } as const);
+    if (!existsSync(this.#path)) return;
     // What the gateway may still do nobody knows.
     if (story.calls.some(({ state, process }) => state !== 'over' && process.life !== null)) return;
     for (const call of story.calls) call.state = 'over';
-    const file = this.#openFile();
-    file.change(() => file.table.settleByHand({ account, key: story.key, outcome }));
-    file.close();
+    const operator = this.#openOperator();
+    await operator.settle({ account, key: story.key, outcome });
+    operator.close();
   }
 
   /** The file is copied, and while nothing runs an older copy comes back in every way that may happen. */
@@ -404,7 +402,7 @@ export class OrderWorld {
       copyFileSync(mark, `${mark}.copy`);
     };
     const putBack = () => copyFileSync(`${path}.copy`, path);
-    const losses: Readonly<Record<string, () => void>> = {
+    const losses: Readonly<Record<string, () => void | Promise<void>>> = {
       'an older copy is put back': putBack,
       'an older copy is put back without a mark': () => {
         putBack();
@@ -413,7 +411,7 @@ export class OrderWorld {
       'an older copy is put back with its mark, and an operator says so': () => {
         putBack();
         copyFileSync(`${mark}.copy`, mark);
-        this.#declareIncomplete();
+        return this.#declareIncomplete();
       },
       'the file is removed alone': () => rmSync(path),
     };
@@ -422,10 +420,10 @@ export class OrderWorld {
     const lossesNow = Object.entries(losses).map(
       ([name, lose]): Action => [
         name,
-        () => {
+        async () => {
           for (const process of this.#processes) this.#kill(process);
           this.#forget();
-          lose();
+          await lose();
           return this.#clock.advance(1_000);
         },
       ],
@@ -433,10 +431,10 @@ export class OrderWorld {
     return [['a copy is made', copy], ...(existsSync(`${mark}.copy`) ? lossesNow : [])];
   }
 
-  #declareIncomplete(): void {
-    const file = this.#openFile();
-    file.change(() => file.lose());
-    file.close();
+  async #declareIncomplete(): Promise<void> {
+    const operator = this.#openOperator();
+    await operator.declareIncomplete();
+    operator.close();
   }
 
   #start(process: Process): void {
@@ -584,17 +582,8 @@ export class OrderWorld {
     if (mark !== null && isAlone) writeFileSync(`${this.#path}.mark`, mark);
   }
 
-  #openFile() {
-    const now = () => this.#clock.date();
-    const file = new OrderFile({ path: this.#path, now, onWarn() {} });
-    const dates = () => datesOf(now(), -this.#aheadMs);
-    const table = new OrderTable(file, { max: 100 }, dates);
-    return {
-      table,
-      lose: () => file.lose(),
-      change: (work: () => unknown) => file.change(work),
-      close: () => file.close(),
-    };
+  #openOperator(): OperatorFile {
+    return new OperatorFile({ path: this.#path, max: 100, clock: this.#clock, onWarn() {} });
   }
 
   #viewerOf({ account }: Story) {

@@ -1,0 +1,210 @@
+import type { Account } from '../../lib/account.ts';
+import { isMadeAfterGap, KEY_AHEAD_MS, lossEndOf, lossUntilOf } from '../order-gap.ts';
+import {
+  AccountRecordsFullError,
+  CUT_OFF_GRACE_MS,
+  type CutOffOrder,
+  closedBy,
+  isUnknown,
+  KEY_LIFE_MS,
+  NO_TIMES,
+  type OrderKey,
+  type OrderRecord,
+  type OrderTimes,
+  RENAMED,
+  type RecordedOutcome,
+  RecordsForgottenError,
+  RecordsGapError,
+  RecordsUnavailableError,
+  type Reservation,
+  rank,
+  storeFull,
+  toOrderRecord,
+} from '../order-records.ts';
+import { isOfNeverSent, type RecordBounds, recordQuota } from '../record-shares.ts';
+import { isSettled } from '../settlement.ts';
+import type { OrderFile } from './order-file.ts';
+import { NEVER_SENT, REJECTED, type Row, recordOf, SENT } from './order-row.ts';
+import { OrderTable } from './order-table.ts';
+
+export const FULL = 'all order records are in use';
+
+/** Whether records may be missing. */
+export function isIncomplete({ state, dates }: OrderFile): boolean {
+  const { lostAt, lossUntil } = state;
+  if (lostAt === null) return false;
+  return dates.surelyMs === null || dates.surelyMs < lossEndOf(lostAt, lossUntil);
+}
+
+/** What the port of the order records asks of a file. Each method runs within a transaction of the file. */
+export class OrderTasks {
+  readonly #file: OrderFile;
+  readonly #bounds: RecordBounds;
+  readonly #table: OrderTable;
+
+  constructor(file: OrderFile, bounds: RecordBounds) {
+    this.#file = file;
+    this.#bounds = bounds;
+    this.#table = new OrderTable(file);
+  }
+
+  /** Null where the key is taken by this reservation. */
+  reserve(reservation: Reservation, keyMadeMs: number | null): OrderRecord | null {
+    const found = this.#recordOf(reservation, keyMadeMs);
+    if (found !== null) return found;
+    if (keyMadeMs !== null && this.#isForgotten(reservation.account, keyMadeMs)) {
+      throw new RecordsForgottenError();
+    }
+    this.#insert(reservation, null);
+    const { state, dates } = this.#file;
+    this.#file.update({ apart: Math.max(state.apart, dates.differMs ?? 0) });
+    return null;
+  }
+
+  settle(
+    reservation: Reservation,
+    outcome: RecordedOutcome,
+    times: OrderTimes = NO_TIMES,
+  ): RecordedOutcome | null {
+    const { account, key, id } = reservation;
+    const found = this.#table.find(account, key);
+    // A loss took the record: its process still knows what became of the order.
+    if (found === null && isIncomplete(this.#file)) {
+      this.#table.insert(reservation, outcome, times);
+    }
+    if (found?.id !== id) return null;
+    const present = this.#record(found).outcome;
+    if (isSettled(present)) return present;
+    if (rank(outcome) > rank(present)) this.#table.setOutcome(found, outcome, times);
+    return null;
+  }
+
+  release({ account, key, id }: Reservation): void {
+    const found = this.#table.find(account, key);
+    // After its deadline clients may have read that it is unknown.
+    if (found?.id === id && this.#record(found).pendingMs > 0) this.#table.drop(found);
+  }
+
+  find(of: OrderKey): OrderRecord | null {
+    return this.#recordOf(of, null);
+  }
+
+  /** Does nothing: the batch answers the state of the store. */
+  check(): null {
+    return null;
+  }
+
+  /** Closes also a key that the file may have forgotten: the outcome holds how far back the file remembers. */
+  voidKey(reservation: Reservation, keyAgeMs: number | null): OrderRecord {
+    const found = this.#presentRecord(reservation);
+    if (found !== null) return found;
+    const outcome = closedBy(keyAgeMs, this.#rememberedMs(reservation));
+    this.#insert(reservation, outcome);
+    return toOrderRecord(reservation, outcome, 0);
+  }
+
+  cutOff(): readonly CutOffOrder[] {
+    const { nowMs } = this.#file.dates;
+    return this.#table.overdueSince(nowMs - CUT_OFF_GRACE_MS).map((row) => {
+      const { account, key, reserved: reservedAtMs } = row;
+      const outcome = { kind: 'unknown', sentAtMs: reservedAtMs, message: null } as const;
+      this.#table.setOutcome(row, outcome, NO_TIMES);
+      return { account, key, reservedAtMs };
+    });
+  }
+
+  /** Comes before the tasks of a batch: records end, and R is fixed once the gateway's clock was measured. */
+  advance(): void {
+    const { lostAt, lossUntil, apart } = this.#file.state;
+    if (lostAt !== null && lossUntil === null) {
+      const untilMs = lossUntilOf(this.#file.dates, apart);
+      if (untilMs !== null) this.#file.update({ lossUntil: untilMs });
+    }
+    this.#table.removeEnded();
+  }
+
+  isFull(): boolean {
+    return this.#table.isFull(this.#bounds.max);
+  }
+
+  isOtherName(): boolean {
+    const { accounts } = this.#bounds;
+    const { accounts: named, records } = this.#file.state;
+    return accounts !== undefined && named !== null && named !== accounts && records > 0;
+  }
+
+  /** The record of a key as clients read it. */
+  #presentRecord({ account, key }: OrderKey): OrderRecord | null {
+    // The orders of an account are not found by another name of it.
+    if (this.isOtherName()) throw new RecordsUnavailableError(RENAMED);
+    const row = this.#table.find(account, key);
+    if (row === null) return null;
+    const record = this.#record(row);
+    const isOverdue = record.outcome === null && isUnknown(record);
+    if (isOverdue && row.told === 0) this.#table.setOverdue(row);
+    return record;
+  }
+
+  /** Throws where the record of the key may be missing. */
+  #recordOf(of: OrderKey, keyMadeMs: number | null): OrderRecord | null {
+    const found = this.#presentRecord(of);
+    if (found !== null) return found;
+    const { lossUntil } = this.#file.state;
+    if (!isIncomplete(this.#file) || isMadeAfterGap(keyMadeMs, lossUntil)) return null;
+    throw new RecordsGapError(lossUntil, keyMadeMs);
+  }
+
+  #isForgotten(account: Account, keyMadeMs: number): boolean {
+    const { state, dates } = this.#file;
+    const knownMs = Math.min(dates.nowMs - state.since, KEY_LIFE_MS);
+    return dates.judgedMs - keyMadeMs > knownMs || keyMadeMs <= this.#table.removedAt(account);
+  }
+
+  /** How far back the file knows of each key of the account, from the moment that the age of the key is of. */
+  #rememberedMs({ account, reservedAtMs }: Reservation): number {
+    const { since, lossUntil } = this.#file.state;
+    const { nowMs, judgedMs } = this.#file.dates;
+    const knownMs = isIncomplete(this.#file)
+      ? judgedMs - (lossUntil ?? judgedMs) - KEY_AHEAD_MS
+      : nowMs - since;
+    const waitedMs = Math.max(0, judgedMs - reservedAtMs);
+    return Math.max(0, Math.min(knownMs, judgedMs - this.#table.removedAt(account)) - waitedMs);
+  }
+
+  /** Throws where there is no room for one more. */
+  #insert(reservation: Reservation, outcome: RecordedOutcome | null): void {
+    this.#makeRoom(reservation);
+    this.#table.insert(reservation, outcome, NO_TIMES);
+    const { accounts } = this.#bounds;
+    if (accounts !== undefined) this.#file.update({ accounts });
+  }
+
+  #makeRoom({ account, id }: Reservation): void {
+    const { max, maxPerAccount = max } = this.#bounds;
+    const sent = this.#table.count(account, SENT);
+    const neverSent = this.#table.count(account, NEVER_SENT);
+    const rejected = this.#table.count(account, REJECTED);
+    if (isOfNeverSent(id) && neverSent >= recordQuota(this.#bounds, true)) {
+      throw new AccountRecordsFullError(this.#bounds, true);
+    }
+    if (sent + neverSent + rejected >= maxPerAccount) {
+      const oldest = this.#table.oldestRejected(account);
+      if (oldest === null) throw new AccountRecordsFullError(this.#bounds, false);
+      this.#giveWay(oldest);
+    }
+    if (this.#file.state.records < max) return;
+    const oldest = this.#table.oldestRejected(null);
+    if (oldest === null) throw storeFull(max);
+    this.#giveWay(oldest);
+  }
+
+  /** The order traded nothing, so its repeat may be sent. A repeat with `keyMade` is refused by the date of the removal. */
+  #giveWay(row: Row): void {
+    this.#table.drop(row);
+    this.#table.setRemoved(row.account, this.#file.dates.judgedMs);
+  }
+
+  #record(row: Row): OrderRecord {
+    return recordOf(row, this.#file.dates.nowMs);
+  }
+}
