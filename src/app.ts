@@ -163,7 +163,7 @@ export async function startApp(config: Config, given: AppOptions) {
   });
 
   const build = { version: programVersion(), revision: config.revision };
-  metrics.store.watch({ records, recordsMax: config.orderRecordsMax, replicas: stores.replicas });
+  metrics.store.watch({ records, recordsMax: config.orderRecordsMax });
   metrics.watch({
     build,
     readiness,

@@ -14,8 +14,8 @@ interface OperatorOptions {
 
 /** Opens the order records that the configuration names, for an operator. */
 export async function openOperatorRecords(options: OperatorOptions): Promise<OperatorRecords> {
-  const { redisUrl: url, orderStore: path } = options;
-  if (url === null) return new OperatorFile({ ...options, path });
+  const { redisUrl, orderStore: path } = options;
+  if (redisUrl === null) return new OperatorFile({ ...options, path });
   const { openRedisOperator } = await import('./redis/operator-records.ts');
-  return openRedisOperator({ ...options, url });
+  return openRedisOperator({ ...options, redisUrl });
 }

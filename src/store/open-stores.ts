@@ -7,7 +7,7 @@ import { checkFilePath } from './sqlite/check-file-path.ts';
 import { openSqliteOrderRecords } from './sqlite/order-records.ts';
 import { StoreError } from './store-error.ts';
 
-export interface StoreOptions extends Omit<RedisOrderRecordsOptions, 'url'> {
+export interface StoreOptions extends Omit<RedisOrderRecordsOptions, 'redisUrl'> {
   readonly redisUrl: string | null;
   /** A file, or the word `memory`, where there is no Redis. */
   readonly orderStore: string;
@@ -22,12 +22,12 @@ export interface StoreOptions extends Omit<RedisOrderRecordsOptions, 'url'> {
  * Throws a StoreError where a named store cannot be used.
  */
 export async function openStores(options: StoreOptions): Promise<SharedStore> {
-  const { redisUrl: url } = options;
+  const { redisUrl } = options;
   try {
-    if (url === null) return await openOwnStores(options);
+    if (redisUrl === null) return await openOwnStores(options);
     // Loaded only where there is a Redis, with all that it needs.
     const { openRedisStores } = await import('./redis/open-stores.ts');
-    return await openRedisStores({ ...options, url });
+    return await openRedisStores({ ...options, redisUrl });
   } catch (error) {
     throw new StoreError(reasonOf(error), { cause: error });
   }

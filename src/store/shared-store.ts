@@ -19,8 +19,6 @@ interface BetweenReplicas {
   readonly accountVersions: AccountVersions;
   /** The hashes of tokens that the gateway has accepted. */
   readonly knownTokens: SharedKeys;
-  /** Whether the store takes commands. */
-  isUp(): boolean;
   /** Why each replica counts limits alone, or why no order is sent for want of replicas of Redis; null while neither is so. */
   degradedReason(): string | null;
 }

@@ -9,8 +9,6 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 interface Watched {
   readonly records: { readonly status: { readonly held: number | null } };
   readonly recordsMax: number;
-  /** Null without Redis. */
-  readonly replicas: { isUp(): boolean } | null;
 }
 
 /** The metrics of the stores. */
@@ -46,10 +44,6 @@ export class StoreMetrics {
       'The most order records that may be held.',
       () => this.#watched?.recordsMax,
     );
-    gauge(registry, 'redis_up', '1 while Redis takes commands; no series without Redis.', () => {
-      const replicas = this.#watched?.replicas;
-      return replicas && Number(replicas.isUp());
-    });
   }
 
   /** The stores that are read at each scrape. */

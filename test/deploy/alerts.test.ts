@@ -62,7 +62,6 @@ beforeAll(async () => {
   scrapedText = scraped.text;
   series = [
     ...scraped.series.keys(),
-    'trading_graph_redis_up',
     'trading_graph_gateway_clock_skew_seconds',
     'trading_graph_gateway_missing_fields{operation="",field=""}',
   ];

@@ -63,7 +63,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await redis.kill();
     await using stores = await openOnRedis(`${redis.url}/99`);
     await redis.start();
-    await eventually(() => expect(stores.warnings).toContain('Redis has no such database'));
+    await eventually(() => expect(stores.warnings.join()).toContain('DB index is out of range'));
     await stores.replicas?.share(['requests a'], FIGURES);
     await expect(stores.records.reserve(request('1', 'k'))).rejects.toThrow('cannot be reached');
     expect(await redis.command('DBSIZE')).toBe(0);
@@ -83,5 +83,5 @@ test('the stores cost the start one time-out where Redis hangs', async () => {
   await stores.close();
   await eventually(() => expect(events).toContain('given up'));
   // All wait for it at the same time.
-  expect(events.slice(0, 4)).toEqual([...Array(3).fill('connected'), 'given up']);
+  expect(events.slice(0, 3)).toEqual(['connected', 'connected', 'given up']);
 });

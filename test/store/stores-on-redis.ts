@@ -9,6 +9,7 @@ export async function openOnRedis(redisUrl: string, change: Partial<StoreOptions
     prefix: 'trading-graph:',
     // A machine may be busy with something else.
     redisTimeoutMs: 30_000,
+    redisReplicas: null,
     requiresAppendonly: false,
     orderStore: 'memory',
     max: 100,

@@ -19,12 +19,12 @@ const IN_USE = /^(ADMIN_)?PORT=.*\(it is in use/;
 /** All that would stop a start with this environment, or leave it useless; nothing is made or changed. */
 export async function checkConfiguration(environment: Environment): Promise<ConfigurationReport> {
   const { config, problems, faulty, warnings } = parseEnvironment(environment);
-  let isRedisDown = false;
+  let storeFault: string | null = null;
   const ofStores: string[] = [];
   const [unusable, keySetFault] = await Promise.all([
     findUnusable(config, faulty, {
-      onOpen({ replicas }) {
-        isRedisDown = replicas !== null && !replicas.isUp();
+      onOpen({ records }) {
+        storeFault = records.status.degradedReason;
       },
       onWarn: (message) => ofStores.push(message),
     }),
@@ -39,7 +39,7 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
       ...problems,
       // The service may be running already.
       ...unusable.filter((line) => !IN_USE.test(line)),
-      ...unreachable(config, isRedisDown, keySetFault),
+      ...unreachable(config, storeFault, keySetFault),
     ],
     warnings: [...warnings, ...ofStores, ...unusable.filter((line) => IN_USE.test(line))],
   };
@@ -48,11 +48,11 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
 /** A start waits for neither: without Redis it refuses orders, without keys it verifies no token. */
 function* unreachable(
   { redisUrl, jwtJwksUrl }: Config,
-  isRedisDown: boolean,
+  storeFault: string | null,
   keySetFault: string | null,
 ): Generator<string> {
-  if (redisUrl !== null && isRedisDown) {
-    yield settingProblem('REDIS_URL', redisUrl, 'it cannot be reached');
+  if (redisUrl !== null && storeFault !== null) {
+    yield settingProblem('REDIS_URL', redisUrl, storeFault);
   }
   if (jwtJwksUrl !== null && keySetFault !== null) {
     yield settingProblem('JWT_JWKS_URL', jwtJwksUrl, keySetFault);

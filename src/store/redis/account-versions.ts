@@ -3,46 +3,47 @@ import type { Account } from '../../lib/account.ts';
 import { type Clock, within } from '../../lib/clock.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import type { AccountVersion, AccountVersions } from '../shared-store.ts';
-import type { RedisConnection } from './connection.ts';
-import { VERSIONS } from './order-scripts.ts';
-import type { OrderStore } from './order-store.ts';
-import { answersIn, textIn } from './replies.ts';
+import type { RedisOrderRecords } from './order-records.ts';
 
 // A read waits for it: a Redis that is slow must not make the service slow.
 const TIMEOUT_MS = 200;
 const PAUSE_MS = 1_000;
 const BATCH = 200;
 
-/**
- * Reads the versions of accounts, those that are asked for at the same time by one script. It uses the
- * connection of the order records, which notices a Redis that is no primary any more.
- */
+/** KEYS 1: the marker, then versions of accounts. Answers the run of Redis and the store, then each version. */
+const VERSIONS = `
+if string.find(redis.call('INFO', 'replication'), 'role:slave', 1, true) then
+  return redis.error_reply('READONLY it is a replica of Redis')
+end
+local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+local answer = {run .. ' ' .. (redis.call('HGET', KEYS[1], 'id') or '')}
+for i = 2, #KEYS do answer[i] = redis.call('GET', KEYS[i]) or '' end
+return answer
+`;
+
+interface VersionsOptions {
+  readonly clock: Clock;
+  readonly redisTimeoutMs?: number;
+}
+
+/** Reads the versions of accounts, those that are asked for at the same time by one script. */
 export class RedisAccountVersions implements AccountVersions {
-  readonly #redis: RedisConnection;
+  readonly #records: Pick<RedisOrderRecords, 'redis' | 'store'>;
   readonly #clock: Clock;
-  readonly #store: Pick<OrderStore, 'marker' | 'versionOf'>;
   readonly #timeoutMs: number;
   readonly #loader = new DataLoader((accounts: readonly Account[]) => this.#ask(accounts), {
     batchScheduleFn: (flush) => setImmediate(flush),
     maxBatchSize: BATCH,
   });
-  /** A Redis that comes back may have lost its last writes, so each connection is an epoch of its own. */
-  #connection = 0;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    redis: RedisConnection,
-    clock: Clock,
-    store: Pick<OrderStore, 'marker' | 'versionOf'>,
-    timeoutMs = TIMEOUT_MS,
+    records: Pick<RedisOrderRecords, 'redis' | 'store'>,
+    { clock, redisTimeoutMs = TIMEOUT_MS }: VersionsOptions,
   ) {
-    this.#redis = redis;
+    this.#records = records;
     this.#clock = clock;
-    this.#store = store;
-    this.#timeoutMs = timeoutMs;
-    redis.onReady(() => {
-      this.#connection += 1;
-    });
+    this.#timeoutMs = redisTimeoutMs;
   }
 
   async read(account: Account): Promise<AccountVersion> {
@@ -53,20 +54,17 @@ export class RedisAccountVersions implements AccountVersions {
   }
 
   async #ask(accounts: readonly Account[]): Promise<AccountVersion[]> {
-    const asked = this.#connection;
     // It keeps no answer: a later read wants a newer one.
     this.#loader.clearAll();
+    const { redis, store } = this.#records;
+    const keys = [store.marker, ...accounts.map((account) => store.versionOf(account))];
     try {
-      const { marker } = this.#store;
-      const keys = [marker, ...accounts.map((account) => this.#store.versionOf(account))];
-      const running = this.#redis.run(VERSIONS, keys, []);
-      const answer = await within(this.#clock, this.#timeoutMs, running);
-      if (answer === null) throw new RecordsUnavailableError('Redis did not answer in time');
-      const [epoch, ...versions] = answersIn(answer, keys.length).map(textIn);
-      return accounts.map((_account, at) => ({
-        epoch: `${asked} ${epoch}`,
-        version: versions[at] || null,
-      }));
+      const answer = await within(this.#clock, this.#timeoutMs, redis.run(VERSIONS, keys, []));
+      if (!Array.isArray(answer) || answer.length !== keys.length) {
+        throw new RecordsUnavailableError('Redis did not answer in time, or not as asked');
+      }
+      const [epoch, ...versions] = answer.map(String);
+      return versions.map((version) => ({ epoch: `${epoch}`, version: version || null }));
     } catch (error) {
       this.#pausedUntilMs = this.#clock.now() + PAUSE_MS;
       throw error;

@@ -18,45 +18,40 @@ interface RedisClientOptions {
  * and throws a StoreError. ioredis is loaded only here, where REDIS_URL is set.
  */
 export async function openRedisClient(options: RedisClientOptions): Promise<Redis> {
+  const { url, timeoutMs, health } = options;
   const { Redis } = await import('ioredis');
-  const sentinel = readSentinelUrl(options.url);
+  const sentinel = readSentinelUrl(url);
   let isLeft = false;
   const connection = {
-    ...connectionOptions(options),
+    ...connectionOptions(timeoutMs),
     // After a failover the old primary refuses writes: the address may lead to the new one by now.
     reconnectOnError({ message }: Error) {
-      // Once for each connection: for each refusal of a burst it would add another listener to the socket.
+      // Once for each connection: each refusal of a burst would add another listener to the socket.
       if (isLeft || !message.includes('READONLY')) return false;
       isLeft = true;
       return true;
     },
   };
   const redis: Redis = sentinel
-    ? new Redis({ ...connection, ...sentinelOptions(sentinel, options) })
-    : new Redis(options.url, connection);
+    ? new Redis({ ...connection, ...sentinelOptions(sentinel, timeoutMs) })
+    : new Redis(url, connection);
   redis.on('close', () => {
     isLeft = false;
   });
   let refusal: string | null = null;
   let isOpen = false;
-  const failed = (error: Error, refused: string | null) => {
-    refusal ??= refused;
-    // At the start the refusal itself is the message.
-    if (isOpen || refusal === null) options.health.failed(error, refused);
-  };
-  const onError = (error: Error) => {
+  redis.on('error', (error: Error) => {
     const refused = refusalOf(error);
     // The client would go on in database 0, whose keys belong to others.
     if (refused === NO_DATABASE) redis.disconnect(true);
-    failed(error, refused);
-  };
-  redis.on('error', onError);
-  redis.on('sentinelError', (error: Error) => {
-    failed(error, error.message.includes('No such master') ? NO_PRIMARY : null);
+    refusal ??= refused;
+    // At the start the refusal itself is the message.
+    if (isOpen || refusal === null) health.failed(error);
   });
+  redis.on('sentinelError', (error: Error) => health.failed(error));
   const connected = redis.connect().catch(() => {});
   // A Redis that accepts connections and is silent would be waited for twice: to connect and to answer.
-  await Promise.race([connected, delay(options.timeoutMs, undefined, { ref: false })]);
+  await Promise.race([connected, delay(timeoutMs, undefined, { ref: false })]);
   if (refusal !== null) {
     redis.disconnect();
     throw new StoreError(refusal);
@@ -65,7 +60,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   return redis;
 }
 
-function connectionOptions(options: RedisClientOptions) {
+function connectionOptions(timeoutMs: number) {
   return {
     lazyConnect: true,
     // CLIENT SETINFO may be refused to a user with few rights.
@@ -74,34 +69,32 @@ function connectionOptions(options: RedisClientOptions) {
     // A command that was sent before the connection broke must not be resent automatically.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    connectTimeout: options.timeoutMs,
+    connectTimeout: timeoutMs,
     // Drops a half-open connection; it counts while an answer is awaited.
-    socketTimeout: 3 * options.timeoutMs,
+    socketTimeout: 3 * timeoutMs,
     retryStrategy: retryDelay,
   } satisfies RedisOptions;
 }
 
-/** Short, so that a replica is back well before a new epoch opens. */
+/** Short, so that a process is back soon after a failover. */
 const RECONNECT_MAX_MS = 500;
 
 function retryDelay(attempt: number): number {
   return Math.min(50 * attempt, RECONNECT_MAX_MS);
 }
 
-function sentinelOptions(sentinel: SentinelUrl, options: RedisClientOptions) {
-  const { isEncrypted, sentinels, ...rest } = sentinel;
+function sentinelOptions({ isEncrypted, sentinels, ...rest }: SentinelUrl, timeoutMs: number) {
   return {
     ...rest,
     sentinels: [...sentinels],
     // A Sentinel that hangs must not keep the others from being asked.
-    sentinelCommandTimeout: options.timeoutMs,
+    sentinelCommandTimeout: timeoutMs,
     sentinelRetryStrategy: retryDelay,
     ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
   } satisfies RedisOptions;
 }
 
 const NO_DATABASE = 'Redis has no such database';
-const NO_PRIMARY = 'the Sentinels know no primary of this name';
 
 /** Returns null for an error that may pass. */
 function refusalOf(

@@ -7,40 +7,39 @@ import { RedisHealth, type Warn } from './redis-health.ts';
 /** The script may have run although its answer is missing. */
 export class RedisSilentError extends RecordsUnavailableError {}
 
+/** Redis has answered by an error. */
+export class RedisRefusedError extends RedisSilentError {}
+
 /** The options that all connections to the same Redis share. */
 export interface RedisConnectionOptions {
-  readonly url: string;
+  readonly redisUrl: string;
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix: string;
   /** The deadline of connecting, and of each command; a second where left out. */
   readonly redisTimeoutMs?: number;
   readonly onWarn: Warn;
-  /** Its own where left out. */
-  readonly health?: RedisHealth;
 }
 
 export const REDIS_TIMEOUT_MS = 1_000;
 
-export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
-  const { url, redisTimeoutMs: timeoutMs = REDIS_TIMEOUT_MS, onWarn } = options;
-  const { health = new RedisHealth(onWarn) } = options;
+/** `health` is that of all connections to the same Redis. */
+export async function connectRedis(
+  { redisUrl: url, redisTimeoutMs: timeoutMs = REDIS_TIMEOUT_MS, onWarn }: RedisConnectionOptions,
+  health = new RedisHealth(onWarn),
+): Promise<RedisConnection> {
   return new RedisConnection(await openRedisClient({ url, timeoutMs, health }), timeoutMs, health);
 }
 
 /** A connection for scripts. */
 export class RedisConnection {
+  readonly health: RedisHealth;
   readonly #redis: Redis;
   readonly #timeoutMs: number;
-  readonly #health: RedisHealth;
 
   constructor(redis: Redis, timeoutMs: number, health: RedisHealth) {
+    this.health = health;
     this.#redis = redis;
     this.#timeoutMs = timeoutMs;
-    this.#health = health;
-  }
-
-  get isReady(): boolean {
-    return this.#redis.status === 'ready';
   }
 
   /** Calls of one turn of the event loop go over one socket, with nothing between them. */
@@ -68,19 +67,21 @@ export class RedisConnection {
 
   /** Sends nothing that would be queued: a Redis that is unreachable fails immediately. */
   async #ask<T>(send: () => Promise<T>): Promise<T> {
-    if (!this.isReady) throw new RecordsUnavailableError('Redis cannot be reached');
+    if (this.#redis.status !== 'ready')
+      throw new RecordsUnavailableError('Redis cannot be reached');
     try {
       // Not by the client's own timer, which fires before the socket is read where the whole process was paused.
       const asked = send().then((reply) => ({ reply }));
       const answer = await within(steadyClock, this.#timeoutMs, asked);
       if (answer === null) throw new Error('Command timed out');
-      this.#health.worked();
+      this.health.worked();
       return answer.reply;
     } catch (cause) {
-      this.#health.failed(cause);
-      const isReply = cause instanceof Error && cause.name === 'ReplyError';
-      const message = isReply ? `Redis refuses: ${cause.message}` : 'Redis did not answer';
-      throw new RedisSilentError(message, { cause });
+      this.health.failed(cause);
+      if (!(cause instanceof Error) || cause.name !== 'ReplyError') {
+        throw new RedisSilentError('Redis did not answer', { cause });
+      }
+      throw new RedisRefusedError(`Redis refuses: ${cause.message}`, { cause });
     }
   }
 }

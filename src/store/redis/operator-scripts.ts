@@ -1,59 +1,71 @@
+import type { Held, NotHeld } from './answers.ts';
 import { script } from './script-head.ts';
 
 /** Reads the record of a key for an operator, also while other records may be missing. */
-export const SHOW = script(`return taken(name) or {'none'}`);
+export const SHOW = script<Held | NotHeld | { readonly kind: 'evicted' }>(
+  `return taken(name) or {kind = 'none'}`,
+);
 
-/** ARGV 10: the outcome, 11: how long past its deadline an answer may come. The first word of an operator counts. */
-export const SETTLE_BY_HAND = script(`
-local held, key = taken(name), prefix .. 'record:' .. name
-if not held or held[1] ~= 'held' then return held or {'none'} end
+/** `lateMs`: how long past its deadline an answer may come. The first word of an operator counts. */
+export const SETTLE_BY_HAND = script<
+  | Held
+  | NotHeld
+  | { readonly kind: 'evicted' }
+  | { readonly kind: 'early'; readonly leftMs: number }
+  | { readonly kind: 'copies'; readonly have: number; readonly wanted: number }
+>(`
+local found, key = taken(name), prefix .. 'record:' .. name
+if not found or found.kind ~= 'held' then return found or {kind = 'none'} end
 touch()
-local r = redis.call('HMGET', key, 'rank', 'deadline', 'unsent')
-if r[1] == '2' then return held end
-local left = tonumber(r[2]) + ARGV[11] - now
-if left > 0 then return {'early', left} end
-local have = ARGV[1] == '0' and 0 or connected(1000)
-if have >= 0 and have < wanted then return {'copies', have, wanted} end
-redis.call('HSET', key, 'rank', 2, 'outcome', ARGV[10])
+if found.rank == '2' then return found end
+local left = found.deadline + given.lateMs - now
+if left > 0 then return {kind = 'early', leftMs = left} end
+local have = connected(1000)
+if have < wanted then return {kind = 'copies', have = have, wanted = wanted} end
+redis.call('HSET', key, 'rank', 2, 'outcome', given.outcome)
 redis.call('ZREM', pending, name)
-put(name, later + dayMs, r[3] == '1')
+put(name, later + dayMs, found.unsent == '1')
 changed(name)
-held[1], held[6] = 'settled', ARGV[10]
-return held
+return taken(name)
 `);
 
-/** ARGV 9: the end behind which to look, 10: how many to look at, 11: what their ids begin with, 12: 1 where the unknown alone are asked for. */
-export const LIST = script(`
-local found = {'found', ''}
-local page = redis.call('ZRANGEBYSCORE', index, '(' .. ARGV[9], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[10])
-if #page > 0 then
-  found[2] = page[#page]
-  page = redis.call('ZRANGEBYSCORE', index, '(' .. ARGV[9], found[2])
-end
-for _, id in ipairs(page) do
-  local held = string.sub(id, 1, #ARGV[11]) == ARGV[11] and taken(id)
-  if held and held[1] == 'held' then
-    local isUnknown = held[6] == 'null' and held[5] == 0 or string.sub(held[6], 1, 17) == '{"kind":"unknown"'
-    if isUnknown or ARGV[12] == '0' then
-      held[1] = id
-      for n = 1, #held do found[#found + 1] = held[n] end
-    end
+/**
+ * `after`: the end after which to look, `most`: how many to look at, `prefix`: what their ids begin with. `onlyUnknown`: whether the
+ * unknown alone are asked for. Without `last` there are no more.
+ */
+export const LIST = script<{
+  readonly kind: 'found';
+  readonly last?: string;
+  readonly orders?: readonly { readonly id: string; readonly record: Held }[];
+}>(`
+local page = redis.call('ZRANGEBYSCORE', index, '(' .. given.after, '+inf', 'WITHSCORES', 'LIMIT', 0, given.most)
+if #page == 0 then return {kind = 'found'} end
+local last, orders = page[#page], {}
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', index, '(' .. given.after, last)) do
+  local record = string.sub(id, 1, #given.prefix) == given.prefix and taken(id)
+  if record and record.kind == 'held' then
+    local isUnknown = record.outcome == 'null' and record.leftMs == 0 or string.sub(record.outcome, 1, 17) == '{"kind":"unknown"'
+    if isUnknown or not given.onlyUnknown then orders[#orders + 1] = {id = id, record = record} end
   end
 end
-return found
+return {kind = 'found', last = last, orders = #orders > 0 and orders or nil}
 `);
 
-/** ARGV 9: 1 where no process may send an order, else 0. */
-export const HOLD = script(`
+interface Declared {
+  readonly kind: 'declared';
+}
+
+/** `isHeld`: whether no process may send an order. */
+export const HOLD = script<Declared>(`
 touch()
-note('held', ARGV[9])
-return {'declared'}
+note('held', given.isHeld and 1 or 0)
+return {kind = 'declared'}
 `);
 
 /** An operator's word that records are missing: the primary as it is now is the one that counts. */
-export const DECLARE = script(`
+export const DECLARE = script<Declared>(`
 touch()
-adopt(math.max(0, connected(2)))
+adopt()
 lose()
-return {'declared'}
+return {kind = 'declared'}
 `);

@@ -1,5 +1,5 @@
 import type { Account } from '../../lib/account.ts';
-import { type Clock, pause } from '../../lib/clock.ts';
+import { pause } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { gapReason } from '../order-gap.ts';
@@ -36,38 +36,26 @@ import {
 import { isOfNeverSent, type RecordBounds } from '../record-shares.ts';
 import { isSettled } from '../settlement.ts';
 import { StoreError } from '../store-error.ts';
-import { RedisAccountVersions } from './account-versions.ts';
+import { type Held, keyOfRecord, type Refusal, recordOf } from './answers.ts';
 import {
   connectRedis,
-  REDIS_TIMEOUT_MS,
   type RedisConnection,
-  type RedisConnectionOptions,
+  RedisRefusedError,
   RedisSilentError,
 } from './connection.ts';
-import { CUT_OFF, FIND, LOOK, RELEASE, RESERVE, SETTLE, VOID } from './order-scripts.ts';
+import { CUT_OFF, FIND, RELEASE, RESERVE, SETTLE, VOID } from './order-scripts.ts';
 import {
   NotCopiedError,
-  notCopied,
   OrderStore,
+  type OrderStoreOptions,
   RecordsAbsentError,
-  shortOf,
+  type RedisSettings,
 } from './order-store.ts';
-import { keyOfRecord, momentIn, readRecord } from './record-answers.ts';
-import { isUnwritable } from './redis-health.ts';
-import { figureIn, outcomeIn, textIn } from './replies.ts';
-import { forgetfulness, readLook, type StoreLook, UNDECIDED } from './store-look.ts';
-import { UnsentReservations } from './unsent-reservations.ts';
+import { RedisHealth } from './redis-health.ts';
+import type { Script } from './script-head.ts';
+import { FORGETFUL, LOOK, refusalOf, type StoreLook, shortOf, UNDECIDED } from './store-look.ts';
 
-export interface RedisOrderRecordsOptions extends RecordBounds, RedisConnectionOptions {
-  readonly clock: Clock;
-  /** Whether a Redis that forgets orders over a restart is refused. */
-  readonly requiresAppendonly?: boolean;
-  /** How many replicas of Redis must have a record; null for the most that were ever seen. */
-  readonly redisReplicas?: number | null;
-  /** How far the gateway's clock is ahead of this machine's; null while it was not measured. */
-  readonly gatewaySkewMs?: (() => number | null) | undefined;
-  /** When true, Redis is looked at once. */
-  readonly isInspection?: boolean;
+export interface RedisOrderRecordsOptions extends RecordBounds, OrderStoreOptions {
   /** How long a new store takes no order: processes that remember another store look at it first. */
   readonly graceMs?: number;
 }
@@ -75,64 +63,74 @@ export interface RedisOrderRecordsOptions extends RecordBounds, RedisConnectionO
 /** Each look dates the marker, by which a promotion is judged. */
 const LOOK_MS = 500;
 const GRACE_MS = 2_000;
+/** The process forgets to free the keys of more: they become unknown. */
+const MAX_UNSENT = 10_000;
+
 /** Opens the order records that processes share through Redis. */
 export async function openRedisOrderRecords(
   options: RedisOrderRecordsOptions,
 ): Promise<RedisOrderRecords> {
-  const [redis, writer] = await Promise.all([connectRedis(options), connectRedis(options)]);
+  const health = new RedisHealth(options.onWarn);
+  const connect = () => connectRedis(options, health);
+  const [redis, writer] = await Promise.all([connect(), connect()]);
   const records = new RedisOrderRecords(redis, writer, options);
   await records.look();
   // A Redis that does not answer yet is judged by a later look.
-  const reason = records.forgetsOrders();
-  if (reason === null) return records;
+  if (!records.isForgetful) return records;
   await records.close();
-  throw new StoreError(`${reason}: set appendonly yes, or REDIS_REPLICAS=none to accept that`);
+  throw new StoreError(`${FORGETFUL}: set appendonly yes, or REDIS_REPLICAS=none to accept that`);
 }
 
-class RedisOrderRecords implements OrderRecords {
-  readonly versions: RedisAccountVersions;
+export class RedisOrderRecords implements OrderRecords {
+  /** The connection that WAIT does not block. */
+  readonly redis: RedisConnection;
+  readonly store: OrderStore;
   readonly #options: RedisOrderRecordsOptions;
-  readonly #redis: RedisConnection;
   readonly #writer: RedisConnection;
-  readonly #store: OrderStore;
-  readonly #unsent = new UnsentReservations((reservation) => this.release(reservation));
-  /** What the newest look has found; null before the first. */
+  /** Reservations that may be in Redis although their orders are not sent. Each is released until that succeeds. */
+  readonly #unsent = new Set<Reservation>();
+  /** The newest look; null before the first. */
   #seen: StoreLook | null = null;
   /** Known even where Redis has no store yet. */
-  #durable: string | null = null;
+  #settings: RedisSettings | null = null;
   #failure: string | null = 'not connected yet';
   #cancelLook = () => {};
   #isClosed = false;
 
   constructor(redis: RedisConnection, writer: RedisConnection, options: RedisOrderRecordsOptions) {
-    const { prefix, clock, accounts = '', redisReplicas = null, redisTimeoutMs } = options;
-    const { gatewaySkewMs = () => null, isInspection: isOperator = false } = options;
     this.#options = options;
-    this.#redis = redis;
+    this.redis = redis;
     this.#writer = writer;
-    const waitMs = Math.round(0.8 * (redisTimeoutMs ?? REDIS_TIMEOUT_MS));
-    const of = { prefix, clock, accounts, redisReplicas, gatewaySkewMs, waitMs, isOperator };
-    this.#store = new OrderStore(redis, writer, of);
-    this.versions = new RedisAccountVersions(redis, clock, this.#store, redisTimeoutMs);
+    this.store = new OrderStore(redis, writer, options);
     redis.onReady(() => fireAndForget('redis', this.look()));
   }
 
   async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
     const reservation = toReservation(request);
-    const { keyMadeMs = null } = request;
-    const refused = this.forgetsOrders();
-    if (refused !== null) {
-      const record = await this.find(request.account, request.key);
-      if (record === null) throw new RecordsUnavailableError(refused);
-      return { reserved: false, record };
-    }
+    const { account, key, keyMadeMs = null } = request;
     try {
-      const answer = await this.#add(RESERVE, reservation, keyMadeMs, []);
-      if (answer[0] === 'reserved') return { reserved: true, reservation };
-      return { reserved: false, record: this.#recordIn(answer, keyMadeMs) };
+      const more = { keyMadeMs: keyMadeMs ?? undefined };
+      const answer = await this.#add(RESERVE, reservation, more);
+      switch (answer.kind) {
+        case 'reserved':
+          return { reserved: true, reservation };
+        case 'held':
+          return { reserved: false, record: recordOf(answer) };
+        case 'released':
+          throw new RecordsUnavailableError('the reservation came too late');
+        default:
+          throw this.#errorOf(answer, keyMadeMs);
+      }
     } catch (error) {
-      if (mayBeWritten(error)) this.#unsent.add(reservation);
-      return { reserved: false, record: await this.#recordInstead(reservation, error) };
+      if (error instanceof RedisSilentError || error instanceof NotCopiedError) {
+        this.#releaseLater(reservation);
+      }
+      if (!(error instanceof RedisRefusedError)) throw error;
+      // A Redis without room for writes still answers reads.
+      const record = await this.find(account, key);
+      if (record !== null) return { reserved: false, record };
+      const { message, cause } = error;
+      throw new RecordsUnavailableError(message, { earlierUnknown: false, cause });
     }
   }
 
@@ -141,53 +139,54 @@ class RedisOrderRecords implements OrderRecords {
     outcome: RecordedOutcome,
     { sentAtMs, answeredAtMs } = NO_TIMES,
   ): Promise<RecordedOutcome | null> {
-    const { account, key, id, inputDigest, reservedAtMs, asked = null } = reservation;
-    const how = mayHaveChanged(outcome) ? 'changed' : isGatewayRejection(outcome) ? 'rejected' : '';
-    const answer = await this.#store.write(SETTLE, [
-      recordId(account, key),
-      id,
-      rank(outcome),
-      JSON.stringify(outcome),
-      how,
-      sentAtMs ?? '',
-      answeredAtMs ?? '',
-      inputDigest,
-      reservedAtMs,
-      JSON.stringify(asked),
-      Number(isOfNeverSent(id)),
-    ]);
-    if (answer[0] === 'undecided') throw new RecordsUnavailableError(UNDECIDED);
-    const present = answer[0] === 'settled' ? outcomeIn(answer[1]) : null;
-    return isSettled(present) ? present : null;
+    const answer = await this.store.write(SETTLE, {
+      ...valuesOf(reservation),
+      rank: rank(outcome),
+      outcome: JSON.stringify(outcome),
+      hasChanged: mayHaveChanged(outcome),
+      isRejected: isGatewayRejection(outcome),
+      sentAtMs: sentAtMs ?? undefined,
+      answeredAtMs: answeredAtMs ?? undefined,
+    });
+    switch (answer.kind) {
+      case 'written':
+      case 'foreign':
+        return null;
+      case 'settled': {
+        const settled = JSON.parse(answer.outcome);
+        return isSettled(settled) ? settled : null;
+      }
+      default:
+        throw new RecordsUnavailableError(UNDECIDED);
+    }
   }
 
-  async release({ account, key, id }: Reservation): Promise<void> {
-    await this.#store.write(RELEASE, [recordId(account, key), id]);
+  async release(reservation: Reservation): Promise<void> {
+    await this.store.write(RELEASE, valuesOf(reservation));
   }
 
   async find(account: Account, key: string): Promise<OrderRecord | null> {
-    const asked = [recordId(account, key)];
-    const answer = await this.#store.run(FIND, asked);
-    if (answer[0] === 'none') return null;
-    const record = this.#recordIn(answer);
+    const name = recordId(account, key);
+    const found = await this.store.run(FIND, { name });
+    if (found.kind === 'none') return null;
+    const record = this.#recordIn(found);
     // A closed key counts only once enough replicas of Redis have it.
     if (record.inputDigest !== CLOSED_DIGEST) return record;
-    return this.#recordIn(await this.#store.write(FIND, asked));
+    const closed = await this.store.write(FIND, { name });
+    return closed.kind === 'none' ? null : this.#recordIn(closed);
   }
 
   async voidKey(request: VoidRequest): Promise<VoidAnswer> {
     const reservation = closedReservation(request);
     // The script knows how far back Redis remembers.
     const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
-    const answer = await this.#add(VOID, reservation, null, [outcome]);
-    const record = this.#recordIn(answer);
+    const record = this.#recordIn(await this.#add(VOID, reservation, { outcome }));
     return { voided: record.id === reservation.id, record };
   }
 
   async cutOff(): Promise<readonly CutOffOrder[]> {
-    const [, ...found] = await this.#store.run(CUT_OFF, [CUT_OFF_GRACE_MS]);
-    const ids = found.filter((_, at) => at % 2 === 0).map(textIn);
-    return ids.map((id, at) => ({ ...keyOfRecord(id), reservedAtMs: figureIn(found[2 * at + 1]) }));
+    const { orders = [] } = await this.store.run(CUT_OFF, { graceMs: CUT_OFF_GRACE_MS });
+    return orders.map(({ id, at }) => ({ ...keyOfRecord(id), reservedAtMs: Number(at) }));
   }
 
   get status(): RecordsStatus {
@@ -202,156 +201,149 @@ class RedisOrderRecords implements OrderRecords {
 
   /** Why no order is sent for want of replicas of Redis; null while they are there. */
   copiesReason(): string | null {
-    const { connected = 0 } = this.#seen ?? {};
-    const { wanted, isLate } = this.#store;
-    const isUntold = connected < 0 && (this.#options.redisReplicas ?? null) === null;
-    if (isUntold || (connected >= 0 && connected < wanted)) return shortOf(connected, wanted);
-    return isLate ? 'replicas of Redis fall behind' : null;
+    const { wanted, isLate } = this.store;
+    const short = this.#seen && shortOf(this.#seen.connected, wanted);
+    return short ?? (isLate ? 'replicas of Redis fall behind' : null);
   }
 
-  /** Why a restart of Redis would forget orders; null where it would not, or may. */
-  forgetsOrders(): string | null {
-    if (!this.#options.requiresAppendonly || this.#durable === null) return null;
-    return forgetfulness(this.#durable);
-  }
-
-  /** Whether Redis takes commands. */
-  isUp(): boolean {
-    return this.#redis.isReady;
+  /** Whether a restart of Redis would forget orders, and that is not accepted. */
+  get isForgetful(): boolean {
+    return this.#options.requiresAppendonly && this.#settings?.isDurable === false;
   }
 
   /** Reads the state of the store without an order. */
   async look(): Promise<void> {
     this.#cancelLook();
+    const { onWarn, isInspection, clock } = this.#options;
     try {
-      const { loss, wanted } = this.#store;
-      const asked = [Number(this.#failure !== null), wanted];
-      const seen = readLook(await this.#store.run(LOOK, asked));
+      const { loss, wanted } = this.store;
+      const seen = await this.store.run(LOOK, { seen: wanted });
       this.#warnOf(seen, loss);
+      this.#warnOfEviction(seen);
       this.#seen = seen;
-      this.#durable = seen.durable;
-      this.#failure = seen.refusal;
-      this.#unsent.releaseAll();
+      this.#settings = seen;
+      this.#failure = null;
+      this.#releaseUnsent();
     } catch (error) {
       if (error instanceof RecordsAbsentError) {
-        this.#options.onWarn(`${this.#store.marker} in Redis ${IS_NEW}`);
-        this.#warnOfEviction(error.eviction);
-        this.#durable = error.durable;
+        onWarn(`${this.store.marker} in Redis ${IS_NEW}`);
+        this.#warnOfEviction(error.settings);
+        this.#settings = error.settings;
         this.#failure = null;
       } else this.#failure = reasonOf(error);
     }
-    if (this.#isClosed || this.#options.isInspection) return;
+    if (this.#isClosed || isInspection) return;
     this.#cancelLook();
-    this.#cancelLook = this.#options.clock.after(LOOK_MS, () =>
-      fireAndForget('redis', this.look()),
-    );
+    this.#cancelLook = clock.after(LOOK_MS, () => fireAndForget('redis', this.look()));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelLook();
-    this.#redis.close();
+    this.redis.close();
     this.#writer.close();
   }
 
-  #warnOf({ isNew, isIncomplete, eviction }: StoreLook, formerLoss: string): void {
+  #warnOf({ isNew, isIncomplete }: StoreLook, formerLoss: string | undefined): void {
     const { onWarn } = this.#options;
-    const { marker, loss } = this.#store;
+    const { marker, loss } = this.store;
     // A loss has a warning of its own.
     if (isNew && !isIncomplete) onWarn(`${marker} in Redis ${IS_NEW}`);
-    if (loss !== '' && loss !== formerLoss && isIncomplete) {
+    if (loss !== formerLoss && isIncomplete) {
       onWarn('Redis may lack orders: it is another one, was emptied or restarted');
     }
-    if (eviction !== this.#seen?.eviction) this.#warnOfEviction(eviction);
   }
 
-  #warnOfEviction(policy: string | null): void {
-    if (policy === null) return;
-    const text = `Redis has maxmemory-policy ${policy}: it may drop order records; set noeviction`;
+  #warnOfEviction({ eviction }: RedisSettings): void {
+    if (eviction === undefined || eviction === this.#settings?.eviction) return;
+    const text = `Redis has maxmemory-policy ${eviction}: it may drop order records; set noeviction`;
     this.#options.onWarn(text);
   }
 
   #degradedReason(): string | null {
-    if (this.#failure !== null) return `the order records in Redis: ${this.#failure}`;
-    if (this.#seen === null) return null;
-    const { held, hasRejected, isUndecided, isRenamed } = this.#seen;
-    if (isRenamed) return RENAMED;
-    if (isUndecided) return UNDECIDED;
-    const isFull = held >= this.#options.max && !hasRejected;
-    return this.forgetsOrders() ?? (isFull ? 'all order records are in use' : null);
+    const refusal = this.#seen && refusalOf(this.#seen, this.#options);
+    const reason = this.#failure ?? refusal;
+    return reason && `the order records in Redis: ${reason}`;
   }
 
-  /** Runs a script that makes a record. It runs twice where it found a loss first, or where the store is too new. */
-  async #add(
-    script: string,
-    of: Reservation,
-    keyMadeMs: number | null,
-    more: readonly string[],
-  ): Promise<readonly unknown[]> {
+  /** Runs a script that makes a record. */
+  async #add<Answer>(
+    script: Script<Answer | Refusal>,
+    reservation: Reservation,
+    more: { readonly keyMadeMs?: number | undefined; readonly outcome?: string },
+  ): Promise<Answer | Refusal> {
     const { max, maxPerAccount = max, clock, graceMs = GRACE_MS } = this.#options;
-    const { account, key, id, inputDigest, reservedAtMs, pendingMs, asked = null } = of;
-    const values = [
-      recordId(account, key),
-      id,
-      inputDigest,
-      reservedAtMs,
-      pendingMs,
-      JSON.stringify(asked),
-      max,
-      maxPerAccount,
-      Number(isOfNeverSent(id)),
-      keyMadeMs ?? '',
-      graceMs,
-      ...more,
-    ];
-    const { loss } = this.#store;
-    const answer = await this.#store.write(script, values);
+    const values = { ...valuesOf(reservation), max, maxPerAccount, graceMs, ...more };
+    const answer = await this.store.write(script, values);
+    if (!isYoung(answer)) return answer;
     // No longer: the clock of Redis may have been set back.
-    if (answer[0] === 'young') await pause(clock, Math.min(figureIn(answer[1]), graceMs));
-    else if (answer[0] !== 'incomplete' || loss === this.#store.loss) return answer;
-    return this.#store.write(script, values);
+    await pause(clock, Math.min(answer.leftMs, graceMs));
+    return this.store.write(script, values);
   }
 
-  /** A Redis without room for writes still answers reads. */
-  async #recordInstead({ account, key }: Reservation, error: unknown): Promise<OrderRecord> {
-    if (!(error instanceof RedisSilentError) || !isUnwritable(error.cause)) throw error;
-    const record = await this.find(account, key);
-    this.#failure = reasonOf(error);
-    if (record !== null) return record;
-    throw new RecordsUnavailableError(error.message, { earlierUnknown: false, cause: error });
+  #releaseLater(reservation: Reservation): void {
+    if (this.#unsent.size < MAX_UNSENT) this.#unsent.add(reservation);
+    this.#releaseUnsent();
   }
 
-  /** Throws what the script answered with in place of a record. */
-  #recordIn(answer: readonly unknown[], keyMadeMs: number | null = null): OrderRecord {
-    const [status, detail, more] = answer;
+  #releaseUnsent(): void {
+    for (const reservation of [...this.#unsent]) {
+      // A slow Redis would have another release queued with each look.
+      this.#unsent.delete(reservation);
+      this.release(reservation).catch(() => this.#unsent.add(reservation));
+    }
+  }
+
+  /** Throws a refusal. */
+  #recordIn(answer: Held | Refusal): OrderRecord {
+    if (answer.kind === 'held') return recordOf(answer);
+    throw this.#errorOf(answer, null);
+  }
+
+  #errorOf(refusal: Refusal, keyMadeMs: number | null): RecordsUnavailableError {
     const { max, maxPerAccount = max } = this.#options;
-    switch (status) {
-      case 'held':
-        return readRecord(answer);
-      case 'account':
-      case 'unsent':
-        throw new AccountRecordsFullError({ max, maxPerAccount }, status === 'unsent');
+    switch (refusal.kind) {
+      case 'fullAccount':
+      case 'fullOfUnsent': {
+        const isNeverSent = refusal.kind === 'fullOfUnsent';
+        return new AccountRecordsFullError({ max, maxPerAccount }, isNeverSent);
+      }
       case 'full':
-        throw storeFull(max);
+        return storeFull(max);
       case 'incomplete':
-        throw new RecordsGapError(momentIn(detail), keyMadeMs);
+        return new RecordsGapError(refusal.untilMs ?? null, keyMadeMs);
       case 'forgotten':
-        throw new RecordsForgottenError();
-      case 'copies':
-        throw notCopied(shortOf(figureIn(detail), figureIn(more)));
+        return new RecordsForgottenError();
+      case 'copies': {
+        const message = shortOf(refusal.have, refusal.wanted) ?? undefined;
+        return new RecordsUnavailableError(message, { earlierUnknown: false });
+      }
       default:
-        throw new RecordsUnavailableError(REFUSALS[String(status)] ?? `Redis answered ${status}`);
+        return new RecordsUnavailableError(REFUSALS[refusal.kind]);
     }
   }
 }
 
-const REFUSALS: Readonly<Record<string, string>> = {
+const REFUSALS = {
   renamed: RENAMED,
   evicted: 'Redis has dropped the record of this key before its time (see maxmemory-policy)',
   undecided: UNDECIDED,
+  forgetful: FORGETFUL,
   young: 'the order records in Redis are new: processes that remember others are waited for',
-};
+} as const;
 
-function mayBeWritten(error: unknown): boolean {
-  return error instanceof RedisSilentError || error instanceof NotCopiedError;
+function valuesOf({ account, key, id, ...of }: Reservation) {
+  return {
+    name: recordId(account, key),
+    id,
+    digest: of.inputDigest,
+    reservedAtMs: of.reservedAtMs,
+    pendingMs: of.pendingMs,
+    asked: JSON.stringify(of.asked ?? null),
+    isUnsent: isOfNeverSent(id),
+  };
+}
+
+function isYoung(answer: unknown): answer is Extract<Refusal, { kind: 'young' }> {
+  return (answer as Refusal).kind === 'young';
 }

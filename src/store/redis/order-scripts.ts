@@ -1,190 +1,151 @@
 import { KEY_AHEAD_MS } from '../order-gap.ts';
 import { KEY_LIFE_MS, UNKNOWN_LIFE_MS } from '../order-records.ts';
+import type { Held, NotHeld, Refusal } from './answers.ts';
 import { script } from './script-head.ts';
 
-/** A request that arrives later than this behind its broken connection would have been given up by every proxy. */
+/** A request that arrives later than this over a broken connection would have been given up by every proxy. */
 const RELEASED_MS = 3_600_000;
 
-/**
- * The two scripts that make a record. ARGV 9: its id by account and key, 10: the reservation, 11: the digest, 12: reserved at, 13: pending ms,
- * 14: what was asked, 15: the most records, 16: the most of an account, 17: 1 where it is of an order that is never sent, 18: when the key
- * was made, '' where that is not known, 19: how long a new store waits for processes that remember another one.
- */
+/** The two scripts that make a record. `graceMs`: how long a new store waits for processes that remember another one. */
 const ADD_HEAD = `
-if isRenamed() then return {'renamed'} end
-local no, isUnsent, made = taken(name), ARGV[17] == '1', tonumber(ARGV[18])
+if isRenamed() then return {kind = 'renamed'} end
+local found = taken(name)
 -- A closed key is answered once the replicas of Redis have it.
-if no and no[1] == 'held' and no[3] == '' then touch() end
-if no then return no end
-if now < number('since') + ARGV[19] then return {'young', number('since') + ARGV[19] - now} end
-if undecided then return {'undecided', undecided} end
+if found and found.digest == '' then touch() end
+if found then return found end
+local readyAt = number('since') + given.graceMs
+if now < readyAt then return {kind = 'young', leftMs = readyAt - now} end
+if isUndecided then return {kind = 'undecided'} end
 local removed = tonumber(redis.call('GET', ofAccount('removed', name)) or 0)
 `;
 
 const ADD = `
-local have = ARGV[1] == '0' and 0 or connected(1000)
-if have < 0 and ARGV[1] == '' or have >= 0 and have < wanted then return {'copies', have, wanted} end
-local orders, unsent = ofAccount('orders', name), ofAccount('unsent', name)
-local function held(set) return redis.call('ZCOUNT', set, '(' .. surely, '+inf') end
+local have = connected(1000)
+if have < wanted then return {kind = 'copies', have = have, wanted = wanted} end
 local function oldest(set) return redis.call('ZRANGEBYSCORE', set, '(' .. surely, '+inf', 'LIMIT', 0, 1)[1] end
-local most, ofUnsent, victim = tonumber(ARGV[16]), held(unsent), nil
-if isUnsent and ofUnsent >= math.ceil(most / 2) then return {'unsent'} end
-if held(orders) + ofUnsent >= most then
+local unsent, victim = count(ofAccount('unsent', name)), nil
+if given.isUnsent and unsent >= math.ceil(given.maxPerAccount / 2) then return {kind = 'fullOfUnsent'} end
+if count(ofAccount('orders', name)) + unsent >= given.maxPerAccount then
   victim = oldest(ofAccount('rejected', name))
-  if not victim then return {'account'} end
-elseif held(index) >= tonumber(ARGV[15]) then
+  if not victim then return {kind = 'fullAccount'} end
+elseif count(index) >= given.max then
   victim = oldest(rejected)
-  if not victim then return {'full'} end
+  if not victim then return {kind = 'full'} end
 end
 -- The first write: a Redis without memory refuses it. After a removal it would let the script write on, past its memory.
-redis.call('HSET', marker, 'at', now, 'accounts', ARGV[7], 'wanted', wanted, 'reach', math.max(have, number('reach')))
+redis.call('HSET', marker, 'at', now, 'accounts', given.accounts or '', 'wanted', wanted, 'reach', math.max(have, number('reach')))
+isWrite = true
 -- The order traded nothing, so its repeat may be sent. A repeat with keyMade is refused by the date of the removal.
 if victim then
   local key = ofAccount('removed', victim)
   -- The clock of another process may have been ahead.
-  redis.call('SET', key, math.max(ARGV[8], redis.call('GET', key) or 0), 'PX', 2 * dayMs)
+  redis.call('SET', key, math.max(given.judgedMs, redis.call('GET', key) or 0), 'PX', 2 * dayMs)
   drop(victim)
 end
+-- An ended record of the key may still be there.
 drop(name)
-local function record(rank, outcome, lifeMs)
-  redis.call('HSET', prefix .. 'record:' .. name, 'id', ARGV[10], 'digest', ARGV[11], 'at', ARGV[12], 'deadline', now + ARGV[13], 'asked', ARGV[14],
-    'unsent', ARGV[17], 'rank', rank, 'outcome', outcome)
-  put(name, later + lifeMs, isUnsent)
-  if rank == 0 then redis.call('ZADD', pending, now + ARGV[13], name) end
-  if ARGV[6] ~= '' and tonumber(ARGV[6]) > number('apart') then note('apart', ARGV[6]) end
-end
 `;
 
-export const RESERVE = script(`${ADD_HEAD}
-if redis.call('EXISTS', prefix .. 'released:' .. ARGV[10]) == 1 then return {'released'} end
-if isIncomplete() and not (made and mark.lossUntil and made > tonumber(mark.lossUntil) + ${KEY_AHEAD_MS}) then return missing() end
-if made and (made <= removed or ARGV[8] - made > math.min(now - number('since'), ${KEY_LIFE_MS})) then return {'forgotten'} end
+/** `id`: the reservation. `keyMadeMs`: when the key was made, where that is known. */
+export const RESERVE = script<
+  Held | Refusal | { readonly kind: 'reserved' | 'released' }
+>(`${ADD_HEAD}
+if redis.call('EXISTS', prefix .. 'released:' .. given.id) == 1 then return {kind = 'released'} end
+local made = given.keyMadeMs
+if isIncomplete() and not (made and mark.lossUntil and made > mark.lossUntil + ${KEY_AHEAD_MS}) then return missing() end
+if made and (made <= removed or given.judgedMs - made > math.min(now - number('since'), ${KEY_LIFE_MS})) then return {kind = 'forgotten'} end
+if given.requiresAppendonly and not isDurable() then return {kind = 'forgetful'} end
 ${ADD}
-record(0, 'null', ${UNKNOWN_LIFE_MS})
-return {'reserved'}
+write(now + given.pendingMs, 0, 'null')
+put(name, later + ${UNKNOWN_LIFE_MS}, given.isUnsent)
+redis.call('ZADD', pending, now + given.pendingMs, name)
+if given.differMs and given.differMs > number('apart') then note('apart', given.differMs) end
+return {kind = 'reserved'}
 `);
 
-/** ARGV 20: the outcome, which lacks how far back the store remembers. */
-export const VOID = script(`${ADD_HEAD}${ADD}
+/** `outcome` lacks how far back the store remembers. */
+export const VOID = script<Held | Refusal>(`${ADD_HEAD}${ADD}
 local known = now - number('since')
-if isIncomplete() then known = ARGV[8] - (tonumber(mark.lossUntil) or ARGV[8]) - ${KEY_AHEAD_MS} end
+if isIncomplete() then known = given.judgedMs - (mark.lossUntil or given.judgedMs) - ${KEY_AHEAD_MS} end
 -- The age of the key is of the moment when its client asked.
-local waited = math.max(0, ARGV[8] - ARGV[12])
-local remembered = math.max(0, math.min(dayMs, known, ARGV[8] - removed) - waited)
-record(2, string.gsub(ARGV[20], '"rememberedMs":0', string.format('"rememberedMs":%d', remembered)), dayMs)
+local waited = math.max(0, given.judgedMs - given.reservedAtMs)
+local remembered = math.max(0, math.min(dayMs, known, given.judgedMs - removed) - waited)
+write(now, 2, string.gsub(given.outcome, '"rememberedMs":0', string.format('"rememberedMs":%d', remembered)))
+put(name, later + dayMs, true)
 return taken(name)
 `);
 
-export const FIND = script(`
-if isRenamed() then return {'renamed'} end
+export const FIND = script<Held | NotHeld | Refusal>(`
+if isRenamed() then return {kind = 'renamed'} end
 local found = taken(name)
-if found and found[3] == '' then touch() end
-return found or undecided and {'undecided', undecided} or isIncomplete() and missing() or {'none'}
+if found and found.digest == '' then touch() end
+return found or isUndecided and {kind = 'undecided'} or isIncomplete() and missing() or {kind = 'none'}
 `);
 
 /**
- * ARGV 10: the reservation, 11: rank, 12: the outcome, 13: \`changed\` where the order has changed its account, or may have, \`rejected\` where
- * the gateway refused it, or '', 14: when it was sent, 15: answered ('' each where it was not), then what the store lacks after a loss:
- * 16: the digest, 17: reserved at, 18: what was asked, 19: 1 where it is of an order that is never sent.
+ * `hasChanged`: whether the order has changed its account, or may have. `isRejected`: whether the gateway refused it. `sentAtMs` and
+ * `answeredAtMs` are left out where it was not.
  */
-export const SETTLE = script(`
-local key, rank = prefix .. 'record:' .. name, tonumber(ARGV[11])
-local r = redis.call('HMGET', key, 'id', 'rank', 'outcome', 'unsent')
+export const SETTLE = script<
+  | { readonly kind: 'written' | 'foreign' | 'undecided' }
+  | { readonly kind: 'settled'; readonly outcome: string }
+>(`
+local key = prefix .. 'record:' .. name
+local record = hash(key)
 -- A loss took the record: its process still knows what became of the order.
-if not r[1] and isIncomplete() then
-  redis.call('HSET', key, 'id', ARGV[10], 'digest', ARGV[16], 'at', ARGV[17], 'deadline', now, 'asked', ARGV[18], 'unsent', ARGV[19], 'rank', 0, 'outcome', 'null')
-  r = {ARGV[10], 0, 'null', ARGV[19]}
+if not record.id and isIncomplete() then
+  write(now, 0, 'null')
+  record = hash(key)
 end
+if not record.id and isUndecided then return {kind = 'undecided'} end
 touch()
-if not r[1] and undecided then return {'undecided', undecided} end
-if r[1] ~= ARGV[10] then return {'foreign'} end
+if record.id ~= given.id then return {kind = 'foreign'} end
 -- A text's own quotes are escaped.
-if string.find(r[3], '"settled":{', 1, true) then return {'settled', r[3]} end
-if rank <= tonumber(r[2]) then return {'written'} end
-redis.call('HSET', key, 'rank', rank, 'outcome', ARGV[12])
-if ARGV[14] ~= '' then redis.call('HSET', key, 'sent', ARGV[14]) end
-if ARGV[15] ~= '' then redis.call('HSET', key, 'answered', ARGV[15]) end
+if string.find(record.outcome, '"settled":{', 1, true) then return {kind = 'settled', outcome = record.outcome} end
+if given.rank <= tonumber(record.rank) then return {kind = 'written'} end
+redis.call('HSET', key, 'rank', given.rank, 'outcome', given.outcome)
+if given.sentAtMs then redis.call('HSET', key, 'sent', given.sentAtMs) end
+if given.answeredAtMs then redis.call('HSET', key, 'answered', given.answeredAtMs) end
 redis.call('ZREM', pending, name)
-local ends = later + (rank == 2 and dayMs or ${UNKNOWN_LIFE_MS})
-put(name, ends, r[4] == '1')
-if ARGV[13] == 'changed' then changed(name) end
-if ARGV[13] == 'rejected' then
+local ends = later + (given.rank == 2 and dayMs or ${UNKNOWN_LIFE_MS})
+put(name, ends, record.unsent == '1')
+if given.hasChanged then changed(name) end
+if given.isRejected then
   redis.call('ZADD', rejected, ends, name)
   redis.call('ZADD', ofAccount('rejected', name), ends, name)
 end
-return {'written'}
+return {kind = 'written'}
 `);
 
-/** ARGV 10: the reservation. */
-export const RELEASE = script(`
+export const RELEASE = script<{ readonly kind: 'released' | 'late' }>(`
 touch()
-local r = redis.call('HMGET', prefix .. 'record:' .. name, 'id', 'rank', 'deadline', 'told')
-if r[1] ~= ARGV[10] then
+local record = hash(prefix .. 'record:' .. name)
+if record.id ~= given.id then
   -- Its reservation may still be on the way, over a connection that broke.
-  redis.call('SET', prefix .. 'released:' .. ARGV[10], 1, 'PX', ${RELEASED_MS})
-  return {'released'}
+  redis.call('SET', prefix .. 'released:' .. given.id, 1, 'PX', ${RELEASED_MS})
+  return {kind = 'released'}
 end
-if r[2] == '2' then return {'released'} end
--- Clients may have been told that it is unknown.
-if r[2] == '1' or r[4] or tonumber(r[3]) <= now then return {'late'} end
+if record.rank == '2' then return {kind = 'released'} end
+-- Clients may have read that it is unknown.
+if record.rank == '1' or record.told or tonumber(record.deadline) <= now then return {kind = 'late'} end
 drop(name)
-return {'released'}
+return {kind = 'released'}
 `);
 
-/** ARGV 9: how long past its deadline an order is left to its process. Answers id and time of each that is marked as unknown. */
-export const CUT_OFF = script(`
-local found = {'marked'}
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', pending, '-inf', now - ARGV[9], 'LIMIT', 0, 100)) do
-  local held = taken(id)
+/** `graceMs`: how long past its deadline an order is left to its process. Answers id and time of each that it marks as unknown. */
+export const CUT_OFF = script<{
+  readonly kind: 'marked';
+  readonly orders?: readonly { readonly id: string; readonly at: string }[];
+}>(`
+local orders = {}
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', pending, '-inf', now - given.graceMs, 'LIMIT', 0, 100)) do
+  local record = taken(id)
   redis.call('ZREM', pending, id)
-  if held and held[1] == 'held' and held[6] == 'null' then
-    redis.call('HSET', prefix .. 'record:' .. id, 'rank', 1, 'outcome', '{"kind":"unknown","sentAtMs":' .. held[4] .. ',"message":null}')
-    found[#found + 1], found[#found + 2] = id, held[4]
+  if record and record.outcome == 'null' then
+    local outcome = '{"kind":"unknown","sentAtMs":' .. record.at .. ',"message":null}'
+    redis.call('HSET', prefix .. 'record:' .. id, 'rank', 1, 'outcome', outcome)
+    orders[#orders + 1] = {id = id, at = record.at}
   end
 end
-return found
+return {kind = 'marked', orders = #orders > 0 and orders or nil}
 `);
-
-/**
- * Removes what has ended, and answers the state of the store. ARGV 9: 1 to write a probe, since a full or read-only Redis answers reads;
- * 10: the most replicas of Redis that this process has seen.
- */
-export const LOOK = script(`
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', surely, 'LIMIT', 0, 1000)) do drop(id) end
-local have = connected(2)
-local most = math.max(have, tonumber(ARGV[10]))
-if most > number('copies') then note('copies', most) end
-if not undecided then
-  note('at', now)
-  if have > number('reach') then note('reach', have) end
-end
-local probe = ARGV[9] == '1' and redis.pcall('HSET', marker, 'touched', now) or {}
-local function count(set) return redis.call('ZCOUNT', set, '(' .. surely, '+inf') end
-return {'seen', cjson.encode({
-  held = count(index),
-  hasRejected = count(rejected) > 0,
-  isHeld = mark.held == '1',
-  isIncomplete = isIncomplete(),
-  lossUntilMs = tonumber(mark.lossUntil) or cjson.null,
-  connected = connected(1000),
-  durable = durable(),
-  eviction = eviction() or cjson.null,
-  refusal = type(probe) == 'table' and probe.err or cjson.null,
-  isUndecided = undecided ~= nil,
-  isRenamed = isRenamed() or false,
-  isNew = isNew,
-})}
-`);
-
-/** KEYS 1: the marker, then versions of accounts. Answers the run of Redis and the store, then each version. */
-export const VERSIONS = `
-local replication = redis.pcall('INFO', 'replication')
-if type(replication) == 'string' and string.find(replication, 'role:slave', 1, true) then
-  return redis.error_reply('READONLY it is a replica of Redis')
-end
-local info = redis.pcall('INFO', 'server')
-local run = type(info) == 'string' and string.match(info, 'run_id:(%x+)') or ''
-local answer = {run .. ' ' .. (redis.call('HGET', KEYS[1], 'id') or '')}
-for i = 2, #KEYS do answer[i] = redis.call('GET', KEYS[i]) or '' end
-return answer
-`;

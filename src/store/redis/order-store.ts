@@ -1,50 +1,72 @@
 import type { Account } from '../../lib/account.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { datesOf } from '../order-gap.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
-import type { RedisConnection } from './connection.ts';
-import { answerIn, figureIn, textIn } from './replies.ts';
+import {
+  REDIS_TIMEOUT_MS,
+  type RedisConnection,
+  type RedisConnectionOptions,
+  RedisSilentError,
+} from './connection.ts';
+import type { Script } from './script-head.ts';
 
 /** It is written, but a replica of Redis without it may be promoted. */
 export class NotCopiedError extends RecordsUnavailableError {}
 
+/** The settings of Redis by which it may forget orders. */
+export interface RedisSettings {
+  /** Whether a restart of Redis forgets nothing. */
+  readonly isDurable: boolean;
+  /** The policy by which Redis drops records. */
+  readonly eviction?: string;
+}
+
 /** No process of the service has used the prefix, or Redis was emptied. */
 export class RecordsAbsentError extends RecordsUnavailableError {
   override readonly message = 'Redis has no order records under this REDIS_PREFIX';
-  /** As `StoreLook` has them. */
-  readonly eviction: string | null;
-  readonly durable: string | null;
+  readonly settings: RedisSettings;
 
-  constructor(eviction: string | null = null, durable: string | null = null) {
+  constructor(settings: RedisSettings) {
     super();
-    this.eviction = eviction;
-    this.durable = durable;
+    this.settings = settings;
   }
 }
 
-interface OrderStoreOptions {
-  readonly prefix: string;
+export interface OrderStoreOptions extends RedisConnectionOptions {
   readonly clock: Clock;
   /** How many replicas of Redis must have a record; null for the most that were ever seen. */
   readonly redisReplicas: number | null;
-  readonly accounts: string;
-  readonly gatewaySkewMs: () => number | null;
-  readonly waitMs: number;
+  /** Whether a Redis that forgets orders over a restart is refused. */
+  readonly requiresAppendonly: boolean;
+  /** The settings that name the accounts; operators have none. */
+  readonly accounts?: string | undefined;
+  /** How far the gateway's clock is ahead of this machine's; null while it was not measured. */
+  readonly gatewaySkewMs?: (() => number | null) | undefined;
   /** When true, a missing store is not created. */
-  readonly isOperator?: boolean;
+  readonly isInspection?: boolean;
 }
 
-export type Values = readonly (string | number)[];
+type Values = Readonly<Record<string, string | number | boolean | undefined>>;
 
-interface Write extends PromiseWithResolvers<readonly unknown[]> {
-  readonly script: string;
-  readonly values: Values;
+interface StoreReply<Answer> {
+  readonly id: string;
+  readonly loss?: string;
+  /** How many replicas of Redis must have what the script wrote. */
+  readonly wanted: number;
+  /** Whether the answer counts only once they have it. */
+  readonly isWrite: boolean;
+  readonly answer: Answer;
+}
+
+interface Write {
+  readonly run: () => Promise<StoreReply<unknown>>;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 const BATCH = 100;
 const LATE_MS = 5_000;
-/** Answers that count only once enough replicas of Redis have what the script wrote. */
-const WRITTEN = new Set(['reserved', 'written', 'settled', 'released', 'late', 'declared']);
 
 /** Runs the scripts of the order records, and remembers which store and which loss this process has seen. */
 export class OrderStore {
@@ -54,8 +76,8 @@ export class OrderStore {
   readonly #writer: RedisConnection;
   readonly #writes: Write[] = [];
   #isWriting = false;
-  #id = '';
-  #loss = '';
+  #id: string | undefined;
+  #loss: string | undefined;
   #lateAtMs = Number.NEGATIVE_INFINITY;
   #wanted = 0;
 
@@ -68,8 +90,8 @@ export class OrderStore {
     this.marker = `${options.prefix}{orders}:v2:marker`;
   }
 
-  /** The name of the newest loss that this process knows of; empty where there is none. */
-  get loss(): string {
+  /** The name of the newest loss that this process knows of. */
+  get loss(): string | undefined {
     return this.#loss;
   }
 
@@ -87,86 +109,96 @@ export class OrderStore {
     return `${this.#options.prefix}{orders}:v2:version:${encodeURIComponent(account)}`;
   }
 
-  run(script: string, values: Values): Promise<readonly unknown[]> {
-    return this.#run(this.#redis, script, values);
+  async run<Answer>(script: Script<Answer>, values: Values): Promise<Answer> {
+    const { answer } = await this.#run(this.#redis, script, values);
+    return answer;
   }
 
   /**
    * Runs a script, and resolves once enough replicas of Redis have what it wrote. WAIT counts what its connection wrote last, and blocks
    * it: scripts that come meanwhile are sent together.
    */
-  write(script: string, values: Values): Promise<readonly unknown[]> {
-    const write = { script, values, ...Promise.withResolvers<readonly unknown[]>() };
-    this.#writes.push(write);
-    this.#send();
-    return write.promise;
+  write<Answer>(script: Script<Answer>, values: Values): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#writes.push({ run: () => this.#run(this.#writer, script, values), resolve, reject });
+    if (!this.#isWriting) fireAndForget('redis', this.#sendAll());
+    return promise as Promise<Answer>;
   }
 
-  #send(): void {
-    if (this.#isWriting || this.#writes.length === 0) return;
+  async #sendAll(): Promise<void> {
     this.#isWriting = true;
-    const batch = this.#writes.splice(0, BATCH);
+    while (this.#writes.length > 0) await this.#sendTogether(this.#writes.splice(0, BATCH));
+    this.#isWriting = false;
+  }
+
+  async #sendTogether(batch: readonly Write[]): Promise<void> {
     // In one turn: the scripts and WAIT go out together.
-    const answers = batch.map(({ script, values }) => this.#run(this.#writer, script, values));
-    const { wanted } = this;
-    const waited =
-      wanted === 0 ? Promise.resolve(0) : this.#writer.copies(wanted, this.#options.waitMs);
-    // Without an answer there is no proof that it is anywhere else.
-    const copies = waited.catch(() => 0);
+    const replies = batch.map(({ run }) => run());
+    const copies = this.#copies();
     for (const [n, { resolve, reject }] of batch.entries()) {
-      Promise.all([answers[n], copies]).then(([answer = [], have]) => {
+      Promise.all([replies[n], copies]).then(([reply, have]) => {
         // The scripts may have counted more replicas than this process knew of.
-        if (have >= this.wanted || !isWritten(answer)) return resolve(answer);
+        if (!reply?.isWrite || have >= this.wanted) return resolve(reply?.answer);
         this.#lateAtMs = this.#options.clock.now();
-        reject(notCopied(`${have} of ${this.wanted} replicas of Redis have it in time`));
+        const message = `${have} of ${this.wanted} replicas of Redis have it in time`;
+        reject(new NotCopiedError(message, { earlierUnknown: false }));
       }, reject);
     }
-    const sendNext = () => {
-      this.#isWriting = false;
-      this.#send();
-    };
-    copies.then(sendNext, sendNext);
+    await copies;
   }
 
-  async #run(redis: RedisConnection, script: string, values: Values): Promise<readonly unknown[]> {
-    const { clock, accounts, redisReplicas, gatewaySkewMs, isOperator } = this.#options;
-    const { judgedMs, laterMs, surelyMs, differMs } = datesOf(clock.date(), gatewaySkewMs());
-    const common = [
-      redisReplicas ?? '',
-      Math.ceil(laterMs),
-      surelyMs === null ? '' : Math.floor(surelyMs),
-      this.#id,
-      this.#loss,
-      differMs ?? '',
+  /** How many replicas of Redis have what was sent last. */
+  async #copies(): Promise<number> {
+    const { wanted } = this;
+    const { redisTimeoutMs = REDIS_TIMEOUT_MS } = this.#options;
+    if (wanted === 0) return 0;
+    // Without an answer there is no proof that it is anywhere else.
+    return this.#writer.copies(wanted, Math.round(0.8 * redisTimeoutMs)).catch(() => 0);
+  }
+
+  async #run<Answer>(
+    redis: RedisConnection,
+    { text }: Script<Answer>,
+    values: Values,
+  ): Promise<StoreReply<Answer>> {
+    const { clock, accounts, redisReplicas, gatewaySkewMs } = this.#options;
+    const { requiresAppendonly, isInspection } = this.#options;
+    const dates = datesOf(clock.date(), gatewaySkewMs?.() ?? null);
+    const given = {
+      replicas: redisReplicas ?? undefined,
+      laterMs: Math.ceil(dates.laterMs),
+      surelyMs: dates.surelyMs === null ? undefined : Math.floor(dates.surelyMs),
+      judgedMs: Math.floor(dates.judgedMs),
+      differMs: dates.differMs ?? undefined,
+      knownId: this.#id,
+      knownLoss: this.#loss,
       accounts,
-      isOperator ? '' : Math.floor(judgedMs),
-    ];
-    const reply = await redis.run(script, [this.marker], [...common, ...values]);
-    const [id, loss, wanted, answer] = Array.isArray(reply) ? reply : [];
-    if (Array.isArray(answer) && answer[0] === 'absent') {
-      throw new RecordsAbsentError(textIn(answer[1]) || null, textIn(answer[2]));
-    }
-    const read = answerIn(script, answer);
-    this.#id = textIn(id);
-    this.#loss = textIn(loss);
-    this.#wanted = Math.max(this.#wanted, figureIn(wanted));
+      requiresAppendonly,
+      isInspection,
+      ...values,
+    };
+    const reply = await redis.run(text, [this.marker], [JSON.stringify(given)]);
+    const read = replyIn<Answer>(reply, text);
+    if (isAbsent(read.answer)) throw new RecordsAbsentError(read.answer);
+    this.#id = read.id;
+    this.#loss = read.loss;
+    this.#wanted = Math.max(this.#wanted, read.wanted);
     return read;
   }
 }
 
-/** A closed key counts as a write: a failover would open it again. */
-function isWritten([status, , digest]: readonly unknown[]): boolean {
-  return WRITTEN.has(String(status)) || (status === 'held' && digest === '');
-}
-
-export function notCopied(message: string): NotCopiedError {
-  return new NotCopiedError(message, { earlierUnknown: false });
-}
-
-/** Says for operators and clients which replicas are missing. */
-export function shortOf(connected: number, wanted: number): string {
-  if (connected < 0) {
-    return 'Redis does not tell how many replicas it has (it refuses INFO): set REDIS_REPLICAS';
+/** Throws where the reply is none of this script, which may have run. */
+function replyIn<Answer>(reply: unknown, script: string): StoreReply<Answer> {
+  try {
+    const read = JSON.parse(String(reply));
+    // Each script names the kinds of its answers.
+    if (script.includes(`'${read.answer.kind}'`)) return read;
+  } catch {
+    // It is no JSON of ours.
   }
-  return `${connected} of ${wanted} replicas of Redis are connected, and a failover would forget orders (REDIS_REPLICAS)`;
+  throw new RedisSilentError('Redis gave an answer that cannot be read');
+}
+
+function isAbsent(answer: unknown): answer is RedisSettings {
+  return (answer as { readonly kind: string }).kind === 'absent';
 }

@@ -8,9 +8,8 @@ const CODES: ReadonlySet<string> = new Set(
 );
 // The code of an error within a script follows the script's own in older versions.
 const CODE = /(?:^|[\s:-])([A-Z]{3,})(?=\s)/g;
-/** Redis is looked at twice a second, so trouble that lasts is seen within it. */
+/** Redis is looked at twice a second, so a failure that lasts is found within it. */
 const QUIET_MS = 5_000;
-const START_MS = 5_000;
 const MAX_DETAIL_LENGTH = 200;
 
 /** Why a connection or a command failed: `away`, the code of Redis's answer, or `refused` where that has another. */
@@ -21,30 +20,21 @@ export function redisErrorOf(error: unknown): string {
   return words.find((word) => CODES.has(word)) ?? 'refused';
 }
 
-/** Whether Redis has no room for a write, in memory or on its disk, and would answer a read. */
-export function isUnwritable(error: unknown): boolean {
-  return ['OOM', 'MISCONF'].includes(redisErrorOf(error));
-}
-
-/**
- * Whether Redis is well, over all connections to it: a line of the log as trouble begins or has another reason than
- * before, and one as it ends. Two connections that fail each in its own way write two.
- */
+/** Whether Redis is well, over all connections to it. The log has a line for each reason of a failure, and one once it is over. */
 export class RedisHealth {
   readonly #onWarn: Warn;
   readonly #clock: Clock;
-  readonly #told = new Set<string>();
+  /** The reasons that were logged. */
+  readonly #logged = new Set<string>();
   #reason: string | null = null;
   #failedAtMs = 0;
-  readonly #openedAtMs: number;
 
   constructor(onWarn: Warn, clock: Clock = steadyClock) {
     this.#onWarn = onWarn;
     this.#clock = clock;
-    this.#openedAtMs = clock.now();
   }
 
-  /** The reason of the newest failure, as long as the trouble lasts; null: Redis is well. */
+  /** The reason of the newest failure; null while Redis is well. */
   get reason(): string | null {
     this.worked();
     return this.#reason;
@@ -53,22 +43,19 @@ export class RedisHealth {
   /** Called with each command that Redis has carried out. */
   worked(): void {
     if (this.#reason === null || this.#clock.now() - this.#failedAtMs < QUIET_MS) return;
-    if (this.#told.size > 0) this.#onWarn('Redis is back', { reason: this.#reason });
+    this.#onWarn('Redis is back', { reason: this.#reason });
     this.#reason = null;
-    this.#told.clear();
+    this.#logged.clear();
   }
 
-  /** `refusal`: what Redis refuses of the configuration, in words for an operator. */
-  failed(error: unknown, refusal: string | null = null): void {
+  failed(error: unknown): void {
     const reason = redisErrorOf(error);
     this.#reason = reason;
     this.#failedAtMs = this.#clock.now();
-    if (this.#told.has(reason)) return;
-    // A busy start delays answers that arrive a moment later. Trouble that lasts fails again within a second.
-    if (reason === 'away' && this.#failedAtMs - this.#openedAtMs < START_MS) return;
-    this.#told.add(reason);
+    if (this.#logged.has(reason)) return;
+    this.#logged.add(reason);
     const detail = error instanceof Error ? error.message : String(error);
     const text = reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';
-    this.#onWarn(refusal ?? `${text}: ${detail.slice(0, MAX_DETAIL_LENGTH)}`, { reason });
+    this.#onWarn(`${text}: ${detail.slice(0, MAX_DETAIL_LENGTH)}`, { reason });
   }
 }

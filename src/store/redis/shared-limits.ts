@@ -3,8 +3,6 @@ import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { SharedKeys } from '../../lib/limits/known-keys.ts';
 import type { Share } from '../../lib/limits/limiter.ts';
 import type { RedisConnection } from './connection.ts';
-import type { RedisHealth } from './redis-health.ts';
-import { answersIn, figureIn } from './replies.ts';
 
 const PAUSE_MS = 5_000;
 const MAX_KEYS = 200_000;
@@ -42,7 +40,6 @@ const END_OF = "return redis.call('ZSCORE', KEYS[1], ARGV[1])";
 /** The counts and known tokens that all replicas share. While Redis does not answer it is not asked: each replica has its own. */
 export class SharedLimits implements SharedKeys {
   readonly #redis: RedisConnection;
-  readonly #health: RedisHealth;
   readonly #clock: Clock;
   readonly #prefix: string;
   readonly #tokens: readonly string[];
@@ -50,11 +47,9 @@ export class SharedLimits implements SharedKeys {
 
   constructor(
     redis: RedisConnection,
-    health: RedisHealth,
     { clock, prefix }: { readonly clock: Clock; readonly prefix: string },
   ) {
     this.#redis = redis;
-    this.#health = health;
     this.#clock = clock;
     this.#prefix = prefix;
     this.#tokens = [`${prefix}known:token`];
@@ -65,11 +60,9 @@ export class SharedLimits implements SharedKeys {
     for (let at = 0; at < buckets.length; at += MAX_AT_ONCE) {
       const keys = buckets.slice(at, at + MAX_AT_ONCE).map((key) => `${this.#prefix}limit:${key}`);
       const args = figures.slice(3 * at, 3 * (at + MAX_AT_ONCE));
-      const answer = await this.#ask(async () =>
-        answersIn(await this.#redis.run(SPEND, keys, args), keys.length).map(figureIn),
-      );
-      if (answer === null) return null;
-      levels.push(...answer);
+      const answer = await this.#ask(() => this.#redis.run(SPEND, keys, args));
+      if (!Array.isArray(answer) || answer.length !== keys.length) return null;
+      levels.push(...answer.map(String).map(Number));
     }
     return levels;
   };
@@ -86,15 +79,12 @@ export class SharedLimits implements SharedKeys {
   }
 
   async has(token: string): Promise<boolean> {
-    const untilMs = await this.#ask(async () => {
-      const end = await this.#redis.run(END_OF, this.#tokens, [token]);
-      return end === null ? null : figureIn(end);
-    });
-    return untilMs !== null && untilMs > this.#clock.date();
+    const untilMs = await this.#ask(() => this.#redis.run(END_OF, this.#tokens, [token]));
+    return Number(untilMs) > this.#clock.date();
   }
 
   degradedReason(): string | null {
-    const { reason } = this.#health;
+    const { reason } = this.#redis.health;
     if (reason !== null) return `Redis fails (${reason}): limits are counted here alone`;
     return this.#isPaused() ? 'Redis does not count: limits are counted here alone' : null;
   }

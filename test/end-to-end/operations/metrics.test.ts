@@ -26,7 +26,7 @@ const CACHES = 'catalog compiled_code document positions quota response session 
 
 /** The metrics that are there once there is something to measure. */
 const ONCE_MEASURED =
-  /_(redis_up|clock_skew_seconds|missing_fields|catalog_left_seconds|catalog_(skipped|(offered_)?instruments))$/;
+  /_(clock_skew_seconds|missing_fields|catalog_left_seconds|catalog_(skipped|(offered_)?instruments))$/;
 
 let app: TestApp;
 let token: string;

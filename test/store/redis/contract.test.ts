@@ -69,16 +69,17 @@ describeWithRedis('order records in Redis', (serverPath) => {
 
   test('a reservation that arrives after its release is refused, so that no key stays pending', async () => {
     await using redis = await startTestRedis(serverPath);
-    const warned = { onWarn() {} };
-    const connection = await connectRedis({ ...warned, url: redis.url, prefix: '' });
-    const times = { clock: systemClock, gatewaySkewMs: () => 0, waitMs: 0 };
-    const of = { prefix: 'trading-graph:', redisReplicas: 0, accounts: '', ...times };
+    const connecting = { redisUrl: redis.url, prefix: 'trading-graph:', onWarn() {} };
+    const connection = await connectRedis(connecting);
+    const needs = { redisReplicas: 0, requiresAppendonly: false };
+    const of = { ...connecting, ...needs, clock: systemClock, gatewaySkewMs: () => 0 };
     const store = new OrderStore(connection, connection, of);
-    await store.write(RELEASE, ['1:k', 'late']);
-    const reserve = (id: string) =>
-      store.write(RESERVE, ['1:k', id, 'digest', Date.now(), 60_000, 'null', 10, 10, 0, '', 0]);
-    expect(await reserve('late')).toEqual(['released']);
-    expect((await reserve('next'))[0]).toBe('reserved');
+    await store.write(RELEASE, { name: '1:k', id: 'late' });
+    const order = { digest: 'd', reservedAtMs: Date.now(), pendingMs: 60_000, asked: 'null' };
+    const bounds = { max: 10, maxPerAccount: 10, isUnsent: false, graceMs: 0 };
+    const reserve = (id: string) => store.write(RESERVE, { name: '1:k', id, ...order, ...bounds });
+    expect(await reserve('late')).toEqual({ kind: 'released' });
+    expect(await reserve('next')).toEqual({ kind: 'reserved' });
     connection.close();
   });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { OrderRecords, ReserveRequest } from '../../../src/store/order-records.ts';
+import { RedisAccountVersions } from '../../../src/store/redis/account-versions.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -242,7 +243,8 @@ describeWithRedis('a promotion', (serverPath) => {
     for (const key of ['k', 'of the new one']) {
       await expect(one.records.find(account, key)).rejects.toMatchObject(unavailable);
     }
-    await expect(one.records.versions.read(account)).rejects.toMatchObject(unavailable);
+    const versions = new RedisAccountVersions(one.records, { clock: systemClock });
+    await expect(versions.read(account)).rejects.toMatchObject(unavailable);
     await eventually(() => expect(one.records.status.degradedReason).not.toBe(null));
     await promote(redis);
     await eventually(() => one.records.status.degradedReason === null);

@@ -55,22 +55,3 @@ test('each reason is logged once until five seconds without any', async () => {
     ['Redis refuses', 'OOM'],
   ]);
 });
-
-test('a failure that ends within five seconds of the start is not logged, one that lasts is', async () => {
-  const clock = createScriptedClock(0);
-  const told: string[] = [];
-  const open = () => new RedisHealth((message) => told.push(message), clock);
-  const health = open();
-  const timeout = new Error('Command timed out');
-  health.failed(timeout);
-  expect(health.reason).toBe('away');
-  await clock.advance(5_001);
-  health.worked();
-  expect([health.reason, told]).toEqual([null, []]);
-  const other = open();
-  for (let ms = 0; ms <= 5_000; ms += 500) {
-    other.failed(timeout);
-    await clock.advance(500);
-  }
-  expect(told).toEqual(['Redis cannot be reached: Command timed out']);
-});

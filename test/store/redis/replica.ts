@@ -14,12 +14,14 @@ export const FAR_MS = 30_000;
 
 /** The order records of one process of the service. A new store takes orders at once, unless the test says otherwise. */
 export async function openReplica(
-  url: string,
+  redisUrl: string,
   change: Partial<Omit<RedisOrderRecordsOptions, 'onWarn'>> = {},
 ) {
   const warnings: string[] = [];
   const records = await openRedisOrderRecords({
-    url,
+    redisUrl,
+    redisReplicas: null,
+    requiresAppendonly: false,
     max: 1_000,
     clock: systemClock,
     redisTimeoutMs: FAR_MS,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { connectRedis } from '../../../src/store/redis/connection.ts';
-import { RedisHealth } from '../../../src/store/redis/redis-health.ts';
 import { SharedLimits } from '../../../src/store/redis/shared-limits.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -13,14 +12,13 @@ import { startSwitchboard } from '../../support/switchboard.ts';
 const taken = (points: number) => [10, 10 / 600_000, points];
 
 describeWithRedis('limits in Redis', (serverPath) => {
-  async function openOn(url: string, redisTimeoutMs = 30_000) {
+  async function openOn(redisUrl: string, redisTimeoutMs = 30_000) {
     const clock = createScriptedClock(Date.now());
     const warnings: string[] = [];
     const onWarn = (message: string) => void warnings.push(message);
-    const health = new RedisHealth(onWarn);
     const prefix = 'trading-graph:';
-    const redis = await connectRedis({ url, prefix, onWarn, health, redisTimeoutMs });
-    const limits = new SharedLimits(redis, health, { prefix, clock });
+    const redis = await connectRedis({ redisUrl, prefix, onWarn, redisTimeoutMs });
+    const limits = new SharedLimits(redis, { prefix, clock });
     return { limits, clock, warnings, [Symbol.dispose]: () => redis.close() };
   }
 

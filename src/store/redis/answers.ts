@@ -1,0 +1,44 @@
+import type { Account } from '../../lib/account.ts';
+import { type OrderKey, type OrderRecord, toOrderRecord } from '../order-records.ts';
+
+/** A record, as a script answers with it: the fields of its hash are strings. */
+export interface Held {
+  readonly kind: 'held';
+  readonly id: string;
+  readonly digest: string;
+  readonly at: string;
+  readonly asked: string;
+  readonly outcome: string;
+  readonly sent?: string;
+  readonly answered?: string;
+  readonly leftMs: number;
+}
+
+export interface NotHeld {
+  readonly kind: 'none';
+}
+
+/** The reason why a script made no record, or does not say whether there is one. */
+export type Refusal =
+  | { readonly kind: 'renamed' | 'evicted' | 'undecided' | 'forgotten' | 'forgetful' }
+  | { readonly kind: 'full' | 'fullAccount' | 'fullOfUnsent' }
+  | { readonly kind: 'copies'; readonly have: number; readonly wanted: number }
+  | { readonly kind: 'incomplete'; readonly untilMs?: number }
+  | { readonly kind: 'young'; readonly leftMs: number };
+
+export function recordOf(held: Held): OrderRecord {
+  const { id, digest: inputDigest, at, asked, outcome, sent, answered, leftMs } = held;
+  const of = { id, inputDigest, reservedAtMs: Number(at), asked: JSON.parse(asked) };
+  const times = { sentAtMs: momentOf(sent), answeredAtMs: momentOf(answered) };
+  return toOrderRecord(of, JSON.parse(outcome), leftMs, times);
+}
+
+/** The name of a record has its account, encoded, before the first colon. */
+export function keyOfRecord(name: string): OrderKey {
+  const at = name.indexOf(':');
+  return { account: decodeURIComponent(name.slice(0, at)) as Account, key: name.slice(at + 1) };
+}
+
+function momentOf(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
+}
