@@ -108,7 +108,9 @@ export async function startApp(config: Config, given: AppOptions) {
   const stopping = new AbortController();
   opened.defer(() => stopping.abort());
   fireAndForget('order record', domain.watchCutOffs(stopping.signal));
-  gateway.onReadsRecovered(domain.resumePolls);
+  gateway.onRecovered((backend) => {
+    if (backend === 'reads') domain.resumePolls();
+  });
   opened.defer(() => domain.feeds.close());
 
   const readiness = new Readiness({

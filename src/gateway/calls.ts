@@ -1,6 +1,5 @@
 import { steadyClock } from '../lib/clock.ts';
 import { parseLongIntegers } from '../lib/exact-json.ts';
-import type { MaybePromise } from '../lib/maybe-promise.ts';
 import { jsonOf } from './answer-body.ts';
 import type { Caller } from './caller.ts';
 import type { GatewayError } from './errors.ts';
@@ -51,23 +50,10 @@ export class Calls {
     return this.#options;
   }
 
-  /** Sends one of the operation's calls. The promise resolves to what `read` returns, or rejects with what it throws. */
-  protected exchange<T>(
-    name: string,
-    values: CallValues,
-    read: (exchange: Exchange) => MaybePromise<T>,
-  ): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const { send, templates } = this.#options;
-      const call = templates.call(this.operation, name)(this.caller, values);
-      send(this.#bounded(call), (exchange) => {
-        try {
-          resolve(read(exchange));
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
+  /** Sends one of the operation's calls. */
+  protected async exchange(name: string, values: CallValues): Promise<Exchange> {
+    const { send, templates } = this.#options;
+    return send(this.#bounded(templates.call(this.operation, name)(this.caller, values)));
   }
 
   /** The first call has the operation's deadline and size; later ones have what is left. */
@@ -133,30 +119,24 @@ export class Calls {
 
 /** The calls of a read, by their names. */
 export class ReadCalls<Name extends string = string> extends Calls {
-  /** `read` gets the answer of a 2xx, or of a requested 304; any other end is a GatewayError. */
-  send<T>(name: Name, values: CallValues, read: (answer: Answer) => MaybePromise<T>): Promise<T> {
-    return this.exchange(name, values, (exchange) => {
-      const answer = judgeRead(this.operation.name, exchange);
-      const isConditional = this.operation.mayHaveAged;
-      if (answer.status === 304 && !isConditional) throw this.broken('an unrequested 304');
-      this.received(answer);
-      return read(answer);
-    });
+  /** Resolves to the answer of a 2xx, or of a requested 304; any other end is a GatewayError. */
+  async send(name: Name, values: CallValues = {}): Promise<Answer> {
+    const answer = judgeRead(this.operation.name, await this.exchange(name, values));
+    const isConditional = this.operation.mayHaveAged;
+    if (answer.status === 304 && !isConditional) throw this.broken('an unrequested 304');
+    this.received(answer);
+    return answer;
   }
 }
 
 /** The calls of a small write, each of which is sent once. */
 export class WriteCalls<Name extends string = string> extends Calls {
-  send<T>(
-    name: Name,
-    values: CallValues,
-    judge: (exchange: Exchange) => MaybePromise<T>,
-  ): Promise<T> {
-    return this.exchange(name, values, judge);
+  send(name: Name, values: CallValues): Promise<Exchange> {
+    return this.exchange(name, values);
   }
 
   /** Sends a write whose answer says no more than whether it was done. */
-  acknowledged(name: Name, values: CallValues): Promise<Acknowledgement> {
-    return this.exchange(name, values, (exchange) => judgeWrite(this.operation, exchange));
+  async acknowledged(name: Name, values: CallValues): Promise<Acknowledgement> {
+    return judgeWrite(this.operation, await this.exchange(name, values));
   }
 }

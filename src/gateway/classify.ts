@@ -148,3 +148,17 @@ function isRead({ row }: WireCall): boolean {
 export function wasNotAttempted(exchange: Exchange): boolean {
   return !exchange.sent && exchange.cause instanceof NotAttemptedError;
 }
+
+/** Errors have a cause or two; a chain of causes may be a circle. */
+const MAX_CAUSES = 4;
+
+/** The code of the innermost error that has one. */
+export function codeOf(cause: unknown): string | null {
+  let code: string | null = null;
+  let error = cause;
+  for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1) {
+    if ('code' in error && typeof error.code === 'string') code = error.code;
+    error = error.cause;
+  }
+  return code;
+}

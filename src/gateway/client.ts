@@ -1,4 +1,3 @@
-import { promised } from '../lib/maybe-promise.ts';
 import type { Caller } from './caller.ts';
 import { type CallsOptions, ReadCalls, WriteCalls } from './calls.ts';
 import type { InputOf, OrderOperation, ReadOperation, WriteOperation } from './define-operation.ts';
@@ -16,22 +15,20 @@ export class GatewayClient {
   }
 
   /** Rejects with a GatewayError. */
-  read<Input, Result>(
+  async read<Input, Result>(
     caller: Caller,
     operation: ReadOperation<Input, Result>,
     ...[input]: InputOf<Input>
   ): Promise<Result> {
-    return promised(() =>
-      operation.run(new ReadCalls(this.#calls, operation, caller), input as Input),
-    );
+    return operation.run(new ReadCalls(this.#calls, operation, caller), input as Input);
   }
 
-  write<Input, Result>(
+  async write<Input, Result>(
     caller: Caller,
     operation: WriteOperation<Input, Result>,
     input: Input,
   ): Promise<Result> {
-    return promised(() => operation.run(new WriteCalls(this.#calls, operation, caller), input));
+    return operation.run(new WriteCalls(this.#calls, operation, caller), input);
   }
 
   /** Never rejects: an error before its trading call leaves the order unsent, a later one leaves it unknown. */
@@ -39,11 +36,9 @@ export class GatewayClient {
     caller: Caller,
     operation: OrderOperation<Input>,
     input: Input,
-    details: OrderOptions = {},
+    options: OrderOptions = {},
   ): Promise<OrderEnd> {
-    return new Promise((onEnd) => {
-      const run = new OrderRun({ ...details, calls: this.#calls, operation, caller, onEnd });
-      run.start((calls) => operation.run(calls, input));
-    });
+    const run = new OrderRun({ ...options, calls: this.#calls, operation, caller });
+    return run.start((calls) => operation.run(calls, input));
   }
 }

@@ -14,10 +14,8 @@ export interface WireCall {
   readonly maxBytes: number;
   /** A date of this machine: a call whose head would go onto a socket later is not sent. Absent: at any time. */
   readonly sendBeforeMs?: number | undefined;
-  /** Called with the answer, or its absence, of a call that was still read on when it had ended by its deadline. */
-  readonly onLate?: ((exchange: Exchange) => void) | undefined;
-  /** Asked at its deadline, whether it may be read on; left out, it may. */
-  readonly mayBeLate?: (() => boolean) | undefined;
+  /** Whether its answer is still read after its deadline. */
+  readonly isReadOn?: boolean;
   readonly caller: Caller;
   /** Aborts a read. A write is never aborted: a client that disconnects cannot make its outcome unknown. */
   readonly signal?: AbortSignal | undefined;
@@ -49,6 +47,8 @@ export interface NoAnswer {
   readonly cause: unknown;
   readonly logicalTime: number;
   readonly sentAtMs: number;
+  /** The later end of a call that is still read after its deadline. */
+  readonly late?: Promise<Exchange>;
 }
 
 export interface Answer {
@@ -63,17 +63,7 @@ export interface Answer {
   readonly sentAtMs: number;
 }
 
-/** Calls `end` exactly once, also where a layer fails. A promise for each layer would cost more. */
-export type Send = (call: WireCall, end: (exchange: Exchange) => void) => void;
+export type Send = (call: WireCall) => Promise<Exchange>;
 
-export function exchanged(send: Send, call: WireCall): Promise<Exchange> {
-  return new Promise((resolve) => send(call, resolve));
-}
-
-/** Called with the outcome of each call on the wire, before the call ends. */
-export type ObserveCall = (
-  call: WireCall,
-  outcome: CallOutcome,
-  ms: number,
-  exchange: Exchange,
-) => void;
+/** Called with each attempt once it has ended, also where it was not sent. */
+export type ObserveCall = (call: WireCall, outcome: CallOutcome, exchange: Exchange) => void;

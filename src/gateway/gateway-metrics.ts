@@ -1,8 +1,9 @@
 import type { Registry } from 'prom-client';
+import { systemClock } from '../lib/clock.ts';
 import { memo } from '../lib/memo.ts';
 import { counter, gauge, gauges, histogram } from '../lib/metrics.ts';
-import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
-import type { WireCall } from './exchange.ts';
+import { CALL_OUTCOMES } from './caller.ts';
+import type { ObserveCall } from './exchange.ts';
 import type { DescribedOperation } from './operation.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
@@ -86,19 +87,13 @@ export class GatewayMetrics {
     this.#addSeries('getOpenPositions', 'poll');
   }
 
-  called(call: WireCall, outcome: CallOutcome, ms: number): void {
-    const { operation } = call;
-    const origin = originOf(call);
-    this.#seconds.observe({ operation, origin }, ms / 1000);
+  readonly called: ObserveCall = ({ operation, caller, resends }, outcome, exchange) => {
+    const origin = caller.priority === 'poll' ? 'poll' : 'request';
     this.#calls.inc({ operation, origin, outcome });
-  }
-
-  heldBack(call: WireCall, outcome: CallOutcome): void {
-    this.#calls.inc({ operation: call.operation, origin: originOf(call), outcome });
-  }
-
-  readonly retried = ({ operation }: WireCall): void => {
-    this.#retries.inc({ operation });
+    if (resends) this.#retries.inc({ operation });
+    if (!exchange.sent) return;
+    const ms = systemClock.now() - exchange.sentAtMs;
+    this.#seconds.observe({ operation, origin }, ms / 1000);
   };
 
   readonly answerBroken = (operation: string): void => {
@@ -169,8 +164,4 @@ export class GatewayMetrics {
       }
     }
   }
-}
-
-function originOf({ caller }: WireCall): 'poll' | 'request' {
-  return caller.priority === 'poll' ? 'poll' : 'request';
 }

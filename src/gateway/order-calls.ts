@@ -1,4 +1,4 @@
-import { pause, steadyClock } from '../lib/clock.ts';
+import { pause, steadyClock, systemClock } from '../lib/clock.ts';
 import type { Caller } from './caller.ts';
 import type { CallsOptions, OperationSettings } from './calls.ts';
 import { DeadlineError } from './errors.ts';
@@ -51,13 +51,13 @@ interface OrderRunParts extends OrderOptions {
   readonly calls: CallsOptions;
   readonly operation: DescribedOperation;
   readonly caller: Caller;
-  readonly onEnd: (end: OrderEnd) => void;
 }
 
 /** One order from its first call to its end, which may come after its deadline. */
 export class OrderRun implements OrderCalls {
   readonly #parts: OrderRunParts;
   readonly #startedAtMs = steadyClock.now();
+  readonly #end = Promise.withResolvers<OrderEnd>();
   #hasTraded = false;
   /** The answer to the trading call; null before it came. */
   #traded: Answer | null = null;
@@ -75,13 +75,14 @@ export class OrderRun implements OrderCalls {
     return this.#parts.calls;
   }
 
-  /** Runs the operation. `onEnd` is called with its end, `onLate` with a later one. */
-  start(run: (calls: OrderCalls) => Promise<OrderReply>): void {
+  /** Runs the operation, and resolves to its end. `onLate` is called with a later one. */
+  start(run: (calls: OrderCalls) => Promise<OrderReply>): Promise<OrderEnd> {
     const running = new Promise<OrderReply>((resolve) => resolve(run(this)));
     running.then(
       (reply) => this.#replied(reply),
       (error: unknown) => this.#failed(error),
     );
+    return this.#end.promise;
   }
 
   readonly send = (name: string, values: CallValues): Promise<Answer> =>
@@ -89,84 +90,75 @@ export class OrderRun implements OrderCalls {
 
   readonly pause = (ms: number): Promise<void> => pause(steadyClock, ms);
 
-  #trade(values: CallValues): Promise<Answer> {
+  async #trade(values: CallValues): Promise<Answer> {
     const { operation, calls, caller, sendBeforeMs, onLate } = this.#parts;
-    return new Promise((answered) => {
-      const isOver = this.#hasTraded || this.#hasEnded;
-      if (isOver) throw new Error(`${operation.name} would trade twice, or after its end`);
-      const call = calls.templates.call(operation, TRADE)(caller, { ...values, sendBeforeMs });
-      // Look-ups before it count: the whole order has one deadline.
-      this.#endsAtMs = this.#startedAtMs + call.deadlineMs;
-      const deadlineMs = this.#endsAtMs - steadyClock.now();
-      if (deadlineMs <= 0) throw new DeadlineError(call.deadlineMs);
-      const late = onLate && ((exchange: Exchange) => this.#ended(exchange, answered));
-      this.#hasTraded = true;
-      calls.send({ ...call, deadlineMs, onLate: late }, (exchange) =>
-        this.#ended(exchange, answered),
-      );
+    const isOver = this.#hasTraded || this.#hasEnded;
+    if (isOver) throw new Error(`${operation.name} would trade twice, or after its end`);
+    const call = calls.templates.call(operation, TRADE)(caller, { ...values, sendBeforeMs });
+    // Look-ups before it count: the whole order has one deadline.
+    this.#endsAtMs = this.#startedAtMs + call.deadlineMs;
+    const deadlineMs = this.#endsAtMs - steadyClock.now();
+    if (deadlineMs <= 0) throw new DeadlineError(call.deadlineMs);
+    this.#hasTraded = true;
+    const isReadOn = onLate !== undefined;
+    const sent = calls.send({ ...call, deadlineMs, isReadOn });
+    const exchange = await sent.catch((cause: unknown) => {
+      // The error of this service may have come after the order was sent.
+      calls.onOrderFailed(operation.name, cause);
+      return unanswered(cause);
     });
+    if (exchange.sent && exchange.answered) return this.#answered(exchange);
+    this.#ended(exchange);
+    const late = exchange.sent ? await exchange.late : undefined;
+    if (late?.sent && late.answered) return this.#answered(late);
+    if (late !== undefined) this.#ended(late);
+    // Without an answer the file has nothing more to do.
+    return new Promise(() => {});
   }
 
-  #ended(exchange: Exchange, answered: (answer: Answer) => void): void {
-    if (!exchange.sent || !exchange.answered) {
-      this.#end(exchange);
-      return;
-    }
-    this.#traded = exchange;
-    if (this.#failure !== null) {
-      this.#end(unsettled(exchange, this.#failure));
-      return;
-    }
-    if (!this.#hasEnded) {
+  #answered(answer: Answer): Answer {
+    this.#traded = answer;
+    if (this.#failure !== null) this.#ended(unsettled(answer, this.#failure));
+    else if (!this.#hasEnded) {
       // The client gets the unknown outcome at the deadline; the file goes on with its look-ups.
       const restMs = Math.max(0, this.#endsAtMs - steadyClock.now());
       const late = new DeadlineError(this.#endsAtMs - this.#startedAtMs);
-      this.#cancelDeadline = steadyClock.after(restMs, () => this.#end(unsettled(exchange, late)));
+      this.#cancelDeadline = steadyClock.after(restMs, () => this.#ended(unsettled(answer, late)));
     }
-    answered(exchange);
+    return answer;
   }
 
-  #lookUp(name: string, values: CallValues): Promise<Answer> {
+  async #lookUp(name: string, values: CallValues): Promise<Answer> {
     const { operation, calls, caller, onLate } = this.#parts;
-    return new Promise((resolve, reject) => {
-      const call = calls.templates.call(operation, name)(caller, values);
-      const graceMs = onLate === undefined ? 0 : LATE_MS;
-      const leftMs = this.#endsAtMs + graceMs - steadyClock.now();
-      if (leftMs <= 0) throw new DeadlineError(this.#endsAtMs - this.#startedAtMs);
-      const deadlineMs = Math.min(call.deadlineMs, leftMs);
-      // A client that leaves ends no look-up: the outcome is recorded.
-      calls.send({ ...call, deadlineMs, signal: undefined }, (exchange) => {
-        try {
-          resolve(judgeRead(operation.name, exchange));
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
+    const call = calls.templates.call(operation, name)(caller, values);
+    const graceMs = onLate === undefined ? 0 : LATE_MS;
+    const leftMs = this.#endsAtMs + graceMs - steadyClock.now();
+    if (leftMs <= 0) throw new DeadlineError(this.#endsAtMs - this.#startedAtMs);
+    const deadlineMs = Math.min(call.deadlineMs, leftMs);
+    // A client that leaves ends no look-up: the outcome is recorded.
+    return judgeRead(operation.name, await calls.send({ ...call, deadlineMs, signal: undefined }));
   }
 
   #replied(reply: OrderReply): void {
     const traded = this.#traded;
     if (traded === null) this.#failed(new Error('it has not waited for its trading call'));
-    else if (reply.answer === traded) this.#end({ ...traded, reply });
+    else if (reply.answer === traded) this.#ended({ ...traded, reply });
     else if (reply.success === null) this.#failed(new Error('its look-up says nothing'));
-    else this.#end(foundBy(reply, traded));
+    else this.#ended(foundBy(reply, traded));
   }
 
   #failed(cause: unknown): void {
     this.#parts.calls.onOrderFailed(this.#parts.operation.name, cause);
-    if (!this.#hasTraded) this.#end({ sent: false, cause });
+    if (!this.#hasTraded) this.#ended({ sent: false, cause });
     else if (this.#traded === null) this.#failure = cause;
-    else this.#end(unsettled(this.#traded, cause));
+    else this.#ended(unsettled(this.#traded, cause));
   }
 
-  #end(end: OrderEnd): void {
+  #ended(end: OrderEnd): void {
     this.#cancelDeadline();
-    const { onEnd, onLate } = this.#parts;
-    const isLate = this.#hasEnded;
+    if (this.#hasEnded) this.#parts.onLate?.(end);
+    else this.#end.resolve(end);
     this.#hasEnded = true;
-    if (isLate) onLate?.(end);
-    else onEnd(end);
   }
 }
 
@@ -180,4 +172,10 @@ function foundBy(reply: OrderReply, { sentAtMs, logicalTime }: Answer): JudgedAn
 function unsettled({ sentAtMs, logicalTime }: Answer, cause: unknown): NoAnswer {
   const reason = cause instanceof DeadlineError ? 'timeout' : 'protocol';
   return { sent: true, answered: false, reason, cause, sentAtMs, logicalTime };
+}
+
+/** The end of an order whose answer was lost by an error of this service. */
+function unanswered(cause: unknown): NoAnswer {
+  const sentAtMs = systemClock.now();
+  return { sent: true, answered: false, reason: 'protocol', cause, sentAtMs, logicalTime: 0 };
 }

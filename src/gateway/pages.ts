@@ -1,4 +1,3 @@
-import type { MaybePromise } from '../lib/maybe-promise.ts';
 import type { ReadCalls } from './calls.ts';
 import type { Answer } from './exchange.ts';
 import type { CallValues } from './request-templates.ts';
@@ -17,12 +16,12 @@ export async function wholeOf<Row extends { readonly id: unknown }, Name extends
   calls: ReadCalls<Name>,
   name: NoInfer<Name>,
   first: CallValues,
-  read: (answer: Answer) => MaybePromise<Page<Row>>,
+  read: (answer: Answer) => Page<Row>,
 ): Promise<readonly Row[]> {
   const byId = new Map<unknown, Row>();
   let next: CallValues | null = first;
   while (next !== null) {
-    const page: Page<Row> = await calls.send(name, next, read);
+    const page: Page<Row> = read(await calls.send(name, next));
     for (const row of page.rows) {
       if (byId.has(row.id)) throw calls.broken('a row on two pages');
       byId.set(row.id, row);

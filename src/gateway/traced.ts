@@ -1,4 +1,4 @@
-import type { SpanEnd, TraceSpan, Tracing } from '../lib/tracing/tracing.ts';
+import type { SpanEnd, Tracing } from '../lib/tracing/tracing.ts';
 import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
 import { forwardsTrace, type RequestSettings } from './request-templates.ts';
@@ -18,33 +18,23 @@ export function withSpans(
     'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
   };
 
-  return (call, end) => {
+  return async (call) => {
     const { row, caller, resends } = call;
     // The path of a call names a login, so spans have its template alone.
-    let span: TraceSpan;
-    try {
-      span = tracing.call(caller.trace, {
-        name: `${row.verb} ${row.path}`,
-        attributes: {
-          'http.request.method': row.verb,
-          'url.template': row.path,
-          ...server,
-          ...(resends && { 'http.request.resend_count': resends }),
-          ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),
-        },
-      });
-    } catch (cause) {
-      // Thrown on, it would leave the call's places in the bulkheads taken for ever.
-      return end({ sent: false, cause });
-    }
-    const headers = isContinued ? call.headers.concat(span.headers) : call.headers;
-    send({ ...call, headers }, (exchange) => {
-      try {
-        span.end(endOf(call, exchange));
-      } finally {
-        end(exchange);
-      }
+    const span = tracing.call(caller.trace, {
+      name: `${row.verb} ${row.path}`,
+      attributes: {
+        'http.request.method': row.verb,
+        'url.template': row.path,
+        ...server,
+        ...(resends && { 'http.request.resend_count': resends }),
+        ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),
+      },
     });
+    const headers = isContinued ? call.headers.concat(span.headers) : call.headers;
+    const exchange = await send({ ...call, headers });
+    span.end(endOf(call, exchange));
+    return exchange;
   };
 }
 

@@ -1,29 +1,35 @@
-import { performance } from 'node:perf_hooks';
 import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../lib/byte-collector.ts';
 import { type LogicalClock, systemClock } from '../lib/clock.ts';
 import { OversizeError, unpack } from '../lib/unpack.ts';
-import { callOutcome } from './classify.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';
-import type { Answer, Exchange, NoAnswer, ObserveCall, Send, WireCall } from './exchange.ts';
+import type { Answer, Exchange, NoAnswer, Send, WireCall } from './exchange.ts';
 import type { Pools } from './pools.ts';
 
-/** Each call has the logical time at which it was sent. */
-export function createTransport(
-  pools: Pools,
-  observe: ObserveCall,
-  logicalClock: LogicalClock,
-): Send {
-  const shared = { logicalClock, observe };
-  return (call, end) => {
+/** How long after its deadline an order's answer is still read. */
+export const LATE_MS = 60_000;
+
+/** Sends calls over the pools. */
+export class Transport {
+  readonly #pools: Pools;
+  readonly #logicalClock: LogicalClock;
+  #lateCalls = 0;
+
+  constructor(pools: Pools, logicalClock: LogicalClock) {
+    this.#pools = pools;
+    this.#logicalClock = logicalClock;
+  }
+
+  readonly send: Send = (call) => {
+    const { promise, resolve } = Promise.withResolvers<Exchange>();
     const { verb, area } = call.row;
-    const dispatch = new Dispatch(call, shared, end);
-    if (dispatch.isOver) return;
+    const dispatch = new Dispatch(call, this, resolve);
+    if (dispatch.isOver) return promise;
     try {
       const { path, headers, body } = call;
-      pools.of(area).dispatch(
+      this.#pools.of(area).dispatch(
         {
-          path: pools.prefix + path,
+          path: this.#pools.prefix + path,
           method: verb,
           // undici only reads them; its types ask for a mutable list.
           headers: headers as string[],
@@ -34,56 +40,61 @@ export function createTransport(
     } catch (error) {
       dispatch.fail('connection', error);
     }
+    return promise;
   };
-}
 
-/** The parts that all calls of a transport share. */
-interface Shared {
-  readonly logicalClock: LogicalClock;
-  readonly observe: ObserveCall;
+  nextLogicalTime(): number {
+    return this.#logicalClock.next();
+  }
+
+  /** At most half of an area's connections wait for late answers, so that the next calls find one. */
+  beginLate({ row }: WireCall): boolean {
+    if (this.#lateCalls >= (this.#pools.widths[row.area] ?? 0) / 2) return false;
+    this.#lateCalls += 1;
+    return true;
+  }
+
+  endLate(): void {
+    this.#lateCalls -= 1;
+  }
 }
 
 type Headers = Record<string, string | string[] | undefined>;
 
-/** A slow gateway may send an informational answer every second. */
-const MAX_INTERIMS = 100;
 const TOO_LATE = 'the moment before which it was meant to be sent has passed';
-/** How long after its deadline an order's answer is still read. */
-export const LATE_MS = 60_000;
 const EMPTY = Buffer.alloc(0);
 const NO_HEADERS: Answer['headers'] = Object.freeze({});
 
 /** One dispatch through undici, which ends exactly once. */
 class Dispatch implements Dispatcher.DispatchHandler {
   readonly #call: WireCall;
-  readonly #shared: Shared;
-  readonly #onEnd: (exchange: Exchange) => void;
-  readonly #signal: AbortSignal | undefined;
+  readonly #transport: Transport;
+  #resolve: (exchange: Exchange | Promise<Exchange>) => void;
   #deadline: NodeJS.Timeout;
-  readonly #startedAt = performance.now();
   readonly #begunAtMs = systemClock.now();
   // A function: for an object as a listener Node keeps a closure of its own, and no dispatch would die young.
   readonly #onAbort = () => this.fail('aborted', new Error('the request was aborted'));
   #controller: Dispatcher.DispatchController | null = null;
   #sentAtMs = 0;
   #logicalTime = 0;
-  /** The informational answers so far. */
-  #interims = 0;
   #status = 0;
   #headers = NO_HEADERS;
   /** Null until the body begins. */
   #collector: ByteCollector | null = null;
-  /** Whether the call has ended by its deadline, and its answer is still read. */
+  /** Whether the deadline has passed, and the answer is still read. */
   #isLate = false;
   #ended = false;
 
-  constructor(call: WireCall, shared: Shared, onEnd: (exchange: Exchange) => void) {
+  constructor(
+    call: WireCall,
+    transport: Transport,
+    resolve: (exchange: Exchange | Promise<Exchange>) => void,
+  ) {
     this.#call = call;
-    this.#shared = shared;
-    this.#onEnd = onEnd;
+    this.#transport = transport;
+    this.#resolve = resolve;
     const { signal } = call;
-    this.#signal = signal;
-    this.#deadline = setTimeout(Dispatch.expire, call.deadlineMs, this);
+    this.#deadline = setTimeout(() => this.#expire(), call.deadlineMs);
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener('abort', this.#onAbort);
   }
@@ -92,40 +103,23 @@ class Dispatch implements Dispatcher.DispatchHandler {
     return this.#ended;
   }
 
-  /** After a pause of the process the answer may have come in time: sockets are read before the call is given up. */
-  static expire(dispatch: Dispatch): void {
-    const giveUp = () => dispatch.#giveUp();
-    if (dispatch.#controller === null) giveUp();
-    else setImmediate(giveUp);
-  }
-
   /**
    * undici writes the head in the same tick, right after this: from here on the gateway may have
    * acted. What is thrown here stops it before a byte is written, and leaves the connection whole.
    */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#ended) throw new Error('given up before it was sent');
-    if (this.#controller !== null) {
-      // undici reserves the right to resend a request after a lost connection; an order must not be resent.
-      const error = new Error('the connection was lost');
-      this.fail('connection', error);
-      throw error;
-    }
+    // undici reserves the right to resend a request after a lost connection; an order must not be resent.
+    if (this.#controller !== null) this.#stop(new Error('the connection was lost'));
     const { deadlineMs, sendBeforeMs } = this.#call;
     const nowMs = systemClock.now();
-    if (nowMs - this.#begunAtMs >= deadlineMs) {
-      // After a pause of the process a connection may be read of before the timer fires, and a machine that slept stopped it.
-      const error = new DeadlineError(deadlineMs);
-      this.fail('timeout', error);
-      throw error;
-    }
+    // After a pause of the process a connection may be read of before the timer fires, and a machine that slept stopped it.
+    if (nowMs - this.#begunAtMs >= deadlineMs) this.#stop(new DeadlineError(deadlineMs));
     if (sendBeforeMs !== undefined && systemClock.date() > sendBeforeMs) {
-      const error = new NotAttemptedError('expired', TOO_LATE);
-      this.fail('connection', error);
-      throw error;
+      this.#stop(new NotAttemptedError('expired', TOO_LATE));
     }
     this.#controller = controller;
-    this.#logicalTime = this.#shared.logicalClock.next();
+    this.#logicalTime = this.#transport.nextLogicalTime();
     this.#sentAtMs = nowMs;
   }
 
@@ -134,18 +128,13 @@ class Dispatch implements Dispatcher.DispatchHandler {
     status: number,
     headers: Headers,
   ): void {
-    if (status < 200) {
-      this.#interims += 1;
-      if (this.#interims > MAX_INTERIMS) this.fail('protocol', new Error('it sends no answer'));
-      return;
-    }
+    // An informational answer; the deadline bounds how many come.
+    if (status < 200) return;
     this.#status = status;
     this.#headers = flatten(headers);
     if (!this.#call.row.mayHaveAged && Number.parseInt(this.#headers.age ?? '', 10) > 0) {
       this.fail('cached', new Error('a cache answered, which may have it from another user'));
     }
-    const announced = Number(this.#headers['content-length'] ?? 0);
-    if (announced > this.#call.maxBytes) this.fail('oversize', new OversizeError('announced'));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -185,17 +174,30 @@ class Dispatch implements Dispatcher.DispatchHandler {
     controller.abort(new Error(reason, { cause }));
   }
 
+  #stop(error: Error): never {
+    this.fail('connection', error);
+    throw error;
+  }
+
+  /** After a pause of the process the answer may have come in time: sockets are read before the call is given up. */
+  #expire(): void {
+    if (this.#controller === null) this.#giveUp();
+    else setImmediate(() => this.#giveUp());
+  }
+
   #giveUp(): void {
-    const { deadlineMs, onLate, mayBeLate = () => true } = this.#call;
+    if (this.#ended) return;
+    const { deadlineMs, isReadOn = false } = this.#call;
     const error = new DeadlineError(deadlineMs);
-    const isWanted = onLate !== undefined && this.#controller !== null && !this.#ended;
-    if (!isWanted || !mayBeLate()) {
+    if (!isReadOn || this.#controller === null || !this.#transport.beginLate(this.#call)) {
       this.fail('timeout', error);
       return;
     }
+    const { promise: late, resolve } = Promise.withResolvers<Exchange>();
+    this.#resolve({ ...this.#noAnswer('timeout', error), late });
+    this.#resolve = resolve;
     this.#isLate = true;
     this.#deadline = setTimeout(() => this.fail('timeout', error), LATE_MS);
-    this.#settle(this.#noAnswer('timeout', error));
   }
 
   #noAnswer(reason: NoAnswer['reason'], cause: unknown): NoAnswer {
@@ -216,36 +218,19 @@ class Dispatch implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#deadline);
-    this.#signal?.removeEventListener('abort', this.#onAbort);
-    const packed = packedAnswer(exchange);
-    if (packed === null) this.#arrived(exchange);
-    else {
-      const encoding = packed.headers['content-encoding'];
-      const failed = (cause: unknown) => {
-        const reason = cause instanceof OversizeError ? 'oversize' : 'encoding';
-        this.#arrived(this.#noAnswer(reason, cause));
-      };
-      unpack(packed.bytes, encoding, this.#call.maxBytes).then(
-        (bytes) => this.#arrived({ ...packed, bytes }),
-        failed,
-      );
-    }
+    this.#call.signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#isLate) this.#transport.endLate();
+    this.#resolve(isPacked(exchange) ? this.#unpacked(exchange) : exchange);
   }
 
-  #arrived(exchange: Exchange): void {
-    if (this.#isLate) this.#call.onLate?.(exchange);
-    else this.#settle(exchange);
-  }
-
-  #settle(exchange: Exchange): void {
-    const { operation, caller } = this.#call;
-    const ms = performance.now() - this.#startedAt;
-    const outcome = callOutcome(this.#call, exchange);
+  async #unpacked(answer: Answer): Promise<Exchange> {
     try {
-      this.#shared.observe(this.#call, outcome, ms, exchange);
-      caller.receipt?.({ operation, ms, source: 'call', outcome });
-    } finally {
-      this.#onEnd(exchange);
+      const encoding = answer.headers['content-encoding'];
+      const bytes = await unpack(answer.bytes, encoding, this.#call.maxBytes);
+      return { ...answer, bytes };
+    } catch (cause) {
+      const reason = cause instanceof OversizeError ? 'oversize' : 'encoding';
+      return this.#noAnswer(reason, cause);
     }
   }
 }
@@ -264,7 +249,7 @@ function joined(headers: Headers): Answer['headers'] {
   return flat;
 }
 
-function packedAnswer(exchange: Exchange): Answer | null {
-  if (!exchange.sent || !exchange.answered || exchange.bytes.length === 0) return null;
-  return exchange.headers['content-encoding'] === undefined ? null : exchange;
+function isPacked(exchange: Exchange): exchange is Answer {
+  if (!exchange.sent || !exchange.answered || exchange.bytes.length === 0) return false;
+  return exchange.headers['content-encoding'] !== undefined;
 }

@@ -5,6 +5,7 @@ import type { MaybePromise } from './maybe-promise.ts';
 type BackgroundTask =
   | 'catalog refresh'
   | 'known keys'
+  | 'late answer'
   | 'live feed'
   | 'order record'
   | 'other replicas'

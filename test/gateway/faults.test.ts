@@ -79,6 +79,7 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
     LATE,
     {
       silence: () => {},
+      'early hints without end': (socket) => repeat(socket, 'HTTP/1.1 103 Hi\r\na: b\r\n\r\n'),
       'half a body and silence': raw(answer(200, GOOD).subarray(0, -5)),
       'a byte now and then': (socket) => drip(socket, answer(200, GOOD), 50),
     },
@@ -86,7 +87,6 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
   [
     NONSENSE,
     {
-      'early hints without end': (socket) => repeat(socket, 'HTTP/1.1 103 Hi\r\na: b\r\n\r\n'),
       'half a JSON, complete by its length': raw(answer(200, whole.slice(0, -5))),
       'no content': raw('HTTP/1.1 204 No Content\r\n\r\n'),
       'a page of HTML': raw(answer(200, '<h1>Hello</h1>', { 'content-type': 'text/html' })),

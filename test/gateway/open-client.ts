@@ -1,11 +1,11 @@
 import type { Caller } from '../../src/gateway/caller.ts';
 import { GatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
 import { GatewayError } from '../../src/gateway/errors.ts';
-import type { ObserveCall } from '../../src/gateway/exchange.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
 import type { LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
 import { createPools, gatewayWidths, type Pools } from '../../src/gateway/pools.ts';
-import { createTransport } from '../../src/gateway/transport.ts';
+import { observed } from '../../src/gateway/resilience/resilience.ts';
+import { Transport } from '../../src/gateway/transport.ts';
 import { LogicalClock } from '../../src/lib/clock.ts';
 import { toToken } from '../../src/lib/token.ts';
 
@@ -14,7 +14,6 @@ export interface ClientSettings extends Partial<Omit<GatewayClientOptions, 'send
   readonly connections?: number;
   /** Replaces the pools made for `url`. */
   readonly pools?: Pools;
-  readonly observe?: ObserveCall;
 }
 
 /** Far away, since a machine may be busy with something else; tests that wait for a deadline have a shorter one. */
@@ -22,7 +21,7 @@ const FAR_MS = 30_000;
 
 /** The client as the program wires it, on connections of its own. */
 export function openClient(url: string, settings: ClientSettings = {}) {
-  const { connections = 128, observe = () => {}, ...options } = settings;
+  const { connections = 128, ...options } = settings;
   const pools =
     settings.pools ??
     createPools({
@@ -30,7 +29,7 @@ export function openClient(url: string, settings: ClientSettings = {}) {
       widths: gatewayWidths(connections),
       connectTimeoutMs: FAR_MS,
     });
-  const send = createTransport(pools, observe, new LogicalClock());
+  const send = observed(new Transport(pools, new LogicalClock()).send, () => {});
   const client = new GatewayClient({ send, ...clientSettings(FAR_MS), ...options });
   return { client, pools, [Symbol.asyncDispose]: () => pools.close() };
 }

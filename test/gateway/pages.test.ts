@@ -14,8 +14,8 @@ const getNews = read({
   proves: 'nothing',
   calls: { page: { method: 'GET', path: '/news', query: ['after'], answer: PAGE.shape } },
   run: (calls) =>
-    wholeOf(calls, 'page', { query: { after: '' } }, async (answer) => {
-      const { items, next } = await calls.read(answer, PAGE);
+    wholeOf(calls, 'page', { query: { after: '' } }, (answer) => {
+      const { items, next } = calls.read(answer, PAGE);
       return { rows: items, next: next === null ? null : { query: { after: next } } };
     }),
 });

@@ -65,8 +65,8 @@ test('a read is sent with what it is asked with', async () => {
     calls: {
       page: { method: 'GET', path: '/news', query: ['first', 'after'], answer: { kind: 'any' } },
     },
-    run: (calls, query: { readonly first: string; readonly after: string }) =>
-      calls.send('page', { query }, (answer) => calls.value(answer, 'customer id', customerIdIn)),
+    run: async (calls, query: { readonly first: string; readonly after: string }) =>
+      calls.value(await calls.send('page', { query }), 'customer id', customerIdIn),
   });
   expect(await open.client.read(anyCaller, page, { first: '2', after: 'a&b' })).toBe('c');
   expect(gateway.requests.map(({ path }) => path)).toEqual(['/news?first=2&after=a%26b']);
@@ -123,7 +123,7 @@ test.each([
       number: 16,
       proves: 'nothing',
       calls: { get: { method: 'GET', path: '/figures', answer: { kind: 'any' } } },
-      run: (calls) => calls.send('get', {}, (answer) => calls.value(answer, 'figures', map)),
+      run: async (calls) => calls.value(await calls.send('get'), 'figures', map),
     });
     const found = await open.client.read(anyCaller, figures);
     expect(found).toEqual(['9007199254740993', null, expect.any(Number)]);

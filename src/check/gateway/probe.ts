@@ -4,7 +4,7 @@ import type { ReadOperation, WriteOperation } from '../../gateway/define-operati
 import type { Exchange, WireCall } from '../../gateway/exchange.ts';
 import { CONNECT_SHARE, createPools, gatewayWidths, type Pools } from '../../gateway/pools.ts';
 import type { RequestSettings } from '../../gateway/request-templates.ts';
-import { createTransport } from '../../gateway/transport.ts';
+import { Transport } from '../../gateway/transport.ts';
 import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';
 
@@ -42,14 +42,14 @@ export class Probe implements AsyncDisposable {
       connectTimeoutMs: options.gatewayTimeoutMs * CONNECT_SHARE,
     });
     this.prefix = this.#pools.prefix;
-    const send = createTransport(this.#pools, () => {}, new LogicalClock());
+    const transport = new Transport(this.#pools, new LogicalClock());
     this.#client = new GatewayClient({
       ...options,
-      send: (call, end) =>
-        send(call, (exchange) => {
-          this.#recorded.push({ call, exchange });
-          end(exchange);
-        }),
+      send: async (call) => {
+        const exchange = await transport.send(call);
+        this.#recorded.push({ call, exchange });
+        return exchange;
+      },
       onBroken() {},
       onRead() {},
       onOrderFailed() {},

@@ -76,7 +76,7 @@ export const getAllTickers = read({
   async run(calls, { group, etag }: Asked) {
     const headers = ['accept-encoding', 'gzip'];
     if (etag !== null) headers.push('if-none-match', etag);
-    const answer = await calls.send('catalog', { path: { group }, headers }, (each) => each);
+    const answer = await calls.send('catalog', { path: { group }, headers });
     const { headers: about } = answer;
     const times = timesOf(answer);
     if (answer.status === 304) {

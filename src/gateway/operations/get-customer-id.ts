@@ -13,8 +13,7 @@ export const getCustomerId = read({
   calls: {
     get: { method: 'GET', path: '/payments/client/customer-id', answer: ANSWER.shape },
   },
-  run: (calls) =>
-    calls.send('get', {}, (answer) => calls.value(answer, 'customer id', customerIdIn)),
+  run: async (calls) => calls.value(await calls.send('get'), 'customer id', customerIdIn),
 });
 
 export function customerIdIn(body: unknown, reading: Reading): string | null {

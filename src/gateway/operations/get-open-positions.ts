@@ -19,17 +19,17 @@ export const getOpenPositions = read({
   number: 12,
   proves: 'token',
   calls: { list: { method: 'GET', path: '/trading/positions', answer: ANSWER.shape } },
-  run: (calls, previous: OpenPositions | null) =>
-    calls.send('list', {}, (answer) => {
-      const { bytes } = answer;
-      // The hash is kept, since the body would be two fifths of a user's memory. Where the market moves, most bodies have another
-      // length than the one before, and need no hash.
-      const isSameLength = previous?.bodyBytes === bytes.length;
-      const bodyHash = isSameLength ? hash('sha256', bytes, 'base64') : null;
-      if (bodyHash !== null && previous?.bodyHash === bodyHash) {
-        return { ...previous, ...timesOf(answer) };
-      }
-      const { positions } = calls.read(answer, ANSWER);
-      return { positions, bodyHash, bodyBytes: bytes.length, ...timesOf(answer) };
-    }),
+  async run(calls, previous: OpenPositions | null) {
+    const answer = await calls.send('list');
+    const { bytes } = answer;
+    // The hash is kept, since the body would be two fifths of a user's memory. Where the market moves, most bodies have another
+    // length than the one before, and need no hash.
+    const isSameLength = previous?.bodyBytes === bytes.length;
+    const bodyHash = isSameLength ? hash('sha256', bytes, 'base64') : null;
+    if (bodyHash !== null && previous?.bodyHash === bodyHash) {
+      return { ...previous, ...timesOf(answer) };
+    }
+    const { positions } = calls.read(answer, ANSWER);
+    return { positions, bodyHash, bodyBytes: bytes.length, ...timesOf(answer) };
+  },
 });

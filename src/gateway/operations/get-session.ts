@@ -56,17 +56,17 @@ export const getSession = read({
   proves: 'login',
   errors: 'message',
   calls: { snapshot: { method: 'GET', path: '/trading/session/{login}', answer: SESSION.shape } },
-  run: (calls, { login, onOwned }: Asked) =>
-    calls.send('snapshot', { path: { login } }, (answer) => {
-      const accept = (body: Row) => {
-        if (!isSnapshotOf(login, body)) return false;
-        // An empty group is none, as in a token.
-        onOwned(text(body.group) || null);
-        return true;
-      };
-      const session = sessionOf(calls.read(answer, SESSION, accept), login);
-      return { session, ...timesOf(answer) };
-    }),
+  async run(calls, { login, onOwned }: Asked) {
+    const answer = await calls.send('snapshot', { path: { login } });
+    const accept = (body: Row) => {
+      if (!isSnapshotOf(login, body)) return false;
+      // An empty group is none, as in a token.
+      onOwned(text(body.group) || null);
+      return true;
+    };
+    const session = sessionOf(calls.read(answer, SESSION, accept), login);
+    return { session, ...timesOf(answer) };
+  },
 });
 
 /**

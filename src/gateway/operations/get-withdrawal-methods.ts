@@ -31,7 +31,7 @@ export const getWithdrawalMethods = read({
       },
     },
   },
-  run: (calls) => calls.send('list', {}, (answer) => calls.value(answer, 'methods', methodsIn)),
+  run: async (calls) => calls.value(await calls.send('list'), 'methods', methodsIn),
 });
 
 /** The index of the outer list is kept, its meaning is not known. Null where a row is none. */

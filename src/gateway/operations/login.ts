@@ -29,14 +29,13 @@ export const login = write({
   calls: {
     signIn: { method: 'POST', path: '/auth/login', body: BODY.shape, answer: GRANT.shape },
   },
-  run: (calls, credentials: f.WireOf<typeof BODY.fields>): Promise<SignIn> =>
-    calls.send('signIn', { body: credentials }, (exchange) => {
-      const answer = answerOf(calls.operation, exchange);
-      const signIn = signInOf(answer);
-      if (signIn !== null) return signIn;
-      if (isSuccess(answer.status)) throw calls.broken('neither a token nor an error');
-      throw failure(calls.operation.name, answer);
-    }),
+  async run(calls, body: f.WireOf<typeof BODY.fields>): Promise<SignIn> {
+    const answer = answerOf(calls.operation, await calls.send('signIn', { body }));
+    const signIn = signInOf(answer);
+    if (signIn !== null) return signIn;
+    if (isSuccess(answer.status)) throw calls.broken('neither a token nor an error');
+    throw failure(calls.operation.name, answer);
+  },
 });
 
 /** Null where the answer is neither a grant nor a refusal of the input. */

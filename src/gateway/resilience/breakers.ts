@@ -1,18 +1,27 @@
 import type { Clock } from '../../lib/clock.ts';
 import { memo } from '../../lib/memo.ts';
-import { type Health, healthShown } from '../classify.ts';
+import { callOutcome, codeOf, healthShown } from '../classify.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
 import type { Backend } from '../operation.ts';
-import { accountOf } from './account-of.ts';
-import { CircuitBreaker, ORDERS, READS_AND_WRITES, WINDOW_MS } from './circuit-breaker.ts';
+import { CircuitBreaker, ORDERS, READS_AND_WRITES } from './circuit-breaker.ts';
 
 export interface BreakersOptions {
   readonly clock: Clock;
-  /** Called when the first breaker of a backend has opened, by its operation's name, and when the last has closed. */
-  readonly onCircuit: (name: string, state: 'closed' | 'open', backend: Backend) => void;
+  /**
+   * Called when the first breaker of a backend has opened, with its operation's name and the cause, and when the last has
+   * closed.
+   */
+  readonly onCircuit: (name: string, state: 'closed' | 'open', cause: string | null) => void;
   /** Called each time a breaker of the backend has closed. */
   readonly onRecovered?: ((backend: Backend) => void) | undefined;
+}
+
+interface OpenBreaker {
+  /** The operation; `orders` for both kinds of orders. */
+  readonly name: string;
+  /** Why its last call failed; null where none of its own has. */
+  readonly cause: string | null;
 }
 
 /**
@@ -23,34 +32,31 @@ export class Breakers {
   readonly #options: BreakersOptions;
   readonly #byBackend = new Map<Backend, Map<string, CircuitBreaker>>();
   readonly #openBackends = new Set<Backend>();
-  #provedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: BreakersOptions) {
     this.#options = options;
   }
 
-  /** The operations of a backend whose breakers are open; orders by the name of theirs. */
-  open(backend: Backend): readonly string[] {
+  /** The open breakers of a backend. */
+  open(backend: Backend): readonly OpenBreaker[] {
     const breakers = [...(this.#byBackend.get(backend) ?? [])];
-    return breakers.filter(([, { isOpen }]) => isOpen).map(([name]) => name);
+    return breakers.flatMap(([name, { isOpen, cause }]) => (isOpen ? [{ name, cause }] : []));
   }
 
   /** Sends only the calls that the breaker of their operation admits. */
   around(send: Send): Send {
-    return (call, end) => {
-      const account = accountOf(call.caller);
+    return async (call) => {
+      // Anybody can claim to be many accounts: only a proved one counts.
+      const account = call.caller.provedLogin?.() ?? null;
       const breaker = this.#breakerOf(call);
       if (call.row.effect === 'order') this.#heedReads(breaker);
       const permit = breaker.admit(account);
-      if (permit === null) return end({ sent: false, cause: circuitOpen(call.operation) });
-      if (account.isProved) this.#provedAtMs = permit.atMs;
-      send(permit.isProbe ? unending(call) : call, (exchange) => {
-        try {
-          breaker.settle(permit, healthCounted(call, exchange), account);
-        } finally {
-          end(exchange);
-        }
-      });
+      if (permit === null) return { sent: false, cause: circuitOpen(call.operation) };
+      const exchange = await send(permit.isProbe ? unending(call) : call);
+      const health = healthShown(call, exchange);
+      const cause = health === 'success' ? null : causeOf(call, exchange);
+      breaker.settle(permit, { health, account, cause });
+      return exchange;
     };
   }
 
@@ -59,16 +65,15 @@ export class Breakers {
     const name = isOrder ? backend : operation;
     const breakers = memo(this.#byBackend, backend, () => new Map<string, CircuitBreaker>());
     return memo(breakers, name, () => {
-      const { clock } = this.#options;
-      return new CircuitBreaker({
-        clock,
+      const breaker: CircuitBreaker = new CircuitBreaker({
+        clock: this.#options.clock,
         policy: isOrder ? ORDERS : READS_AND_WRITES,
-        hasProvedCalls: () => clock.now() - this.#provedAtMs < WINDOW_MS,
         onChange: (isOpen) => {
-          this.#changed(name, backend);
+          this.#changed(name, backend, breaker.cause);
           if (!isOpen) this.#options.onRecovered?.(backend);
         },
       });
+      return breaker;
     });
   }
 
@@ -80,20 +85,13 @@ export class Breakers {
   }
 
   /** Logs one line for one cause. Readiness names the other breakers of the backend that open meanwhile. */
-  #changed(name: string, backend: Backend): void {
+  #changed(name: string, backend: Backend, cause: string | null): void {
     const isOpen = this.open(backend).length > 0;
     if (isOpen === this.#openBackends.has(backend)) return;
     if (isOpen) this.#openBackends.add(backend);
     else this.#openBackends.delete(backend);
-    this.#options.onCircuit(name, isOpen ? 'open' : 'closed', backend);
+    this.#options.onCircuit(name, isOpen ? 'open' : 'closed', isOpen ? cause : null);
   }
-}
-
-/** An e-mail that makes the gateway fail must not keep others from signing in. Sign-ins have limits of their own. */
-function healthCounted(call: WireCall, exchange: Exchange): Health {
-  const health = healthShown(call, exchange);
-  const isOfCaller = call.row.isAnonymous && (health === 'failure' || health === 'lost');
-  return isOfCaller ? 'none' : health;
 }
 
 function circuitOpen(name: string): NotAttemptedError {
@@ -104,4 +102,11 @@ function circuitOpen(name: string): NotAttemptedError {
 /** A probe serves every client, so its own client must not abort it by disconnecting. */
 function unending(call: WireCall): WireCall {
   return { ...call, signal: undefined };
+}
+
+/** The outcome, or the code of the error where a connection was not made or was lost. */
+function causeOf(call: WireCall, exchange: Exchange): string {
+  const outcome = callOutcome(call, exchange);
+  if (outcome !== 'connect' && outcome !== 'reset') return outcome;
+  return codeOf('cause' in exchange ? exchange.cause : null) ?? outcome;
 }

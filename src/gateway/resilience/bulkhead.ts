@@ -1,8 +1,10 @@
 import type { Clock } from '../../lib/clock.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { addressClient } from '../../lib/limits/client.ts';
+import type { Caller } from '../caller.ts';
 import { NotAttemptedError } from '../errors.ts';
-import type { Send, WireCall } from '../exchange.ts';
+import type { Exchange, Send, WireCall } from '../exchange.ts';
 import type { Area } from '../operation.ts';
-import { accountOf } from './account-of.ts';
 
 const FULL =
   'the connections that calls of its kind may use were taken for as long as it could wait';
@@ -13,7 +15,6 @@ const ORDER_WAIT_MS = 2_000;
 /** A call as a bulkhead counts it. */
 interface Entry {
   readonly account: string;
-  readonly isProved: boolean;
   readonly isPoll: boolean;
 }
 
@@ -24,8 +25,7 @@ interface Waiting {
 
 /**
  * Bounds the connections that calls of one area hold. Where none is free accounts take turns, however many calls each has.
- * Feeds' polls have half of the connections at most, so that requests find some, and so have callers without a proved account.
- * One account's orders have a quarter, whatever becomes of them.
+ * Feeds' polls hold half of the connections at most, so that requests find some. One account's orders hold a quarter.
  */
 export class Bulkhead {
   readonly #clock: Clock;
@@ -34,12 +34,8 @@ export class Bulkhead {
   /** The waiting calls by account; the first account has the next turn. */
   readonly #lines = new Map<string, Set<Waiting>>();
   readonly #heldBy = new Map<string, number>();
-  /** The orders of each account that are read on past their deadlines. */
-  readonly #lateOf = new Map<string, number>();
   #held = 0;
-  #late = 0;
   #polls = 0;
-  #unproved = 0;
 
   constructor(clock: Clock, width: number, isOfOrders: boolean) {
     this.#clock = clock;
@@ -47,10 +43,9 @@ export class Bulkhead {
     this.#isOfOrders = isOfOrders;
   }
 
-  /** The calls that wait for a connection. */
-  waiting({ isPoll }: Pick<Entry, 'isPoll'>): number {
-    const all = [...this.#lines.values()].flatMap((line) => [...line]);
-    return all.filter(({ entry }) => entry.isPoll === isPoll).length;
+  /** The number of calls that wait for a connection. */
+  get waiting(): number {
+    return [...this.#lines.values()].reduce((sum, line) => sum + line.size, 0);
   }
 
   /** Takes a connection where the call may have one at once. */
@@ -87,21 +82,6 @@ export class Bulkhead {
     while (this.#beginNext());
   }
 
-  /** Lets an order keep its connection past its deadline: half of an account's share, and half of all. */
-  keepLate({ account }: Entry): boolean {
-    const own = this.#lateOf.get(account) ?? 0;
-    if (this.#late >= this.#width / 2 || own >= share(this.#width, 8)) return false;
-    this.#late += 1;
-    this.#lateOf.set(account, own + 1);
-    return true;
-  }
-
-  leaveLate(entry: Entry): void {
-    this.#late -= 1;
-    add(this.#lateOf, entry.account, -1);
-    this.leave(entry);
-  }
-
   #beginNext(): boolean {
     for (const [key, line] of this.#lines) {
       const [next] = line;
@@ -115,24 +95,20 @@ export class Bulkhead {
     return false;
   }
 
-  #fits({ account, isProved, isPoll }: Entry): boolean {
-    const half = Math.ceil(this.#width / 2);
+  #fits({ account, isPoll }: Entry): boolean {
     if (this.#held >= this.#width) return false;
-    if ((isPoll && this.#polls >= half) || (!isProved && this.#unproved >= half)) return false;
-    if (!this.#isOfOrders) return true;
-    return (this.#heldBy.get(account) ?? 0) < share(this.#width, 4);
+    if (isPoll && this.#polls >= Math.ceil(this.#width / 2)) return false;
+    const share = Math.max(1, Math.floor(this.#width / 4));
+    return !this.#isOfOrders || (this.#heldBy.get(account) ?? 0) < share;
   }
 
-  #count({ account, isProved, isPoll }: Entry, count: 1 | -1): void {
+  #count({ account, isPoll }: Entry, count: 1 | -1): void {
     this.#held += count;
     if (isPoll) this.#polls += count;
-    if (!isProved) this.#unproved += count;
-    if (this.#isOfOrders) add(this.#heldBy, account, count);
+    const held = (this.#heldBy.get(account) ?? 0) + count;
+    if (held > 0) this.#heldBy.set(account, held);
+    else this.#heldBy.delete(account);
   }
-}
-
-function share(width: number, parts: number): number {
-  return Math.max(1, Math.floor(width / parts));
 }
 
 /** Polls have lines of their own: one that waits must not keep its account's requests waiting. */
@@ -140,10 +116,10 @@ function lineOf({ account, isPoll }: Entry): string {
   return isPoll ? `${account} poll` : account;
 }
 
-function add(counts: Map<string, number>, key: string, count: number): void {
-  const sum = (counts.get(key) ?? 0) + count;
-  if (sum > 0) counts.set(key, sum);
-  else counts.delete(key);
+/** All unproved callers of a network count as one account. */
+function entryOf(caller: Caller): Entry {
+  const account = caller.provedLogin?.() ?? addressClient(caller.client?.address).key;
+  return { account, isPoll: caller.priority === 'poll' };
 }
 
 /** Sends each call once its area has a connection for it. */
@@ -152,28 +128,22 @@ export function withBulkheads(
   areas: Readonly<Record<Area, Bulkhead>>,
   clock: Clock,
 ): Send {
-  return (call, end) => {
+  return async (call) => {
     const bulkhead = areas[call.row.area];
-    if (bulkhead === undefined) return send(call, end);
-    const { key: account, isProved } = accountOf(call.caller);
-    const entry = { account, isProved, isPoll: call.caller.priority === 'poll' };
+    if (bulkhead === undefined) throw new Error(`no connections for ${call.row.area}`);
+    const entry = entryOf(call.caller);
     // Nearly always there is room, and nothing to wait for.
-    if (bulkhead.take(entry)) return sendHeld(send, call, bulkhead, entry, end);
+    if (bulkhead.take(entry)) return sendHeld(send, call, bulkhead, entry);
     const startedAtMs = clock.now();
     const mostMs = longestWaitMs(call);
-    const begin = (hasPlace: boolean) => {
-      const waitedMs = clock.now() - startedAtMs;
-      // After a pause of the process a call's turn may come before its timer fires.
-      const isOver = waitedMs > mostMs;
-      if (hasPlace && isOver) bulkhead.leave(entry);
-      if (!hasPlace || isOver)
-        return end({ sent: false, cause: new NotAttemptedError('busy', FULL) });
-      const deadlineMs = call.deadlineMs - waitedMs;
-      sendHeld(send, { ...call, deadlineMs }, bulkhead, entry, end);
-    };
-    const waiting = bulkhead.wait(entry, mostMs, signalOf(call)).then(begin);
-    // A call that throws here has not reached the wire.
-    waiting.catch((cause) => end({ sent: false, cause }));
+    const hasPlace = await bulkhead.wait(entry, mostMs, signalOf(call));
+    const waitedMs = clock.now() - startedAtMs;
+    // After a pause of the process a call's turn may come before its timer fires.
+    const isOver = waitedMs > mostMs;
+    if (hasPlace && isOver) bulkhead.leave(entry);
+    if (!hasPlace || isOver) return { sent: false, cause: new NotAttemptedError('busy', FULL) };
+    const deadlineMs = call.deadlineMs - waitedMs;
+    return sendHeld(send, { ...call, deadlineMs }, bulkhead, entry);
   };
 }
 
@@ -189,32 +159,20 @@ function signalOf({ row, signal, caller }: WireCall): AbortSignal | undefined {
 }
 
 /** Leaves the connection when the call ends, or when its late answer does. */
-function sendHeld(
+async function sendHeld(
   send: Send,
   call: WireCall,
   bulkhead: Bulkhead,
   entry: Entry,
-  end: Parameters<Send>[1],
-): void {
-  const { onLate } = call;
-  if (onLate === undefined) {
-    send(call, (exchange) => {
-      bulkhead.leave(entry);
-      end(exchange);
-    });
-    return;
+): Promise<Exchange> {
+  const leave = () => bulkhead.leave(entry);
+  let late: Promise<Exchange> | undefined;
+  try {
+    const exchange = await send(call);
+    if ('late' in exchange) late = exchange.late;
+    return exchange;
+  } finally {
+    if (late === undefined) leave();
+    else fireAndForget('late answer', late.then(leave));
   }
-  let isLate = false;
-  const mayBeLate = () => {
-    isLate = bulkhead.keepLate(entry);
-    return isLate;
-  };
-  const onLateAnswer: typeof onLate = (exchange) => {
-    bulkhead.leaveLate(entry);
-    onLate(exchange);
-  };
-  send({ ...call, mayBeLate, onLate: onLateAnswer }, (exchange) => {
-    if (!isLate) bulkhead.leave(entry);
-    end(exchange);
-  });
 }

@@ -1,9 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Health } from '../classify.ts';
-import type { CallAccount } from './account-of.ts';
-import { createRollingWindow } from './rolling-window.ts';
+import { RollingWindow } from './rolling-window.ts';
 
-/** When a breaker opens beside failures to connect, and how it is probed. */
+/** How a breaker counts calls that were sent, and how it probes. */
 export interface BreakerPolicy {
   /** Fewer calls than this are too small a sample of answers. */
   readonly minCalls: number;
@@ -23,8 +22,6 @@ export const ORDERS: BreakerPolicy = { minCalls: 5, pauseMs: 5_000, losses: 'sil
 interface CircuitBreakerOptions {
   readonly clock: Clock;
   readonly policy: BreakerPolicy;
-  /** Whether proved accounts have called lately: then all other callers count as one account. */
-  readonly hasProvedCalls: () => boolean;
   readonly onChange: (isOpen: boolean) => void;
 }
 
@@ -36,8 +33,16 @@ interface Permit {
   readonly atMs: number;
 }
 
-export const WINDOW_MS = 10_000;
-const SLICES = 10;
+/** What an ended call has shown of the gateway. */
+interface Shown {
+  readonly health: Health;
+  /** The proved account that called; null: none. */
+  readonly account: string | null;
+  /** Why the call failed. */
+  readonly cause: string | null;
+}
+
+const WINDOW_MS = 10_000;
 // No client can make a connection fail, so a few failures are enough, whoever has made the calls.
 const MIN_UNREACHABLE = 5;
 // Among thousands two accounts often fail at the same time, each for a reason of its own. Three rarely do.
@@ -51,12 +56,13 @@ const LEFT_MS = 3_000;
 /** Holds calls back from a backend that fails. Now and then it lets one pass, to see whether the backend recovers. It sets no timers. */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
-  #window: ReturnType<typeof createWindow>;
+  #window: RollingWindow<Slice>;
   #silence = noLosses();
   #era = 0;
   #openedAtMs: number | null = null;
   #probedAtMs = 0;
   #answeredAtMs = Number.NEGATIVE_INFINITY;
+  #cause: string | null = null;
   /** The accounts that have failed, or probed, since shortly before it opened. */
   #tried = new Set<string>();
 
@@ -69,6 +75,11 @@ export class CircuitBreaker {
     return this.#openedAtMs !== null;
   }
 
+  /** Why the last call failed; null once one succeeded. */
+  get cause(): string | null {
+    return this.#cause;
+  }
+
   /** When it opened; null while it is closed. */
   get openedAtMs(): number | null {
     return this.#openedAtMs;
@@ -79,27 +90,29 @@ export class CircuitBreaker {
     return this.#answeredAtMs;
   }
 
-  /** Returns null while the call is to be held back. Every permit is settled in the end. */
-  admit({ key }: CallAccount): Permit | null {
+  /** Returns null while the call is to be held back. */
+  admit(account: string | null): Permit | null {
     const atMs = this.#options.clock.now();
     if (!this.isOpen) return { isProbe: false, era: this.#era, atMs };
     const { pauseMs, losses } = this.#options.policy;
-    const isLeft = losses === 'silence' && this.#tried.has(key);
+    const name = account ?? '';
+    const isLeft = losses === 'silence' && this.#tried.has(name);
     if (atMs < this.#probedAtMs + pauseMs + (isLeft ? LEFT_MS : 0)) return null;
     // No other account has called, so this one probes, and the next probe is left to the others.
     if (isLeft) this.#tried.clear();
-    if (this.#tried.size < MAX_ACCOUNTS) this.#tried.add(key);
+    if (this.#tried.size < MAX_ACCOUNTS) this.#tried.add(name);
     // The pause counts from the probe's start: one that hangs must not delay the next.
     this.#probedAtMs = atMs;
     return { isProbe: true, era: this.#era, atMs };
   }
 
-  settle(permit: Permit, health: Health, account: CallAccount): void {
+  settle(permit: Permit, shown: Shown): void {
+    const { health } = shown;
     // The call was sent before the breaker opened or closed, so that its answer says nothing about now.
     if (permit.era !== this.#era) return;
-    if (permit.isProbe) this.#probed(permit, health);
+    if (permit.isProbe) this.#probed(permit, shown);
     else if (health === 'success') this.#answered(permit);
-    else if (health !== 'none' && health !== 'foreign') this.#failed(permit, health, account);
+    else if (health !== 'none' && health !== 'foreign') this.#failed(permit, shown);
   }
 
   /** Opens it for a reason that its own calls need not show; the next call is a probe. */
@@ -122,42 +135,45 @@ export class CircuitBreaker {
     this.#options.onChange(this.isOpen);
   }
 
-  #probed(permit: Permit, health: Health): void {
+  #probed(permit: Permit, { health, cause }: Shown): void {
     if (health === 'success') {
       this.#turn(null);
       this.#answered(permit);
     }
     // A probe without a verdict costs no pause, or refused tokens could use up every probe.
     else if (health === 'none') this.#probedAtMs = Number.NEGATIVE_INFINITY;
+    else this.#cause = cause;
   }
 
   #answered({ atMs }: Permit): void {
+    this.#cause = null;
     this.#window.current().successes += 1;
     this.#answeredAtMs = Math.max(this.#answeredAtMs, atMs);
     if (this.#silence.accounts.size > 0) this.#silence = noLosses();
   }
 
-  #failed(permit: Permit, health: Health, account: CallAccount): void {
-    const isSilence = this.#options.policy.losses === 'silence';
+  /** Anybody can be many strangers, so their failures count only where no connection was made. */
+  #failed(permit: Permit, { health, account, cause }: Shown): void {
     if (health === 'unreachable') this.#window.current().unreachable += 1;
-    else if (health === 'lost' && isSilence) this.#lost(permit, account);
-    else {
-      const { proved, others } = this.#window.current();
-      const failures = account.isProved ? proved : others;
-      const before = failures.get(account.key);
-      if (before !== undefined || failures.size < MAX_ACCOUNTS)
-        failures.set(account.key, (before ?? 0) + 1);
+    else if (account === null) return;
+    else if (health === 'lost' && this.#options.policy.losses === 'silence') {
+      this.#lost(permit, account);
+    } else {
+      const { failures } = this.#window.current();
+      const before = failures.get(account) ?? 0;
+      if (before > 0 || failures.size < MAX_ACCOUNTS) failures.set(account, before + 1);
     }
+    this.#cause = cause;
     if (this.#isFailing() || this.#isSilent()) this.#open();
   }
 
-  #lost({ atMs }: Permit, { key }: CallAccount): void {
+  #lost({ atMs }: Permit, account: string): void {
     // A call from before the last answer says nothing of the time since, however late it ends.
     if (atMs < this.#answeredAtMs) return;
     const { accounts } = this.#silence;
     this.#silence.lastMs = this.#options.clock.now();
     if (accounts.size === 0) this.#silence.sinceMs = this.#silence.lastMs;
-    if (accounts.size < MAX_ACCOUNTS) accounts.add(key);
+    if (accounts.size < MAX_ACCOUNTS) accounts.add(account);
   }
 
   #isSilent(): boolean {
@@ -169,7 +185,7 @@ export class CircuitBreaker {
     const slices = this.#window.slices();
     const successes = sum(slices.map((slice) => slice.successes));
     const unreachable = sum(slices.map((slice) => slice.unreachable));
-    const byAccount = this.#failuresByAccount(slices);
+    const byAccount = countsOf(slices.map((slice) => slice.failures));
     const failures = sum(byAccount);
     const isHalf = (failed: number) => failed >= (successes + unreachable + failures) / 2;
     if (unreachable >= MIN_UNREACHABLE && isHalf(unreachable)) return true;
@@ -177,35 +193,25 @@ export class CircuitBreaker {
     return byAccount.length >= MIN_ACCOUNTS && Math.max(...byAccount) <= failures / 2;
   }
 
-  /** While proved accounts call, all other callers neither open a breaker by themselves nor keep it closed. */
-  #failuresByAccount(slices: readonly Slice[]): readonly number[] {
-    const proved = countsOf(slices.map((slice) => slice.proved));
-    const others = countsOf(slices.map((slice) => slice.others));
-    if (!this.#options.hasProvedCalls()) return [...proved, ...others];
-    const asOne = Math.min(sum(others), sum(proved));
-    return asOne > 0 ? [...proved, asOne] : proved;
-  }
-
   #failingAccounts(): readonly string[] {
-    const slices = this.#window.slices();
-    return slices.flatMap(({ proved, others }) => [...proved.keys(), ...others.keys()]);
+    return this.#window.slices().flatMap(({ failures }) => [...failures.keys()]);
   }
 }
 
-type Slice = ReturnType<typeof noCalls>;
-
-function createWindow(clock: Clock) {
-  return createRollingWindow({ clock, spanMs: WINDOW_MS, slices: SLICES, create: noCalls });
+/** The calls of a slice of time. */
+interface Slice {
+  successes: number;
+  unreachable: number;
+  /** The failures by account. */
+  readonly failures: Map<string, number>;
 }
 
-/** The failures are counted by account. */
-function noCalls() {
-  return {
+function createWindow(clock: Clock): RollingWindow<Slice> {
+  return new RollingWindow(clock, WINDOW_MS, () => ({
     successes: 0,
     unreachable: 0,
-    proved: new Map<string, number>(),
-    others: new Map<string, number>(),
-  };
+    failures: new Map<string, number>(),
+  }));
 }
 
 /** The losses since the last answer: of which accounts, and when the first and the last of them ended. */

@@ -1,4 +1,6 @@
-import type { Send, WireCall } from '../exchange.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { callOutcome } from '../classify.ts';
+import type { ObserveCall, Send } from '../exchange.ts';
 import type { Area, Backend, OperationTraits } from '../operation.ts';
 import { Breakers, type BreakersOptions } from './breakers.ts';
 import { Bulkhead, withBulkheads } from './bulkhead.ts';
@@ -7,46 +9,63 @@ import { RetryBudget, withRetries } from './retries.ts';
 /** Its clock is monotonic. */
 interface ResilienceOptions extends BreakersOptions {
   readonly random: () => number;
-  readonly rows: readonly OperationTraits[];
+  readonly operations: Readonly<Record<string, OperationTraits>>;
   /** The connections of each area. */
   readonly widths: Readonly<Record<Area, number>>;
-  /** Called with each repeated call that was sent. */
-  readonly onRetry?: (call: WireCall) => void;
+  readonly observe: ObserveCall;
 }
 
-export type Resilience = ReturnType<typeof createResilience>;
-
 /** Retries, circuit breakers and bulkheads between the client of the gateway and its wire. */
-export function createResilience(send: Send, options: ResilienceOptions) {
-  const { clock, random, rows, widths, onRetry = () => {} } = options;
-  const breakers = new Breakers(options);
-  const backends = new Set(rows.map(({ backend }) => backend));
-  // One budget for each backend: a dead one must not spend the retries of the others.
-  const budgets = new Map<Backend, RetryBudget>();
-  for (const backend of backends) budgets.set(backend, new RetryBudget(clock));
-  const ofOrders = new Set(rows.filter(({ effect }) => effect === 'order').map(({ area }) => area));
-  const bulkheads: Readonly<Record<Area, Bulkhead>> = Object.fromEntries(
-    Object.entries(widths).map(([area, width]) => {
-      return [area, new Bulkhead(clock, width, ofOrders.has(area))] as const;
-    }),
-  );
-  // From the inside out: each attempt asks the breakers, once it has its connection.
-  const guarded = withBulkheads(breakers.around(send), bulkheads, clock);
+export class Resilience {
+  readonly send: Send;
+  readonly #breakers: Breakers;
+  readonly #bulkheads: Readonly<Record<Area, Bulkhead>>;
+  readonly #backends: ReadonlySet<Backend>;
 
-  return {
-    send: withRetries(guarded, { clock, random, budgets, onRetry }),
-    isOpen: (backend: Backend) => breakers.open(backend).length > 0,
-    /** Calls of an area that wait for a connection, polls left out. */
-    waiting: (area: Area) => bulkheads[area]?.waiting({ isPoll: false }) ?? 0,
-    /** The operations that failed when last tried, with the cause of each backend, for an operator; null: none. */
-    degradedReason(causeOf: (backend: Backend) => string | undefined): string | null {
-      const failing = [...backends].flatMap((backend) => {
-        const cause = causeOf(backend);
-        return breakers
-          .open(backend)
-          .map((name) => (cause === undefined ? name : `${name} (${cause})`));
-      });
-      return failing.length === 0 ? null : `gateway failing: ${failing.join(', ')}`;
-    },
+  constructor(send: Send, options: ResilienceOptions) {
+    const { clock, random, widths, observe } = options;
+    const operations = Object.values(options.operations);
+    this.#backends = new Set(operations.map(({ backend }) => backend));
+    this.#breakers = new Breakers(options);
+    const orders = operations.find(({ effect }) => effect === 'order');
+    const bulkheads = Object.entries(widths).map(
+      ([area, width]) => [area, new Bulkhead(clock, width, area === orders?.area)] as const,
+    );
+    this.#bulkheads = Object.fromEntries(bulkheads);
+    // One budget for each backend: a dead one must not spend the retries of the others.
+    const budgets = new Map([...this.#backends].map((each) => [each, new RetryBudget()]));
+    // From the inside out: each attempt asks the breakers, once it has its connection.
+    const guarded = withBulkheads(this.#breakers.around(send), this.#bulkheads, clock);
+    this.send = withRetries(observed(guarded, observe), { clock, random, budgets });
+  }
+
+  isOpen(backend: Backend): boolean {
+    return this.#breakers.open(backend).length > 0;
+  }
+
+  /** The calls of an area that wait for a connection. */
+  waiting(area: Area): number {
+    return this.#bulkheads[area]?.waiting ?? 0;
+  }
+
+  /** The operations that failed when last tried, with their causes, for an operator; null: none. */
+  degradedReason(): string | null {
+    const failing = [...this.#backends].flatMap((backend) => this.#breakers.open(backend));
+    if (failing.length === 0) return null;
+    const named = failing.map(({ name, cause }) => (cause === null ? name : `${name} (${cause})`));
+    return `gateway failing: ${named.join(', ')}`;
+  }
+}
+
+/** Reports each attempt, and puts it on the receipt of its request. */
+export function observed(send: Send, observe: ObserveCall): Send {
+  return async (call) => {
+    const exchange = await send(call);
+    const { operation, caller } = call;
+    const outcome = callOutcome(call, exchange);
+    const ms = exchange.sent ? systemClock.now() - exchange.sentAtMs : 0;
+    observe(call, outcome, exchange);
+    caller.receipt?.({ operation, ms, source: 'call', outcome });
+    return exchange;
   };
 }

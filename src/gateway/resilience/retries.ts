@@ -1,16 +1,14 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { isWorthRepeating, wasNotAttempted } from '../classify.ts';
-import { type Exchange, exchanged, type Send, type WireCall } from '../exchange.ts';
+import type { Send, WireCall } from '../exchange.ts';
 import { retryAfterSeconds } from '../judge.ts';
 import type { Backend } from '../operation.ts';
-import { createRollingWindow } from './rolling-window.ts';
 
 interface RetryOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly budgets: ReadonlyMap<Backend, RetryBudget>;
-  readonly onRetry: (call: WireCall) => void;
 }
 
 const RETRIES = 2;
@@ -20,90 +18,60 @@ const MAX_MS = 1_000;
 const MIN_ATTEMPT_MS = 50;
 
 /** Retries reads that may succeed a moment later, all within the one deadline of the call. */
-export function withRetries(send: Send, { clock, random, budgets, onRetry }: RetryOptions): Send {
-  async function repeated(
-    call: WireCall,
-    first: Exchange,
-    budget: RetryBudget,
-    endsAtMs: number,
-  ): Promise<Exchange> {
-    let exchange = first;
+export function withRetries(send: Send, { clock, random, budgets }: RetryOptions): Send {
+  return async (call) => {
+    const budget = isRetried(call) ? budgets.get(call.row.backend) : undefined;
+    if (budget === undefined) return send(call);
+    const endsAtMs = clock.now() + call.deadlineMs;
+    let exchange = await send(call);
+    if (!wasNotAttempted(exchange)) budget.called();
     for (let retry = 0; retry < RETRIES && isWorthRepeating(call, exchange); retry += 1) {
       const asked = exchange.sent && exchange.answered ? retryAfterSeconds(exchange) : null;
       const restMs = backoffMs(retry, { baseMs: BASE_MS, maxMs: MAX_MS, random }, asked);
       if (clock.now() + restMs + MIN_ATTEMPT_MS > endsAtMs || !budget.take()) break;
       await pause(clock, restMs, call.signal);
       const deadlineMs = endsAtMs - clock.now();
-      const next =
-        call.signal?.aborted || deadlineMs <= 0
-          ? null
-          : await exchanged(send, { ...call, deadlineMs, resends: retry + 1 });
+      const isOver = call.signal?.aborted === true || deadlineMs <= 0;
+      const next = isOver ? null : await send({ ...call, deadlineMs, resends: retry + 1 });
       if (next === null || wasNotAttempted(next)) {
         // Nothing was sent, so the gateway's last answer still counts.
         budget.giveBack();
         break;
       }
-      onRetry(call);
       exchange = next;
     }
     return exchange;
-  }
-
-  return (call, end) => {
-    const { effect, backend } = call.row;
-    // An idempotent write may be harmless to retry, but that is for its sender to decide. A feed polls again anyway.
-    const isRetried = effect === 'read' && call.caller.priority !== 'poll';
-    const budget = isRetried ? budgets.get(backend) : undefined;
-    if (budget === undefined) return send(call, end);
-    const endsAtMs = clock.now() + call.deadlineMs;
-    send(call, (exchange) => {
-      if (!wasNotAttempted(exchange)) budget.called();
-      if (!isWorthRepeating(call, exchange)) end(exchange);
-      else repeated(call, exchange, budget, endsAtMs).then(end, () => end(exchange));
-    });
   };
 }
 
-const WINDOW_MS = 60_000;
-const SLICES = 12;
-/** The share of the calls within the window. */
+/** An idempotent write may be harmless to retry, but its sender decides that. A feed polls again anyway. */
+function isRetried({ row, caller }: WireCall): boolean {
+  return row.effect === 'read' && caller.priority !== 'poll';
+}
+
+/** The share of the calls. */
 const SHARE = 0.1;
-/** Allowed within the window even where there are hardly any calls. */
-const FLOOR = 10;
+/** Retries that are kept for later. */
+const MAX_KEPT = 10;
 
-/** Bounds retries to a share of the latest calls: all of them would triple the load when a gateway can bear it least. */
+/** Bounds retries to a tenth of the calls: repeating all of them would triple the load when a gateway can bear it least. */
 export class RetryBudget {
-  readonly #window: ReturnType<typeof createWindow>;
-
-  constructor(clock: Clock) {
-    this.#window = createWindow(clock);
-  }
+  #left = MAX_KEPT;
 
   /** Counts the first attempt of a call. */
   called(): void {
-    this.#window.current().calls += 1;
+    this.#left = Math.min(MAX_KEPT, this.#left + SHARE);
   }
 
   /** Returns true where one retry is paid for. */
   take(): boolean {
-    let [calls, retries] = [0, 0];
-    for (const slice of this.#window.slices()) {
-      calls += slice.calls;
-      retries += slice.retries;
-    }
-    // The floor is not added to the share, or at no volume would the share be kept.
-    if (retries >= Math.max(FLOOR, Math.floor(calls * SHARE))) return false;
-    this.#window.current().retries += 1;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
     return true;
   }
 
   /** Refunds a retry that did not happen. */
   giveBack(): void {
-    this.#window.current().retries -= 1;
+    this.#left += 1;
   }
-}
-
-function createWindow(clock: Clock) {
-  const create = () => ({ calls: 0, retries: 0 });
-  return createRollingWindow({ clock, spanMs: WINDOW_MS, slices: SLICES, create });
 }

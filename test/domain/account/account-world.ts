@@ -8,6 +8,7 @@ import { Sessions, type SessionsOptions } from '../../../src/domain/account/sess
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
+import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { clientSettings } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -35,13 +36,14 @@ export function openAccountWorld(
   const board = new PositionsBoard(ledger, 1e8);
   const calls: OpenCall[] = [];
   const client = new GatewayClient({
-    send({ operation }, end) {
+    send({ operation }) {
+      const { promise, resolve } = Promise.withResolvers<Exchange>();
       const logicalTime = logicalClock.next();
       const sent = { sent: true, logicalTime, sentAtMs: clock.now() } as const;
       calls.push({
         operation,
         answer: (body, status = 200) =>
-          end({
+          resolve({
             ...sent,
             answered: true,
             status,
@@ -49,6 +51,7 @@ export function openAccountWorld(
             bytes: Buffer.from(JSON.stringify(body)),
           }),
       });
+      return promise;
     },
     ...clientSettings(1_000),
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../../../src/gateway/caller.ts';
-import { exchanged, type WireCall } from '../../../src/gateway/exchange.ts';
+import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { Bulkhead, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
 import { toToken } from '../../../src/lib/token.ts';
@@ -16,18 +16,21 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
   const clock = { ...scripted, now: () => scripted.now() + frozenMs };
   const row = { ...OPERATIONS[operation], verb: 'GET', path: '/' } as const;
   const refused = { sent: false, cause: new Error('refused') } as const;
-  const sent: { call: WireCall; answer: () => void }[] = [];
+  const sent: { call: WireCall; answer: (exchange?: Exchange) => void }[] = [];
   const guarded = withBulkheads(
-    (call, end) => void sent.push({ call, answer: () => end(refused) }),
+    (call) => {
+      const { promise, resolve } = Promise.withResolvers<Exchange>();
+      sent.push({ call, answer: (exchange = refused) => resolve(exchange) });
+      return promise;
+    },
     { [row.area]: new Bulkhead(clock, width, row.effect === 'order') },
     clock,
   );
-  const send = (path: string, caller: Partial<Caller> = {}, onLate?: WireCall['onLate']) =>
-    exchanged(guarded, {
+  const send = (path: string, caller: Partial<Caller> = {}) =>
+    guarded({
       operation,
       row,
       path,
-      onLate,
       headers: [],
       body: null,
       deadlineMs: 5_000,
@@ -35,8 +38,8 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
       signal: caller.signal,
       caller: { token: toToken('a token'), provedLogin: () => 'customer', ...caller },
     });
-  const answer = async (at: number) => {
-    sent[at]?.answer();
+  const answer = async (at: number, exchange?: Exchange) => {
+    sent[at]?.answer(exchange);
     await clock.advance(0);
   };
   /** Time passes, and no timer fires. */
@@ -81,8 +84,8 @@ test('an account with a hundred calls delays another’s by one call', async () 
 /** Orders of accounts by name, over 32 connections. */
 function openOrders() {
   const area = openArea(32, 'openPosition');
-  const place = (account: string, times = 1, onLate?: WireCall['onLate']) =>
-    Array.from({ length: times }, () => area.send(account, { provedLogin: () => account }, onLate));
+  const place = (account: string, times = 1) =>
+    Array.from({ length: times }, () => area.send(account, { provedLogin: () => account }));
   const sentOf = (account: string) => area.paths().filter((path) => path === account).length;
   return { ...area, place, sentOf };
 }
@@ -123,21 +126,17 @@ test('where all are taken, an account that waits has its turn before the further
   expect(sentOf('e')).toBe(1);
 });
 
-test('callers without proof, and polls, hold half of the connections at most, and keep no others waiting', async () => {
+test('polls hold half of the connections at most, and keep no others waiting', async () => {
   const { send, answer, paths } = openArea(4, 'getOpenPositions');
-  for (let at = 0; at < 3; at += 1)
-    void send(`/stranger/${at}`, {
-      provedLogin: () => null,
-      client: { address: `192.0.2.${at}`, userAgent: null },
-    });
   for (let at = 0; at < 3; at += 1) void send(`/poll/${at}`, { priority: 'poll' });
-  expect(paths()).toEqual(['/stranger/0', '/stranger/1', '/poll/0', '/poll/1']);
-  void send('/request');
+  expect(paths()).toEqual(['/poll/0', '/poll/1']);
+  for (let at = 0; at < 3; at += 1) void send(`/request/${at}`);
+  expect(paths().slice(2)).toEqual(['/request/0', '/request/1']);
   await answer(2);
   // Its own poll that waits has no turn before it.
-  expect(paths().slice(4)).toEqual(['/poll/2']);
-  await answer(3);
-  expect(paths().slice(5)).toEqual(['/request']);
+  expect(paths().slice(4)).toEqual(['/request/2']);
+  await answer(0);
+  expect(paths().slice(5)).toEqual(['/poll/2']);
 });
 
 test('a read whose client has left gives up its turn, and one that begins to wait then is not sent', async () => {
@@ -155,25 +154,14 @@ test('a read whose client has left gives up its turn, and one that begins to wai
   expect(sent).toHaveLength(1);
 });
 
-test('an order that is read on keeps its place: half of an account’s, and half of all', async () => {
-  const { clock, sent, place, sentOf, answer } = openOrders();
-  const late: string[] = [];
-  place('other');
-  const ofAccounts = ['a', 'b'].flatMap((account) => place(account, 8, () => late.push(account)));
-  const kept = sent.map(({ call }) => call.mayBeLate?.() ?? false);
-  expect(kept.slice(1)).toEqual(
-    ['a', 'b'].flatMap(() => [...Array(4).fill(true), ...Array(4).fill(false)]),
-  );
-  // Four that are read on, and one that is not: three more are under way.
-  for (let at = 1; at < 6; at += 1) await answer(at);
-  await Promise.all(ofAccounts.slice(0, 5));
-  place('a', 8);
-  expect(sentOf('a')).toBe(9);
-  const another = sent[6]?.call;
-  expect(another?.mayBeLate?.()).toBe(false);
-  sent[1]?.call.onLate?.({ sent: false, cause: null });
+test('an order keeps its place until its late answer', async () => {
+  const { clock, place, sentOf, answer } = openOrders();
+  place('a', 9);
+  const late = Promise.withResolvers<Exchange>();
+  const unknown = { sent: true, answered: false, reason: 'timeout', cause: null } as const;
+  await answer(0, { ...unknown, logicalTime: 1, sentAtMs: 0, late: late.promise });
+  expect(sentOf('a')).toBe(8);
+  late.resolve({ ...unknown, logicalTime: 1, sentAtMs: 0 });
   await clock.advance(0);
-  expect(sentOf('a')).toBe(10);
-  expect(another?.mayBeLate?.()).toBe(true);
-  expect(late).toEqual(['a']);
+  expect(sentOf('a')).toBe(9);
 });

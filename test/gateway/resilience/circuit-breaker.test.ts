@@ -10,29 +10,30 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const PAUSE_MS = READS_AND_WRITES.pauseMs;
 
-const proved = (key: string) => ({ key, isProved: true });
-
 function closedBreaker(policy: BreakerPolicy = READS_AND_WRITES) {
   const clock = createScriptedClock();
   const breaker = new CircuitBreaker({
     clock,
     policy,
-    hasProvedCalls: () => true,
     onChange() {},
   });
-  const call = (health: Health, account = proved('somebody')) => {
+  const call = (health: Health, account: string | null = 'somebody') => {
     const permit = breaker.admit(account);
-    if (permit !== null) breaker.settle(permit, health, account);
+    if (permit !== null) breaker.settle(permit, { health, account, cause: null });
     return permit !== null;
   };
-  const calls = (count: number, health: Health, by = (_: number) => proved('somebody')) => {
+  const calls = (
+    count: number,
+    health: Health,
+    by: (at: number) => string | null = () => 'somebody',
+  ) => {
     for (let index = 0; index < count; index += 1) call(health, by(index));
   };
   return { clock, breaker, call, calls };
 }
 
 /** Ten accounts in rotation. */
-const many = (index: number) => proved(`account ${index % 10}`);
+const many = (index: number) => `account ${index % 10}`;
 
 function openBreaker() {
   const closed = closedBreaker();
@@ -62,9 +63,9 @@ describe('a closed breaker opens', () => {
 
   test('not over two accounts, and over a third', () => {
     const { breaker, calls } = closedBreaker();
-    calls(1_000, 'failure', (index) => proved(`account ${index % 2}`));
+    calls(1_000, 'failure', (index) => `account ${index % 2}`);
     expect(breaker.isOpen).toBe(false);
-    calls(1, 'failure', () => proved('a third'));
+    calls(1, 'failure', () => 'a third');
     expect(breaker.isOpen).toBe(true);
   });
 
@@ -72,7 +73,7 @@ describe('a closed breaker opens', () => {
     const { clock, breaker, calls } = closedBreaker();
     for (let account = 0; account < 5; account += 1) {
       expect(breaker.isOpen).toBe(false);
-      calls(2, 'failure', () => proved(`account ${account}`));
+      calls(2, 'failure', () => `account ${account}`);
       await clock.advance(1_500);
     }
     expect(breaker.isOpen).toBe(true);
@@ -87,20 +88,20 @@ describe('a closed breaker opens', () => {
   });
 });
 
-test('callers without a proved account at most double what proved accounts fail', () => {
+test('failed calls without a proved account count for nothing', () => {
   const { breaker, calls } = closedBreaker();
-  calls(41, 'success');
-  calls(1_000, 'failure', (index) => ({ ...many(index), isProved: false }));
-  calls(20, 'failure', (index) => proved(`account ${index % 3}`));
+  calls(21, 'success');
+  calls(1_000, 'failure', () => null);
+  calls(20, 'failure', many);
   expect(breaker.isOpen).toBe(false);
-  calls(1, 'failure', () => proved('account 3'));
+  calls(1, 'failure', many);
   expect(breaker.isOpen).toBe(true);
 });
 
 test('failures to connect are enough, from any account', () => {
   const { breaker, calls } = closedBreaker();
   calls(4, 'success');
-  calls(4, 'unreachable', () => ({ key: 'an office', isProved: false }));
+  calls(4, 'unreachable', () => null);
   expect(breaker.isOpen).toBe(false);
   calls(1, 'unreachable');
   expect(breaker.isOpen).toBe(true);
@@ -110,7 +111,7 @@ describe('orders without an answer', () => {
   test('open it once three accounts have lost some in two seconds, and no order was answered since', async () => {
     const { clock, breaker, call, calls } = closedBreaker(ORDERS);
     const lose = async (accounts: number, ms: number) => {
-      for (let at = 0; at < accounts; at += 1) call('lost', proved(`account ${at}`));
+      for (let at = 0; at < accounts; at += 1) call('lost', `account ${at}`);
       await clock.advance(ms);
     };
     await lose(3, 1_999);
@@ -118,21 +119,19 @@ describe('orders without an answer', () => {
     expect(breaker.isOpen).toBe(false);
     call('success');
     await lose(2, 2_000);
-    calls(50, 'lost', (at) => proved(`account ${at % 2}`));
+    calls(50, 'lost', (at) => `account ${at % 2}`);
     expect(breaker.isOpen).toBe(false);
-    call('lost', proved('a third'));
+    call('lost', 'a third');
     expect(breaker.isOpen).toBe(true);
   });
 
   test('say nothing where they were sent before the last answer', async () => {
     const { clock, breaker, call } = closedBreaker(ORDERS);
-    const permits = ['a', 'b', 'c', 'd'].map(
-      (name) => [name, breaker.admit(proved(name))] as const,
-    );
+    const permits = ['a', 'b', 'c', 'd'].map((name) => [name, breaker.admit(name)] as const);
     await clock.advance(1);
     call('success');
     for (const [name, permit] of permits) {
-      if (permit) breaker.settle(permit, 'lost', proved(name));
+      if (permit) breaker.settle(permit, { health: 'lost', account: name, cause: null });
       await clock.advance(1_000);
     }
     expect(breaker.isOpen).toBe(false);
@@ -149,12 +148,12 @@ describe('an open breaker', () => {
   test('sends the next probe while the last one hangs', async () => {
     const { clock, breaker, call } = openBreaker();
     await clock.advance(PAUSE_MS);
-    const hanging = breaker.admit(proved('somebody'));
+    const hanging = breaker.admit('somebody');
     await clock.advance(PAUSE_MS - 1);
     expect(call('success')).toBe(false);
     await clock.advance(1);
     expect(call('success')).toBe(true);
-    if (hanging) breaker.settle(hanging, 'failure', proved('somebody'));
+    if (hanging) breaker.settle(hanging, { health: 'failure', account: 'somebody', cause: null });
     expect(breaker.isOpen).toBe(false);
   });
 
@@ -170,20 +169,20 @@ describe('an open breaker', () => {
 describe('an answer to a call from before', () => {
   test('the breaker opened does not close it', () => {
     const { breaker, calls } = closedBreaker();
-    const slow = breaker.admit(proved('somebody'));
+    const slow = breaker.admit('somebody');
     calls(10, 'failure', many);
-    if (slow) breaker.settle(slow, 'success', proved('somebody'));
+    if (slow) breaker.settle(slow, { health: 'success', account: 'somebody', cause: null });
     expect(breaker.isOpen).toBe(true);
   });
 
   test('the breaker closed does not open it again', async () => {
     const { clock, breaker, calls, call } = closedBreaker();
-    const hanging = Array.from({ length: 50 }, () => breaker.admit(proved('somebody')));
+    const hanging = Array.from({ length: 50 }, () => breaker.admit('somebody'));
     calls(10, 'failure', many);
     await clock.advance(PAUSE_MS);
     call('success');
     hanging.forEach((permit, index) => {
-      if (permit) breaker.settle(permit, 'failure', many(index));
+      if (permit) breaker.settle(permit, { health: 'failure', account: many(index), cause: null });
     });
     expect(breaker.isOpen).toBe(false);
   });

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { createPools, gatewayWidths } from '../../../src/gateway/pools.ts';
-import { createResilience } from '../../../src/gateway/resilience/resilience.ts';
-import { createTransport } from '../../../src/gateway/transport.ts';
+import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
+import { Transport } from '../../../src/gateway/transport.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -22,17 +22,16 @@ export function openResilient(
   const clock = createScriptedClock();
   const circuits: string[] = [];
   const retries: string[] = [];
-  const resilience = createResilience(
-    createTransport(pools, () => {}, new LogicalClock()),
-    {
-      clock,
-      random: () => 0.5,
-      rows: Object.values(OPERATIONS),
-      widths,
-      onCircuit: (name, state) => circuits.push(`${name} ${state}`),
-      onRetry: ({ operation }) => retries.push(operation),
+  const resilience = new Resilience(new Transport(pools, new LogicalClock()).send, {
+    clock,
+    random: () => 0.5,
+    operations: OPERATIONS,
+    widths,
+    onCircuit: (name, state) => circuits.push(`${name} ${state}`),
+    observe({ operation, resends }) {
+      if (resends) retries.push(operation);
     },
-  );
+  });
   const client = new GatewayClient({ send: resilience.send, ...clientSettings(timeoutMs) });
   /** Advances the clock in small steps while a timer waits; without one it stands still while sockets take their time. */
   async function hurry<T>(work: Promise<T>): Promise<T> {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createRollingWindow } from '../../../src/gateway/resilience/rolling-window.ts';
+import { RollingWindow } from '../../../src/gateway/resilience/rolling-window.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
-test('events of one slice share its memory, and are forgotten with it', async () => {
+test('events of one slice share its memory, and expire with it', async () => {
   const clock = createScriptedClock(0);
   const create = () => ({ count: 0 });
-  const window = createRollingWindow({ clock, spanMs: 1_000, slices: 10, create });
+  const window = new RollingWindow(clock, 1_000, create);
   window.current().count += 1;
   await clock.advance(99);
   window.current().count += 1;
