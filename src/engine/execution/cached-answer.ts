@@ -63,8 +63,8 @@ function answerFor(
     const packed = use.selectsTime
       ? null
       : (encoding: Encoding) => responses.packed(name, bytes, encoding);
-    const data = hasPlugins ? JSON.parse(bytes.toString()).data : null;
-    return new CachedResult({ etag, freshSeconds, bytes, packed }, data);
+    const sent = { etag, freshSeconds, bytes, packed };
+    return hasPlugins ? CachedResult.withData(sent) : new CachedResult(sent);
   };
   if (known?.plain) {
     operation.meter.fields = operation.cost;
@@ -73,7 +73,7 @@ function answerFor(
     return found(known.plain);
   }
   const written = (bytes: Buffer) => {
-    responses.set(name, { etag, plain: use.selectsTime ? null : bytes });
+    responses.set(name, etag, use.selectsTime ? null : bytes);
     return found(bytes);
   };
   return chain(execute(context), (result): MaybePromise<ExecutionResult> => {

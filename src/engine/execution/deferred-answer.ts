@@ -1,20 +1,18 @@
-import type { ExecutionResult } from 'graphql';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { pullStreamOf } from '../../lib/pull-stream.ts';
 import type { PartResults } from '../documents/documents.ts';
+import { asGraphQLError } from '../operation/error-codes.ts';
 import type { JsonText } from '../operation/result-sink.ts';
 import { FollowedEvents } from './delivery.ts';
 
 interface DeferredAnswerOptions {
   /** Masks the errors of a part. */
   readonly masked: <Part extends object>(part: Part) => Part;
-  /** Called for each part that is made; throws where the answer must not go on. */
-  readonly made: () => void;
-  /** Returns the members that only the last part has. */
-  readonly last: () => object;
+  /** Called with the last part; returns it with the members that only the last part has. */
+  readonly last: (part: object) => object;
+  /** Throws where the answer must not go on. */
   readonly write: (part: object) => MaybePromise<JsonText>;
-  readonly failure: (error: unknown) => ExecutionResult;
   /** Called once, when the last part is sent or the client has left. */
   readonly ended: () => void;
 }
@@ -29,17 +27,16 @@ interface AnswerPart {
 /** Delivers an answer in parts: a transport follows it like the events of a subscription. */
 export function deferredAnswer(
   { initialResult, subsequentResults }: PartResults,
-  { masked, made, last, write, failure, ended }: DeferredAnswerOptions,
+  { masked, last, write, ended }: DeferredAnswerOptions,
 ): FollowedEvents {
   function shown(part: AnswerPart): object {
-    made();
     const { incremental, completed, hasNext } = part;
-    return {
+    const shownPart = {
       ...masked(part),
       ...(incremental && { incremental: incremental.map(masked) }),
       ...(completed && { completed: completed.map(masked) }),
-      ...(hasNext ? {} : last()),
     };
+    return hasNext ? shownPart : last(shownPart);
   }
 
   async function* parts(): AsyncGenerator<object, void, void> {
@@ -49,7 +46,7 @@ export function deferredAnswer(
 
   return new FollowedEvents(pullStreamOf<unknown>(parts()), {
     text: (part) => write(part as object),
-    failure: (error) => ({ ...failure(error), hasNext: false }) as ExecutionResult,
+    failure: (error) => last(masked({ errors: [asGraphQLError(error)], hasNext: false })),
     ended() {
       // Stops the execution at once: the generator above would first wait for the next part.
       fireAndForget('response', subsequentResults.return());

@@ -3,7 +3,7 @@ import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import type { PartResults } from '../documents/documents.ts';
-import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
+import type { ErrorCodes } from '../operation/error-codes.ts';
 import { withinBudget } from '../operation/meter.ts';
 import { overLimit } from '../operation/over-limit-error.ts';
 import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
@@ -70,18 +70,17 @@ export class Execution {
         return withinBudget(result, meter, false);
       }
       let hasEnded = false;
-      const end = (last: ExecutionResult) => {
+      const end = (last: object) => {
         hasEnded = true;
-        return this.ended(context, last) as ExecutionResult;
+        return this.ended(context, last);
       };
       operation.events = deferredAnswer(result, {
         masked: (part) => codes.maskedResult(part, record),
-        made() {
+        last: end,
+        write(part) {
           if (meter.isOverNow()) throw meter.error();
+          return jsonText(part, meter);
         },
-        last: () => end({}),
-        write: (part) => jsonText(part, meter),
-        failure: (error) => end(codes.maskedResult({ errors: [asGraphQLError(error)] }, record)),
         ended() {
           limits.chargeFields(operation);
           // Its client has left.

@@ -3,17 +3,12 @@ import { LRUCache } from 'lru-cache';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { memo } from '../../lib/memo.ts';
 import { type Encoding, pack } from '../../lib/pack.ts';
-import { alone } from './alone.ts';
 
+/** A response, with each encoding that a client has requested. */
 interface CachedResponse {
   readonly etag: string;
   /** Null where the bytes are not cached, since they differ for each request. */
   readonly plain: Buffer | null;
-}
-
-/** A response, with each encoding that a client has requested. */
-interface Entry {
-  readonly answer: CachedResponse | null;
   readonly br?: Buffer;
   readonly gzip?: Buffer;
 }
@@ -28,7 +23,7 @@ const BYTES_PER_ENTRY = 700;
  */
 export class ResponseCache {
   readonly #underWay = new Map<string, Promise<Buffer>>();
-  readonly #entries: LRUCache<string, Entry>;
+  readonly #entries: LRUCache<string, CachedResponse>;
 
   constructor(maxBytes: number) {
     this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf });
@@ -39,12 +34,11 @@ export class ResponseCache {
   }
 
   get(name: string): CachedResponse | undefined {
-    return this.#entries.get(name)?.answer ?? undefined;
+    return this.#entries.get(name);
   }
 
-  set(name: string, { etag, plain }: CachedResponse): void {
-    const answer = { etag, plain: plain && alone(plain) };
-    this.#entries.set(name, { ...this.#entries.peek(name), answer });
+  set(name: string, etag: string, plain: Buffer | null): void {
+    this.#entries.set(name, { etag, plain: plain && alone(plain) });
   }
 
   /** Compresses each response once, off the event loop; concurrent requests share one single flight. */
@@ -56,8 +50,8 @@ export class ResponseCache {
       pack(plain, encoding, SHARED_QUALITY)
         .then((bytes) => {
           const packed = alone(bytes);
-          const entry = this.#entries.peek(name);
-          this.#entries.set(name, { answer: null, ...entry, [encoding]: packed });
+          const response = this.#entries.peek(name);
+          if (response) this.#entries.set(name, { ...response, [encoding]: packed });
           return packed;
         })
         .finally(() => this.#underWay.delete(task)),
@@ -65,10 +59,18 @@ export class ResponseCache {
   }
 }
 
-function sizeOf({ answer, br, gzip }: Entry, name: string): number {
-  const bytes = (answer?.plain?.length ?? 0) + (br?.length ?? 0) + (gzip?.length ?? 0);
+function sizeOf({ plain, br, gzip }: CachedResponse, name: string): number {
+  const bytes = (plain?.length ?? 0) + (br?.length ?? 0) + (gzip?.length ?? 0);
   // The key contains what a client wrote, in up to two bytes for each character.
   return BYTES_PER_ENTRY + 2 * name.length + bytes;
+}
+
+/** A copy of a slice: a small one would keep alive the whole block of Node's pool, or of a read, in which it lies. */
+function alone(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.length) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }
 
 interface ResultBytes {
@@ -80,27 +82,37 @@ interface ResultBytes {
   readonly packed: ((encoding: Encoding) => MaybePromise<Buffer>) | null;
 }
 
-/** A result that can be named, cached and sent again unchanged. Plugins alone look at its data. */
+/** A result that can be named, cached and sent again unchanged. */
 export class CachedResult implements ExecutionResult {
   /** Private, so that a plugin's copy of the result is one of the data alone. */
   readonly #sent: ResultBytes;
-  readonly data: Record<string, unknown> | null;
-  declare readonly extensions?: Record<string, unknown>;
+  declare readonly data?: Record<string, unknown>;
 
-  constructor(sent: ResultBytes, data: Record<string, unknown> | null = null) {
+  constructor(sent: ResultBytes) {
     this.#sent = sent;
-    this.data = data;
+  }
+
+  /** For plugins, which may read the data: it is parsed when one does. */
+  static withData(sent: ResultBytes & { readonly bytes: Buffer }): CachedResult {
+    const result = new CachedResult(sent);
+    let data: unknown;
+    const get = () => {
+      data ??= JSON.parse(sent.bytes.toString()).data;
+      return data;
+    };
+    // A copy by `{ ...result }` takes enumerable properties of the result itself alone.
+    return Object.defineProperty(result, 'data', { enumerable: true, get });
   }
 
   get sent(): ResultBytes {
     return this.#sent;
   }
 
+  /** What is sent has extensions as well; nobody reads its data any more. */
   withExtensions(extensions: Record<string, unknown>): CachedResult {
     if (this.#sent.bytes === null) return this;
     const end = Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`);
     const bytes = Buffer.concat([this.#sent.bytes.subarray(0, -1), end]);
-    const result = new CachedResult({ ...this.#sent, bytes, packed: null }, this.data);
-    return Object.assign(result, { extensions });
+    return new CachedResult({ ...this.#sent, bytes, packed: null });
   }
 }

@@ -37,12 +37,8 @@ type Data = any;
 
 const OPTIONS = {
   masked: <Part extends object>(part: Part) => part,
-  made: () => {},
-  last: () => ({}),
+  last: (part: object) => part,
   write: written,
-  failure: (error: unknown): never => {
-    throw error;
-  },
   ended: () => {},
 };
 
@@ -210,12 +206,11 @@ function partsOf(initialResult: object, ...later: readonly (object | Error)[]): 
 }
 
 test('an answer that fails behind its first part ends with that failure, and says that nothing more comes', async () => {
-  const failure = () => ({ errors: [new GraphQLError('lost')] });
   const parts = partsOf({ data: { here: 1 }, hasNext: true }, new Error('a fault'));
-  const messages = await messagesOf(deferredAnswer(parts, { ...OPTIONS, failure }));
+  const messages = await messagesOf(deferredAnswer(parts, OPTIONS));
   expect(messages).toMatchObject([
     { data: { here: 1 } },
-    { errors: [{ message: 'lost' }], hasNext: false },
+    { errors: [{ message: 'a fault' }], hasNext: false },
   ]);
 });
 
@@ -228,7 +223,7 @@ test('each error of a part is masked, and the last part has the extensions', asy
   );
   const masked = <Part extends ExecutionResult | object>(part: Part): Part =>
     'errors' in part ? { ...part, errors: [new GraphQLError('masked')] } : part;
-  const last = () => ({ extensions: { at: 'the end' } });
+  const last = (part: object) => ({ ...part, extensions: { at: 'the end' } });
   const messages = await messagesOf(deferredAnswer(parts, { ...OPTIONS, masked, last }));
   expect(JSON.stringify(messages)).not.toContain('secret');
   expect(messages.at(-1)).toEqual({
