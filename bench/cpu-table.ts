@@ -6,23 +6,23 @@ import type { Subject } from './support/subject.ts';
 import type { Workload } from './support/workloads.ts';
 
 export interface Pace {
-  /** Node compiles what has run often: all get as many requests, unless that takes too long. */
+  /** Node compiles code that runs often: all subjects get the same number of requests, unless that takes too long. */
   readonly warmRequests: number;
   readonly longestWarmMs: number;
   readonly sampleMs: number;
   readonly rounds: number;
-  /** Of each subject, one set after the other, each with the rows in another order. */
+  /** Processes of each subject, one set after the other, each with the rows in another order. */
   readonly processes: number;
 }
 
-/** One row by one set of processes: for each subject its microseconds by round. */
+/** One row, measured with one set of processes: for each subject its microseconds by round. */
 export interface RowSamples {
   readonly title: string;
   readonly target: number;
   readonly samples: readonly (readonly number[])[];
 }
 
-/** CPU for one request of each kind. Subjects take turns, so that the machine's other load meets all alike. */
+/** Measures the CPU of one request of each kind. Subjects take turns, so that the machine's other load affects all equally. */
 export async function measureRows(
   { gateway, subjects }: Subjects,
   workloads: readonly Workload[],
@@ -38,7 +38,7 @@ export async function measureRows(
   return rows;
 }
 
-/** As so many times the wire's: the median of the processes, and the least and the most of them. */
+/** Multiples of the wire's CPU: the median of the processes, with their minimum and maximum. */
 export function cpuTable(
   names: readonly string[],
   runs: readonly (readonly RowSamples[])[],

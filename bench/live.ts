@@ -1,6 +1,7 @@
 /**
- * CPU of a live event beside a bare loop that makes the same polls and sends the same bytes: `npm run bench -- live [--quick]`.
- * Both run under the same clients at the same time, on the same core: what else the machine does meets both alike.
+ * CPU of a live event, compared with a bare loop that makes the same polls and sends the same bytes: `npm run bench -- live
+ * [--quick]`. Both run under the same clients at the same time, on the same core, so that the machine's other load affects
+ * both equally.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +36,7 @@ const APART = { sockets: 1_000, accounts: 1_000 };
 const SIZES = isQuick ? [SHARED, APART] : [SHARED, APART, { sockets: 5_000, accounts: 1_000 }];
 const WINDOW_MS = isQuick ? 3_000 : 6_000;
 const WINDOWS = isQuick ? 1 : 3;
-/** Node compiles what has run often. */
+/** Node compiles code that runs often. */
 const WARM_MS = isQuick ? 5_000 : 30_000;
 
 pinOwnProcess();
@@ -49,7 +50,7 @@ await using loop = await start(
 const processes = [ours, loop];
 await windowsUnder(SHARED, [0, 1], 1, WARM_MS);
 for (const size of SIZES) {
-  // The events of the clients that connect first cost more, whoever serves them.
+  // The events of the clients that connect first cost more, in either process.
   const windows = [
     ...(await windowsUnder(size, [0, 1], WINDOWS, WINDOW_MS)),
     ...(await windowsUnder(size, [1, 0], WINDOWS, WINDOW_MS)),
@@ -67,14 +68,14 @@ function start(script: string, sent = ''): Promise<ProbedProcess> {
       GATEWAY_URL: gateway.url,
       POSITIONS_POLL_MS: String(INTERVAL_MS),
       GATEWAY_POLLS_PER_SECOND: '100000',
-      // A quarter of them are the polls', which gives as many as the bare loop has.
+      // The polls use a quarter of them, which is as many as the bare loop has.
       GATEWAY_CONNECTIONS: '512',
       MESSAGE: sent,
     },
   });
 }
 
-/** An event, which the loop sends on. */
+/** An event, which the loop sends unchanged. */
 async function sampleOf({ port }: ProbedProcess): Promise<string> {
   const clients = new LiveClients(port);
   await clients.connect(tokensOf(gateway, { sockets: 1, accounts: 1 }));
@@ -86,7 +87,7 @@ async function sampleOf({ port }: ProbedProcess): Promise<string> {
   return event;
 }
 
-/** Windows in which both processes serve as many sockets, which connect in this order. */
+/** Windows in which both processes serve the same number of sockets, which connect in this order. */
 async function windowsUnder(size: Size, order: readonly number[], count: number, ms: number) {
   const groups = processes.map(({ port }) => new LiveClients(port));
   // Twice in an interval, so that each poll finds a change.

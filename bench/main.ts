@@ -51,7 +51,7 @@ async function measure(): Promise<void> {
     await using subjects = await openSubjects({ rows: names, besides: values.beside, peers });
     const rows = subjects.workloads;
     if (names.length > 0 && rows.length !== names.length) throw new Error(USAGE);
-    // What a process has answered before decides how V8 compiles the rest.
+    // The requests that a process has answered before decide how V8 compiles the rest.
     const rotated = [...rows.slice(run % rows.length), ...rows.slice(0, run % rows.length)];
     runs.push(await measureRows(subjects, rotated, pace));
     subjectNames = subjects.subjects.map(({ name }) => name);

@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { locate } from '../test/support/machine.ts';
 
-/** Installs a package of Debian or Ubuntu, where this machine lets it; else answers why not. `note` is printed with its name. */
+/**
+ * Installs a package of Debian or Ubuntu; if this machine does not allow it, returns the reason. `note` is printed with its
+ * name.
+ */
 export function bringIn(name: string, note: string, deadlineMs: number): string | null {
   if (process.platform !== 'linux' || locate('', ['apt-get']) === null) {
     return 'it can be installed on its own only on Debian and Ubuntu';
@@ -13,7 +16,7 @@ export function bringIn(name: string, note: string, deadlineMs: number): string 
   return install() && (aptGet(deadlineMs, 'update') ?? install());
 }
 
-/** Whether the package lists have a package that this user may install, as they are now. */
+/** Whether this user may install the package, and the present package lists have it. */
 export function isOffered(name: string): boolean {
   const isRoot = process.getuid?.() === 0;
   return isRoot && spawnSync('apt-cache', ['show', name], { stdio: 'ignore' }).status === 0;
@@ -21,7 +24,7 @@ export function isOffered(name: string): boolean {
 
 function aptGet(deadlineMs: number, ...args: string[]): string | null {
   const { status, stderr, error } = spawnSync('apt-get', ['-y', '-qq', ...args], {
-    // A service that starts by itself would hold Redis' usual port; the tests start their own.
+    // Starts no service: it would occupy Redis' usual port; the tests start their own.
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',

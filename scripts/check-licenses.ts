@@ -1,9 +1,9 @@
-// Fails where a package that is used in production has a licence that is not allowed here. With a
-// folder as argument it checks the packages of that folder.
+// Fails if a package that is used in production has a licence that is not allowed here. With a folder as argument it checks
+// the packages of that folder.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Permissive ones: they ask for no more than to keep their text. A new one is a decision, not a detail.
+// Permissive licences, which only require that their text is kept. To add one is a decision.
 const ALLOWED = [
   '0BSD',
   'Apache-2.0',
@@ -30,7 +30,7 @@ interface LockedPackage {
   readonly link?: boolean;
 }
 
-/** What the folder's lock file has for production, by path. */
+/** The production packages in the folder's lock file, by path. */
 function productionPackages(folder: string): readonly [path: string, LockedPackage][] {
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, LockedPackage>>;
@@ -46,7 +46,7 @@ function problemOf(path: string, isOptional: boolean): string | null {
   return isAllowed(license) ? null : `${path}: the licence ${license} is not allowed`;
 }
 
-/** One alternative of an SPDX expression has to be allowed whole; a nested one is for people to read. */
+/** One alternative of an SPDX expression has to be allowed as a whole; nested expressions are checked by a person. */
 function isAllowed(expression: string): boolean {
   const alternatives = expression.replace(/^\((.*)\)$/, '$1').split(' OR ');
   return alternatives.some((one) => one.split(' AND ').every((name) => ALLOWED.includes(name)));

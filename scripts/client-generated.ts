@@ -22,7 +22,10 @@ export const ROWS = 'src/generated/rows.ts';
 const LINE_WIDTH = 100;
 const HEAD = '// Written by `npm run docs` from the code of the server.\n';
 
-/** What the client's package and the pages' snippets have from the server: each file's path in the client's folder, and its text. */
+/**
+ * The files of the client's package and of the pages' snippets that are made from the server: each path in the client's
+ * folder, and its text.
+ */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const schema = buildSchema();
   return new Map([
@@ -75,12 +78,12 @@ function typesWithoutId(schema: GraphQLSchema): string {
   return constant(about, 'typesWithoutId: readonly string[] = [', rows, '];');
 }
 
-/** A file with one constant, a line for each of what is in it. */
+/** A file with one constant, and one line for each of its rows. */
 function constant(about: string, begin: string, rows: readonly string[], end: string): string {
   return `${HEAD}\n/** ${about} */\nexport const ${begin}\n${rows.join('\n')}\n${end}\n`;
 }
 
-/** Those of the schema itself, by name. */
+/** The schema's own types, by name. */
 function typesOf(schema: GraphQLSchema): readonly GraphQLNamedType[] {
   const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
   return types.toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -129,7 +132,10 @@ function isTick({ name }: GraphQLNamedType): boolean {
   return name.endsWith('Tick');
 }
 
-/** A manifest of what the client itself sends: the texts that modules named `…-operation.ts`, `…operations.ts` or `…documents.ts` export. */
+/**
+ * A manifest of the client's own documents: the texts that modules named `…-operation.ts`, `…operations.ts` or
+ * `…documents.ts` export.
+ */
 async function trustedDocuments(schema: GraphQLSchema): Promise<string> {
   const paths = globSync('src/**/*{-operation,operations,documents}.ts', {
     cwd: CLIENT,
@@ -151,7 +157,7 @@ async function trustedDocuments(schema: GraphQLSchema): Promise<string> {
   return `${JSON.stringify(Object.fromEntries(operations), null, 2)}\n`;
 }
 
-/** The operations among what a module exports: a text, an object of texts, or a function that makes one of them. */
+/** The operations in a module's exports: a text, an object of texts, or a function that makes one of them. */
 function textsOf(exported: unknown): readonly string[] {
   const value: unknown =
     typeof exported === 'function' && exported.length === 0 ? exported() : exported;

@@ -23,9 +23,9 @@ const SCALARS: Readonly<Record<string, string>> = {
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * The rows that the client follows and keeps: their types, and the names of their fields for its documents. A plain
- * field is one without a selection and without arguments. The viewer's own fields of an instrument are not the
- * catalog's, and are left out.
+ * The rows that the client follows and keeps: their types, and the names of their fields for its documents. A plain field
+ * has no selection and no arguments. An instrument's fields that depend on the viewer are left out, because they are not
+ * the catalog's.
  */
 export function rowsOf(schema: GraphQLSchema): string {
   const sections = [

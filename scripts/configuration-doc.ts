@@ -21,7 +21,7 @@ const FIRST: readonly SettingName[] = [
   'SHUTDOWN_DELAY_MS',
 ];
 
-/** The page with its tables as they should be; the rest of the text stays. */
+/** The page with its tables made anew from the settings; the rest of the text stays. */
 export function withConfigurationTable(page: string): string {
   const [before, rest, ...others] = page.split(START);
   const after = rest?.split(END)[1];
@@ -48,7 +48,7 @@ function table(names: readonly SettingName[]): string {
   return `| Variable | Default; allowed | Meaning |\n|---|---|---|\n${rows.join('')}`;
 }
 
-/** A range as figures alone; nothing where any whole number from 1 on is allowed. */
+/** A range in figures; empty if any whole number from 1 is allowed. */
 function shortly(allowed: string): string {
   return allowed
     .replace(/^a whole number, 1 (?:or more|to 2147483(?:647)?)$/, '')

@@ -1,5 +1,5 @@
-// Writes what is made from the code: pages, schema.graphql, and what the client and the pages' snippets have from the server. With
-// `--check` nothing is written: it fails where a file and the code differ.
+// Writes the files that are made from the code: pages, schema.graphql, and the generated parts of the client and of the
+// pages' snippets. With `--check` it writes nothing, and fails if a file and the code differ.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openApi } from '../src/check/open-api.ts';
@@ -28,7 +28,7 @@ async function* madeFromCode(): AsyncGenerator<readonly [path: string, text: str
   yield ['docs/errors.md', errorsPage()];
   yield ['docs/metrics.md', metricsPage()];
   yield ['schema.graphql', `${printedSchema(buildSchema())}\n`];
-  // The documents of the client's modules, which are imported for the next ones, contain what this file says.
+  // The next files are made from the client's modules, which import this one.
   yield [join('client', ROWS), rowsFile()];
   for (const [name, text] of await generatedFiles()) yield [join('client', name), text];
 }

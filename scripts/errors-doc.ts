@@ -48,7 +48,7 @@ export function errorsPage(): string {
   return `${INTRODUCTION}\n${sections.join('\n')}`;
 }
 
-/** Held to the judgement of the gateway's answers by test/schema/writes-by-code.test.ts. */
+/** test/schema/writes-by-code.test.ts compares this with how the gateway's answers are judged. */
 const WRITE: Readonly<Record<ErrorCode['write'], string>> = {
   none: '',
   unknown: '- A write may have been carried out or not.\n',

@@ -1,5 +1,5 @@
-// Sends what no client should, documents, HTTP, frames of WebSockets, and answers of a gateway, for as long as you like, and
-// fails where the process ends or something is INTERNAL. `npm run soak -- fuzz [--minutes 10] [--seed 1] [--case websocket:7]`
+// Sends invalid documents, HTTP requests, WebSocket frames and gateway answers for as long as you like, and fails if the
+// process ends or an answer is INTERNAL. `npm run soak -- fuzz [--minutes 10] [--seed 1] [--case websocket:7]`
 import { parseArgs } from 'node:util';
 import { TARGETS } from '../test/support/fuzz/cases.ts';
 import { fuzzDoors } from '../test/support/fuzz/doors.ts';
@@ -12,7 +12,7 @@ const CASES = 1_000;
 const { values } = parseArgs({
   options: {
     ...SEED_OPTIONS,
-    /** One case of the seed alone. */
+    /** Runs only this case of the seed. */
     case: { type: 'string' },
   },
 });

@@ -1,6 +1,6 @@
 /**
- * Builds the container image and runs it with a read-only root, without capabilities and as its own user: `npm run image:try`, as
- * root on Debian or Ubuntu. `--prepare` installs the tools and makes the base, and does nothing else.
+ * Builds the container image and runs it with a read-only root, without capabilities and as its own user: `npm run
+ * image:try`, as root on Debian or Ubuntu. `--prepare` only installs the tools and makes the base image.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { freePorts } from '../test/support/free-ports.ts';
 import { locate } from '../test/support/machine.ts';
 import { bringIn } from './apt-get.ts';
 
-// A build takes half a minute, Debian as long.
+// A build takes half a minute, the Debian base as long.
 const MAX_MS = 180_000;
 const MAX_APP_BYTES = 25_000_000;
 const BASE = 'localhost/image-try-base';
@@ -50,7 +50,7 @@ if (process.argv.includes('--prepare')) process.exit();
 
 using folder = fs.mkdtempDisposableSync(join(tmpdir(), 'image-try-'));
 const policy = join(folder.path, 'policy.json');
-// Without a registry there is nothing to verify: every image is built here.
+// Images come from no registry, so there is no signature to verify.
 fs.writeFileSync(policy, '{"default":[{"type":"insecureAcceptAnything"}]}');
 try {
   buildBase();
@@ -75,7 +75,7 @@ function debianArchive(): string {
   run('mmdebstrap', [
     ...['--variant=essential', '--format=tar'],
     '--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr',
-    // Node's binary links to these; the last one spares the base a whole Perl.
+    // Node's binary needs these libraries; the last package keeps Perl out of the base.
     '--include=libatomic1,libstdc++6,usr-is-merged',
     ...['doc', 'man', 'locale'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
     ...['bookworm', `${path}.partial`],
@@ -84,7 +84,10 @@ function debianArchive(): string {
   return path;
 }
 
-/** Stands in for the official Node image, since this machine may reach no registry: Debian, the project's Node, this machine's npm. */
+/**
+ * Replaces the official Node image, because this machine may not reach a registry: Debian, the project's Node, this
+ * machine's npm.
+ */
 function buildBase(): void {
   const npm = locate('NPM_PATH', ['npm']);
   if (npm === null) throw new Error('npm is missing');
@@ -99,14 +102,14 @@ function buildBase(): void {
   buildah('commit', '--rm', '--signature-policy', policy, container, BASE);
 }
 
-/** Builds by the Dockerfile; steps run in a chroot, since a container engine's namespaces may be forbidden. */
+/** Builds by the Dockerfile. Its steps run in a chroot, because a container engine's namespaces may be forbidden. */
 function buildImage(): void {
   const how = ['--isolation=chroot', '--layers=false', '--format=docker', '--pull-never'];
   const args = ['--signature-policy', policy, '--build-arg', `NODE_IMAGE=${BASE}`];
   buildah('build', ...how, ...args, ...registryAccess(), '-t', IMAGE, root);
 }
 
-/** This machine's access to the npm registry, mounted for the build's steps alone: no layer has it. */
+/** This machine's access to the npm registry, mounted only for the build's steps: no layer has it. */
 function registryAccess(): string[] {
   const all = JSON.parse(run('npm', ['config', 'list', '--json']));
   const authorities = process.env.NODE_EXTRA_CA_CERTS;
@@ -171,7 +174,7 @@ async function startContainer(
   const [user = '', group = ''] = config.User.split(':');
   fs.chownSync(volume, Number(user), Number(group));
   const ports = [`PORT=${port}`, `ADMIN_PORT=${adminPort}`, 'SHUTDOWN_DELAY_MS=0'];
-  // The image's settings are for a network of its own; this machine's is shared.
+  // The image's addresses are for a network of its own; here it shares this machine's.
   const here = ['HOST=127.0.0.1', 'ADMIN_HOST=127.0.0.1', ...ports];
   const given = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   const enter = (command: readonly string[]) =>
@@ -198,7 +201,7 @@ async function startContainer(
     volume,
     output,
     ended,
-    /** Rejects where it ends before it serves. */
+    /** Rejects if the service ends before it serves. */
     async untilServing(): Promise<void> {
       const isServing = await Promise.race([serving, ended.then(() => false)]);
       if (!isServing) throw new Error(`the container ended: ${output.join('\n')}`);
@@ -207,7 +210,7 @@ async function startContainer(
       const [code] = await once(enter(config.Healthcheck.Test.slice(1)), 'exit');
       return code === 0;
     },
-    /** A file of the service in /proc. */
+    /** A file of the service's process in /proc. */
     read: (name: string) => fs.readFileSync(`/proc/${pidOfChild(child)}/${name}`, 'utf8'),
     stop(): Promise<number | null> {
       process.kill(pidOfChild(child), 'SIGTERM');
@@ -238,13 +241,13 @@ function bytesIn(path: string): number {
     .reduce((sum, { parentPath, name }) => sum + fs.statSync(join(parentPath, name)).size, 0);
 }
 
-/** Buildah with a storage of its own, so that nothing of it stays on the machine. */
+/** Runs Buildah with its own storage, so that nothing stays on the machine. */
 function buildah(...args: readonly string[]): string {
   const storage = ['--root', join(folder.path, 'storage'), '--runroot', join(folder.path, 'run')];
   return run('buildah', [...storage, ...args]);
 }
 
-/** Returns what a program prints; throws with its last lines where it fails. */
+/** Returns what a program prints; throws with its last lines if it fails. */
 function run(command: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd: root,

@@ -17,7 +17,7 @@ export function metricsPage(): string {
   return INTRODUCTION + new Metrics().registry.getMetricsAsArray().map(line).join('');
 }
 
-/** The fields of a metric that prom-client's types leave out. */
+/** The fields of a metric that are missing in prom-client's types. */
 interface Described {
   readonly name: string;
   readonly help: string;

@@ -1,5 +1,5 @@
 /**
- * Stands in tsconfig.server.json for packages whose own types would bring a browser's globals along. How they are used
- * is checked against their own types by tsconfig.json.
+ * Replaces in tsconfig.server.json the types of packages that would add a browser's globals. Their use is checked against
+ * their own types by tsconfig.json.
  */
 export {};

@@ -1,5 +1,5 @@
-// Packs `trading-graph-client` from this checkout, and says how an app installs it. Plain JavaScript
-// without dependencies, since a fresh clone has neither packages nor the Node that strips types.
+// Packs `trading-graph-client` from this checkout, and prints how an app installs it. Plain JavaScript without
+// dependencies, because a fresh clone has neither packages nor a Node that strips types.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,8 +12,8 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const toolsIn = join(folder, 'tools');
 const packed = join(folder, 'package');
 
-// It needs nothing but the compiler and the bundler, which npm installs by the lock file, with its digests: each declaration is
-// written from its own file, and types are left to `npm run verify`. What they print is shown only where they fail.
+// It needs only the compiler and the bundler, which npm installs by the lock file with its digests. Each declaration is
+// written from its own file, and types are checked by `npm run verify`. The tools' output is shown only if they fail.
 mkdirSync(toolsIn);
 mkdirSync(packed);
 writeLock(['typescript', 'rolldown']);
@@ -27,7 +27,7 @@ if (name === undefined) fail(printed);
 const tarball = join(root, name);
 console.log(`Packed ${tarball}\nInstall it in your app:\n\n  npm install ${tarball}\n`);
 
-/** The part of the lock file that has these packages, and whatever they need. */
+/** The part of the lock file with these packages and their dependencies. */
 function writeLock(names) {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const packages = {};

@@ -1,4 +1,4 @@
-// Runs the suite, or the files that are named, several times beside busy loops, and prints what failed, how often: a test that
+// Runs the suite, or the named files, several times with busy loops, and prints which tests failed how often: a test that
 // waits for a clock fails here sooner or later. `npm run soak -- tests [--times 3] [--busy 4] [--all] [file or folder …]`
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { failuresIn } from './sum-report.ts';
 
 const MAX_MESSAGE_LENGTH = 300;
-/** It ends by itself once this process has ended, however it ends. */
+/** It ends when this process has ended, in any way. */
 const BUSY_LOOP =
   'const parent = process.ppid; for (;;) { const end = Date.now() + 1_000; while (Date.now() < end); if (process.ppid !== parent) process.exit(); }';
 
@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
   options: {
     times: { type: 'string', default: '3' },
     busy: { type: 'string', default: '4' },
-    /** The long suites too. */
+    /** Also the long suites. */
     all: { type: 'boolean', default: false },
   },
 });
@@ -54,7 +54,7 @@ async function runOnce(report: string): Promise<boolean> {
   const [code] = await once(child, 'close');
   if (code === 0) return true;
   const failures = existsSync(report) ? failuresIn(report) : [];
-  // A file that hung, for one, is in no report; what ended it is on stderr.
+  // A file that hung is in no report; the reason is on stderr.
   if (failures.length === 0) failures.push([`no report names what failed (exit code ${code})`, '']);
   for (const [name, message] of failures) {
     const count = (counts.get(name)?.count ?? 0) + 1;

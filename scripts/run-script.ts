@@ -1,5 +1,5 @@
-// Runs a subcommand of an npm script: `npm run soak -- orders --minutes 10`. The first one needs no name, and
-// the last program of a kind is given the arguments.
+// Runs a subcommand of an npm script: `npm run soak -- orders --minutes 10`. The first subcommand needs no name, and the
+// last program of a subcommand gets the arguments.
 import { spawnSync } from 'node:child_process';
 
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
@@ -35,5 +35,5 @@ for (const program of programs.slice(0, -1)) {
   const { status } = spawnSync('env', command, { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }
-// In place of this process, so that a signal reaches the program itself.
+// Replaces this process, so that a signal reaches the program itself.
 process.execve?.(process.execPath, [process.execPath, ...(programs.at(-1) ?? []), ...args]);

@@ -1,5 +1,5 @@
-// Compares the schema with that of the last release, of a file, or of stdin (`-`). It exits with 1 where a document that was
-// valid may be no longer, so that CI can hold a release back.
+// Compares the schema with that of the last release, of a file, or of stdin (`-`). It exits with 1 if a valid document may
+// become invalid, so that CI can hold a release back.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import {
@@ -31,7 +31,7 @@ function kindOf(type: string, description: string): string {
   return type in DangerousChangeType ? 'dangerous' : 'safe';
 }
 
-/** Whether it removes what the old schema announced as deprecated; graphql names it in words only. */
+/** Whether it removes a deprecated element of the old schema, which graphql says only in words. */
 function wasDeprecated(description: string): boolean {
   const removed = /^(?:Field|Argument|Enum value) (\w+)\.(\w+)(?:\((\w+):\))? was removed\.$/;
   const [, typeName = '', name = '', argument] = removed.exec(description) ?? [];

@@ -1,4 +1,4 @@
-// The pictures of the demonstration page for the README, in both colour schemes.
+// Takes the pictures of the demonstration page for the README, in both colour schemes.
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDemo } from './open-demo.ts';
@@ -12,7 +12,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   const page = await demo.browser.newPage({ viewport: { width: 1280, height: 880 }, colorScheme });
   await page.goto(demo.url);
   await page.locator('#live .live-status[data-status=LIVE]').waitFor();
-  // Measured once more, when nothing else of the page is being loaded.
+  // Measured once more, when the page loads nothing else.
   await page.locator('#screen-run').click();
   await page.locator('#screen-demo:not([aria-busy])').waitFor();
   await page.mouse.move(0, 0);

@@ -1,16 +1,16 @@
 import { Pool } from 'undici';
 import { reads as all } from '../subjects/by-hand/reads.ts';
 
-// As many as the load has connections.
+// The number of connections that the load uses.
 const gateway = new Pool(process.env.GATEWAY_URL, { connections: 16 });
 
-/** The reads of the screens by a server's own way to the gateway. */
+/** The reads of the screens, with a server's own calls of the gateway. */
 export const readsBy = (get) =>
   Object.fromEntries(
     Object.entries(all).map(([name, read]) => [name, (token) => read(token, get)]),
   );
 
-/** With a pool of undici's, which costs less than Node's own `fetch`. */
+/** With a pool of undici, which costs less than Node's own `fetch`. */
 export const reads = readsBy(async (path, authorization) => {
   const { statusCode, body } = await gateway.request({
     method: 'GET',

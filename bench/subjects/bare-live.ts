@@ -1,7 +1,7 @@
 /**
- * The least that live positions can cost: one poll per account and interval with undici, and what came
- * sent on as one message to each of the account's sockets when it differs from the last. No lists are
- * compared, no token is proved, and every client selects the same fields.
+ * The least work for live positions: one poll per account and interval with undici, and one message to each of the
+ * account's sockets when the answer differs from the last. No lists are compared, no token is proved, and every client
+ * selects the same fields.
  */
 import { createServer } from 'node:http';
 import { setInterval, setTimeout } from 'node:timers';

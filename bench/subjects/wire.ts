@@ -1,6 +1,6 @@
 /**
- * The floor: the same requests come in, the same calls go to the gateway, the same bytes go out, and
- * nothing happens in between. The answers are recorded beforehand.
+ * The floor: the same requests come in, the same calls go to the gateway, and the same bytes go out, without work in
+ * between. The answers are recorded beforehand.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -40,7 +40,7 @@ createServer((request, response) => {
   });
 }).listen(Number(PORT), '127.0.0.1');
 
-/** Without a stream for the body, as the service reads it. */
+/** Reads the body without a stream, as the service does. */
 function drain(path: string, headers: { authorization: string | undefined }): Promise<void> {
   return new Promise((resolve, reject) => {
     gateway.dispatch(

@@ -1,7 +1,7 @@
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** Finds the end of one answer after the other on a connection, without parsing them. */
+/** Finds the end of each answer on a connection, without parsing the answers. */
 export class AnswerReader {
   status = 0;
   #head: Buffer | null = null;
@@ -10,7 +10,7 @@ export class AnswerReader {
   #inBody = false;
   #tail = Buffer.alloc(0);
 
-  /** True where the answer is complete. */
+  /** Returns true when the answer is complete. */
   take(chunk: Buffer): boolean {
     if (this.#inBody) return this.#body(chunk);
     const head = this.#head === null ? chunk : Buffer.concat([this.#head, chunk]);

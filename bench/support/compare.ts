@@ -4,7 +4,7 @@ import type { Workload } from './workloads.ts';
 
 const SHOWN = 300;
 
-/** A subject with a different answer does other work and is not measured. Throws at the first difference. */
+/** Throws at the first difference, because a subject with a different answer does different work. */
 export async function compareAnswers(
   model: Subject,
   other: Subject,
@@ -23,7 +23,7 @@ export async function compareAnswers(
   }
 }
 
-/** Returns true where every list of one is the beginning of the other's. */
+/** Returns true if every list of `beginning` is the beginning of the list in `whole`. */
 function startsWith(whole: unknown, beginning: unknown): boolean {
   if (Array.isArray(whole) && Array.isArray(beginning)) {
     return isDeepStrictEqual(whole.slice(0, beginning.length), beginning);

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 export const SUBJECT_CORE = 1;
 export const GATEWAY_CORE = 0;
 
-/** Where cores cannot be chosen the bench still runs, only noisier. */
+/** If cores cannot be chosen, the bench still runs with more noise. */
 const canPin =
   availableParallelism() > 1 &&
   spawnSync('taskset', ['-p', String(process.pid)], { stdio: 'ignore' }).status === 0;

@@ -1,6 +1,6 @@
 /**
- * The gateway behind the subjects: replays the sandbox gateway's answers, without its work, so that the
- * core it shares with the load generator is never the slower one.
+ * The gateway of all subjects: it replays the sandbox gateway's answers without its work, so that the core that it shares
+ * with the load generator is never the slower one.
  */
 import { createServer, type Socket } from 'node:net';
 import { record } from './recording.ts';
@@ -19,7 +19,7 @@ let positions = 0;
 createServer({ noDelay: true }, serve).listen(Number(PORT), '127.0.0.1');
 
 process.on('message', (message: { readonly market?: Market }) => {
-  // Others are for the probe.
+  // Other messages are for the probe.
   if (message.market === undefined) return;
   market = message.market;
   process.send?.({ answer: recorded.tokens });
@@ -39,7 +39,7 @@ function serve(socket: Socket): void {
   });
 }
 
-/** Only reads are sent here, so a head is all there is. */
+/** Only reads are sent here, so a request has no body. */
 function answerTo(head: string): Buffer {
   const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));
   if (path === '/trading/positions') {

@@ -5,13 +5,13 @@ import { stayAwake } from './stay-awake.ts';
 import type { Subject } from './subject.ts';
 import type { Workload } from './workloads.ts';
 
-// Work that the last sample began is over by then.
+// The time in which the work of the last sample ends.
 const SETTLING_MS = 30;
 
 /**
- * Requests of one kind for a while: each connection sends again once it is answered. It writes
- * prepared bytes and counts what comes back: a full HTTP client would need more of its core than the subjects of theirs.
- * Resolves with the number of answers.
+ * Sends requests of one kind for a while: each connection sends again once it is answered. It writes prepared bytes and
+ * counts the answers, because a full HTTP client would need more of its core than the subjects of theirs. Resolves with the
+ * number of answers.
  */
 export async function load(
   subject: Subject,
@@ -20,7 +20,7 @@ export async function load(
 ): Promise<number> {
   const deadlineMs = performance.now() + durationMs;
   const question = subject.replaysRecording ? () => known : next;
-  // Behind a proxy, any connection carries any client's token.
+  // As with a proxy, any connection carries any client's token.
   let sent = 0;
   using _awake = stayAwake();
   const answered = await Promise.all(

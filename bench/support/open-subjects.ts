@@ -13,15 +13,15 @@ const CLIENTS = 16;
 const SYMBOLS = '{ catalog { instruments { symbol name } } }';
 
 export interface Guests {
-  /** The rows to measure; all of them where none is named. */
+  /** The rows to measure; all if none is named. */
   readonly rows: readonly string[];
-  /** More of this project's processes: flags of Node, settings as NAME=value, or folders of other checkouts. */
+  /** More processes of this project: flags of Node, settings as NAME=value, or folders of other checkouts. */
   readonly besides: readonly string[];
   /** Servers made of other libraries. */
   readonly peers: boolean;
 }
 
-/** All subjects started, and checked to answer the measured rows alike. */
+/** Starts all subjects, and checks that they answer the measured rows alike. */
 export async function openSubjects({ rows, besides, peers }: Guests) {
   await using opened = new AsyncDisposableStack();
   const gateway = opened.use(await startGateway(INSTRUMENTS, CLIENTS));
@@ -31,15 +31,15 @@ export async function openSubjects({ rows, besides, peers }: Guests) {
     return subject;
   };
   const ours = await join(startOurs(gateway));
-  // Whatever a process has answered before decides how V8 compiles it: one whose answers each subject's are compared
-  // with is in a slower state than the others, and is not measured.
+  // Earlier answers decide how V8 compiles a process: the one that each subject's answers are compared with is slower than
+  // the others, and is not measured.
   const model = await startOurs(gateway, 'model');
   await using _compared = model.process;
   const { data } = await model.ask({ path: '', document: SYMBOLS, variables: {} });
   const workloads = createWorkloads(Object(data).catalog.instruments).filter(
     ({ name }) => rows.length === 0 || rows.includes(name),
   );
-  // The wire first: it is the baseline of the others.
+  // The wire comes first, because it is the baseline of the others.
   const subjects = [
     await join(startWire(gateway, model, workloads)),
     await join(startByHand(gateway)),

@@ -20,7 +20,7 @@ export async function post(
   return { status: statusCode, text: await body.text() };
 }
 
-/** The bytes of a whole request, for what a client of HTTP would not do, or not as cheaply. */
+/** The bytes of a whole request, for requests that an HTTP client would refuse, or make more slowly. */
 export function postBytes(
   path: string,
   headers: Readonly<Record<string, string>>,

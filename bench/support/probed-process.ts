@@ -9,7 +9,7 @@ import type { ProbeAnswers, ProbeQuestion } from './probe.ts';
 
 export interface ProcessOptions {
   readonly script: string;
-  /** A subject's own, unless it is said. */
+  /** By default the subject's own core. */
   readonly core?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
@@ -37,7 +37,7 @@ export class ProbedProcess implements AsyncDisposable {
     const [command = '', ...args] = onCore(core, process.execPath, [...flags, script]);
     this.port = port;
     this.#child = spawn(command, args, {
-      // None of the caller's own settings: the same run everywhere.
+      // Drops the caller's own settings, so that the run is the same everywhere.
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -49,7 +49,7 @@ export class ProbedProcess implements AsyncDisposable {
     }
   }
 
-  /** A server on a free port, which it is given as `PORT`; resolves when it accepts connections. */
+  /** Starts a server on a free port, which it gets as `PORT`; resolves when it accepts connections. */
   static async listening(options: ProcessOptions): Promise<ProbedProcess> {
     const port = await freePort();
     const environment = { NODE_ENV: 'production', PORT: String(port), ...options.environment };
@@ -70,7 +70,7 @@ export class ProbedProcess implements AsyncDisposable {
     return this.exchange(question) as Promise<ProbeAnswers[A]>;
   }
 
-  /** One at a time: answers carry no names. Rejects where the process ends before it answers. */
+  /** One message at a time, because answers have no ids. Rejects if the process ends first. */
   exchange(message: object): Promise<unknown> {
     const asked = this.#asking.then(async () => {
       const end = () => new Error(`the process has ended: ${this.#output.slice(-2_000)}`);
@@ -79,7 +79,7 @@ export class ProbedProcess implements AsyncDisposable {
       const ended = this.#ended.then(() => {
         throw end();
       });
-      // A failure to send to a process at its end is reported by the end itself.
+      // The end of the process is reported elsewhere.
       this.#child.send(message, () => {});
       const [{ answer }] = (await Promise.race([answered, ended])) as [{ answer: unknown }];
       return answer;
@@ -90,7 +90,7 @@ export class ProbedProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.hasEnded) return;
-    // In order, so that a profile is written.
+    // A graceful end, so that a profile is written.
     this.#child.kill('SIGTERM');
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), ENDS_WITHIN_MS);
     await this.#ended;
@@ -98,7 +98,7 @@ export class ProbedProcess implements AsyncDisposable {
   }
 }
 
-/** True where something listens on the port. */
+/** True if a server listens on the port. */
 async function accepts(port: number): Promise<boolean> {
   const socket = connect({ port, host: '127.0.0.1' });
   const isOpen = await once(socket, 'connect').then(

@@ -5,10 +5,13 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 const EMAIL = 'pro@example.com';
 /** The number of lists of positions, each with other prices. */
 const TICKS = 64;
-// The others are not for this user's group.
+// The other instruments are not in this user's group.
 const SHARE_OF_GROUP = 0.9;
 
-/** Records every answer of the sandbox gateway to its professional user once, as a whole HTTP answer, to be replayed at next to no cost. */
+/**
+ * Records each answer of the sandbox gateway to its professional user once, as a whole HTTP answer, to be replayed at
+ * almost no cost.
+ */
 export async function record(instruments: number, tokens: number) {
   await using sandbox = await startSandbox({
     seed: 'bench',
@@ -36,7 +39,7 @@ async function positionsOf(sandbox: Sandbox, get: () => Promise<Buffer>): Promis
     const list = await get();
     const theseIds = String(list.toString().match(/"id":"\d+"/g));
     ids ??= theseIds;
-    // A position that reached its limit is closed: from then on it would be another screen.
+    // A position that reached its limit is closed, which would make another screen.
     if (theseIds !== ids) break;
     lists.push(list);
     sandbox.tick();
@@ -50,7 +53,7 @@ async function answerOf(sandbox: Sandbox, path: string, token: string, encoding 
   });
   if (statusCode !== 200) throw new Error(`${path}: status ${statusCode}`);
   const bytes = Buffer.from(await body.arrayBuffer());
-  // Its `Date` would make every answer that is repeated later an old one.
+  // Its `Date` would make a replayed answer look old.
   const kept = ['content-type', 'content-encoding', 'cache-control', 'etag'].flatMap((name) =>
     headers[name] === undefined ? [] : [`${name}: ${headers[name]}\r\n`],
   );

@@ -11,13 +11,13 @@ import type { Workload } from './workloads.ts';
 
 type Surroundings = Pick<Gateway, 'url' | 'tokens'>;
 
-/** How its process differs from another one of the same program. */
+/** The differences of its process from another one of the same program. */
 export type Variant = Partial<Pick<ProcessOptions, 'script' | 'nodeFlags' | 'environment'>>;
 
 type Entry = Pick<SubjectOptions, 'name' | 'endpoint' | 'replaysRecording'> &
   Variant & { readonly script: string };
 
-/** This project as it runs in production, with limits that a load test does not reach. */
+/** This project as in production, with limits that a load test does not reach. */
 export function startOurs(
   gateway: Surroundings,
   name = 'ours',

@@ -12,17 +12,17 @@ export interface Question {
 export interface SubjectOptions {
   readonly name: string;
   readonly process: ProbedProcess;
-  /** The path of its GraphQL endpoint; null where it has a path for each screen. */
+  /** The path of its GraphQL endpoint; null if it has a path for each screen. */
   readonly endpoint: string | null;
   /** Routes by the path alone, and ignores the request's body. */
   readonly replaysRecording?: boolean;
-  /** One for each client. */
+  /** One token for each client. */
   readonly tokens: readonly string[];
 }
 
 export type Subject = ReturnType<typeof createSubject>;
 
-/** A server that is measured, and its way of taking requests. */
+/** A measured server, and how it takes requests. */
 export function createSubject({
   name,
   process,
@@ -44,7 +44,7 @@ export function createSubject({
     process,
     replaysRecording,
 
-    /** The whole request as bytes; memoized for a question that repeats. */
+    /** The whole request as bytes; memoized for a repeated question. */
     request(question: Question, count: number): Buffer {
       const known = prepared.get(question) ?? new Map<number, Buffer>();
       prepared.set(question, known);

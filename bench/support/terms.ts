@@ -1,9 +1,9 @@
 import { createSeededRandom } from '../../test/support/seeded-random.ts';
 
 const SHORTEST = 2;
-// Few people type more before they see what they look for.
+// Few people type more before they find the instrument.
 const LONGEST = 12;
-// The same search to the reader, another request to a response cache.
+// The same search for a reader, another request for a response cache.
 const WRITINGS = [
   (term: string) => term,
   (term: string) => term.toLowerCase(),
@@ -11,7 +11,7 @@ const WRITINGS = [
   (term: string) => `${term} `,
 ];
 
-/** Search terms as people type them, letter by letter, each term long after its like. */
+/** Search terms as people type them, letter by letter. Similar terms are far apart. */
 export function createTerms(instruments: readonly { symbol: string; name: string }[]) {
   const terms = new Set<string>();
   for (const { symbol, name } of instruments) {

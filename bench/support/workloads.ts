@@ -7,16 +7,16 @@ import { createTerms } from './terms.ts';
 export interface Workload {
   readonly name: string;
   readonly title: string;
-  /** At most so many times the wire's CPU. */
+  /** The target: at most this multiple of the wire's CPU. */
   readonly target: number;
   readonly connections: number;
   readonly market: Market;
-  /** The gateway's calls for each request, once session and catalog are cached. */
+  /** The gateway calls of each request, once session and catalog are cached. */
   readonly calls: readonly string[];
   readonly next: () => Question;
   /** The requests whose answers are compared, and which the wire has prepared. */
   readonly samples: readonly [Question, ...Question[]];
-  /** True where others may find less: not every search forgives a typo. */
+  /** True if others may find less: not every search forgives a typo. */
   readonly mayEndEarly: boolean;
 }
 
@@ -70,7 +70,7 @@ function still(
   };
 }
 
-/** A new term each time, which no cache has seen. */
+/** A new term each time, which is in no cache. */
 function freshSearch(instruments: readonly { symbol: string; name: string }[]): Workload {
   const terms = createTerms(instruments);
   const next = () => searchFor(terms.next(), '/search?fresh');

@@ -14,9 +14,9 @@ const client = createClient({
     if (force || token === null) token = await signIn();
     return token;
   },
-  // Keys of orders outlive the program, so that `client.orders.resume()` finds what became of them.
+  // Keys of orders outlive the program, so that `client.orders.resume()` finds their outcomes.
   storage: sqliteStorage('orders.db'),
-  // Node 22 and later have a WebSocket of their own. The program has one user, as a server has not.
+  // Node 22 and later have their own WebSocket. The program has one user, unlike a server.
   environment: { WebSocket, isServer: false },
 });
 

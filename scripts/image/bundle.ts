@@ -24,7 +24,7 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
     external: [...external],
     plugins: [ownPlaces(project)],
     onLog(level, { code, message }) {
-      // Places are replaced within their lines, so only columns behind them are wrong in the source map.
+      // Paths are replaced within their lines, so only later columns are wrong in the source map.
       if (code !== 'SOURCEMAP_BROKEN' && level === 'warn') throw new Error(message);
     },
   });
@@ -43,8 +43,8 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
 }
 
 /**
- * Modules find files by their own place in the project. In the bundle they all stand in one folder of it, so the
- * place becomes one relative to that; the script of a thread becomes a file of its own.
+ * Modules find files by their own path in the project. In the bundle all are in one folder, so that path becomes a relative
+ * one, and the script of a worker thread becomes a file of its own.
  */
 function ownPlaces(project: string): Plugin {
   return {

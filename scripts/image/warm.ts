@@ -76,7 +76,7 @@ async function followPositions(url: string): Promise<void> {
   socket.close();
 }
 
-/** Part of the program is loaded for such requests alone. */
+/** Loads the modules that only such requests need. */
 async function sendMalformed(url: string): Promise<void> {
   const { status } = await fetch(`${url}/graphql?variables={`);
   if (status !== 400) throw new Error(`a malformed request is answered with ${status}`);

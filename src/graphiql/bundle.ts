@@ -1,6 +1,6 @@
 /**
  * Makes the files of GraphiQL that the service serves: `npm run docs -- graphiql`, after a change of `graphiql/`. They are
- * packed once, here, as tightly as it goes, and kept in the repository: a start has nothing to install or to make.
+ * compressed once, here, at the highest level, and kept in the repository, so that a start needs no installation or build.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC',
 const PAGE = join(FOLDER, 'page');
 const TARGET = join(FOLDER, 'bundle');
 
-/** Texts, and what stands in their place. Of an expression it is the first that is found. */
+/** Texts and their replacements. A regular expression replaces its first match. */
 type Repairs = readonly (readonly [old: string | RegExp, better: string])[];
 
-/** Colours of code as GraphiQL has them, and with the contrast that reading takes. */
+/** GraphiQL's colours of code, and replacements with enough contrast to read. */
 const CONTRAST: Repairs = [
   ['--color-primary: 320, 95%, 43%', '--color-primary: 320, 95%, 38%'],
   ['--color-primary: 338, 100%, 67%', '--color-primary: 338, 100%, 73%'],
@@ -31,7 +31,7 @@ const CONTRAST: Repairs = [
   ['--alpha-tertiary: .5;', '--alpha-tertiary: .84;'],
 ];
 
-/** Controls whose accessible name or role is not what they show. */
+/** Controls whose accessible name or role differs from what they show. */
 const NAMES: readonly (readonly [file: string, Repairs])[] = [
   // A list item with the role of a tab may hold no buttons.
   [
@@ -63,7 +63,7 @@ const { output } = await bundle.generate({
   minify: true,
   entryFileNames: '[name].js',
   chunkFileNames: '[name].js',
-  // Browsers read several files at a time, and keep a package that has not changed.
+  // Browsers read several files at a time, and cache a package that has not changed.
   codeSplitting: {
     groups: [
       { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
@@ -95,12 +95,15 @@ function write(name: string, text: string): void {
   console.log(`${name}: ${text.length} bytes, ${packed.length} packed`);
 }
 
-/** GraphiQL's own styles, without two families of fonts that are three times as large as all the rest, and those of the page. */
+/**
+ * GraphiQL's own styles, without two families of fonts that are three times as large as everything else, and the page's
+ * styles.
+ */
 function styles(): string {
   const css = readFileSync(join(MODULES, 'graphiql/dist/style.css'), 'utf8');
   const own = readFileSync(join(PAGE, 'page.css'), 'utf8');
   const bare = repaired(css, CONTRAST).replaceAll(/@font-face\s*\{[^}]*\}/g, '');
-  // The browser's text size counts for its spaces too, and for the sizes of text that it has not in rem itself.
+  // Spaces and text sizes follow the browser's text size, also where GraphiQL does not use rem.
   return (
     bare.replaceAll(
       /(--px-\d+|--(?:sidebar|toolbar)-width|font-size):\s*(\d+)px/g,
@@ -109,7 +112,7 @@ function styles(): string {
   );
 }
 
-/** The texts that have to go with the code, by package. A licence that asks for more fails. */
+/** The licence texts that the code requires, by package. Throws for a licence that requires more. */
 function licences(): string {
   const texts = [...packages]
     .filter(Boolean)

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A digest of all that the bundle is made from, so that a test sees when it has to be made again. */
+/** A digest of all inputs of the bundle, by which a test sees that the bundle is out of date. */
 export function fingerprint(): string {
   const folder = import.meta.dirname;
   const sources = ['src', 'page'].flatMap((from) =>

@@ -1,6 +1,6 @@
 /**
- * Packs the page's code, with the client that it is built on, into the one file that the service serves: `npm run docs`, after
- * a change of `page/` or `client/`. It is kept in the repository, as GraphiQL's files are: a start has nothing to make.
+ * Packs the page's code and the client into the one file that the service serves: `npm run docs`, after a change of `page/`
+ * or `client/`. The file is kept in the repository, like GraphiQL's, so that a start needs no build.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -14,7 +14,7 @@ export interface Call {
   /** The decoded values of the path's `{parameters}`. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Undefined without a body, or where it is no JSON. */
+  /** Undefined without a body, or if it is not JSON. */
   readonly body: unknown;
   readonly headers: IncomingHttpHeaders;
   /** Null without a valid token. */
@@ -35,7 +35,7 @@ export interface Context {
   readonly mobileWallet: string;
   /** The duration of an order of TEST.SLOW. */
   readonly slowMs: number;
-  /** Resolves to false where the sandbox closes meanwhile. */
+  /** Resolves to false if the sandbox closes meanwhile. */
   wait(ms: number): Promise<boolean>;
 }
 

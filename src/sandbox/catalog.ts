@@ -85,7 +85,7 @@ export class Catalogs {
 
   /** Caching headers of an answer that is sent now. */
   headers(etag: string): OutgoingHttpHeaders {
-    // The origin prints it again every hour, whether anything changed or not.
+    // The gateway republishes it every hour, changed or not.
     const age = Math.max(0, Math.floor((this.#clock.now() - this.#publishedAtMs) / 1000));
     const shownAge = this.#republishes ? age % REPUBLISHED_AFTER_SECONDS : age;
     return {
@@ -101,7 +101,7 @@ export class Catalogs {
   setHeaders({ ageSeconds, cacheControl, etag, headers }: CatalogHeaders): void {
     if (typeof ageSeconds === 'number') {
       this.#publishedAtMs = this.#clock.now() - ageSeconds * 1000;
-      // An Age that a test sets may be any; it is not wrapped into the hour.
+      // An Age that a test sets may have any value; it does not restart after an hour.
       this.#republishes = false;
     }
     if (ageSeconds !== undefined) this.#saysAge = ageSeconds !== null;

@@ -10,7 +10,7 @@ import type { Observations } from './observations.ts';
 type Input = Readonly<Record<string, unknown>>;
 type Orders = Readonly<Record<string, (input: Input, query: URLSearchParams) => unknown>>;
 
-/** The control surface over HTTP. */
+/** Serves the controls over HTTP. */
 export function createControlListener(
   control: SandboxControl,
   observations: Observations,
@@ -22,7 +22,7 @@ export function createControlListener(
     const verb = request.method ?? 'GET';
     const url = new URL(request.url ?? '/', 'http://sandbox');
     if (path === '/sandbox/redirected') {
-      // No correct client requests an unknown path, so it is recorded for tests to see.
+      // No correct client requests this path, so tests look for it among the requests.
       observations.note({
         atMs: clock.now(),
         method: verb,

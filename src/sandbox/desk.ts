@@ -89,7 +89,7 @@ export class Desk {
     const { account, id } = interest;
     const order = account.orders.get(id);
     if (order !== undefined && isReached(order, price)) this.#execute(account, order, price);
-    // Checked synchronously, because one jump may pass both the trigger and the stop-loss behind it.
+    // Checked at once, because one jump may pass both the trigger and the stop-loss.
     const position = account.positions.get(id);
     if (position !== undefined && isOver(position, price)) this.#close(interest, position);
   }

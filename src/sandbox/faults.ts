@@ -32,9 +32,9 @@ export interface Fault {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The delay before the fault. */
   readonly delayMs?: number | undefined;
-  /** The number of calls it hits; all until it is cleared where this is left out. */
+  /** The number of calls it hits; by default all until it is cleared. */
   readonly times?: number | undefined;
-  /** How long it lasts; until it is cleared where this is left out. */
+  /** How long it lasts; by default until it is cleared. */
   readonly forMs?: number | undefined;
   /** The number of calls that pass unharmed first. */
   readonly skip?: number | undefined;

@@ -19,7 +19,7 @@ const FORMS = ['Inc.', 'Corporation', 'Group plc', 'Holdings Ltd', 'SE', 'N.V.',
 const SUFFIXES = ['.A', '.B', '.L', '.DE', '.PA', '.SW'];
 const SHARIA = ['COMPLIANT', 'COMPLIANT', 'QUESTIONABLE', 'NONCOMPLIANT'] as const;
 
-// Global sector numbers, each with the lines of business that a made-up company of it may be named after.
+// Global sector numbers, with words for the names of made-up companies in each sector.
 const SECTORS: readonly (readonly [number, readonly string[]])[] = [
   [10, ['Energy', 'Petroleum', 'Pipelines']],
   [15, ['Materials', 'Mining', 'Chemicals']],

@@ -15,7 +15,7 @@ export function json(status: number, body: unknown): Reply {
   return { status, body: JSON.stringify(body) };
 }
 
-/** Reads the request's body; null where it is too large for the sandbox, or aborted. */
+/** Reads the request's body; null if it is too large, or aborted. */
 export function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -24,14 +24,14 @@ export function readBody(request: IncomingMessage): Promise<Buffer | null> {
       bytes += chunk.length;
       if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
     });
-    // An answer before the end would be lost with the connection, on which the rest still comes.
+    // The whole body is read first: an earlier answer would be lost with the connection, on which the rest still arrives.
     request.on('end', () => resolve(bytes > MAX_BODY_BYTES ? null : Buffer.concat(chunks)));
     request.on('close', () => resolve(null));
     request.on('error', () => resolve(null));
   });
 }
 
-/** Returns undefined where the text is no JSON. */
+/** Returns undefined if the text is not JSON. */
 export function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());

@@ -11,10 +11,10 @@ export interface Injection {
   readonly response: ServerResponse;
   /** Carries the operation out. */
   readonly apply: () => Promise<Reply>;
-  /** Refuses in the operation's own shape. */
+  /** Refuses in the format of the operation. */
   readonly refuse: (status: number) => Reply;
   readonly revoke: () => void;
-  /** Resolves to false where the sandbox closes meanwhile. */
+  /** Resolves to false if the sandbox closes meanwhile. */
   readonly wait: (ms: number) => Promise<boolean>;
 }
 

@@ -34,7 +34,7 @@ export class Quotes {
 }
 
 export class Market extends Quotes {
-  /** The seed's own prices, which never move: an account begins with them, whenever it is first used. */
+  /** The seed's own prices, which never move: each account starts with them, at any time of its first use. */
   readonly opening: Quotes;
   readonly #seedBits: number;
   readonly #instruments: readonly Listed[];
@@ -79,7 +79,7 @@ export class Market extends Quotes {
     );
   }
 
-  /** Sets a price; returns false where it has not changed. */
+  /** Sets a price; returns false if it has not changed. */
   put(index: number, price: number, nowMs: number): boolean {
     if (this.#prices[index] === price) return false;
     this.#prices[index] = price;

@@ -1,8 +1,8 @@
-/** Rounds half away from zero to so many decimals, without binary representation errors. */
+/** Rounds half away from zero to this number of decimals, without binary representation errors. */
 export function round(value: number, decimals: number): number {
   const scale = 10 ** decimals;
   const scaled = Math.abs(value) * scale;
-  // There are no decimals left to round past 2^53.
+  // Past 2^53 a number has no decimals to round.
   if (scaled > Number.MAX_SAFE_INTEGER) return value;
   const rounded = (Math.sign(value) * Math.round(scaled * (1 + Number.EPSILON))) / scale;
   return rounded === 0 ? 0 : rounded;

@@ -40,7 +40,7 @@ export class Observations {
   #next = 0;
 
   note({ body, ...received }: ReceivedRequest): void {
-    // A part of a buffer holds all of it.
+    // A slice of a buffer would keep the whole buffer in memory.
     this.#requests[this.#next] = {
       ...received,
       body: Buffer.from(body.subarray(0, SHOWN_BODY_BYTES)),

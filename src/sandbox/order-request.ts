@@ -29,7 +29,7 @@ export type Read<T> =
 const MAX_COMMENT_LENGTH = 1_000;
 const NUMBER = 'must be a number of at least 0';
 
-/** Each rule: the field, whether it holds, and what to say where it does not. */
+/** A rule: the field, whether the rule holds, and the message if it does not. */
 type Rule = readonly [field: string, holds: boolean, problem: string];
 
 export function readMarketOrder(body: Row, directionField: string): Read<OrderRequest> {

@@ -16,7 +16,7 @@ export interface OrderRefusal {
 export interface OrderTerms {
   readonly kind: 'terms';
   readonly holding: Omit<PendingOrder, 'id' | 'createdAtMs' | 'comment' | 'isLimit'>;
-  /** Null where the order is not pending, but executes immediately. */
+  /** Null if the order executes immediately. */
   readonly isLimit: boolean | null;
 }
 

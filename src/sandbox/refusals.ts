@@ -4,7 +4,7 @@ import type { Call, Context, Handler, UserCall } from './call.ts';
 import { json, type Reply } from './http.ts';
 import { findUserByLogin } from './users.ts';
 
-/** Refuses a call in the shape that the interface gives this operation's errors. */
+/** Refuses a call in the format that the interface gives this operation's errors. */
 export function refuse(
   operation: OperationName,
   status: number,
@@ -34,7 +34,7 @@ export function malformed(operation: OperationName, field: string, problem: stri
   return refuse(operation, 400, 'VALIDATION_FAILED', message, { field, problem });
 }
 
-/** Wraps an operation that needs a token: any other call gets a 401, and one for the path of another user a 403. */
+/** Wraps an operation that needs a token: a call without one gets a 401, and one for another user's path a 403. */
 export function authenticated(
   handle: (call: UserCall, context: Context) => Reply | Promise<Reply>,
 ): Handler {
@@ -50,7 +50,7 @@ export function authenticated(
   };
 }
 
-/** Returns the body as an object, or null where it is anything else. */
+/** Returns the body if it is an object, else null. */
 export function bodyRow(call: Call): Row | null {
   return isRow(call.body) ? call.body : null;
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Reply } from './http.ts';
 
-/** Sends an answer as it is, unless the client has disconnected meanwhile. */
+/** Sends an answer, unless the client has disconnected. */
 export function respond(response: ServerResponse, reply: Reply): void {
   if (response.destroyed) return;
   if (reply.lost) {

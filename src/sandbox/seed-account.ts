@@ -16,7 +16,7 @@ import { firstMethods } from './withdrawal-methods.ts';
 
 export interface SeedOptions {
   readonly seed: string;
-  /** What the user's group may trade, without the test instruments, in a stable order. */
+  /** The instruments of the user's group, without the test instruments, in a stable order. */
   readonly tradeable: readonly Listed[];
   /** The prices that positions and orders are made from. */
   readonly quotes: Quotes;

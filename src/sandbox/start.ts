@@ -74,7 +74,7 @@ export class Sandbox extends SandboxControl implements AsyncDisposable {
     const currentWorld = () => this.world;
     const listener = createListener({
       context: {
-        // A call that is delayed across a reset is of the new world.
+        // A call that was delayed across a reset uses the new world.
         get world() {
           return currentWorld();
         },

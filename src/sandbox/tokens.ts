@@ -56,7 +56,7 @@ export class Tokens {
     return `${body}.${sign(body, signature === 'forged' ? `not ${secret}` : secret)}`;
   }
 
-  /** Returns null where the token is malformed, forged, expired or revoked. */
+  /** Returns null if the token is malformed, forged, expired or revoked. */
   verify(token: string): TokenClaims | null {
     const claims = this.#read(token);
     if (claims === null || claims.expiresAtSeconds * 1000 <= this.#options.clock.date())
@@ -81,7 +81,7 @@ export class Tokens {
     this.#revokedUpTo.clear();
   }
 
-  /** By the clock, so that a token of a former run is older than what this one revokes. */
+  /** Serials follow the clock, so that this run's revocations cover tokens of earlier runs. */
   #nextSerial(): number {
     this.#serial = Math.max(this.#serial + 1, this.#options.clock.date());
     return this.#serial;

@@ -10,7 +10,7 @@ export class Waits {
     this.#clock = clock;
   }
 
-  /** Resolves to false where it ended early. */
+  /** Resolves to false if it ended early. */
   wait(ms: number): Promise<boolean> {
     if (this.#hasEnded) return Promise.resolve(false);
     return new Promise((resolve) => {

@@ -13,7 +13,7 @@ export interface WorldOptions {
   readonly seed: string;
   readonly instruments: number;
   readonly clock: Clock;
-  /** Goes on after a reset: a number that comes twice would be another order's. */
+  /** Continues after a reset: a repeated number would belong to another order. */
   readonly nextOrderId: () => number;
 }
 
@@ -32,7 +32,7 @@ export class World {
   readonly #instruments: readonly Listed[];
   readonly #bySymbol: ReadonlyMap<string, Listed>;
   readonly #accounts = new Map<number, Account>();
-  /** What each group may trade, without the test instruments. */
+  /** The instruments that each group may trade, without the test instruments. */
   readonly #tradeable = new Map<string, readonly Listed[]>();
 
   constructor({ seed, instruments, clock, nextOrderId }: WorldOptions) {

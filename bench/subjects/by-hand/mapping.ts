@@ -3,7 +3,7 @@ import type { WireSession } from '../../../src/gateway/operations/get-session.ts
 import type { WireWithdrawalMethod } from '../../../src/gateway/operations/get-withdrawal-methods.ts';
 import type { WirePosition } from '../../../src/gateway/operations/holdings.ts';
 
-/** From the gateway's names to the screens', field by field and without a check. */
+/** Renames the gateway's fields to the screens' fields, without checks. */
 
 export function toInstrument(wire: WireInstrument) {
   return {

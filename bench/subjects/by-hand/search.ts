@@ -4,7 +4,7 @@ type Instrument = ReturnType<typeof toInstrument>;
 
 const BETWEEN_WORDS = /[\s\p{P}]/u;
 
-/** Looks at every instrument, best fits first: the symbol, its beginning, the name, the description. */
+/** Looks at every instrument, best matches first: the symbol, its beginning, the name, the description. */
 export function search(
   instruments: readonly Instrument[],
   term: string,
@@ -20,7 +20,7 @@ export function search(
   return found.slice(0, count).map(({ instrument }) => instrument);
 }
 
-/** Every word has to be found; null where one is not. */
+/** Null unless every word is found. */
 function rankOf(instrument: Instrument, words: readonly string[]): number | null {
   const symbol = instrument.symbol.toLowerCase();
   const name = instrument.name.toLowerCase();
@@ -36,7 +36,7 @@ function rankOf(instrument: Instrument, words: readonly string[]): number | null
   return worst;
 }
 
-/** Returns true where one of the text's words begins with the term. */
+/** Returns true if one of the text's words begins with the term. */
 function hasWord(text: string, beginning: string): boolean {
   for (let at = text.indexOf(beginning); at !== -1; at = text.indexOf(beginning, at + 1)) {
     if (at === 0 || BETWEEN_WORDS.test(text[at - 1] as string)) return true;

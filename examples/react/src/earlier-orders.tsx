@@ -11,7 +11,7 @@ export function EarlierOrders() {
   const [earlier, setEarlier] = useState<readonly ResumedOrder[] | null>(null);
 
   useEffect(() => {
-    // Without a connection nothing is known of them: they are asked for again with each change of the line.
+    // Without a connection their outcomes are unknown: they are asked for again with each change of the connection.
     if (earlier === null && line !== undefined) orders.resume().then(setEarlier, () => {});
   }, [orders, earlier, line]);
 
@@ -20,7 +20,7 @@ export function EarlierOrders() {
       await order.forget();
       setEarlier((shown) => shown?.filter((each) => each !== order) ?? null);
     } catch {
-      // Still stored, so it would be back after a reload: it goes on being shown.
+      // It is still stored and would be back after a reload, so it is shown further.
     }
   }
 

@@ -6,7 +6,7 @@ const SIGNED = new Intl.NumberFormat(undefined, {
 });
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-// The gateway may leave out any figure; none is shown as if it were zero.
+// The gateway may leave out any figure; a missing one is not shown as zero.
 const NONE = '–';
 
 export function amount(value: number | null | undefined): string {

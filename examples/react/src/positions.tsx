@@ -54,7 +54,7 @@ function Total({ name, value, className }: { name: string; value: string; classN
   );
 }
 
-/** A position that has not changed is the same object, so that an event renders the rows that it changes. */
+/** An unchanged position is the same object, so that an event renders only the rows that it changes. */
 const Row = memo(({ position }: { readonly position: Position }) => {
   const { symbol, name, side, units, digits, priceOpen, priceCurrent, profit } = position;
   return (

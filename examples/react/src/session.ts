@@ -18,7 +18,7 @@ const SIGN_IN: TypedText<SignIn, { input: Credentials }> = `
     }
   }`;
 
-// In memory alone: whoever reads the page's storage finds neither.
+// Kept in memory alone, because other scripts can read the page's storage.
 let token: string | null = null;
 let credentials: Credentials | null = null;
 const listeners = new Set<() => void>();
@@ -48,8 +48,8 @@ export function useIsSignedIn(): boolean {
 }
 
 /**
- * The gateway renews no tokens, so this signs in again. Null gives up: the client then calls `onSignedOut`. An error,
- * as without a network, is tried again later.
+ * The gateway renews no tokens, so this signs in again. Null gives up: the client then calls `onSignedOut`. After an error,
+ * for example without a network, it is called again later.
  */
 async function renewed(): Promise<string | null> {
   const asked = credentials;

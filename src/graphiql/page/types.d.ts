@@ -1,7 +1,7 @@
 /** The settings that the server writes into the page for its scripts. */
 export interface PageConfig {
   readonly endpoint: string;
-  /** Whether cookies go along, as a proxy's sign-in needs them. */
+  /** Whether cookies are sent, as a proxy's sign-in needs them. */
   readonly credentials: 'omit' | 'same-origin';
   /** The sandbox's; null with a real gateway. */
   readonly users: readonly { readonly email: string }[] | null;
@@ -11,9 +11,9 @@ export interface PageConfig {
 /** Sends a request to the endpoint. */
 export type Post = (headers: HeadersInit, body: string) => Promise<Response>;
 
-/** The source of the token that goes with the requests. */
+/** The source of the token that is sent with requests. */
 export interface SignIn {
-  /** The value of the Authorization header; null if no user is signed in. Rejects where the sign-in fails. */
+  /** The value of the Authorization header; null if no user is signed in. Rejects if the sign-in fails. */
   authorization(): Promise<string | null>;
   /** Forgets a token that was refused. */
   refused(authorization: string): Promise<void>;

@@ -38,7 +38,7 @@ async function readBundle(): Promise<File[]> {
   );
 }
 
-/** Files of one folder, whose path contains a hash of their content, so that they are cached for good. */
+/** Files of one folder, whose path contains a hash of their content, so that browsers cache them for good. */
 async function published(files: readonly File[]): Promise<Map<string, StaticFile>> {
   const content = Buffer.concat(files.map(({ bytes }) => bytes));
   const folder = `/graphiql/${hash('sha256', content, 'hex').slice(0, 16)}`;

@@ -10,7 +10,7 @@ export interface FrontPageOptions {
 
 type Line = readonly [name: string, path: string | null, words: string];
 
-/** `/`: says what answers here, and which setting shows the rest. */
+/** The page at `/`: it says what this server is, and which setting enables the other pages. */
 export class FrontPage implements Site {
   readonly #publicPath: string;
   readonly #lines: readonly Line[];
@@ -30,7 +30,7 @@ export class FrontPage implements Site {
     return (reply) => (wantsPage(request) ? this.#page(reply) : this.#text(reply));
   }
 
-  /** For who asks from a terminal. */
+  /** The same as text, for a request from a terminal. */
   #text(reply: HttpReply): MaybePromise<void> {
     const prefix = this.#publicPath;
     const lines = this.#lines.map(

@@ -19,8 +19,8 @@ interface SandboxUser {
 
 export interface GraphiQLOptions {
   /**
-   * The sandbox's users and the sign-in of the first, so that the first query works; null without the sandbox, where one
-   * has an account of one's own, or pastes a token.
+   * The sandbox's users, and the sign-in of the first one, so that the first query works. Null without the sandbox: then
+   * visitors sign in with their own account, or paste a token.
    */
   readonly sandbox: {
     readonly users: readonly SandboxUser[];
@@ -37,7 +37,7 @@ export interface GraphiQLOptions {
 /** GraphiQL with every asset served from this process, so that it works offline. */
 export class GraphiQL implements Site {
   readonly #options: GraphiQLOptions;
-  /** Most servers never need them. */
+  /** Loaded at the first use, because most servers never need them. */
   readonly #loadAssets = onFirstUse(loadAssets);
 
   constructor(options: GraphiQLOptions) {
@@ -59,7 +59,7 @@ export class GraphiQL implements Site {
   async #page(reply: HttpReply): Promise<void> {
     const { sandbox } = this.#options;
     const assets = await this.#loadAssets();
-    // The page is served even where the sign-in fails, to debug just that.
+    // The page is also served if the sign-in fails, because visitors may want to debug that.
     const token = (await sandbox?.firstToken().catch(() => null)) ?? null;
     // The page may contain a token of the demo user.
     reply.set('cache-control', 'no-store');
@@ -76,11 +76,11 @@ export class GraphiQL implements Site {
   }
 }
 
-/** The HTML of the page: `graphiql/page/index.html` with what depends on this server. No script is inline. */
+/** The HTML of the page: `graphiql/page/index.html` with the parts that depend on this server. No script is inline. */
 function shell(
   { sandbox, hasAuthCookie, hasPage, publicPath }: GraphiQLOptions,
   assets: Assets,
-  /** The token of the first user; null where the sign-in failed. */
+  /** The token of the first user; null if the sign-in failed. */
   token: string | null,
 ): string {
   const users = sandbox?.users ?? null;
@@ -108,7 +108,7 @@ function shell(
   return withPrefix(html, publicPath);
 }
 
-/** A part of the page that stands between comments with its name. */
+/** A part of the page between comments with its name. */
 function partNamed(name: string): RegExp {
   return new RegExp(`<!-- ${name} -->([^]*?)<!-- /${name} -->`, 'g');
 }

@@ -3,6 +3,6 @@ import { find } from './dom.ts';
 /** Announces an order's outcome or the connection's state to a screen reader. Prices are not announced: they would never end. */
 export function announce(text: string): void {
   const region = find('announcer', HTMLElement);
-  // The same words twice are read out twice only where the text has changed in between.
+  // A screen reader repeats the same words only if the text has changed in between.
   region.textContent = region.textContent === text ? `${text} ` : text;
 }

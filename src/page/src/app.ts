@@ -11,14 +11,14 @@ const PASSWORD = 'demo';
 const FIRST_USER = 'demo@example.com';
 export const ENDPOINT = new URL('graphql', location.href).href;
 
-/** What the panels share. */
+/** The parts of the page that its panels share. */
 export interface App {
   readonly email: string;
   readonly client: Client;
   readonly line: LiveLine;
   /** The token of the signed-in user; with `force` a new one. */
   token(options: { readonly force: boolean }): Promise<string>;
-  /** Another client of the same user, as another device has, with its own line. */
+  /** Another client of the same user, like another device, with a connection of its own. */
   anotherClient(send?: typeof fetch): Client;
 }
 
@@ -51,7 +51,7 @@ async function signIn(client: Client, email: string): Promise<string> {
   throw errors[0] ?? new TradingGraphError(message, { code: 'SIGN_IN', retryable: true });
 }
 
-/** The user whom GraphiQL's link back names; the server answers for the sandbox's users alone. */
+/** The user named by the link from GraphiQL; the server signs in only the sandbox's users. */
 function takeAskedUser(): string | null {
   const asked = new URLSearchParams(location.search).get('user');
   return asked !== null && /^(?:demo|pro|fresh)@example\.com$/.test(asked) ? asked : null;

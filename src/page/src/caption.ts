@@ -4,7 +4,7 @@ import type { Way } from './start-screen.ts';
 
 export type Ways = Partial<Record<'rest' | 'graph', Way>>;
 
-/** Whether a caption is of the phones as they are, or as they were while something was broken. */
+/** Whether a caption describes the phones now, or during a fault that has ended. */
 type Tense = 'shows' | 'showed';
 
 const list = new Intl.ListFormat('en-GB');
@@ -14,7 +14,7 @@ export function isWhole(way: Way): boolean {
   return PARTS.every((part) => failuresOf(way, part).length === 0);
 }
 
-/** Says in one sentence what the two phones show, without a capital at its beginning, so that it can end another one. */
+/** Describes the two phones in one sentence, without a capital at its beginning, so that it can end another sentence. */
 export function captionOf({ rest, graph }: Ways, tense: Tense = 'shows'): string {
   const { here, waiting, blank } = stateOf(rest);
   if (JSON.stringify(stateOf(rest)) !== JSON.stringify(stateOf(graph))) {
@@ -40,7 +40,7 @@ function shownOf(way: Way | undefined): string {
   const soFar = waiting.length > 0 ? ' so far' : '';
   return `${here.length} of ${PARTS.length} parts${soFar}${lacks}${age}`;
 }
-/** The names of the parts that are there, on their way, or do not come. */
+/** The names of the parts that have arrived, are loading, or have failed. */
 function stateOf(way: Way | undefined) {
   const names = Object.groupBy(PARTS, (part) =>
     way && failuresOf(way, part).length > 0
@@ -54,7 +54,7 @@ function stateOf(way: Way | undefined) {
   return { here: of('here'), waiting: of('waiting'), blank: of('blank') };
 }
 
-/** Prices move meanwhile, so that the figures differ. */
+/** Only names are compared, because prices move meanwhile. */
 function namesOf(way: Way | undefined): string {
   const rows = PARTS.slice(1).flatMap((part) => (way && rowsOf(way, part)) ?? []);
   return JSON.stringify(rows.map(([name, about]) => [name, about]));

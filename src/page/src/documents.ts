@@ -1,6 +1,6 @@
 import type { TypedText } from '../../../client/src/operation.ts';
 
-/** The operations of the page that the client has no function of its own for. */
+/** The page's operations without a function of the client. */
 
 export interface LoginData {
   readonly login: { readonly accessToken?: string; readonly message?: string | null } | null;

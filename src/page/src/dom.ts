@@ -1,6 +1,6 @@
 type Kind<T> = abstract new (...args: never[]) => T;
 
-/** The element of that id, which the page's HTML has. */
+/** The element with this id in the page's HTML. */
 export function find<T extends Element>(id: string, kind: Kind<T>): T {
   const element = document.getElementById(id);
   if (!(element instanceof kind)) throw new TypeError(`The page has no ${kind.name} #${id}.`);
@@ -10,7 +10,7 @@ export function find<T extends Element>(id: string, kind: Kind<T>): T {
 type Attributes = Readonly<Record<string, string | number | boolean | null>>;
 type Child = Node | string | number | null;
 
-/** A new element; an attribute that is false or null is left out. Texts never become markup. */
+/** A new element; false and null attributes are left out. Texts never become markup. */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},

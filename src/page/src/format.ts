@@ -17,7 +17,7 @@ export function formatProfit(amount: number | null | undefined): string {
   return amount == null ? NONE : signedMoney.format(amount).replace('-', '−');
 }
 
-/** The class of a profit's colour; nothing and none have none. */
+/** The CSS class of a profit's colour; empty for zero and for no profit. */
 export function toneOf(profit: number | null | undefined): string {
   return !profit ? '' : profit < 0 ? 'loss' : 'profit';
 }

@@ -1,6 +1,6 @@
-/** The client's WebSocket, which the page can close as a network does. */
+/** The client's WebSocket, which the page can close like a lost network. */
 export class LiveLine {
-  /** For the client's environment. */
+  /** The class for the client's environment. */
   readonly WebSocket: typeof WebSocket;
   #socket: WebSocket | null = null;
 
@@ -16,7 +16,7 @@ export class LiveLine {
     };
   }
 
-  /** Closes the socket without telling the client, to which it is a lost line. */
+  /** Closes the socket without the client's knowledge, which sees a lost connection. */
   kill(): void {
     this.#socket?.close(4000, 'killed by the page');
   }

@@ -9,7 +9,7 @@ import { startOrder } from './panels/order.ts';
 import { startOutages } from './panels/outage.ts';
 
 startPage().catch((error: Error) => {
-  // Without this, a browser that allows no storage would show a page that waits forever.
+  // Otherwise a browser that allows no storage would show a page that waits forever.
   const bar = find('standing', HTMLElement);
   bar.hidden = false;
   setText(bar, `This page cannot start: ${error.message}`);
@@ -23,7 +23,7 @@ async function startPage(): Promise<void> {
   setText(find('who', HTMLElement), app.email);
   const copy = find('command-copy', HTMLButtonElement);
   onClick(copy, async () => {
-    // A browser has no clipboard to write to without HTTPS.
+    // Without HTTPS a browser offers no clipboard.
     await navigator.clipboard.writeText(find('command', HTMLElement).textContent);
     setText(copy, 'Copied');
     announce('Copied');

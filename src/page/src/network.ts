@@ -4,36 +4,36 @@ import {
   readParts,
 } from '../../../client/src/request/answer-parts.ts';
 
-/** A phone in a train: what browsers' developer tools call slow 4G. */
+/** A phone in a train: "slow 4G" of browsers' developer tools. */
 const PHONE = { roundTripMs: 150, bitsPerSecond: 1_600_000 };
 
-/** One request as it was measured. */
+/** One measured request. */
 export interface MeasuredCall {
   readonly label: string;
-  /** From the beginning of the whole screen, in milliseconds. */
+  /** Since the beginning of the whole screen, in milliseconds. */
   readonly startMs: number;
   readonly endMs: number;
-  /** Bytes of the answer's body, as it was compressed and came over the network. */
+  /** The compressed bytes of the answer's body, as they came over the network. */
   readonly bytes: number;
-  /** Null where it is not JSON. */
+  /** Null if it is not JSON. */
   readonly body: unknown;
-  /** The fault of the answer, in a word or two; null where there is none. */
+  /** The fault of the answer, in one or two words; null without a fault. */
   readonly problem: string | null;
-  /** Whether it brought something all the same. */
+  /** Whether an answer with a fault has data as well. */
   readonly isPartial?: boolean;
 }
 
-/** Measures requests from one beginning on. */
+/** Measures requests from one common start. */
 export class Stopwatch {
   readonly calls: MeasuredCall[] = [];
   readonly #startedAt = performance.now();
 
   constructor() {
-    // The browser keeps the times of the first 250 requests of a page, and this one has many.
+    // The browser keeps the times of the first 250 requests of a page, and this page makes more.
     performance.clearResourceTimings();
   }
 
-  /** The answer, as the judge of it sees it. */
+  /** Sends a request, and returns it with its times and the result of `judge`. */
   async fetch(
     label: string,
     url: string,
@@ -47,7 +47,7 @@ export class Stopwatch {
     const travelled = (bytes: number) => pause(roundTripMs + (bytes * 8_000) / bitsPerSecond);
     const partCame =
       onPart && ((soFar: AnswerSoFar) => void travelled(sizeOf(soFar)).then(() => onPart(soFar)));
-    // The size of an answer in parts is found by an address that no other request has.
+    // A unique address finds the entry with the size of an answer in parts.
     const address = onPart ? `${url}?${id}` : url;
     const answer = await answerOf(fetch(address, { ...init, cache: 'reload' }), partCame);
     await travelled(answer.bytes);
@@ -103,7 +103,7 @@ function sizeOf(answer: AnswerSoFar): number {
   return new TextEncoder().encode(JSON.stringify(answer)).length;
 }
 
-/** The bytes of an answer's body on the wire: servers that compress it whole say its length. */
+/** The bytes of an answer's body on the wire, by its Content-Length; an answer in chunks has none. */
 function bytesOf({ headers }: Response, text: string): number {
   const length = headers.get('content-length');
   return length === null ? new TextEncoder().encode(text).length : Number(length);

@@ -3,7 +3,7 @@ import { h } from './dom.ts';
 
 type Task = () => Promise<void> | void;
 
-/** Runs the task at each click, one at a time: the button is busy until it has ended. */
+/** Runs the task at each click, one at a time: the button is busy until the task has ended. */
 export function onClick(button: HTMLButtonElement, task: Task): void {
   button.addEventListener('click', async () => {
     if (button.getAttribute('aria-disabled') === 'true') return;

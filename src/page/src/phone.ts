@@ -8,14 +8,14 @@ type Row = readonly [name: string, about: string | null, figure: string];
 
 interface Part {
   readonly name: string;
-  /** It needs all of them. */
+  /** The part needs all of these fields. */
   readonly fields: readonly Field[];
   readonly rows: (found: Found) => readonly Row[];
-  /** When the gateway gave it, where that is known. */
+  /** When the gateway gave it, if known. */
   readonly asOf?: (way: Way) => Date | null | undefined;
 }
 
-/** The parts of the start screen, which come or fail one by one. */
+/** The parts of the start screen, which arrive or fail one by one. */
 export const PARTS: readonly Part[] = [
   {
     name: 'Equity',
@@ -54,17 +54,17 @@ function list(
   return { name, fields: [field], rows };
 }
 
-/** Why the part is not there; none while it has come, or may still come. */
+/** Why the part is missing; empty if it has arrived, or may still arrive. */
 export function failuresOf({ missing }: Way, { fields }: Part): readonly Failure[] {
   return fields.flatMap((field) => missing[field] ?? []);
 }
 
-/** The rows of the part; null where it has not come. */
+/** The rows of the part; null if it has not arrived. */
 export function rowsOf({ data }: Way, { fields, rows }: Part): readonly Row[] | null {
   return fields.every((field) => data[field] != null) ? rows(data as Found) : null;
 }
 
-/** A phone that draws each part of the screen as it comes. */
+/** A phone that draws each part of the screen when it arrives. */
 export class Phone {
   readonly #parts = PARTS.map((part) => {
     const title = h('h3', {}, part.name);
@@ -82,7 +82,7 @@ export class Phone {
       const [failure] = way ? failuresOf(way, part) : [];
       const found = way && !failure ? rowsOf(way, part) : null;
       const state = failure ? 'missing' : found ? 'here' : 'waiting';
-      // A part that stands there already does not appear once more.
+      // A part that is drawn already is not animated again.
       if (element.dataset.state === state && !failure) continue;
       element.dataset.state = state;
       const isList = found !== null && part.fields.length === 1 && part.name !== 'Equity';
@@ -93,7 +93,7 @@ export class Phone {
       );
       const why = failure && ['blank', ...Object.values(failure)].filter(Boolean).join(': ');
       rows.replaceChildren(
-        // A code of two words is longer than a phone is wide.
+        // A code of two words is wider than the phone, so it may break between them.
         ...(why ? [h('li', {}, why.replaceAll('_', ' ').toLowerCase())] : []),
         ...(found ?? []).map(([name, about, figure]) =>
           h(

@@ -12,7 +12,7 @@ export const OUTAGES: readonly (readonly [name: string, seconds: number, fault: 
   ['Prices are garbage', 15, { operation: 'getOpenPositions', kind: 'garbage' }],
 ];
 
-/** Whether this browser may use the sandbox's controls, which the server says with the page: it has to run on the same machine. */
+/** Whether this browser may use the sandbox's controls: only on the server's own machine. The server writes it into the page. */
 export const HAS_CONTROLS = !document.documentElement.hasAttribute('data-remote');
 
 const ANSWER_MS = 5_000;
@@ -28,7 +28,7 @@ export async function failGateway(fault: Fault): Promise<void> {
   if (!response.ok) throw new Error(`The sandbox refuses this: ${response.status}.`);
 }
 
-/** How many market orders of the account the gateway has received. */
+/** The number of the account's market orders that the gateway has received. */
 export async function ordersReceived(login: string): Promise<number> {
   const response = await fetch('sandbox/calls', { signal: AbortSignal.timeout(ANSWER_MS) });
   const { logins } = (await response.json()) as {

@@ -6,19 +6,19 @@ import { type MeasuredCall, pause, Stopwatch } from './network.ts';
 
 export type Field = keyof ScreenData;
 
-/** Why a field did not come. */
+/** Why a field is missing. */
 export interface Failure {
-  /** The call that failed; null where the graph's answer says it of the field alone. */
+  /** The call that failed; null if the graph's answer has an error for the field. */
   readonly call: string | null;
   readonly reason: string | null;
 }
 
-/** One way to the start screen, as far as it has come. */
+/** One way of loading the start screen, with the data so far. */
 export interface Way {
   readonly calls: readonly MeasuredCall[];
   readonly data: Partial<ScreenData>;
   readonly missing: Partial<Record<Field, Failure>>;
-  /** When the gateway gave the positions, where they are older than the answer. */
+  /** When the gateway gave the positions, if they are older than the answer. */
   positionsAsOf?: Date | null;
 }
 
@@ -39,7 +39,7 @@ const FIELDS = [
   'customerId',
 ] as const satisfies readonly Field[];
 
-/** The gateway's answers, as far as the screen shows them. */
+/** The shown properties of the gateway's rows. */
 type WireRow = Omit<ScreenRow, 'name'> & { readonly friendlyName: string };
 type WireSession = NonNullable<ScreenData['session']> & {
   readonly group: string;
@@ -47,12 +47,12 @@ type WireSession = NonNullable<ScreenData['session']> & {
 };
 type WireTicker = WireRow & { readonly _id: string };
 
-/** Loads it as a front end without a server of its own does: the catalog can be asked for when the session has named the group. */
+/** Loads it like a front end without a server of its own: the catalog can be requested once the session has named the group. */
 export async function fetchFromGateway(app: App, token: string, show: Show): Promise<Way> {
   const stopwatch = new Stopwatch();
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {} };
 
-  /** Null where it failed, and the fields with it. */
+  /** Null if the call failed; its fields are then missing. */
   async function fill<Body>(
     label: string,
     path: string,
@@ -127,12 +127,12 @@ function named({ friendlyName: name, ...row }: WireRow): ScreenRow {
   return { ...row, name };
 }
 
-/** Loads the screen by one query. It is sent as it is, without the client, because the bytes and the receipts of the answer are shown. */
+/** Loads the screen by one query. It is sent without the client, because the bytes and the receipt of the answer are shown. */
 export async function fetchFromGraph(app: App, token: string, show: Show): Promise<Way> {
   const stopwatch = new Stopwatch();
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {} };
   show(way);
-  // A field of a later part is on its way until that part comes.
+  // A field of a later part counts as loading until that part arrives.
   const drawPart = (soFar: AnswerSoFar) => {
     const { data } = soFar as Answer;
     for (const field of FIELDS) {
@@ -163,7 +163,7 @@ export async function fetchFromGraph(app: App, token: string, show: Show): Promi
   return way;
 }
 
-/** The positions as the server knew them last, which a live query gives a device that has just started, with their age. */
+/** The last positions that the server knew, with their age. A live query gives them to a device that has just started. */
 async function lastKnown(app: App): Promise<AccountState | null> {
   const device = app.anotherClient();
   const known = await new Promise<AccountState | null>((resolve) => {
@@ -176,7 +176,10 @@ async function lastKnown(app: App): Promise<AccountState | null> {
 
 const KNOWN_WITHIN_MS = 5_000;
 
-/** Both ways ask as any good app does: once more what was lost or failed at the server, and with another token what was refused. */
+/**
+ * Sends a request like a good app: repeated once if it was lost or failed at the server, and with a new token if the token
+ * was refused.
+ */
 async function askWell(
   app: App,
   token: string,
@@ -209,7 +212,7 @@ interface Answer {
   }[];
 }
 
-/** An answer with errors has a problem too, and may have brought something all the same. */
+/** An answer with errors has a problem, and may have data as well. */
 function ofAnswer(call: MeasuredCall): MeasuredCall {
   const { data, errors } = (call.body ?? {}) as Answer;
   if (errors === undefined || errors.length === 0) return call;
@@ -223,7 +226,7 @@ export function bearer(token: string) {
   return { authorization: `Bearer ${token}` };
 }
 
-/** The token's own claim, which is all that a front end has before its first call. */
+/** The login in the token's claims, which is all that a front end knows before its first call. */
 export function loginOf(token: string): string {
   const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');
   return String(JSON.parse(atob(payload)).login);

@@ -32,7 +32,7 @@ export function registerDevice(call: Call): Reply {
   return obstacle(call) ?? json(200, { success: true });
 }
 
-/** These two need no token; one that is sent must be valid, and its account unrestricted. */
+/** Operations 14 and 15 need no token; one that is sent must be valid, and its account unrestricted. */
 function obstacle({ operation, headers, claims }: Call): Reply | null {
   if (headers.authorization === undefined) return null;
   const user = claims && findUserByLogin(claims.login);

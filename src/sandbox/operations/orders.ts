@@ -39,7 +39,7 @@ async function submit(
   }
   const { request } = read;
   if (request.symbol === TEST_EMPTY) return json(200, {});
-  // The order is applied after the wait, although the client may have disconnected; a reset meanwhile forgets it.
+  // The order is applied after the wait, although the client may have disconnected. A reset meanwhile discards it.
   const { world } = context;
   if (request.symbol === TEST_SLOW && !(await context.wait(context.slowMs))) {
     return { status: 503, body: '', lost: true };

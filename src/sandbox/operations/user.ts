@@ -21,7 +21,7 @@ export const setValue = authenticated((call, { world }) => {
   if (body === null || !('value' in body)) {
     return malformed(call.operation, 'value', 'is required');
   }
-  // No operation reads a value, so keys alone are kept.
+  // No operation reads a value, so only keys are kept.
   const { keys } = world.account(call.user);
   const { key = '' } = call.params;
   if (keys.size >= MAX_KEYS && !keys.has(key)) {

@@ -22,9 +22,9 @@ const unpackBrotli = promisify(brotliDecompress);
 
 type MayControl = (request: IncomingMessage) => boolean;
 
-/** The demonstration page: its files are those of the folder `src/page/`. */
+/** The demonstration page, with the files of the folder `src/page/`. */
 export class DemoPage implements Site {
-  /** Most starts of the service serve no page. */
+  /** Loaded at the first use, because most runs of the service serve no page. */
   readonly #load: () => ReturnType<typeof loadPage>;
   readonly #mayControl: MayControl;
 
@@ -33,7 +33,10 @@ export class DemoPage implements Site {
     this.#mayControl = mayControl;
   }
 
-  /** A visitor who may not use the sandbox's controls gets a page without them. Null in an installation without the page, such as the container image. */
+  /**
+   * Visitors who may not use the sandbox's controls get a page without them. Null in an installation without the page, such
+   * as the container image.
+   */
   static find(mayControl: MayControl = () => false, folder = SOURCES): DemoPage | null {
     return existsSync(join(folder, 'page', SCRIPT)) ? new DemoPage(folder, mayControl) : null;
   }
@@ -58,7 +61,7 @@ export class DemoPage implements Site {
   }
 }
 
-/** Reads the page, and its files by the paths that it names. `npm run docs` has packed the code, and all that it imports. */
+/** Reads the page and its files. `npm run docs` has packed its code with all imports. */
 async function loadPage(folder: string) {
   const read = (name: string) => readFile(join(folder, 'page', name));
   const [template, style, br] = await Promise.all([
@@ -68,11 +71,11 @@ async function loadPage(folder: string) {
   ]);
   const script = await unpackBrotli(br);
   const scriptUrl = `/demo/${hash('sha256', script, 'hex').slice(0, 16)}/page.js`;
-  // Relative, as all links of the page are, so that it works under any prefix.
+  // Relative like all links of the page, so that it works under any prefix.
   const head = `<style>${style}</style>\n    <script type="module" src="${scriptUrl.slice(1)}"></script>`;
   return {
     html: template.toString().replace('<!-- head -->', () => head),
-    // A file of its own would come a round trip later.
+    // The style is inline, because a file would arrive one round trip later.
     policy: { style: `'sha256-${hash('sha256', style, 'base64')}'` },
     files: new Map([[scriptUrl, await packFile('text/javascript; charset=utf-8', script, br)]]),
   };

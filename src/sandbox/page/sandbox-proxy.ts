@@ -15,12 +15,12 @@ export interface SandboxProxyOptions {
   readonly onCatalogChange: (change: { readonly isOther: boolean }) => void;
 }
 
-// The controls' own paths. A dot segment, however encoded, would lead to the gateway's operations.
+// The paths of the controls. A dot segment, in any encoding, would lead to the gateway's operations.
 const CONTROL_PATH = /^(?:\/[a-z\d-]+)+$/;
 const GATEWAY = '/sandbox/gateway';
 // Proxies add these headers to the requests that they forward.
 const OF_PROXIES = /^(?:via|forwarded|x-real-ip|x-forwarded-.*)$/;
-// They belong to one connection, not to the message; `vary` is said by the facade for both.
+// These belong to one connection, not to the message; the facade sets `vary` for both.
 const NOT_PASSED_ON = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', 'vary']);
 
 /** Forwards `/sandbox/…` to the sandbox gateway, its operations as `/sandbox/gateway/…`, for clients on this machine only. */
@@ -59,14 +59,14 @@ export class SandboxProxy implements Site {
     const isOperation = request.url?.startsWith(`${GATEWAY}/`) === true;
     return new Promise((resolve, reject) => {
       const lost = (error: Error) => {
-        // A fault that was set in the sandbox resets connections, which is no failure of the facade.
+        // A fault of the sandbox may reset connections, which is no failure of the facade.
         if (!isOperation && !reply.disconnected.aborted) return reject(error);
         if (reply.isBegun) reply.abort();
         else reply.sendNothing(502);
         resolve();
       };
       const { host: _host, connection: _connection, ...headers } = request.headers;
-      // A call that hangs ends with its client.
+      // A hanging call ends with its client.
       const init = { method: request.method, headers, signal: reply.disconnected };
       const onward = httpRequest(target, init, (answer) => {
         const { statusCode = 502 } = answer;
@@ -75,7 +75,7 @@ export class SandboxProxy implements Site {
         if (isOfCatalog && request.method === 'POST' && statusCode === 200) {
           this.#options.onCatalogChange({ isOther });
         }
-        // The sandbox answers with another encoding, length or age than the facade would say by itself.
+        // The sandbox's encoding, length and age replace those that the facade would set.
         for (const [name, value = ''] of Object.entries(answer.headers)) {
           if (!NOT_PASSED_ON.has(name)) reply.set(name, String(value));
         }
@@ -99,7 +99,7 @@ export class SandboxProxy implements Site {
     const target = new URL(gatewayUrl);
     target.pathname += ownPath.slice(1);
     target.search = url.slice(path.length);
-    // A path that changes when it is read, by dot segments however encoded, is none of an operation.
+    // A path that URL parsing changes, by dot segments in any encoding, belongs to no operation.
     const isPlain = target.pathname.endsWith(ownPath) && !ownPath.startsWith('//');
     return isPlain && !ownPath.startsWith('/sandbox') ? target : null;
   }

@@ -21,10 +21,10 @@ const WORDS: Readonly<Record<AccountState['status'], string>> = {
   OFFLINE: 'not connected',
 };
 
-/** The account as it changes, also over a socket that is killed. */
+/** Shows the account as it changes, also after its socket was killed. */
 export function startLiveAccount(app: App): void {
   const body = find('live-rows', HTMLTableSectionElement);
-  // A position that has not changed is the same object, and keeps its row.
+  // An unchanged position is the same object, and keeps its table row.
   const rows = new WeakMap<Position, HTMLTableRowElement>();
   let last: AccountState['status'] | null = null;
 
@@ -46,7 +46,7 @@ export function startLiveAccount(app: App): void {
       setText(pill, status);
     }
     setText(find('live-status-words', HTMLElement), WORDS[status]);
-    // The page starts without a line, which is no news.
+    // The first status is not announced.
     if (last !== null && last !== status) announce(`Account ${status}: ${WORDS[status]}.`);
     last = status;
   });

@@ -7,7 +7,7 @@ import { bearer, GATEWAY, loginOf } from '../start-screen.ts';
 
 const POSITIONS = `${GATEWAY}/trading/positions`;
 const SYMBOL = 'AAPL';
-/** As long as apps wait before they send a lost request again. */
+/** The usual pause of an app before it repeats a lost request. */
 const REPEAT_MS = 1_000;
 
 /** One app's order: its requests, its answer, and the result at the gateway. */
@@ -20,7 +20,7 @@ const ROWS: readonly (readonly [name: string, figure: (seen: Seen) => string | n
   ['New positions', ({ opened }) => opened],
 ];
 
-/** Both apps place an order, lose its answer, and send it again; what comes of it is counted at the gateway. */
+/** Both apps place an order, lose its answer, and send it again; the orders are then counted at the gateway. */
 export function startLostLine(app: App): void {
   const verdict = find('lost-verdict', HTMLElement);
 
@@ -47,7 +47,7 @@ export function startLostLine(app: App): void {
 
 async function counted(app: App, buy: (app: App, send: typeof fetch) => Promise<string>) {
   let sent = 0;
-  // The line drops once: the first order arrives, and its answer does not.
+  // The connection drops once: the first order arrives, and its answer does not.
   const send: typeof fetch = async (input, init) => {
     const isOrder = String(init?.body).includes(SYMBOL);
     if (isOrder) sent += 1;
@@ -63,7 +63,7 @@ async function counted(app: App, buy: (app: App, send: typeof fetch) => Promise<
   return { sent, told, received, opened: (await positionsOf(app)) - before[1] };
 }
 
-/** As an app without keys does: it cannot know that the first request arrived. */
+/** Buys like an app without keys, which cannot know that the first request arrived. */
 async function buyOverRest(app: App, send: typeof fetch): Promise<string> {
   const order = { symbol: SYMBOL, direction: 'buy', type: 'unit', amount: 1 };
   const headers = { ...(await bearerOf(app)), 'content-type': 'application/json' };

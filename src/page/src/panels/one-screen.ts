@@ -10,18 +10,21 @@ import { HAS_CONTROLS } from '../sandbox.ts';
 import { endOf, fetchFromGateway, fetchFromGraph, type Way } from '../start-screen.ts';
 
 export interface OneScreen {
-  /** Measures while something is broken, and says so. */
+  /** Measures during a fault, and names it in the caption. */
   broken(name: string): Promise<unknown>;
-  /** Says what was seen while it was broken, and measures again. */
+  /** Describes what was shown during the fault, and measures again. */
   mended(name: string): void;
 }
 
 const PHONES = ['rest', 'graph'] as const;
-/** A machine this slow hides what is compared, so the time is not shown. */
+/** On a machine this slow the times say nothing, so they are not shown. */
 const MAX_SHOWN_MS = 1_000;
 const NAMES = new Intl.ListFormat('en-GB');
 
-/** Two phones that draw the start screen at the same time: one as a front end fetches it from the gateway, one by one query. */
+/**
+ * Two phones that draw the start screen at the same time: one with the calls that a front end makes to the gateway, one
+ * with one query.
+ */
 export function startOneScreen(app: App): OneScreen {
   const button = find('screen-run', HTMLButtonElement);
   const panel = find('screen-demo', HTMLElement);
@@ -44,12 +47,12 @@ export function startOneScreen(app: App): OneScreen {
     try {
       const token = await app.token({ force: false });
       const [rest, graph] = await Promise.all([
-        // Other machines may not reach the gateway's own interface.
+        // Other machines may not call the gateway directly.
         HAS_CONTROLS ? fetchFromGateway(app, token, (way) => show({ rest: way })) : null,
         fetchFromGraph(app, token, (way) => show({ graph: way })),
       ]);
       if (own !== runs) return;
-      // Figures are compared only where both screens are whole.
+      // Figures are compared only if both screens are complete.
       if (rest !== null && isWhole(rest) && isWhole(graph)) drawFigures(graph, rest);
       if (own > 1) announce(sentence());
     } catch (error) {

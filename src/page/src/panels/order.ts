@@ -29,7 +29,7 @@ export function startOrder(app: App): void {
   onClick(find('order-twice', HTMLButtonElement), () => place(app, form, 2));
 }
 
-/** Sends one ticket, by as many taps at the same time as a front end may let through. */
+/** Places one ticket with this many simultaneous taps. */
 async function place(app: App, form: HTMLFormElement, taps: number): Promise<void> {
   const symbol = String(new FormData(form).get('symbol'));
   const order = { symbol, side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
@@ -74,7 +74,7 @@ function detailsOf(outcome: OrderOutcome): Details {
   }
 }
 
-/** Null where the gateway cannot be asked. */
+/** Null if the gateway cannot be asked. */
 async function received(app: App): Promise<number | null> {
   const { session } = app.client.account.state();
   return HAS_CONTROLS && session ? ordersReceived(session.login).catch(() => null) : null;

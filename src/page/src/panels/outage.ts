@@ -7,7 +7,7 @@ import type { OneScreen } from './one-screen.ts';
 
 const LOOK_MS = 250;
 
-/** Three faults of the gateway, each of which ends by itself; the two phones show what they do. */
+/** Three faults of the gateway, each of which ends by itself; the two phones show their effects. */
 export function startOutages(screen: OneScreen): void {
   find('outages', HTMLElement).append(
     ...OUTAGES.map(([name, seconds, fault]) => {
@@ -25,7 +25,7 @@ export function startOutages(screen: OneScreen): void {
           setText(left, `${Math.ceil(leftMs() / 1_000)} s left`);
           await pause(LOOK_MS);
         }
-        // The phones may be slower than the fault.
+        // The phones may be slower than the fault lasts.
         await isShown;
         screen.mended(name);
         button.classList.remove('running');
