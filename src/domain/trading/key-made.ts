@@ -9,14 +9,12 @@ export interface KeyClocks {
   readonly gatewaySkewMs: () => number | null;
 }
 
-/** The date by which moments of clients are judged. */
-function judgedMs({ clock, gatewaySkewMs }: KeyClocks): number {
-  return clock.date() + judgedAheadMs(gatewaySkewMs());
-}
-
 /** Refuses the time of a key that is still to come. */
-export function keyMadeProblem(madeMs: number | null, clocks: KeyClocks): InputError | null {
-  const laterMs = judgedMs(clocks);
+export function keyMadeProblem(
+  madeMs: number | null,
+  { clock, gatewaySkewMs }: KeyClocks,
+): InputError | null {
+  const laterMs = clock.date() + judgedAheadMs(gatewaySkewMs());
   if (madeMs === null || madeMs - laterMs <= KEY_AHEAD_MS) return null;
   const now = new Date(laterMs).toISOString();
   return broken('input.keyMade', `must be at most 60 seconds ahead: it is ${now} here`);

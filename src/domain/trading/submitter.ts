@@ -29,7 +29,6 @@ export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gate
   readonly onAccountChanged: (account: Account) => void;
   /** How much later it is than by this machine's clock; below 0 where that is wrong. */
   readonly gatewayAheadMs: () => number;
-  readonly metrics: RecorderOptions['metrics'];
 }
 
 /** What became of an order, and when it was sent and answered. */
@@ -43,8 +42,6 @@ interface Verdict {
 const RESERVE_PATIENCE_MS = 5_000;
 const NUMBER_TWICE =
   'two orders were answered with one number: where the gateway nets, set GATEWAY_ORDER_NUMBERS=position';
-/** The gateway call ends by itself; this much later it is no longer awaited. */
-const OVERDUE_MS = 1_000;
 const NEVER_SENT: OrderTimes = { sentAtMs: null, answeredAtMs: null };
 
 /** The steps of one order: reserve its key, send it, judge the exchange, record the outcome. */
@@ -79,26 +76,15 @@ export class Submitter {
 
   /** Throws a GatewayError where the order was surely not taken; its key is free again then. */
   async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
-    const { clock, orderTimeoutMs } = this.#options;
-    const startedAtMs = clock.date();
-    const verdict = this.#submit(viewer, ticket, reservation);
-    let timely: Verdict | null;
     try {
-      timely = await within(clock, orderTimeoutMs + OVERDUE_MS, verdict);
+      const { submission, times } = await this.#submit(viewer, ticket, reservation);
+      await this.#recorder.settle(reservation, submission, times);
+      return submission;
     } catch (error) {
       // After any other error the order may have been sent: its record stays, and becomes unknown.
       if (error instanceof GatewayError) await this.#recorder.release(reservation);
       throw error;
     }
-    if (timely === null) {
-      const settle = ({ submission, times }: Verdict) =>
-        this.#recorder.settleLate(reservation, submission, times);
-      verdict.then(settle, (error: unknown) => this.#settleRefused(reservation, error));
-      timely = { submission: unknownSince(startedAtMs), times: NEVER_SENT };
-      this.report(viewer.account, timely.submission);
-    }
-    await this.#recorder.settle(reservation, timely.submission, timely.times);
-    return timely.submission;
   }
 
   /** Whether an order that comes now is never sent. */
