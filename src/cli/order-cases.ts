@@ -6,6 +6,7 @@ import { logHash } from '../lib/log-hash.ts';
 import type { OperatorRecords } from '../store/operator-records.ts';
 import {
   isUnknown,
+  type OrderKey,
   type OrderRecord,
   type RecordedOutcome,
   type Settled,
@@ -44,8 +45,7 @@ export async function listOrders(
 /** Prints all that is on record of one order. */
 export async function showOrder(
   records: OperatorRecords,
-  account: Account,
-  key: string,
+  { account, key }: OrderKey,
   { out, err }: Terminal,
 ): Promise<number> {
   const record = await records.find(account, key);

@@ -4,9 +4,8 @@ import { toLogin } from '../domain/auth/claims.ts';
 import { accountOf } from '../domain/auth/viewer.ts';
 import type { Login } from '../lib/account.ts';
 import { openOperatorRecords } from '../store/open-operator-records.ts';
-import type { OperatorStatus } from '../store/operator-records.ts';
+import type { OperatorRecords, OperatorStatus } from '../store/operator-records.ts';
 import { RecordsUnavailableError } from '../store/order-records.ts';
-import type { SettledOutcome } from '../store/settlement.ts';
 import { StoreError } from '../store/store-error.ts';
 import { readArguments, UsageError } from './command/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
@@ -35,13 +34,29 @@ export const ordersCommand: Command = {
     'ORDER_STORE, or REDIS_URL where it is set, names the records, as for the service.',
   ].join('\n'),
   async run(args, terminal) {
-    const asked = readArgs(args);
     const config = readConfig(terminal.environment);
+    const { redisUrl, orderStore } = config;
+    const act = actionOf(args, config, terminal);
+    if (redisUrl === null && orderStore === 'memory') {
+      terminal.err(IN_MEMORY);
+      return EXIT_FAILED;
+    }
     try {
-      return await act(asked, config, terminal);
+      using opened = new DisposableStack();
+      const records = await openOperatorRecords({
+        redisUrl,
+        orderStore,
+        prefix: config.redisPrefix,
+        redisReplicas: config.redisReplicas,
+        requiresAppendonly: config.requiresAppendonly,
+        max: config.orderRecordsMax,
+        onWarn: terminal.err,
+      });
+      opened.defer(() => records.close());
+      return await act(records);
     } catch (problem) {
       if (problem instanceof StoreError) {
-        const place = config.redisUrl === null ? `The file ${config.orderStore}` : 'REDIS_URL:';
+        const place = redisUrl === null ? `The file ${orderStore}` : 'REDIS_URL:';
         terminal.err(`${place} ${problem.message}.`);
       } else if (problem instanceof RecordsUnavailableError) {
         terminal.err(`${problem.message}: it may not be done, repeat it.`);
@@ -73,21 +88,11 @@ const WORDS: Readonly<Record<string, readonly [operands: number, options: Words]
   settle: [3, ['number', 'by', 'why']],
 };
 
-type Asked = { readonly headers: readonly string[] } & (
-  | { readonly word: 'status' | 'hold' | 'release' | 'incomplete' }
-  | { readonly word: 'copy'; readonly to: string }
-  | { readonly word: 'list'; readonly login: Login | null; readonly onlyUnknown: boolean }
-  | { readonly word: 'show'; readonly login: Login; readonly key: string }
-  | {
-      readonly word: 'settle';
-      readonly login: Login;
-      readonly key: string;
-      readonly outcome: SettledOutcome;
-    }
-);
+/** Does what was asked, and returns the exit code. */
+type Action = (records: OperatorRecords) => Promise<number>;
 
 /** Throws a UsageError. */
-function readArgs(args: readonly string[]): Asked {
+function actionOf(args: readonly string[], config: Config, terminal: Terminal): Action {
   const read = readArguments({ args: [...args], options: OPTIONS, allowPositionals: true });
   const [word = '', ...operands] = read.positionals;
   const { header: headers = [], ...options } = read.values;
@@ -98,22 +103,44 @@ function readArgs(args: readonly string[]): Asked {
   if (foreign !== undefined) throw new UsageError(`orders ${word} has no --${foreign}.`);
   if (operands.length > most) throw new UsageError(`${operands[most]} is one word too many.`);
   const [first, key, verdict] = operands;
+  const forwarded = forwardedOf(headers, config.gatewayForwardHeaders);
+  const { redisUrl, orderStore } = config;
   switch (word) {
     case 'copy':
       if (!first) throw new UsageError('Say where to copy the file.');
-      return { word, to: first, headers };
+      if (redisUrl !== null) throw new UsageError('Redis has its own copies.');
+      return async ({ copyTo }) => {
+        terminal.out(`${first}: ${await copyTo?.(first)} order records`);
+        return EXIT_OK;
+      };
     case 'list': {
-      const login = first === undefined ? null : loginOf(first);
-      return { word, login, onlyUnknown: options.unknown === true, headers };
+      const account = first === undefined ? null : accountOf(loginOf(first), forwarded);
+      const onlyUnknown = options.unknown === true;
+      return (records) => listOrders(records.list(account, onlyUnknown), config, terminal);
     }
-    case 'show':
-      return { word, login: loginOf(first), key: keyOf(key), headers };
+    case 'show': {
+      const of = { account: accountOf(loginOf(first), forwarded), key: keyOf(key) };
+      return (records) => showOrder(records, of, terminal);
+    }
     case 'settle': {
-      const of = { login: loginOf(first), key: keyOf(key) };
-      return { word, ...of, outcome: settledOutcome({ ...options, verdict }), headers };
+      const of = { account: accountOf(loginOf(first), forwarded), key: keyOf(key) };
+      const outcome = settledOutcome({ ...options, verdict });
+      return (records) => settleOrder(records, { ...of, outcome }, terminal);
     }
+    case 'hold':
+    case 'release':
+      return async (records) => {
+        await records.hold(word === 'hold');
+        terminal.out(word === 'hold' ? HELD_SOON : 'orders are sent again');
+        return EXIT_OK;
+      };
     default:
-      return { word: word as 'status' | 'hold' | 'release' | 'incomplete', headers };
+      return async (records) => {
+        if (word === 'incomplete') await records.declareIncomplete();
+        const place = redisUrl === null ? orderStore : withoutPassword(redisUrl);
+        terminal.out(`${place}: ${statusText(await records.status())}`);
+        return EXIT_OK;
+      };
   }
 }
 
@@ -128,65 +155,11 @@ function keyOf(operand = ''): string {
   return operand;
 }
 
-async function act(asked: Asked, config: Config, terminal: Terminal): Promise<number> {
-  const { redisUrl, orderStore } = config;
-  const forwarded = forwardedOf(asked.headers, config.gatewayForwardHeaders);
-  if (redisUrl === null && orderStore === 'memory') {
-    terminal.err(IN_MEMORY);
-    return EXIT_FAILED;
-  }
-  if (redisUrl !== null && asked.word === 'copy') throw new UsageError('Redis has its own copies.');
-  using opened = new DisposableStack();
-  const records = opened.adopt(
-    await openOperatorRecords({
-      redisUrl,
-      orderStore,
-      prefix: config.redisPrefix,
-      redisReplicas: config.redisReplicas,
-      requiresAppendonly: config.requiresAppendonly,
-      max: config.orderRecordsMax,
-      onWarn: terminal.err,
-    }),
-    (each) => each.close(),
-  );
-  switch (asked.word) {
-    case 'list': {
-      const account = asked.login && accountOf(asked.login, forwarded);
-      return await listOrders(records.list(account, asked.onlyUnknown), config, terminal);
-    }
-    case 'show':
-      return await showOrder(records, accountOf(asked.login, forwarded), asked.key, terminal);
-    case 'settle': {
-      const request = { ...asked, account: accountOf(asked.login, forwarded) };
-      return await settleOrder(records, request, terminal);
-    }
-    case 'copy':
-      if (records.copyTo === null) throw new UsageError('Redis has its own copies.');
-      terminal.out(`${asked.to}: ${await records.copyTo(asked.to)} order records`);
-      return EXIT_OK;
-    case 'hold':
-      await records.hold(true);
-      terminal.out('within two seconds no order is sent, until release');
-      return EXIT_OK;
-    case 'release':
-      await records.hold(false);
-      terminal.out('orders are sent again');
-      return EXIT_OK;
-    case 'incomplete':
-    case 'status': {
-      if (asked.word === 'incomplete') await records.declareIncomplete();
-      const status = await records.status();
-      const place = redisUrl === null ? orderStore : withoutPassword(redisUrl);
-      terminal.out(`${place}: ${statusText(status)}`);
-      return EXIT_OK;
-    }
-  }
-}
-
 function statusText({ held, refusedFor, gap }: OperatorStatus): string {
   const refusal = refusedFor === null ? null : `no order is taken: ${refusedFor}`;
   return `${held} order records; ${refusal ?? gap ?? 'orders are taken'}`;
 }
 
+const HELD_SOON = 'within two seconds no order is sent, until release';
 const IN_MEMORY =
   'The order records are in the memory of the service, and no command reaches them: name their file by ORDER_STORE.';

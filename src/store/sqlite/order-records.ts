@@ -1,5 +1,5 @@
 import type { Account } from '../../lib/account.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, within } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import {
   type CutOffOrder,
@@ -182,25 +182,22 @@ class SqliteOrderRecords implements OrderRecords {
 
   /** Learns without an order that the file cannot be used, or can be again. */
   #checkLater(): void {
-    const again = () => {
+    const { clock } = this.#options;
+    this.#cancelCheck = clock.after(CHECK_MS, async () => {
+      const checked = this.#ask('check').then(
+        () => true,
+        () => true,
+      );
+      const isTimely = await within(clock, PATIENCE_MS, checked);
+      if (!isTimely) this.#status = { ...this.#status, degradedReason: TOO_LATE };
       if (!this.#isClosed) this.#checkLater();
-    };
-    const onLate = () => {
-      this.#status = { ...this.#status, degradedReason: TOO_LATE };
-    };
-    this.#cancelCheck = this.#options.clock.after(CHECK_MS, () => {
-      this.#inTime(this.#ask('check'), onLate).then(again, again);
     });
   }
 
-  #inTime<Answer>(asked: Promise<Answer>, onLate = () => {}): Promise<Answer> {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const expire = () => {
-      onLate();
-      reject(new RecordsUnavailableError(TOO_LATE));
-    };
-    // An answer that came while the whole process was paused is in time.
-    const cancel = this.#options.clock.after(PATIENCE_MS, () => setImmediate(expire));
-    return Promise.race([asked, late]).finally(cancel);
+  async #inTime<Answer>(asked: Promise<Answer>): Promise<Answer> {
+    const answered = asked.then((answer) => ({ answer }));
+    const timely = await within(this.#options.clock, PATIENCE_MS, answered);
+    if (timely === null) throw new RecordsUnavailableError(TOO_LATE);
+    return timely.answer;
   }
 }

@@ -173,8 +173,10 @@ test('is none: a restart, a mark behind its file, two processes, an operator’s
     for (let n = 0; n < 10; n += 1) {
       const orders = [one, two].map((each, at) => reserved(each.records, '1', `${n}-${at}`));
       await Promise.all(orders);
+      const before = readFileSync(path);
       using operator = operatorOf(path);
       expect((await operator.status()).gap).toBe(null);
+      expect(readFileSync(path).equals(before)).toBe(true);
     }
     expect([...one.warnings, ...two.warnings]).toEqual([]);
   }
