@@ -48,7 +48,7 @@ export class GraphContext extends Context implements OperationContext {
   }
 
   protected override createScope(): Scope {
-    const caller = this.callerOfCalls(this.operation.trace ?? this.caller.trace);
+    const caller = this.callerOfCalls(this.operation.trace ?? undefined);
     return new Scope(this.services, caller, this, this.planOf());
   }
 }

@@ -10,11 +10,11 @@ import { EventResults } from './execution/event-results.ts';
 import { Execution } from './execution/execution.ts';
 import { ResponseCache } from './execution/response-cache.ts';
 import { ErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
-import type { EngineLimiter } from './operation/limits.ts';
+import type { EngineLimiter, LimitLabel } from './operation/limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline/pipeline.ts';
 import type { CONNECTIONS } from './transports/connections/connection-bounds.ts';
 import { LongLivedConnections } from './transports/connections/long-lived-connections.ts';
-import { messageBudget } from './transports/connections/message-budget.ts';
+import { MessageBudget } from './transports/connections/message-budget.ts';
 import { OpenConnections } from './transports/connections/open-connections.ts';
 import { HttpServer, type HttpServerSettings } from './transports/http/http-server.ts';
 import { AccessLog, type AccessLogOptions } from './transports/requests/access-log.ts';
@@ -87,19 +87,20 @@ function settingsOf(options: EngineOptions, graph: Pipeline): ServerSettings {
   const { log, connections, limiter, authCookie } = options;
   const { server: metrics, graph: counts } = options.metrics;
   const { clock } = connections;
+  const refused = (limit: LimitLabel) => counts.refusal(limit);
   return {
     ...options,
     ...connections,
     graph,
     metrics,
     lasting: new LongLivedConnections(),
-    refused: (limit) => counts.refusal(limit),
+    refused,
     addresses: new ClientAddresses(options.trustedProxies, log),
     openConnections: new OpenConnections({
       ...connections,
       onCut: (reason) => metrics.connectionsCut.inc({ reason }),
     }),
-    countMessage: messageBudget(limiter),
+    messages: new MessageBudget(limiter, refused),
     tokens: new BearerTokens(authCookie && createAuthCookie(authCookie)),
     forwarding: createHeaderForwarding(options.forwardHeaders),
     clientNames: new ClientNames(),

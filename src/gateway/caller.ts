@@ -1,4 +1,5 @@
 import type { RequestCaller } from '../lib/limits/caller.ts';
+import type { Trace } from '../lib/tracing/tracing.ts';
 
 /** The source of an answer: a call of this request, the cache, or another request's in-flight call. */
 export type ReceiptSource = 'call' | 'cache' | 'shared';
@@ -43,6 +44,8 @@ export interface Caller extends RequestCaller {
   provedLogin?(): string | null;
   /** Marks a feed's poll: no client waits for this one answer, and another poll follows anyway. */
   readonly priority?: 'poll' | undefined;
+  /** The trace that the call is part of. */
+  readonly trace?: Trace | undefined;
   /** Called with each call once it has ended. */
   readonly receipt?: ((entry: ReceiptEntry) => void) | undefined;
 }

@@ -109,25 +109,18 @@ function createHeaders(
   const namesAddress = forwards && !Object.hasOwn(headers, 'x-forwarded-for');
   const namesAgent = forwards && !Object.hasOwn(headers, 'user-agent');
   const namesRequest = !Object.hasOwn(headers, 'x-request-id');
-  const forwardsTraces = forwardsTrace(headers);
   /** Names and values alternate; `more` are those of this one request. */
   return (caller: Caller, more: readonly string[]) => {
-    const { token, client, requestId, trace, forwarded } = caller;
+    const { token, client, requestId, forwarded } = caller;
     const all = fixed.concat(more);
     if (carried > 0 && forwarded !== undefined) all.push(...forwarded.pairs);
     if (namesRequest && requestId !== undefined) all.push('x-request-id', requestId);
-    if (forwardsTraces && trace !== undefined) all.push(...trace.headers);
     if (token !== null && !isAnonymous) all.push('authorization', `Bearer ${token.text}`);
     if (client === undefined) return all;
     if (namesAddress) all.push('x-forwarded-for', client.address);
     if (namesAgent && client.userAgent) all.push('user-agent', client.userAgent);
     return all;
   };
-}
-
-/** Fixed headers win: of the headers that carry a trace all are a request's own, or none is. */
-export function forwardsTrace(headers: RequestSettings['gatewayHeaders']): boolean {
-  return !['traceparent', 'tracestate', 'baggage'].some((name) => Object.hasOwn(headers, name));
 }
 
 type PathValues = Readonly<Record<string, string>>;

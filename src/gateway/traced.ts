@@ -1,9 +1,10 @@
 import type { SpanEnd, Tracing } from '../lib/tracing/tracing.ts';
 import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
-import { forwardsTrace, type RequestSettings } from './request-templates.ts';
+import type { RequestSettings } from './request-templates.ts';
 
 const FIRST_FAILURE = 400;
+const CARRIERS = ['traceparent', 'tracestate', 'baggage'];
 
 /** One span for each attempt that is made, by which the gateway continues the trace, unless fixed headers are those of one. */
 export function withSpans(
@@ -11,7 +12,8 @@ export function withSpans(
   tracing: Tracing,
   { url, gatewayHeaders }: Pick<RequestSettings, 'gatewayHeaders'> & { readonly url: string },
 ): Send {
-  const isContinued = forwardsTrace(gatewayHeaders);
+  // Fixed headers win: of the headers that carry a trace all are the gateway's, or none is.
+  const isContinued = !CARRIERS.some((name) => Object.hasOwn(gatewayHeaders, name));
   const { hostname, port, protocol } = new URL(url);
   const server = {
     'server.address': hostname,

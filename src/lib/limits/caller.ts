@@ -1,5 +1,4 @@
 import type { Token } from '../token.ts';
-import type { Trace } from '../tracing/tracing.ts';
 import { addressClient, type Client } from './client.ts';
 
 /** The headers of a request that go on with each call on its behalf. */
@@ -29,8 +28,6 @@ export interface RequestCaller {
   /** The client's own address and agent. */
   readonly client?: { readonly address: string; readonly userAgent: string | null } | undefined;
   readonly requestId?: string | undefined;
-  /** The trace that the request is part of. */
-  readonly trace?: Trace | undefined;
   /** Undefined where it has none of them. */
   readonly forwarded?: ForwardedHeaders | undefined;
 }

@@ -83,25 +83,6 @@ test('a body that has not arrived whole counts, also behind a request that is an
   expect(await heldBytes(app)).toBe(0);
 });
 
-describe('requests that are refused', () => {
-  test("behind a proxy their chunks count against their own client, and the proxy's connection stays open", async () => {
-    await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { refills: false });
-    using other = await openRaw(app.url);
-    const chunks = `${`4000\r\n${'x'.repeat(0x4000)}\r\n`.repeat(15)}0\r\n\r\n`;
-    const chunked = `${HEAD}transfer-encoding: chunked\r\n\r\n${chunks}`;
-    let sent = 0;
-    const send = () => {
-      sent += 1;
-      other.socket.write(chunked.replace('host', 'x-forwarded-for: 192.0.2.3\r\nhost'));
-      return eventually(() => statusesIn(other).length === sent || other.isClosed);
-    };
-    await stepUntil(() => other.received.includes('HTTP/1.1 429 '), send, 500);
-    expect(sent).toBeGreaterThan(100);
-    expect(other.isClosed).toBe(false);
-    expect((await app.query('{ __typename }')).errors).toEqual([]);
-  });
-});
-
 const FEW = 20;
 const LARGEST = 262_144;
 
@@ -109,10 +90,10 @@ const startWithFew = () => startTestApp({}, { limits: withoutRefills(limited('me
 
 const refusals = (app: TestApp) => seriesValue(app, 'refusals_total{limit="messages"}');
 
-/** Empties the budget of the address of all that is sent here, and goes on for nearly as much again. */
+/** Empties the budget of the address of all that is sent here, and goes on for twice as much. */
 async function flood(app: TestApp): Promise<number[]> {
   const statuses = [];
-  for (let sent = 0; sent < 2 * FEW - 2; sent += 1) {
+  for (let sent = 0; sent < 3 * FEW; sent += 1) {
     statuses.push((await rawRequest(`${app.url}/nothing`)).status);
   }
   return statuses;
@@ -136,17 +117,18 @@ test('a body that is announced and never sent is charged as its head, and one th
 test('behind an address that has sent far too much sockets of known tokens pass, and preflights', async () => {
   await using app = await startWithFew();
   const known = await app.signIn('pro@example.com');
-  expect((await flood(app)).filter((status) => status === 429)).toHaveLength(FEW - 1);
+  expect((await flood(app)).filter((status) => status === 429).length).toBeGreaterThan(FEW);
   using socket = await initializedSocket(app, known);
   await socket.watch('1', '{ __typename }');
   const graphql = `${app.url}/graphql`;
   expect((await rawRequest(graphql, { method: 'OPTIONS' })).status).toBe(204);
-  // A sign-in that is padded is read no further.
   const login =
     'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
-  const padded = JSON.stringify({ query: login.padEnd(5_000) });
-  await expect(rawPost(graphql, padded)).rejects.toThrow();
-  await expect(rawRequest(`${app.url}/nothing`)).rejects.toThrow();
+  const refused = await rawPost(graphql, JSON.stringify({ query: login }));
+  expect([refused.status, JSON.parse(refused.text).errors[0].extensions.sent]).toEqual([
+    429,
+    false,
+  ]);
 });
 
 const FIVE_MEGABYTES = Buffer.alloc(5 * 1024 * 1024, ' ');
@@ -213,7 +195,7 @@ test('what is packed is charged as what it unpacks to, a body or a message of a 
   expect(await refused.close()).toEqual({ code: 1013, reason: 'Too many messages' });
 });
 
-test('a body that does not end is cut off, and one in more pieces than its size explains is refused', async () => {
+test('a body that does not end is cut off', async () => {
   using raw = await openRaw(roomy.url);
   raw.socket.write(`${HEAD}content-length: 99999999999\r\n\r\n`);
   await eventually(() => raw.received.startsWith('HTTP/1.1 413'));
@@ -221,10 +203,6 @@ test('a body that does not end is cut off, and one in more pieces than its size 
     if (!raw.isClosed) raw.socket.write('x'.repeat(1000));
     return raw.isClosed;
   });
-  using other = await openRaw(roomy.url);
-  other.socket.write(CHUNKED_HEAD + '1\r\n \r\n'.repeat(5_000));
-  await eventually(() => expect(other.received).toContain('The body comes in too many pieces.'));
-  expect(other.received).toMatch(/^HTTP\/1\.1 413 /);
 });
 
 test.each(['/graphql', '/nothing'])(
@@ -242,6 +220,7 @@ test.each(['/graphql', '/nothing'])(
       using raw = await openRaw(app.url);
       raw.socket.write(head + '1\r\nx\r\n'.repeat(2_000));
       await eventually(() => raw.isClosed);
+      if (path === '/graphql') expect(raw.received).toBe('');
       refused = await isRefused('192.0.2.1');
     };
     await stepUntil(() => refused, send, 20);

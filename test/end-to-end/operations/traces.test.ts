@@ -4,7 +4,6 @@ import type { TeamPlugin } from '../../../src/engine/index.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
-import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { type CollectedSpan, startSpanCollector } from '../../support/span-collector.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
@@ -426,65 +425,24 @@ async function sent(app: TestApp, headers: Readonly<Record<string, string>>): Pr
 describe('without tracing', () => {
   const app = sharedApp(TRUSTED);
 
-  test('the trace of a trusted proxy is sent on to the gateway as it is', async () => {
-    expect(await sent(app, ALL)).toEqual(ALL);
-    const { traceparent, ...rest } = ALL;
-    expect(await sent(app, { traceparent, 'x-request-id': 'r' })).toEqual({
-      traceparent,
-      'x-request-id': 'r',
-    });
-    // A tracestate is nothing without its trace.
-    expect(await sent(app, rest)).toEqual({ 'x-request-id': 'request-1' });
-    expect(await sent(app, {})).toEqual({
-      'x-request-id': expect.stringMatching(/^[\da-f-]{36}$/),
-    });
+  test('no trace is sent on to the gateway, and the id of a request is', async () => {
+    expect(await sent(app, ALL)).toEqual({ 'x-request-id': 'request-1' });
   });
 
-  test('that of anybody else is not', async () => {
-    await using own = await startTestApp();
-    expect(await sent(own, ALL)).toEqual({ 'x-request-id': 'request-1' });
-  });
-
-  test.each([
-    ['traceparent', SAMPLED.toUpperCase()],
-    ['traceparent', SAMPLED.replace(TRACE_ID, '0'.repeat(32))],
-    ['traceparent', SAMPLED.replace(PARENT_ID, '0'.repeat(16))],
-    ['traceparent', [SAMPLED, SAMPLED]],
-    ['traceparent', `${SAMPLED}-${'x'.repeat(8_000)}`],
-    ['tracestate', `a=${'\u00e9'}`],
-    ['tracestate', `a=${'x'.repeat(8_000)}`],
-    ['traceparent', `${SAMPLED}-more`],
-    ['traceparent', SAMPLED.replace('00-', 'ff-')],
-    ['traceparent', SAMPLED.slice(0, -1)],
-    ['x-request-id', 'two words'],
-    ['x-request-id', 'x'.repeat(129)],
-  ])('a %s that is malformed or too long is not sent on (%#)', async (name, value) => {
-    const token = app.sandbox.token({ email: 'demo@example.com' });
-    const { status } = await rawRequest(`${app.url}/graphql?query={customerId}`, {
-      headers: { authorization: `Bearer ${token}`, ...ALL, [name]: value },
-    });
-    expect(status).toBe(200);
-    const arrived = forwarded(app);
-    const { [name as keyof typeof ALL]: _dropped, ...others } = ALL;
-    if (name === 'x-request-id') {
-      expect(arrived['x-request-id']).toMatch(/^[\da-f-]{36}$/);
-      expect(arrived).toMatchObject(others);
-    } else {
-      // Nothing is left of a state without its trace.
-      const { tracestate: _state, ...traceless } = others as typeof ALL;
-      expect(arrived).toEqual(name === 'traceparent' ? traceless : others);
-    }
+  test.each(['two words', 'x'.repeat(129)])('an id like %j is replaced', async (id) => {
+    const arrived = await sent(app, { 'x-request-id': id });
+    expect(arrived['x-request-id']).toMatch(/^[\da-f-]{36}$/);
   });
 });
 
-test('an order sends on what its request did, and polls nothing', async () => {
+test('an order sends on the id of its request, and polls none', async () => {
   await using app = await startTestApp({ ...TRUSTED, POSITIONS_POLL_MS: '100' });
   const token = app.sandbox.token({ email: 'demo@example.com' });
   using socket = await initializedSocket(app, token, { headers: ALL });
   const headers = { ...ALL, 'x-request-id': 'order-1' };
   const { data } = await app.query(buying('k', '__typename'), { token, headers });
   expect(data.placeOrder.__typename).toBe('OrderAccepted');
-  expect(app.sandbox.requests('openPosition')[0]?.headers).toMatchObject(headers);
+  expect(app.sandbox.requests('openPosition')[0]?.headers['x-request-id']).toBe('order-1');
   await socket.watch('live', 'subscription { positionChanges { cursor } }');
   app.sandbox.clearCalls();
   await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBeGreaterThan(2));
@@ -493,10 +451,8 @@ test('an order sends on what its request did, and polls nothing', async () => {
   }
 });
 
-test.each([
-  ['without tracing', {}],
-  ['with tracing', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', ...TRUSTED }],
-])('%s fixed headers of the gateway win over those of a request', async (_, environment) => {
+test('fixed headers of the gateway win over those of a request', async () => {
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', ...TRUSTED };
   const fixed = { traceparent: SAMPLED.replace('-01', '-00'), 'x-request-id': 'fixed' };
   const GATEWAY_HEADERS = JSON.stringify(fixed);
   await using app = await startTestApp({ GATEWAY_HEADERS, ...environment });

@@ -3,16 +3,17 @@ import { ByteCollector, tooManyPieces } from '../../../lib/byte-collector.ts';
 import { OversizeError, unpack } from '../../../lib/unpack.ts';
 import { hasBody } from '../requests/has-body.ts';
 
-/** The reason why the body of a request is not taken; `too many pieces`: more than its size explains. */
-export type BodyFault = 'too large' | 'too many pieces' | 'unreadable';
+/** The reason why the body of a request is not taken. */
+export type BodyFault = 'too large' | 'unreadable';
 
-/** The time is that of a request's head. */
-const DISCARD_MS = 10_000;
-
-/** Passes on the whole body, unpacked, or why it was not taken. `maxBytes`: the most, as they come and unpacked. */
+/**
+ * Passes on the whole body, unpacked, or why it was not taken. `maxBytes`: the most, as they come and unpacked. Where the
+ * body comes in too many pieces, `onPieces` is called instead.
+ */
 export function takeBody(
   request: IncomingMessage,
   maxBytes: number,
+  onPieces: () => void,
   done: (taken: Buffer | BodyFault) => void,
 ): void {
   const { 'content-length': announced, 'content-encoding': encoding } = request.headers;
@@ -21,11 +22,9 @@ export function takeBody(
   const fail = (fault: BodyFault) => {
     if (isOver) return;
     isOver = true;
-    if (fault === 'too many pieces') request.socket.pause();
     done(fault);
   };
-  const broken = () => fail('unreadable');
-  if (Number(announced ?? Number.NaN) > maxBytes) {
+  if (Number(announced ?? 0) > maxBytes) {
     fail('too large');
     return;
   }
@@ -33,7 +32,10 @@ export function takeBody(
     if (isOver) return;
     const collected = collector.add(piece);
     if (collected === 'too many bytes') fail('too large');
-    else if (collected === 'too many pieces') fail(collected);
+    if (collected === 'too many pieces') {
+      isOver = true;
+      onPieces();
+    }
   });
   request.on('end', () => {
     if (isOver) return;
@@ -46,28 +48,21 @@ export function takeBody(
       );
     }
   });
-  request.on('error', broken);
-  request.on('close', broken);
-  // Asked for before it comes, a body is handed on as it is parsed: Node neither lists it, nor clears up behind it.
-  request.read(0);
+  request.on('error', () => fail('unreadable'));
+  request.on('close', () => fail('unreadable'));
 }
 
 /**
- * Discards the rest of the body of a request that is answered. A connection that closed at once, while its client still sends,
- * would lose the response. It is closed after a while, or when the body comes in too many pieces (`onPieces`).
+ * Discards the rest of the body of a request that is answered: a connection that closed while its client still sends would
+ * lose the response. Node closes it when the request takes too long.
  */
 export function discardBody(request: IncomingMessage, onPieces: () => void): void {
-  const { socket, complete } = request;
-  if (complete || socket.isPaused() || !hasBody(request)) return;
+  if (request.complete || !hasBody(request)) return;
   let pieces = 0;
   let bytes = 0;
   request.on('data', (piece: Buffer) => {
     pieces += 1;
     bytes += piece.length;
-    if (!tooManyPieces(pieces, bytes) || socket.destroyed) return;
-    socket.destroy();
-    onPieces();
+    if (!request.destroyed && tooManyPieces(pieces, bytes)) onPieces();
   });
-  const cut = setTimeout(() => request.complete || socket.destroy(), DISCARD_MS);
-  request.once('close', () => clearTimeout(cut));
 }

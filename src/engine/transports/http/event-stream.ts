@@ -3,23 +3,18 @@ import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { type Body, isChunks } from '../../../lib/pack.ts';
 import type { RequestSummary } from '../../operation/request-summary.ts';
 import type { JsonText, OperationEvents, ResultSink } from '../../operation/result-sink.ts';
-import { FORMATS, type StreamFormat } from './formats.ts';
+import type { Framing, StreamFormat } from './formats.ts';
 import type { HttpReply } from './reply.ts';
-
-// Some proxies close a connection that was quiet for a minute; more pings than that would wake a phone's radio between its events.
-const QUIET_PINGS = 2.5;
 
 /** The body of a subscription's response, or of an answer in parts. */
 export class EventStream implements ResultSink {
-  readonly #framing: (typeof FORMATS)[StreamFormat]['framing'];
+  readonly #framing: Framing;
   readonly #response: ServerResponse;
   readonly #summary: RequestSummary;
-  readonly #quietMs: number;
   readonly #pings: NodeJS.Timeout;
-  #lastWriteAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(reply: HttpReply, summary: RequestSummary, pingMs: number, format: StreamFormat) {
-    const { contentType, framing } = FORMATS[format];
+    const { contentType, framing } = format;
     this.#framing = framing;
     reply.set('content-type', contentType);
     reply.set('x-accel-buffering', 'no');
@@ -29,7 +24,6 @@ export class EventStream implements ResultSink {
     if (framing.ping.length === 0) this.#response.cork();
     // Some browsers hand the response to the page with its first bytes only.
     this.#write(Buffer.concat([framing.begin, framing.ping]));
-    this.#quietMs = QUIET_PINGS * pingMs;
     this.#pings = setInterval(() => this.#ping(), pingMs);
   }
 
@@ -68,17 +62,15 @@ export class EventStream implements ResultSink {
     if (this.#response.writableCorked > 0) this.#response.uncork();
   }
 
-  /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone; each event does as well. */
+  /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone. */
   #ping(): void {
-    const isQuiet = performance.now() - this.#lastWriteAtMs >= this.#quietMs;
-    if (isQuiet && !this.#response.writableNeedDrain) this.#write(this.#framing.ping);
+    if (!this.#response.writableNeedDrain) this.#write(this.#framing.ping);
   }
 
   #write(bytes: Buffer, left?: () => void): void {
     // Bytes that cannot be written do not leave: the response closes, and the delivery ends.
     if (bytes.length === 0 || this.#response.destroyed) return;
     this.#summary.bytesOut += bytes.length;
-    this.#lastWriteAtMs = performance.now();
     this.#response.write(bytes, (error) => {
       if (!error) left?.();
     });
@@ -86,8 +78,7 @@ export class EventStream implements ResultSink {
 }
 
 /** The body of a stream with one result. */
-export function asOnlyEvent(result: Body, format: StreamFormat): Body {
-  const { begin, head, end, complete } = FORMATS[format].framing;
+export function asOnlyEvent(result: Body, { begin, head, end, complete }: Framing): Body {
   if (typeof result === 'string') return `${begin}${head}${result}${end}${complete}`;
   const chunks = isChunks(result) ? result : [result];
   return [begin, head, ...chunks, end, complete];

@@ -1,5 +1,6 @@
 import { type ExecutionResult, OperationTypeNode } from 'graphql';
 import type { Code } from '../../../lib/error-codes.ts';
+import { clientOf } from '../../../lib/limits/caller.ts';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Operation } from '../../admission/operation.ts';
 import { isRefusal, markNotSent, refused } from '../../operation/refusal.ts';
@@ -15,18 +16,17 @@ import { endRequestTrace, requestTrace } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { type BodyFault, takeBody } from './body.ts';
 import { EventStream } from './event-stream.ts';
-import { refuseFlood } from './flood-guard.ts';
-import { type FormatName, isStream, type StreamFormat } from './formats.ts';
+import { FORMATS, type Format, type StreamFormat } from './formats.ts';
 import { type Accepted, isJsonType, negotiated } from './negotiation.ts';
 import { readParams } from './params.ts';
-import type { HttpReply } from './reply.ts';
+import { type HttpReply, refuseFlood } from './reply.ts';
 import { sendAnswer, sendRefusal } from './send-result.ts';
 
 /** `/graphql` over HTTP: reads the request, has it answered, sends the answer. It rejects only with internal errors. */
 export function createGraphQLEndpoint(
   settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
-  const { graph, addresses, countMessage, maxBodyBytes, pingMs } = settings;
+  const { graph, addresses, maxBodyBytes, messages, pingMs } = settings;
   const { accessLog, clientNames, forwarding, lasting, openConnections, tokens, tracing } =
     settings;
   // Elsewhere the token that was refused here may be good.
@@ -41,9 +41,8 @@ export function createGraphQLEndpoint(
     const bytes = body?.length ?? 0;
     if (body !== null) summary.bytesIn = bytes;
     // The request is counted already. The unpacked size counts: a few bytes on the wire may hold the largest body.
-    if (bytes >= COUNTED_BYTES && countMessage(reply.caller, bytes - COUNTED_BYTES) !== 'within') {
-      return refuseFlood(reply, settings);
-    }
+    const more = bytes - COUNTED_BYTES;
+    if (more >= 0 && !messages.take(clientOf(reply.caller), more)) return refuseFlood(reply);
     return answerRequest(reply, summary, body);
   }
 
@@ -65,13 +64,13 @@ export function createGraphQLEndpoint(
     if (params.kind === 'fault') return refuse(reply, 400, params.fault, single);
     if (Array.isArray(params.sent))
       return refuse(reply, 400, BATCHED, single, 'BATCHING_NOT_SUPPORTED');
-    const isCacheable = method === 'GET' && !isStream(single);
+    const isCacheable = method === 'GET' && single.framing === null;
     const transport: TransportContext = {
       sent: params.sent,
       record: summary,
       mayMutate: method === 'POST',
       takesEvents: events !== null,
-      partsFormat: parts?.spec ?? null,
+      partsFormat: parts && (parts === FORMATS.incrementalSpec ? 'incrementalSpec' : 'deferSpec'),
       takesBytes: true,
       ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
       headers,
@@ -96,7 +95,7 @@ export function createGraphQLEndpoint(
       return sendEvents(reply, operation.events, events);
     }
     const summary = reply.summary as RequestSummary;
-    const stream = new EventStream(reply, summary, pingMs, parts?.format ?? 'deferSpec');
+    const stream = new EventStream(reply, summary, pingMs, parts ?? FORMATS.deferSpec);
     // A shutdown waits for the last part, as for any answer.
     return stream.carry(operation.events);
   }
@@ -110,7 +109,7 @@ export function createGraphQLEndpoint(
     const summary = reply.summary as RequestSummary;
     summary.transport = 'sse';
     accessLog.subscribed(summary, reply.caller);
-    const stream = new EventStream(reply, summary, pingMs, format ?? 'events');
+    const stream = new EventStream(reply, summary, pingMs, format ?? FORMATS.events);
     // The span is that of the start.
     if (summary.trace !== null) endRequestTrace(summary.trace, 200);
     lasting.add(stream);
@@ -126,7 +125,7 @@ export function createGraphQLEndpoint(
     reply: HttpReply,
     status: number,
     message: string,
-    format: FormatName = 'json',
+    format: Format = FORMATS.json,
     code: Code = CODES[status] ?? 'GRAPHQL_PARSE_FAILED',
   ): MaybePromise<void> {
     const errors = [requestError(code, message)];
@@ -137,10 +136,7 @@ export function createGraphQLEndpoint(
 
   function refuseUntaken(reply: HttpReply, fault: BodyFault): MaybePromise<void> {
     if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
-    if (fault === 'too large') return refuse(reply, 413, 'The body is too large.');
-    reply.cutForPieces();
-    reply.set('connection', 'close');
-    return refuse(reply, 413, 'The body comes in too many pieces.');
+    return refuse(reply, 413, 'The body is too large.');
   }
 
   return (reply) => {
@@ -158,9 +154,10 @@ export function createGraphQLEndpoint(
     if (method !== 'POST') return answer(reply, summary, null);
     // Forms and plain texts may be sent by a page of another origin without a preflight.
     if (!isJsonType(headers['content-type'])) {
-      return refuse(reply, 415, 'The body is JSON, and its type says so.');
+      return refuse(reply, 415, 'Send JSON with `Content-Type: application/json`.');
     }
-    return takeBody(request, maxBodyBytes, (body) =>
+    const onPieces = () => reply.cutForPieces();
+    return takeBody(request, maxBodyBytes, onPieces, (body) =>
       reply.guard(() =>
         typeof body === 'string' ? refuseUntaken(reply, body) : answer(reply, summary, body),
       ),

@@ -2,19 +2,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
-import { addressClient } from '../../../lib/limits/client.ts';
+import { clientOf } from '../../../lib/limits/caller.ts';
+import { addressClient, regarding } from '../../../lib/limits/client.ts';
 import { Slot } from '../../../lib/limits/slot.ts';
 import { listen } from '../../../lib/listen.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { requestError } from '../../operation/request-error.ts';
 import { BYTES_OF_PIECES } from '../connections/message-budget.ts';
 import { isCrossSite } from '../requests/origins.ts';
-import { endRequestTrace, forwardedTrace } from '../requests/request-trace.ts';
+import { endRequestTrace } from '../requests/request-trace.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { setCorsHeaders } from './cors.ts';
-import { countRequest, refuseFlood } from './flood-guard.ts';
 import { beginInOrder, mayWait } from './pipelining.ts';
-import { HttpReply, type ReplyWatcher, VARY } from './reply.ts';
+import { HttpReply, type ReplyWatcher, refuseFlood, VARY } from './reply.ts';
 import {
   createRoutes,
   pathOf,
@@ -117,7 +117,7 @@ export class HttpServer implements ReplyWatcher {
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
-    const { metrics, openConnections, origins, publicPath, tokens } = this.#settings;
+    const { messages, metrics, openConnections, origins, publicPath, tokens } = this.#settings;
     const { socket } = request;
     // Node parses a read of the socket to its end.
     if (socket.destroyed) return;
@@ -130,13 +130,14 @@ export class HttpServer implements ReplyWatcher {
     toOriginForm(request, publicPath);
     const isForeign = isCrossSite(request, origins, tokens.cookie);
     const sender = this.#senderOf(request);
-    const standing = countRequest(request, sender, this.#settings, isForeign);
-    if (standing === null) return;
+    const client = clientOf(sender);
+    // What pages of other sites make a browser send counts apart from what its user does.
+    const isWithin = messages.take(isForeign ? regarding(client, 'cross-site') : client);
     const begin = () => {
       this.#inFlight += 1;
       connection.underWay += 1;
-      const reply = new HttpReply(request, response, sender, this, standing === 'over');
-      reply.guard(() => this.#answer(reply, isForeign));
+      const reply = new HttpReply(request, response, sender, this);
+      reply.guard(() => this.#answer(reply, isForeign, isWithin));
     };
     // A waiting request whose connection closes is never begun.
     if (response.socket !== null) begin();
@@ -144,19 +145,18 @@ export class HttpServer implements ReplyWatcher {
   }
 
   #senderOf(request: IncomingMessage) {
-    const { addresses, forwarding, standingOf, tokens, tracing } = this.#settings;
+    const { addresses, forwarding, standingOf, tokens } = this.#settings;
     const forwarded = forwarding.of(request.headers);
     const token = tokens.of(request, forwarded?.digest);
     return {
       token,
       standing: standingOf(token),
       client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },
-      trace: tracing === null ? forwardedTrace(request, addresses) : undefined,
       forwarded,
     };
   }
 
-  #answer(reply: HttpReply, isForeign: boolean): MaybePromise<void> {
+  #answer(reply: HttpReply, isForeign: boolean, isWithin: boolean): MaybePromise<void> {
     const { origins, readiness, tokens } = this.#settings;
     const { request } = reply;
     if (readiness.phase === 'draining') reply.set('connection', 'close');
@@ -165,8 +165,7 @@ export class HttpServer implements ReplyWatcher {
     // Without its preflight a page could not read why its request is refused.
     const isPreflight = request.method === 'OPTIONS' && !isForeign;
     const mayPass = isPreflight || pathOf(request).startsWith('/health/');
-    if (reply.isOver && !mayPass) return refuseFlood(reply, this.#settings);
-    return this.#route(reply, isForeign);
+    return isWithin || mayPass ? this.#route(reply, isForeign) : refuseFlood(reply);
   }
 
   closed(reply: HttpReply): void {
@@ -185,9 +184,11 @@ export class HttpServer implements ReplyWatcher {
     accessLog.ended(summary, reply.caller, status);
   }
 
-  cutForPieces({ caller }: HttpReply): void {
-    this.#settings.metrics.connectionsCut.inc({ reason: 'pieces' });
-    this.#settings.countMessage(caller, BYTES_OF_PIECES);
+  cutForPieces({ caller, request }: HttpReply): void {
+    const { messages, metrics } = this.#settings;
+    metrics.connectionsCut.inc({ reason: 'pieces' });
+    messages.take(clientOf(caller), BYTES_OF_PIECES);
+    request.socket.destroy();
   }
 
   failed(reply: HttpReply, error: unknown): void {

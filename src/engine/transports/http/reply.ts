@@ -9,12 +9,11 @@ import {
   PACK_FROM_BYTES,
   pack,
 } from '../../../lib/pack.ts';
+import { tooManyMessages } from '../../operation/over-limit-error.ts';
+import { markNotSent } from '../../operation/refusal.ts';
 import type { RequestSummary } from '../../operation/request-summary.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import { discardBody } from './body.ts';
-
-// Node counts a waiting string by its characters, which is near enough for small ones.
-const LARGE_TEXT_BYTES = 65_536;
 
 // Each matches its name without a weight, or with one above 0.
 const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
@@ -28,7 +27,7 @@ export interface ReplyWatcher {
   /** The last byte is sent, or the client has disconnected. */
   closed(reply: HttpReply): void;
   failed(reply: HttpReply, error: unknown): void;
-  /** Its body came in more pieces than its size explains. */
+  /** Its body comes in more pieces than its size explains. */
   cutForPieces(reply: HttpReply): void;
 }
 
@@ -39,8 +38,6 @@ export class HttpReply {
   readonly caller: RequestCaller;
   /** Null for what is no GraphQL request. */
   summary: RequestSummary | null = null;
-  /** Whether its client has sent too much. */
-  readonly isOver: boolean;
   readonly #disconnecting = new AbortController();
   readonly #response: ServerResponse;
   readonly #watcher: ReplyWatcher;
@@ -52,11 +49,9 @@ export class HttpReply {
     response: ServerResponse,
     sender: RequestCaller,
     watcher: ReplyWatcher,
-    isOver: boolean,
   ) {
     const requestId = requestIdOf(request.headers['x-request-id']);
     this.request = request;
-    this.isOver = isOver;
     this.requestId = requestId;
     this.caller = { ...sender, signal: this.disconnected, requestId };
     this.#response = response;
@@ -165,10 +160,7 @@ export class HttpReply {
       this.#response.cork();
       for (const chunk of body) this.#response.write(chunk);
       this.#response.end();
-    } else
-      this.#response.end(
-        typeof body === 'string' && bytes > LARGE_TEXT_BYTES ? Buffer.from(body) : body,
-      );
+    } else this.#response.end(body);
   }
 
   #closed(): void {
@@ -180,4 +172,12 @@ export class HttpReply {
     for (let at = 0; at < this.#head.length; at += 2) if (this.#head[at] === name) return at;
     return -1;
   }
+}
+
+/** Answers a client that has sent too much. */
+export function refuseFlood(reply: HttpReply): MaybePromise<void> {
+  const { errors, headers } = tooManyMessages();
+  if (reply.request.method === 'POST') markNotSent(errors);
+  reply.setAll(headers);
+  return reply.sendJson(429, { errors });
 }

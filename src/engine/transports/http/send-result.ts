@@ -7,21 +7,21 @@ import { jsonText } from '../../execution/json-text.ts';
 import { CachedResult } from '../../execution/response-cache.ts';
 import type { Refusal } from '../../operation/refusal.ts';
 import { asOnlyEvent } from './event-stream.ts';
-import { FORMATS, type FormatName, isStream } from './formats.ts';
+import { FORMATS, type Format } from './formats.ts';
 import type { HttpReply } from './reply.ts';
 
 /** Answers a request that is refused, by the status that GraphQL over HTTP gives it. */
 export function sendRefusal(
   reply: HttpReply,
   { status, headers, isWellFormed, errors }: Refusal,
-  format: FormatName,
+  format: Format,
 ): MaybePromise<void> {
   reply.setAll(headers);
   const text = JSON.stringify({ errors });
   // Its formats are what was refused.
-  if (status === 406) return sendResult(reply, status, text, 'json');
+  if (status === 406) return sendResult(reply, status, text, FORMATS.json);
   // Clients older than `application/graphql-response+json` read a wrong document's errors only from a 200.
-  const shown = isWellFormed && status === 400 && format !== 'response' ? 200 : status;
+  const shown = isWellFormed && status === 400 && format !== FORMATS.response ? 200 : status;
   return sendResult(reply, shown, text, format);
 }
 
@@ -30,7 +30,7 @@ export function sendAnswer(
   reply: HttpReply,
   result: ExecutionResult,
   operation: Operation | null,
-  format: FormatName,
+  format: Format,
 ): MaybePromise<void> {
   if (result instanceof CachedResult) return sendCached(reply, result, format);
   return chain(jsonText(result, operation?.meter), (text) => sendResult(reply, 200, text, format));
@@ -40,9 +40,9 @@ export function sendAnswer(
 function sendCached(
   reply: HttpReply,
   { sent: { etag, freshSeconds, bytes, packed } }: CachedResult,
-  format: FormatName,
+  format: Format,
 ): MaybePromise<void> {
-  if (isStream(format) && bytes !== null) return sendResult(reply, 200, bytes, format);
+  if (format.framing !== null && bytes !== null) return sendResult(reply, 200, bytes, format);
   const { method, headers } = reply.request;
   if (method === 'GET') {
     reply.set('etag', etag);
@@ -53,7 +53,7 @@ function sendCached(
   }
   const encoding = reply.encodingFor(bytes.length);
   if (encoding === null || packed === null) return sendResult(reply, 200, bytes, format);
-  reply.set('content-type', FORMATS[format].contentType);
+  reply.set('content-type', format.contentType);
   return chain(packed(encoding), (body) => reply.sendPacked(200, body, encoding));
 }
 
@@ -62,10 +62,10 @@ function sendResult(
   reply: HttpReply,
   status: number,
   result: Body,
-  format: FormatName,
+  format: Format,
 ): MaybePromise<void> {
-  reply.set('content-type', FORMATS[format].contentType);
-  if (!isStream(format)) return reply.send(status, result);
+  reply.set('content-type', format.contentType);
+  if (format.framing === null) return reply.send(status, result);
   if (reply.summary !== null) reply.summary.transport = 'sse';
-  return reply.send(status, asOnlyEvent(result, format));
+  return reply.send(status, asOnlyEvent(result, format.framing));
 }

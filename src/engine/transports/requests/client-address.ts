@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { plainAddress } from '../../../lib/address-key.ts';
-import type { RequestCaller } from '../../../lib/limits/caller.ts';
 import type { Log } from '../../../lib/log.ts';
-
-const WINDOW = 100;
 
 /** The addresses of clients: a connection's peer, or what one of the trusted proxies puts into X-Forwarded-For. */
 export class ClientAddresses {
@@ -12,9 +9,6 @@ export class ClientAddresses {
   readonly #log: Pick<Log, 'warn'>;
   /** Memoized per connection, whose peer never changes. */
   readonly #peers = new WeakMap<Socket, string>();
-  /** Requests of the present window, and how many of them each untrusted peer sent with X-Forwarded-For. */
-  #requests = 0;
-  readonly #claims = new Map<string, number>();
   #hasWarned = false;
 
   constructor(trustedProxies: readonly string[], log: Pick<Log, 'warn'>) {
@@ -41,14 +35,10 @@ export class ClientAddresses {
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
     const peer = this.peerOf(socket);
     const forwarded = headers['x-forwarded-for'];
-    const isClaim = forwarded !== undefined && !this.#isTrusted(peer);
-    if (!this.#hasWarned) this.#count(peer, isClaim);
-    return forwarded === undefined || isClaim ? peer : this.#behind(peer, String(forwarded));
-  }
-
-  /** The sender of a request as far as its connection says, before a token is read. */
-  caller(request: IncomingMessage): RequestCaller {
-    return { token: null, client: { address: this.of(request), userAgent: null } };
+    if (forwarded === undefined) return peer;
+    if (this.#isTrusted(peer)) return this.#behind(peer, String(forwarded));
+    this.#warn(peer);
+    return peer;
   }
 
   /** Whether a request, or a connection, comes straight from a trusted proxy, whose word about its client counts. */
@@ -56,24 +46,12 @@ export class ClientAddresses {
     return this.#isTrusted(this.peerOf(socket));
   }
 
-  /** Any client can send the header, so one warning comes where a peer sends it with most of the requests: that is a proxy. */
-  #count(peer: string, isClaim: boolean): void {
-    this.#requests += 1;
-    // A socket that is closed has no peer any more.
-    if (isClaim && peer !== '') {
-      const count = (this.#claims.get(peer) ?? 0) + 1;
-      this.#claims.set(peer, count);
-      if (count > WINDOW / 2) {
-        this.#hasWarned = true;
-        this.#log.warn(
-          { peer },
-          'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer, which sends most requests',
-        );
-      }
-    }
-    if (this.#requests < WINDOW) return;
-    this.#requests = 0;
-    this.#claims.clear();
+  /** Once: any client can send the header. Without the entry all clients of a proxy would share one address. */
+  #warn(peer: string): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    const message = 'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer';
+    this.#log.warn({ peer }, message);
   }
 
   /** Read from the right: each hop is added by the next one, and the leftmost may be forged by the client. */

@@ -1,14 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestTrace, Trace, Tracing } from '../../../lib/tracing/tracing.ts';
+import type { RequestTrace, Tracing } from '../../../lib/tracing/tracing.ts';
 import type { ClientAddresses } from './client-address.ts';
-
-type Addresses = Pick<ClientAddresses, 'isFromProxy'>;
 
 const ROUTE = '/graphql';
 const FIRST_SERVER_ERROR = 500;
-const MAX_STATE_LENGTH = 512;
-const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
-const PLAIN = /^[\t\x20-\x7e]+$/;
 // A client may send any other word as its method.
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
@@ -16,7 +11,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 export function requestTrace(
   tracing: Tracing,
   request: IncomingMessage,
-  addresses: Addresses,
+  addresses: ClientAddresses,
 ): RequestTrace {
   const method = METHODS.has(request.method ?? '') ? String(request.method) : null;
   return tracing.receive({
@@ -41,21 +36,4 @@ export function endRequestTrace(trace: RequestTrace, status: number | null): voi
     errorType: status !== null && status >= FIRST_SERVER_ERROR ? String(status) : null,
     attributes: status === null ? {} : { 'http.response.status_code': status },
   });
-}
-
-/** Without tracing the trace of a trusted proxy is passed on to backends as it is. */
-export function forwardedTrace(
-  { headers, socket }: IncomingMessage,
-  addresses: Addresses,
-): Trace | undefined {
-  const { traceparent, tracestate } = headers;
-  if (typeof traceparent !== 'string' || !TRACEPARENT.test(traceparent)) return undefined;
-  if (!addresses.isFromProxy({ socket })) return undefined;
-  const hasState =
-    typeof tracestate === 'string' &&
-    tracestate.length <= MAX_STATE_LENGTH &&
-    PLAIN.test(tracestate);
-  return {
-    headers: ['traceparent', traceparent, ...(hasState ? ['tracestate', tracestate] : [])],
-  };
 }

@@ -7,7 +7,7 @@ import type { Tracing } from '../../../lib/tracing/tracing.ts';
 import type { EngineLimiter, LimitLabel } from '../../operation/limits.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { LongLivedConnections } from '../connections/long-lived-connections.ts';
-import type { CountMessage } from '../connections/message-budget.ts';
+import type { MessageBudget } from '../connections/message-budget.ts';
 import type { OpenConnections } from '../connections/open-connections.ts';
 import type { AccessLog } from './access-log.ts';
 import type { BearerTokens } from './bearer.ts';
@@ -42,7 +42,7 @@ export interface ServerSettings {
   readonly unreadBytes: number;
   /** How long unread bytes may stay where they are. */
   readonly unreadMs: number;
-  readonly countMessage: CountMessage;
+  readonly messages: MessageBudget;
   readonly tokens: BearerTokens;
   readonly forwarding: HeaderForwarding;
   /** Null where tracing is off. */

@@ -241,13 +241,12 @@ export class GraphQLSocket implements OperationOwner {
 
   /** Counts a message against its client. False where it is not handled: an answer behind the close could not be sent. */
   #counts(bytes: number): boolean {
-    const { countMessage, metrics, refused } = this.settings;
+    const { messages, metrics } = this.settings;
     if (!this.isOpen) return false;
     this.#unansweredPings = 0;
     this.#freeMessages -= 1;
     if (this.#freeMessages >= 0 && bytes < COUNTED_BYTES) return true;
-    if (countMessage(this.session.caller, bytes) === 'within') return true;
-    refused('messages');
+    if (messages.take(clientOf(this.session.caller), bytes)) return true;
     metrics.connectionsCut.inc({ reason: 'rate' });
     this.close('rate');
     // What it has sent already stays unread until `ws` ends the connection.

@@ -207,7 +207,7 @@ export class SocketOperation implements ResultSink {
     const socket = this.#socket;
     const { graph, standingOf, tokenEndOf, tracing } = socket.settings;
     const { summary } = this;
-    const { caller, onTokenEnd, partsFormat } = socket.session;
+    const { caller, onTokenEnd } = socket.session;
     const { requestId } = summary;
     const { signal } = this.#leaving;
     // The trace of the upgrade is not continued: it would grow for as long as the socket lives.
@@ -219,7 +219,7 @@ export class SocketOperation implements ResultSink {
         record: summary,
         mayMutate: true,
         takesEvents: true,
-        partsFormat,
+        partsFormat: 'deferSpec',
         takesBytes: false,
         ifNoneMatch: undefined,
         headers: socket.session.headers,

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestCaller } from '../../../lib/limits/caller.ts';
 import { toToken } from '../../../lib/token.ts';
 import type { ClientNaming } from '../../operation/request-summary.ts';
-import type { PartsFormat } from '../../operation/transport-context.ts';
 import { bearerText, isOfUser } from '../requests/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION } from '../requests/client-names.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
@@ -19,8 +18,6 @@ export class SocketSession {
   client: ClientNaming | null;
   /** The sign by which its client wants to learn that its token has ended. */
   onTokenEnd: 'close' | 'error' = 'close';
-  /** How its client reads answers in parts. */
-  partsFormat: PartsFormat = 'deferSpec';
   /** The headers that `connectionParams` give, in place of a request's. */
   headers: Readonly<Record<string, string>> = {};
   readonly #settings: ServerSettings;
@@ -56,7 +53,6 @@ export class SocketSession {
     const token = text ? toToken(text, forwarded?.digest) : null;
     this.caller = { token, standing: standingOf(token), client: this.caller.client, forwarded };
     if (textIn(params, 'ontokenend') === 'error') this.onTokenEnd = 'error';
-    if (textIn(params, 'incrementalspec') === 'v0.2') this.partsFormat = 'incrementalSpec';
     this.client ??= clientNames.of(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
     return 'accepted';
   }

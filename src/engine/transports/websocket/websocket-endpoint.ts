@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
 import { type PerMessageDeflateOptions, WebSocketServer } from 'ws';
-import { addressClient } from '../../../lib/limits/client.ts';
+import { addressClient, regarding } from '../../../lib/limits/client.ts';
 import { Slot } from '../../../lib/limits/slot.ts';
 import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
 import type { EngineLimitName } from '../../operation/limits.ts';
@@ -87,16 +87,16 @@ export class WebSocketEndpoint {
   }
 
   #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
-    const { addresses, countMessage, forwarding, origins, refused, tokens } = this.#settings;
+    const { addresses, forwarding, messages, origins, tokens } = this.#settings;
     if (forwarding.comesTwice(request)) return this.#malformed('a forwarded header comes twice');
     if (!isAllowedPage(request, origins, tokens.cookie)) return this.#foreign(request);
     if (this.#isDraining) return UNAVAILABLE;
     // Where there is a body, Node 26 hands over something other than the connection, which `ws` cannot read; Node 24
     // hands over the body as the first frames.
     if (socket !== request.socket || hasBody(request)) return this.#malformed('it has a body');
-    if (countMessage(addresses.caller(request), 0, 'upgrades') === 'within') return null;
-    refused('messages');
-    return TOO_MANY;
+    // Upgrades count apart, since they cannot say whose they are: no neighbour's requests keep clients from their sockets.
+    const client = regarding(addressClient(addresses.of(request)), 'upgrades');
+    return messages.take(client) ? null : TOO_MANY;
   }
 
   /** Behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones, and so are React Native's apps on Android. */

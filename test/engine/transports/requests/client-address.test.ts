@@ -52,15 +52,12 @@ describe('the address of a client', () => {
     }
   });
 
-  test('claimed by an untrusted peer is logged once, where that peer sends most of the requests', () => {
+  test('is a peer that is not trusted itself, which is logged once', () => {
     const { of, warned } = addresses('::ffff:10.0.0.0/104');
-    // The second one's socket is closed already.
-    for (const peer of ['10.0.0.1', '']) of(peer, '198.51.100.7');
-    for (let at = 0; at < 1_000; at += 1) {
-      expect(of('11.0.0.1', at % 2 === 0 ? '198.51.100.7' : undefined)).toBe('11.0.0.1');
-    }
+    of('10.0.0.1', '198.51.100.7');
+    of('11.0.0.1');
     expect(warned).toEqual([]);
-    for (let at = 0; at < 200; at += 1) of('::ffff:b00:2', '198.51.100.7');
+    for (const peer of ['::ffff:b00:2', '11.0.0.3']) of(peer, '198.51.100.7');
     expect(warned).toEqual([{ peer: '11.0.0.2' }]);
   });
 });
@@ -77,8 +74,6 @@ test.each([
   }
   const received = app.sandbox.requests('getCustomerId').map(({ headers: sent }) => sent);
   expect(received.map((sent) => sent['x-forwarded-for'])).toEqual([address, address]);
-  const warned = app.logged.filter((line) => line.includes('TRUSTED_PROXIES'));
-  expect(warned).toEqual([]);
   for (const url of [app.url, app.adminUrl]) {
     const ready = await fetch(`${url}/health/ready`, { headers });
     expect(await ready.json()).toMatchObject({ status: 'ok' });
