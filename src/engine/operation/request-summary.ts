@@ -25,12 +25,6 @@ type RequestOrigin = Pick<
   'requestId' | 'transport' | 'method' | 'client' | 'bytesIn' | 'trace'
 >;
 
-export interface RequestEnd {
-  readonly durationMs: number;
-  /** Null over a WebSocket. */
-  readonly status: number | null;
-}
-
 /** The name and version that a client gives for itself, as far as they may be logged. */
 export interface ClientNaming {
   readonly name: string;

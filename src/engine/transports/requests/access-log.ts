@@ -6,8 +6,7 @@ import type { Log } from '../../../lib/log.ts';
 import { logHash } from '../../../lib/log-hash.ts';
 import { memo } from '../../../lib/memo.ts';
 import { redactTokens } from '../../../lib/redact.ts';
-import type { BackendCall, RequestEnd, RequestSummary } from '../../operation/request-summary.ts';
-import { RefusalSums } from './refusal-sums.ts';
+import type { BackendCall, RequestSummary } from '../../operation/request-summary.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
 export interface AccessLogOptions {
@@ -24,6 +23,9 @@ export interface AccessLogOptions {
 // A person notices that they wait.
 const SLOW_MS = 1_000;
 const MAX_HASHES = 10_000;
+const MINUTE_MS = 60_000;
+/** A flood must not fill the log. The metrics count all refusals. */
+const MAX_REFUSED_LINES = 100;
 
 /** Writes a line for each request when it has ended, and for a subscription also when it has begun. */
 export class AccessLog {
@@ -31,30 +33,19 @@ export class AccessLog {
   // LOG_LEVEL does not change while the process runs.
   readonly #isLogged: boolean;
   readonly #hashes = growingLru<string, string>({ maxEntries: MAX_HASHES, entryBytes: 150 });
-  readonly #refusals: RefusalSums;
-  /** Multiplies each healthy line to the number of requests that it stands for. */
-  readonly #sampleMember: string;
+  /** The refused requests of the present minute. */
+  #refused = 0;
 
   constructor(options: AccessLogOptions) {
-    const { clock, log, sample } = options;
     this.#options = options;
-    this.#isLogged = log.isLevelEnabled('info');
-    this.#refusals = new RefusalSums(clock, (members) => log.line(members, 'requests refused'));
-    this.#sampleMember = sample < 1 ? `,"sample":${sample}` : '';
-  }
-
-  /** Stands for a client's address in other lines as well. */
-  addressHash(address: string): string {
-    return this.#hashOf(addressKey(address));
+    this.#isLogged = options.log.isLevelEnabled('info');
   }
 
   /** Call it when the events of a subscription begin. */
   subscribed(summary: RequestSummary, caller: RequestCaller): void {
     summary.hasStarted = true;
     if (!this.#isLogged || !this.#isSampled(summary)) return;
-    let members = `${origin(summary)},"document":"${documentOf(summary)}"`;
-    members += this.#accountOf(summary, caller) + client(summary);
-    this.#options.log.line(members, 'subscription started');
+    this.#options.log.line(this.#membersOf(summary, caller), 'subscription started');
   }
 
   /** Counts once, however often the end of a request is reported. */
@@ -62,26 +53,47 @@ export class AccessLog {
     if (summary.hasEnded) return;
     summary.hasEnded = true;
     const durationMs = performance.now() - summary.startedAtMs;
-    const end = { durationMs, status };
-    this.#options.metrics.requestEnded(summary, end);
-    if (!this.#isLogged) return;
+    this.#options.metrics.requestEnded(summary, durationMs);
     const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
-    const { outcome, codes, type } = summary;
-    // A mutation without errors may have an outcome that somebody looks for.
-    const isSkipped =
-      outcome === 'ok' && !isSlow && type !== 'mutation' && !this.#isSampled(summary);
-    if (isSkipped) return;
+    if (!this.#isLogged || this.#isLeftOut(summary, isSlow)) return;
+    const { sample, log } = this.#options;
+    const { outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
     const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
-    // It shows which client goes on with what is slow, or is refused for a reason of its own.
-    const address =
-      isBlamed && caller.client ? `,"address":"${this.addressHash(caller.client.address)}"` : '';
-    const isSummed =
-      outcome === 'refused' && !this.#refusals.add(`"codes":["${codes.join('","')}"]${address}`);
-    if (isSummed) return;
-    this.#options.log.line(
-      this.#membersOf(summary, end, caller) + address + client(summary) + this.#sampleMember,
-      summary.hasStarted ? 'subscription ended' : 'request',
-    );
+    const line = {
+      ...this.#membersOf(summary, caller),
+      status: status ?? undefined,
+      outcome,
+      codes: codes.length > 0 ? codes : undefined,
+      reason: reason ?? undefined,
+      durationMs: tenths(durationMs),
+      calls: callCount > 0 ? calls.map(callText) : undefined,
+      callCount: callCount > calls.length ? callCount : undefined,
+      events: summary.hasStarted ? summary.results : undefined,
+      bytesIn,
+      bytesOut,
+      // It shows which client goes on with what is slow, or is refused for a reason of its own.
+      address: isBlamed && caller.client ? this.#addressHash(caller.client.address) : undefined,
+      // A healthy line stands for more than one request.
+      sample: sample < 1 ? sample : undefined,
+    };
+    log.line(line, summary.hasStarted ? 'subscription ended' : 'request');
+  }
+
+  #isLeftOut(summary: RequestSummary, isSlow: boolean): boolean {
+    if (summary.outcome === 'refused') return this.#isBeyondMinute();
+    // A mutation without errors may have an outcome that somebody looks for.
+    const isPlain = summary.outcome === 'ok' && !isSlow && summary.type !== 'mutation';
+    return isPlain && !this.#isSampled(summary);
+  }
+
+  #isBeyondMinute(): boolean {
+    if (this.#refused === 0) {
+      this.#options.clock.after(MINUTE_MS, () => {
+        this.#refused = 0;
+      });
+    }
+    this.#refused += 1;
+    return this.#refused > MAX_REFUSED_LINES;
   }
 
   #isSampled(summary: RequestSummary): boolean {
@@ -90,30 +102,32 @@ export class AccessLog {
     return summary.isSampled;
   }
 
-  /** The text of the line, which is put together by hand: an object and its serialization take twice as long. */
-  #membersOf(summary: RequestSummary, end: RequestEnd, caller: RequestCaller): string {
-    const { type, outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
-    let members = origin(summary);
-    if (end.status !== null) members += `,"status":${end.status}`;
-    if (type !== null) members += `,"type":"${type}","document":"${documentOf(summary)}"`;
-    members += `,"outcome":"${outcome}"`;
-    if (codes.length > 0) members += `,"codes":["${codes.join('","')}"]`;
-    if (reason !== null) members += `,"reason":"${reason}"`;
-    members += `,"durationMs":${tenths(end.durationMs)}`;
-    if (callCount > 0) members += `,"calls":[${callTexts(calls)}]`;
-    if (callCount > calls.length) members += `,"callCount":${callCount}`;
-    if (summary.hasStarted) members += `,"events":${summary.results}`;
-    members += `,"bytesIn":${bytesIn},"bytesOut":${bytesOut}`;
-    return members + this.#accountOf(summary, caller);
+  /** The members that say which request it was. */
+  #membersOf(summary: RequestSummary, { standing, forwarded }: RequestCaller) {
+    const { requestId, trace, transport, method, operationName, type, client } = summary;
+    const { claimedAccount, isTrusted } = summary;
+    const account = claimedAccount === null ? undefined : this.#hashOf(claimedAccount);
+    // A token that was not accepted may name somebody else's account.
+    const accountMember = standing?.isAccepted === true ? 'account' : 'claimedAccount';
+    return {
+      // A client chooses its id, so it may be a token.
+      requestId: requestId.includes('eyJ') ? redactTokens(requestId) : requestId,
+      transport,
+      traceId: trace?.traceId ?? undefined,
+      method: method ?? undefined,
+      operationName: operationName ?? undefined,
+      type: type ?? undefined,
+      document: type === null ? undefined : isTrusted ? 'trusted' : 'other',
+      [accountMember]: account,
+      // The headers may be secrets, and are as easy to guess as an account.
+      tenant: account && forwarded ? this.#hashOf(forwarded.digest) : undefined,
+      client: client?.name,
+      clientVersion: client?.version ?? undefined,
+    };
   }
 
-  /** A token that was not accepted may name somebody else's account. */
-  #accountOf({ claimedAccount }: RequestSummary, { standing, forwarded }: RequestCaller): string {
-    if (claimedAccount === null) return '';
-    const member = standing?.isAccepted === true ? 'account' : 'claimedAccount';
-    // The headers may be secrets, and are as easy to guess as an account.
-    const tenant = forwarded ? `,"tenant":"${this.#hashOf(forwarded.digest)}"` : '';
-    return `,"${member}":"${this.#hashOf(claimedAccount)}"${tenant}`;
+  #addressHash(address: string): string {
+    return this.#hashOf(addressKey(address));
   }
 
   #hashOf(text: string): string {
@@ -121,37 +135,9 @@ export class AccessLog {
   }
 }
 
-/** The members that say which request it was. An id's characters need no escape. */
-function origin({ requestId, trace, transport, method, operationName }: RequestSummary): string {
-  // A client chooses its id, so it may be a token.
-  const id = requestId.includes('eyJ') ? redactTokens(requestId) : requestId;
-  let members = `"requestId":"${id}","transport":"${transport}"`;
-  const traceId = trace?.traceId;
-  if (traceId != null) members += `,"traceId":"${traceId}"`;
-  if (method !== null) members += `,"method":"${method}"`;
-  if (operationName !== null) members += `,"operationName":${JSON.stringify(operationName)}`;
-  return members;
-}
-
-function client({ client: naming }: RequestSummary): string {
-  if (naming === null) return '';
-  const { name, version } = naming;
-  const members = `,"client":${JSON.stringify(name)}`;
-  return version === null ? members : `${members},"clientVersion":${JSON.stringify(version)}`;
-}
-
 /** One text for each call: shorter in the log, and as easy to search, as an object. */
-function callTexts(calls: readonly BackendCall[]): string {
-  let texts = '';
-  for (const { operation, source, outcome, ms } of calls) {
-    const end = source === 'call' ? outcome : source;
-    texts += `${texts === '' ? '' : ','}"${operation} ${end} ${tenths(ms)}ms"`;
-  }
-  return texts;
-}
-
-function documentOf({ isTrusted }: RequestSummary): 'trusted' | 'other' {
-  return isTrusted ? 'trusted' : 'other';
+function callText({ operation, source, outcome, ms }: BackendCall): string {
+  return `${operation} ${source === 'call' ? outcome : source} ${tenths(ms)}ms`;
 }
 
 function tenths(ms: number): number {

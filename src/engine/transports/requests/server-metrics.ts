@@ -1,11 +1,6 @@
 import type { Registry } from 'prom-client';
 import { counter, histogram } from '../../../lib/metrics.ts';
-import type {
-  RequestEnd,
-  RequestOutcome,
-  RequestSummary,
-  Transport,
-} from '../../operation/request-summary.ts';
+import type { RequestOutcome, RequestSummary, Transport } from '../../operation/request-summary.ts';
 import { CUTS } from '../connections/open-connections.ts';
 
 const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
@@ -41,7 +36,7 @@ export class ServerMetrics {
     );
   }
 
-  requestEnded({ transport, outcome, hasStarted }: RequestSummary, { durationMs }: RequestEnd) {
+  requestEnded({ transport, outcome, hasStarted }: RequestSummary, durationMs: number) {
     this.#operations.inc({ transport, outcome });
     // The lifetime of a subscription says nothing about the service.
     if (!hasStarted) this.#seconds.observe({ transport, outcome }, durationMs / 1000);
