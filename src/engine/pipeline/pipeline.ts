@@ -103,7 +103,7 @@ export class Pipeline {
     // Plugins see one result.
     const transport = plugins.length > 0 ? { ...given, partsFormat: null } : given;
     return chain(admit(admission, caller, transport), (operation) => {
-      if (operation.kind === 'operation') return this.#opened(caller, operation);
+      if (operation.kind === 'operation') return this.#enveloped(caller, operation);
       this.codes.refused(operation.errors, transport.record);
       if (mayBeMutation(transport)) markNotSent(operation.errors);
       return operation;
@@ -115,22 +115,12 @@ export class Pipeline {
     await this.#yoga.dispose();
   }
 
-  #opened(caller: RequestCaller, operation: Operation): MaybePromise<OpenedOperation | Refusal> {
-    const { createContext, execution, plugins } = this.#parts;
-    const context = createContext(caller, operation);
-    const own: OwnContext = { context, executed: null, events: null };
-    if (plugins.length > 0) return this.#enveloped(caller, own);
-    // Where there is nothing to call, yoga's hooks would take a twentieth of a small request's CPU.
-    const run = () =>
-      isSubscription(operation) ? execution.subscribe(context) : execution.execute(context);
-    return { kind: 'opened', operation, start: () => this.#started(run, own) };
-  }
-
   /** Has yoga parse and validate an operation, and run the plugins around its execution. */
-  #enveloped(caller: RequestCaller, own: OwnContext): MaybePromise<OpenedOperation | Refusal> {
+  #enveloped(caller: RequestCaller, operation: Operation): MaybePromise<OpenedOperation | Refusal> {
     const { schema } = this;
-    const { operation } = own.context;
     const { params, transport } = operation;
+    const context = this.#parts.createContext(caller, operation);
+    const own: OwnContext = { context, executed: null, events: null };
     const ofPlugins: PluginContext = { caller, headers: transport.headers, [OWN]: own };
     const refuse = (error: unknown) => this.#refuse(operation, [error]);
     try {
@@ -141,9 +131,7 @@ export class Pipeline {
       const opened = (contextValue: unknown): OpenedOperation => {
         const { variables, operationName } = params;
         const args = { schema, document, contextValue, variableValues: variables, operationName };
-        const run = () =>
-          isSubscription(operation) ? enveloped.subscribe(args) : enveloped.execute(args);
-        return { kind: 'opened', operation, start: () => this.#started(run, own) };
+        return { kind: 'opened', operation, start: () => this.#started(enveloped, args, own) };
       };
       const extended = enveloped.contextFactory();
       return extended instanceof Promise ? extended.then(opened, refuse) : opened(extended);
@@ -152,13 +140,14 @@ export class Pipeline {
     }
   }
 
-  #started(run: () => MaybePromise<Subscribed>, own: OwnContext): MaybePromise<Subscribed> {
+  #started(enveloped: Enveloped, args: ExecutionArgs, own: OwnContext): MaybePromise<Subscribed> {
+    const { operation } = own.context;
     const sent = (outcome: Subscribed) => this.#ended(own.context, this.#checked(own, outcome));
     const failure = (error: unknown) => sent(failed(error));
-    beginTrace(own.context.operation);
+    beginTrace(operation);
     let outcome: MaybePromise<Subscribed>;
     try {
-      outcome = run();
+      outcome = isSubscription(operation) ? enveloped.subscribe(args) : enveloped.execute(args);
     } catch (error) {
       return failure(error);
     }
