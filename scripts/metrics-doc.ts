@@ -14,7 +14,10 @@ start, at 0; groups are those whose catalogs are in memory. \`trading_graph_…_
 
 /** docs/metrics.md, from the metrics that the program registers. */
 export function metricsPage(): string {
-  return INTRODUCTION + new Metrics().registry.getMetricsAsArray().map(line).join('');
+  const metrics = new Metrics();
+  // Nothing is read before a scrape.
+  metrics.watch({} as Parameters<Metrics['watch']>[0]);
+  return INTRODUCTION + metrics.registry.getMetricsAsArray().map(line).join('');
 }
 
 /** The fields of a metric that are missing in prom-client's types. */

@@ -165,10 +165,11 @@ export async function startApp(config: Config, given: AppOptions) {
   });
 
   const build = { version: programVersion(), revision: config.revision };
-  metrics.store.watch({ records, recordsMax: config.orderRecordsMax });
   metrics.watch({
     build,
     readiness,
+    records,
+    recordsMax: config.orderRecordsMax,
     memory,
     trusted,
     logOutput: options.logOutput,

@@ -19,6 +19,8 @@ const LIMIT_LABELS = [
 interface Watched {
   readonly build: { readonly version: string; readonly revision: string };
   readonly readiness: Pick<Readiness, 'parts' | 'phase'>;
+  readonly records: { readonly status: { readonly held: number | null } };
+  readonly recordsMax: number;
   readonly connections: {
     readonly count: number;
     readonly unread: number;
@@ -32,38 +34,7 @@ interface Watched {
   readonly logOutput: { readonly droppedLines: number } | undefined;
 }
 
-type Measure = (parts: Watched) => number | undefined;
-
-const GAUGES: readonly (readonly [name: string, help: string, measure: Measure])[] = [
-  ['sockets', 'WebSockets that are open.', ({ sockets }) => sockets.size],
-  [
-    'send_buffer_bytes',
-    'Bytes that clients have not read.',
-    ({ connections }) => connections.unread,
-  ],
-  [
-    'receive_buffer_bytes',
-    'Bytes of unfinished messages.',
-    ({ connections }) => connections.unfinished,
-  ],
-  [
-    'manifest_unreadable',
-    '1 while the manifest of trusted documents cannot be read.',
-    ({ trusted }) => Number(trusted?.isUnreadable ?? false),
-  ],
-  [
-    'memory_held_share',
-    'Share of the heap limit that the last major garbage collection left.',
-    ({ memory }) => memory.heldShare,
-  ],
-  [
-    'ready',
-    '0 while the process starts or drains.',
-    ({ readiness }) => Number(readiness.phase === 'serving'),
-  ],
-];
-
-/** Every metric of the service, in the order of docs/metrics.md. */
+/** Every metric of the service. */
 export class Metrics {
   readonly registry = new Registry();
   readonly server = new ServerMetrics(this.registry);
@@ -71,49 +42,6 @@ export class Metrics {
   readonly gateway = new GatewayMetrics(this.registry);
   readonly domain = new DomainMetrics(this.registry);
   readonly store = new StoreMetrics(this.registry);
-  #watched: Watched | null = null;
-
-  constructor() {
-    const { registry } = this;
-    for (const [name, help, measure] of GAUGES) {
-      gauge(registry, name, help, () => this.#watched && measure(this.#watched));
-    }
-    tally(
-      registry,
-      'log_lines_dropped_total',
-      'Lines of the log that were dropped.',
-      () => this.#watched?.logOutput?.droppedLines,
-    );
-    gauges(
-      registry,
-      'connections',
-      'Connections of the public port, and their bound.',
-      ['state'],
-      () =>
-        this.#watched
-          ? [
-              [this.#watched.connections.count, 'open'],
-              [this.#watched.maxConnections, 'max'],
-            ]
-          : [],
-    );
-    gauges(registry, 'cache_bytes', 'Estimated size of a cache.', ['cache'], () =>
-      Object.entries(this.#watched?.caches ?? {}).map(([name, byteSize]) => [byteSize(), name]),
-    );
-    gauges(registry, 'degraded', '1 while readiness names the reason.', ['reason'], () =>
-      (this.#watched?.readiness.parts ?? []).map(([reason, is]) => [Number(is()), reason]),
-    );
-    gauges(
-      registry,
-      'build_info',
-      'Always 1; the labels say what runs.',
-      ['version', 'revision', 'node'],
-      () => {
-        const build = this.#watched?.build;
-        return build ? [[1, build.version, build.revision, process.version]] : [];
-      },
-    );
-  }
 
   /** Adds `process_*` and `nodejs_*`. */
   countProcess(): void {
@@ -124,7 +52,77 @@ export class Metrics {
     }
   }
 
+  /** Adds the gauges. */
   watch(parts: Watched): void {
-    this.#watched = parts;
+    const { registry } = this;
+    gauge(
+      registry,
+      'order_records',
+      'Order records that are held.',
+      () => parts.records.status.held,
+    );
+    gauge(
+      registry,
+      'order_records_max',
+      'The most order records that may be held.',
+      () => parts.recordsMax,
+    );
+    gauge(registry, 'sockets', 'WebSockets that are open.', () => parts.sockets.size);
+    gauge(
+      registry,
+      'send_buffer_bytes',
+      'Bytes that clients have not read.',
+      () => parts.connections.unread,
+    );
+    gauge(
+      registry,
+      'receive_buffer_bytes',
+      'Bytes of unfinished messages.',
+      () => parts.connections.unfinished,
+    );
+    gauge(
+      registry,
+      'manifest_unreadable',
+      '1 while the manifest of trusted documents cannot be read.',
+      () => Number(parts.trusted?.isUnreadable ?? false),
+    );
+    gauge(
+      registry,
+      'memory_held_share',
+      'Share of the heap limit that the last major garbage collection left.',
+      () => parts.memory.heldShare,
+    );
+    gauge(registry, 'ready', '0 while the process starts or drains.', () =>
+      Number(parts.readiness.phase === 'serving'),
+    );
+    tally(
+      registry,
+      'log_lines_dropped_total',
+      'Lines of the log that were dropped.',
+      () => parts.logOutput?.droppedLines ?? 0,
+    );
+    gauges(
+      registry,
+      'connections',
+      'Connections of the public port, and their bound.',
+      ['state'],
+      () => [
+        [parts.connections.count, 'open'],
+        [parts.maxConnections, 'max'],
+      ],
+    );
+    gauges(registry, 'cache_bytes', 'Estimated size of a cache.', ['cache'], () =>
+      Object.entries(parts.caches).map(([name, byteSize]) => [byteSize(), name]),
+    );
+    gauges(registry, 'degraded', '1 while readiness names the reason.', ['reason'], () =>
+      parts.readiness.parts.map(([reason, is]) => [Number(is()), reason]),
+    );
+    gauges(
+      registry,
+      'build_info',
+      'Always 1; the labels say what runs.',
+      ['version', 'revision', 'node'],
+      () => [[1, parts.build.version, parts.build.revision, process.version]],
+    );
   }
 }

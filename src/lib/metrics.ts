@@ -68,20 +68,15 @@ export function gauges(
   });
 }
 
-/** A counter whose value is read at each scrape; 0 without a value. */
-export function tally(
-  registry: Registry,
-  name: string,
-  help: string,
-  read: () => number | undefined,
-): void {
+/** A counter whose value is read at each scrape. */
+export function tally(registry: Registry, name: string, help: string, read: () => number): void {
   new Counter({
     name: PREFIX + name,
     help,
     registers: [registry],
     collect() {
       this.reset();
-      this.inc(read() ?? 0);
+      this.inc(read());
     },
   });
 }

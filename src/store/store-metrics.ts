@@ -1,21 +1,15 @@
 import type { Registry } from 'prom-client';
-import { counter, gauge, histogram } from '../lib/metrics.ts';
+import { counter, histogram } from '../lib/metrics.ts';
 
 const STORE_ACTIONS = ['reserve', 'settle', 'release', 'find', 'void'] as const;
 export type StoreAction = (typeof STORE_ACTIONS)[number];
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-interface Watched {
-  readonly records: { readonly status: { readonly held: number | null } };
-  readonly recordsMax: number;
-}
-
-/** The metrics of the stores. */
+/** The metrics of operations on the order records. */
 export class StoreMetrics {
   readonly seconds;
   readonly failures;
-  #watched: Watched | null = null;
 
   constructor(registry: Registry) {
     const labels = { action: STORE_ACTIONS };
@@ -32,22 +26,5 @@ export class StoreMetrics {
       'Operations on the order records that failed.',
       labels,
     );
-    gauge(
-      registry,
-      'order_records',
-      'Order records that are held.',
-      () => this.#watched?.records.status.held,
-    );
-    gauge(
-      registry,
-      'order_records_max',
-      'The most order records that may be held.',
-      () => this.#watched?.recordsMax,
-    );
-  }
-
-  /** The stores that are read at each scrape. */
-  watch(stores: Watched): void {
-    this.#watched = stores;
   }
 }
