@@ -213,8 +213,8 @@ async function startSandbox(config: Config) {
 
 /** Loads OpenTelemetry's packages, which take 30 MB of memory, only where tracing is on. */
 async function openTracing(log: Log) {
-  const { SdkTracing } = await import('./lib/tracing/sdk-tracing.ts');
-  return new SdkTracing(log, programVersion());
+  const { Tracing } = await import('./lib/tracing/tracing.ts');
+  return new Tracing(log, programVersion());
 }
 
 /** Logs what fails in the background, each task once a minute, until what it returns is called. */
