@@ -107,7 +107,7 @@ export async function startApp(config: Config, given: AppOptions) {
   });
   const stopping = new AbortController();
   opened.defer(() => stopping.abort());
-  fireAndForget('order record', domain.watchCutOffs(stopping.signal));
+  fireAndForget('order record', domain.orders.watchCutOffs(stopping.signal));
   gateway.onRecovered((backend) => {
     if (backend === 'reads') domain.resumePolls();
   });

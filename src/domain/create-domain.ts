@@ -1,46 +1,85 @@
 import { EventEmitter } from 'node:events';
-import { systemClock } from '../lib/clock.ts';
+import type { GatewayClient } from '../gateway/client.ts';
+import type { ClockSkew } from '../gateway/clock-skew.ts';
+import type { Account } from '../lib/account.ts';
+import { type LogicalClock, systemClock } from '../lib/clock.ts';
 import { KnownKeys } from '../lib/limits/known-keys.ts';
+import type { Log } from '../lib/log.ts';
+import type { SharedStore } from '../store/shared-store.ts';
 import type { AccountEvents } from './account/account-events.ts';
-import { createAccountServices } from './account-services.ts';
+import { AccountFreshness } from './account/account-freshness.ts';
+import { JoinedReads } from './account/joined-reads.ts';
+import { PositionsBoard } from './account/positions-board.ts';
+import { Prover } from './account/prover.ts';
+import { Sessions } from './account/sessions.ts';
 import { Identity } from './auth/identity.ts';
+import type { TradingLimiter } from './auth/limits.ts';
 import { ProofLedger } from './auth/proof.ts';
 import { UnknownTokens } from './auth/unknown-tokens.ts';
+import type { Verify } from './auth/verifier.ts';
 import { createViewerGateway } from './auth/viewer-gateway.ts';
 import { WriteLimits } from './auth/write-limits.ts';
 import { agesOf } from './catalog/cache/freshness.ts';
 import { Catalogs } from './catalog/catalogs.ts';
-import type { DomainParts } from './domain-parts.ts';
+import type { DomainMetrics } from './domain-metrics.ts';
+import { Feeds } from './feed/feeds.ts';
+import { OpenPositions } from './feed/open-positions.ts';
+import { PollSchedule } from './feed/poll-schedule.ts';
 import { createOrderDesk } from './trading/order-desk.ts';
 import { orderLines } from './trading/order-line.ts';
 import { Orders } from './trading/orders.ts';
+
+/** The configuration's values that the domain layer depends on. */
+interface DomainSettings {
+  readonly authProofSeconds: number;
+  readonly sessionMaxAgeSeconds: number;
+  readonly gatewayLoginClaim: string;
+  readonly gatewayGroupClaim: string;
+  readonly gatewayForwardHeaders: readonly string[];
+  readonly catalogMaxAgeSeconds: number;
+  readonly catalogStaleSeconds: number;
+  readonly positionsPollMs: number;
+  readonly gatewayPollsPerSecond: number;
+  readonly gatewayTimeoutMs: number;
+  readonly orderTimeoutMs: number;
+  readonly gatewayOrderNumbers: 'order' | 'position';
+  readonly logAccountKey: string | null;
+}
+
+export interface DomainParts {
+  readonly client: GatewayClient;
+  readonly logicalClock: LogicalClock;
+  readonly stores: Pick<SharedStore, 'records' | 'replicas'>;
+  readonly limiter: TradingLimiter;
+  readonly metrics: DomainMetrics;
+  /** How far the gateway's clock is ahead of this machine's; null: not known yet. */
+  readonly clockSkew: Pick<ClockSkew, 'ms' | 'earlyMs' | 'aheadMs'>;
+  readonly log: Log;
+  /** Null where no key is configured. */
+  readonly verify: Verify | null;
+  readonly settings: DomainSettings;
+  readonly heartbeatMs?: number | undefined;
+  readonly cacheBytes: Readonly<Record<'catalogs' | 'sessions' | 'positions', number>>;
+}
 
 /** How long a token is known that the gateway has accepted. */
 const KNOWN_TOKEN_MS = 24 * 3_600_000;
 
 /** Creates the process-wide domain services and connects them to each other. */
 export function createDomain(parts: DomainParts) {
-  const { client, logicalClock, limiter, metrics, clockSkew, log, settings } = parts;
+  const { client, logicalClock, limiter, metrics, clockSkew, log, settings, cacheBytes } = parts;
   const { records, replicas } = parts.stores;
   const clock = systemClock;
-  const ages = agesOf(settings);
-  const known = new KnownKeys(clock, KNOWN_TOKEN_MS, replicas?.knownTokens);
+  const { random } = Math;
+  const sessionMaxAgeMs = settings.sessionMaxAgeSeconds * 1000;
+
+  // Identity.
   const ledger = new ProofLedger({
     clock,
     logicalClock,
     proofMs: settings.authProofSeconds * 1000,
     onJudged: (verdict) => metrics.tokens.inc({ result: verdict }),
   });
-  const unknownTokens = new UnknownTokens({ limiter, known, ledger });
-  const accounts: AccountEvents = new EventEmitter();
-  const gateway = createViewerGateway({
-    client,
-    ledger,
-    unknownTokens,
-    onWritten: ({ account }) => reads.joinedReads.written(account),
-  });
-  const reads = createAccountServices(parts, accounts, gateway, ledger);
-  const { prover, feeds } = reads;
   const identity = new Identity({
     clock,
     ledger,
@@ -49,18 +88,69 @@ export function createDomain(parts: DomainParts) {
     verify: parts.verify,
     signatureProves: settings.gatewayForwardHeaders.length === 0,
   });
+  const known = new KnownKeys(clock, KNOWN_TOKEN_MS, replicas?.knownTokens);
+  const unknownTokens = new UnknownTokens({ limiter, known, ledger });
+  const writeLimits = new WriteLimits(limiter, known);
+
+  // Reads of accounts.
+  const accounts: AccountEvents = new EventEmitter();
+  const freshness = new AccountFreshness(accounts, logicalClock, replicas?.accountVersions ?? null);
+  const joinedReads = new JoinedReads(logicalClock, accounts);
+  const gateway = createViewerGateway({
+    client,
+    ledger,
+    unknownTokens,
+    onWritten: ({ account }) => joinedReads.written(account),
+  });
+  const board = new PositionsBoard(ledger, cacheBytes.positions);
+  const sessions = new Sessions({
+    joinedReads,
+    freshness,
+    board,
+    gateway,
+    ledger,
+    clock,
+    logicalClock,
+    maxAgeMs: sessionMaxAgeMs,
+    maxBytes: cacheBytes.sessions,
+  });
+  const prover = new Prover({ ledger, sessions, gateway, joinedReads });
+
+  // Live feeds.
+  const { gatewayPollsPerSecond: pollsPerSecond } = settings;
+  const schedule = new PollSchedule({ clock, pollsPerSecond, random });
+  const feeds = new Feeds({
+    gateway,
+    sessions,
+    board,
+    freshness,
+    ledger,
+    prover,
+    schedule,
+    clock,
+    random,
+    pollMs: settings.positionsPollMs,
+    sessionMaxAgeMs,
+    firstListMs: settings.gatewayTimeoutMs,
+    heartbeatMs: parts.heartbeatMs,
+  });
+  accounts.on('changed', (account) => feeds.accountChanged(account));
+  const openPositions = new OpenPositions({ gateway, board, clock, feeds, freshness, joinedReads });
+
   const catalogs = new Catalogs({
     gateway,
     ledger,
     prover,
     clock,
     gatewayDate: (ms) => clock.dateOf(ms) + (clockSkew.earlyMs ?? 0),
-    random: Math.random,
+    random,
     log,
-    ...ages,
-    maxBytes: parts.cacheBytes.catalogs,
+    ...agesOf(settings),
+    maxBytes: cacheBytes.catalogs,
     onFetched: (outcome) => metrics.catalogFetches.inc({ outcome }),
   });
+
+  // Orders.
   const lines = orderLines(settings.logAccountKey);
   const orders = new Orders({
     gateway,
@@ -75,30 +165,42 @@ export function createDomain(parts: DomainParts) {
     lines,
     metrics,
   });
-  const writeLimits = new WriteLimits(limiter, known);
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines);
+
   metrics.watch({ catalogs, feeds, orders });
   return {
-    ...reads,
-    logicalClock,
     /** The gateway without a user, for signing in. */
     client,
-    ledger,
     /** The gateway as one viewer may use it. */
     gateway,
+    logicalClock,
+    ledger,
     identify: identity.identify.bind(identity),
+    writeLimits,
+    prover,
+    joinedReads,
+    sessions,
+    openPositions,
+    feeds,
     catalogs,
     orders,
     orderDesk,
-    watchCutOffs: (signal: AbortSignal) => orders.watchCutOffs(signal),
-    writeLimits,
-    caches: {
-      ...reads.caches,
-      token: () => ledger.byteSize + known.byteSize + identity.byteSize,
-      catalog: () => catalogs.byteSize,
+    /** Resolves when reads of the account can no longer be older than its last order at any replica. */
+    async catchUp(account: Account) {
+      if (!(await freshness.catchUp(account))) accounts.emit('changed', account);
     },
+    /** Called when the gateway is back: feeds that back off are polled soon. */
+    resumePolls: () => schedule.resume(),
     /** Called with the end of each field `login`. */
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>
       metrics.signIns.inc({ outcome }),
+    /** The estimated size of each cache. */
+    caches: {
+      token: () => ledger.byteSize + known.byteSize + identity.byteSize,
+      session: () => sessions.byteSize,
+      positions: () => board.byteSize,
+      account_version: () => freshness.byteSize,
+      catalog: () => catalogs.byteSize,
+    },
   };
 }

@@ -40,8 +40,6 @@ export interface ReceiptEntry {
  * id of the request is, as `X-Request-Id`. A call without a trace is a trace of its own.
  */
 export interface Caller extends RequestCaller {
-  /** The login that the token is proved to have when it is called. It says whose a failure is, not whose the data is. */
-  provedLogin?(): string | null;
   /** Marks a feed's poll: no client waits for this one answer, and another poll follows anyway. */
   readonly priority?: 'poll' | undefined;
   /** The trace that the call is part of. */

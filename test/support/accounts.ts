@@ -1,6 +1,12 @@
 import type { Account, Login } from '../../src/lib/account.ts';
+import { accountClient } from '../../src/lib/limits/client.ts';
 
 /** The account of this name; a store takes any text for one. */
 export const accountNamed = (name: string) => name as Account;
 
 export const loginNamed = (digits: string) => digits as Login;
+
+/** The standing of a token that proves this account. */
+export function provedAs(name: string) {
+  return { standing: { client: accountClient(accountNamed(name)), isAccepted: true } };
+}

@@ -1,5 +1,4 @@
 import type { Caller } from '../../gateway/caller.ts';
-import type { Login } from '../../lib/account.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import { memo } from '../../lib/memo.ts';
@@ -61,16 +60,15 @@ export class Identity {
     }));
     assertNotExpired(entry.claims, clock.date());
     const { login, group: claimedGroup, expiresAtMs } = entry.claims;
-    const { standing, signal, client, requestId, trace, forwarded, priority, receipt } = caller;
+    const { signal, client, requestId, trace, forwarded, priority, receipt } = caller;
     const viewer: Viewer = {
       token,
-      standing,
+      standing: ledger.standing(token),
       tokenHash: token.hash,
       login,
       account: accountOf(login, forwarded),
       claimedGroup,
       expiresAtMs,
-      provedLogin: provedLoginOf(ledger, token.hash, login),
       signal,
       client,
       requestId,
@@ -104,9 +102,4 @@ export class Identity {
     if (error instanceof UnauthenticatedError) this.#options.onRefused?.(error);
     return error;
   }
-}
-
-/** The function holds nothing of the request, which some of its viewers outlast. */
-function provedLoginOf(ledger: ProofLedger, tokenHash: string, login: Login) {
-  return () => (ledger.isProved({ tokenHash }) ? login : null);
 }

@@ -7,12 +7,6 @@ import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { PollSchedule } from './poll-schedule.ts';
 
-/** A poll's outcome. A refusal concerns one token, a failure the gateway. */
-export interface PollOutcome {
-  readonly kind: 'changed' | 'unchanged' | 'failed' | 'refused';
-  readonly error?: unknown;
-}
-
 /** The services and settings that all feeds of a process, and their parts, are made with. */
 export interface FeedOptions {
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
@@ -31,5 +25,4 @@ export interface FeedOptions {
   readonly firstListMs: number;
   /** The longest silence of subscriptions that request none. */
   readonly heartbeatMs?: number | undefined;
-  readonly onPoll?: (outcome: PollOutcome) => void;
 }

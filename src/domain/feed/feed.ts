@@ -3,7 +3,7 @@ import { GatewayError } from '../../gateway/errors.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
-import type { FeedOptions, PollOutcome } from './feed-options.ts';
+import type { FeedOptions } from './feed-options.ts';
 import { FeedState, type FeedStatus } from './feed-state.ts';
 import type { PollTurn } from './poll-schedule.ts';
 import { RetryPause } from './retry-pause.ts';
@@ -13,6 +13,11 @@ import { type RotatedToken, TokenRotation } from './token-rotation.ts';
 
 /** A feed outlives its last subscription by this time, for clients that reconnect. */
 const LINGER_MS = 10_000;
+
+/** The end of a poll. A refusal concerns one token, a failure the gateway. */
+type PollOutcome =
+  | { readonly kind: 'answered' | 'refused' }
+  | { readonly kind: 'failed'; readonly error: unknown };
 
 /** One account's feed, polled with its subscriptions' tokens in turn, one call at a time. */
 export class Feed {
@@ -150,11 +155,10 @@ export class Feed {
       this.#publish('DELAYED', null);
       return { kind: 'failed', error };
     }
-    const { rows } = this.state;
     // The answer to a later call may be here already. Then its list stays.
     this.#publish('LIVE', answer);
     this.#tokens.accepted(token);
-    return { kind: this.state.rows === rows ? 'unchanged' : 'changed' };
+    return { kind: 'answered' };
   }
 
   async #read(viewer: Viewer): Promise<PositionsAnswer | null> {
@@ -167,12 +171,11 @@ export class Feed {
   }
 
   #polled(outcome: PollOutcome): void {
-    const { random, onPoll, schedule, pollMs } = this.#options;
-    const { kind, error } = outcome;
+    const { random, schedule, pollMs } = this.#options;
+    const { kind } = outcome;
     this.#isInFlight = false;
-    onPoll?.(outcome);
-    if (kind === 'failed') this.#retry.failed(error);
-    else if (kind !== 'refused') {
+    if (kind === 'failed') this.#failed(outcome.error);
+    else if (kind === 'answered') {
       this.#retry.succeeded();
       schedule.answered(pollMs);
     }
@@ -187,6 +190,12 @@ export class Feed {
       this.#hasPhase = true;
       this.#turn.every(pollMs, this.#startedAtMs + phaseMs);
     }
+  }
+
+  #failed(error: unknown): void {
+    this.#retry.failed(error);
+    // The breaker logs why the gateway fails.
+    if (!(error instanceof GatewayError)) fireAndForget('live feed', Promise.reject(error));
   }
 
   /** Shows a list unless the present one is newer, and wakes the subscriptions if they can see a difference. */

@@ -82,7 +82,7 @@ export function openAccountWorld(
     ...options,
   });
   const prover = new Prover({ ledger, sessions, gateway, joinedReads });
-  return { accounts, clock, logicalClock, ledger, gateway, board, sessions, prover, calls };
+  return { accounts, clock, client, logicalClock, ledger, gateway, board, sessions, prover, calls };
 }
 
 export function snapshot(balance: number, positions: readonly string[] = []) {

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { onBackgroundFailure } from '../../../src/lib/fire-and-forget.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
@@ -97,9 +98,8 @@ test('without a first list in time a subscription ends with the call’s error, 
 
 test('an unexpected error of a poll delays the feed and is reported', async () => {
   const failures: unknown[] = [];
-  const { clock, gateway, viewer, followChanges } = createLiveBench({
-    onPoll: ({ kind, error }) => kind === 'failed' && failures.push(error),
-  });
+  onTestFinished(onBackgroundFailure(({ error }) => void failures.push(error)));
+  const { clock, gateway, viewer, followChanges } = createLiveBench();
   const follower = followChanges(viewer('phone'));
   await clock.advance(2_000);
   const getOpenPositions = gateway.getOpenPositions;

@@ -5,10 +5,7 @@ import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
 
 test('the list is emitted again when its order alone changes; the changes are not', async () => {
-  const polls: string[] = [];
-  const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench({
-    onPoll: ({ kind }) => void polls.push(kind),
-  });
+  const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
   gateway.set(LOGIN, [position('a'), position('b')]);
   const [changes, lists] = [followChanges(viewer('phone')), followPositions(viewer('phone'))];
   await clock.advance(1_000);
@@ -16,7 +13,6 @@ test('the list is emitted again when its order alone changes; the changes are no
   await clock.advance(3_000);
   expect(lists.events.map((list) => list.map(({ id }) => id).join(''))).toEqual(['ab', 'ba']);
   expect(changes.events).toHaveLength(1);
-  expect(polls).toEqual(['changed', 'unchanged', 'changed', 'unchanged', 'unchanged']);
 });
 
 test.each([

@@ -4,6 +4,7 @@ import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { Bulkhead, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
 import { toToken } from '../../../src/lib/token.ts';
+import { provedAs } from '../../support/accounts.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 /** The longest wait of an order. */
@@ -36,7 +37,7 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
       deadlineMs: 5_000,
       maxBytes: 1_000,
       signal: caller.signal,
-      caller: { token: toToken('a token'), provedLogin: () => 'customer', ...caller },
+      caller: { token: toToken('a token'), ...provedAs('customer'), ...caller },
     });
   const answer = async (at: number, exchange?: Exchange) => {
     sent[at]?.answer(exchange);
@@ -72,8 +73,8 @@ test('a poll that waited has only the rest of its time, and one that has waited 
 
 test('an account with a hundred calls delays another’s by one call', async () => {
   const { send, answer, paths } = openArea(3, 'getOpenPositions');
-  for (let at = 0; at < 100; at += 1) void send(`/crowd/${at}`, { provedLogin: () => 'crowd' });
-  for (let at = 0; at < 3; at += 1) void send(`/other/${at}`, { provedLogin: () => 'other' });
+  for (let at = 0; at < 100; at += 1) void send(`/crowd/${at}`, provedAs('crowd'));
+  for (let at = 0; at < 3; at += 1) void send(`/other/${at}`, provedAs('other'));
   for (let at = 0; at < 6; at += 1) await answer(at);
   expect(paths()).toEqual([
     ...['/crowd/0', '/crowd/1', '/crowd/2', '/crowd/3', '/other/0', '/crowd/4', '/other/1'],
@@ -85,7 +86,7 @@ test('an account with a hundred calls delays another’s by one call', async () 
 function openOrders() {
   const area = openArea(32, 'openPosition');
   const place = (account: string, times = 1) =>
-    Array.from({ length: times }, () => area.send(account, { provedLogin: () => account }));
+    Array.from({ length: times }, () => area.send(account, provedAs(account)));
   const sentOf = (account: string) => area.paths().filter((path) => path === account).length;
   return { ...area, place, sentOf };
 }

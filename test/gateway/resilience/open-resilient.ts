@@ -6,6 +6,7 @@ import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
 import { Transport } from '../../../src/gateway/transport.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { toToken } from '../../../src/lib/token.ts';
+import { provedAs } from '../../support/accounts.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';
 import { clientSettings } from '../open-client.ts';
@@ -58,5 +59,5 @@ export function openResilient(
 
 /** The n-th of many proved accounts. */
 export function caller(index: number) {
-  return { token: toToken(`token ${index}`), provedLogin: () => `${1_000 + index}` };
+  return { token: toToken(`token ${index}`), ...provedAs(String(1_000 + index)) };
 }
