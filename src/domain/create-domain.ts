@@ -125,7 +125,6 @@ export function createDomain(parts: DomainParts) {
     board,
     freshness,
     ledger,
-    prover,
     schedule,
     clock,
     random,

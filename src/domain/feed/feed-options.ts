@@ -1,7 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { AccountFreshness } from '../account/account-freshness.ts';
 import type { PositionsBoard } from '../account/positions-board.ts';
-import type { Prover } from '../account/prover.ts';
 import type { Sessions } from '../account/sessions.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -14,7 +13,6 @@ export interface FeedOptions {
   readonly board: PositionsBoard;
   readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
   readonly ledger: Pick<ProofLedger, 'account' | 'isProved'>;
-  readonly prover: Pick<Prover, 'account'>;
   readonly schedule: PollSchedule;
   readonly clock: Clock;
   readonly random: () => number;

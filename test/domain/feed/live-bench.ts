@@ -40,12 +40,6 @@ export function createLiveBench({
     board,
     freshness: new AccountFreshness(accounts, logicalClock, null),
     ledger,
-    prover: {
-      async account(viewer) {
-        await gateway.getSession(viewer);
-        return ledger.account(viewer) as AccountProof;
-      },
-    },
     clock,
     random,
     schedule: new PollSchedule({ clock, pollsPerSecond, random }),
