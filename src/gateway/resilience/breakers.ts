@@ -47,7 +47,7 @@ export class Breakers {
   around(send: Send): Send {
     return async (call) => {
       // Anybody can claim to be many accounts: only a proved one counts.
-      const account = call.caller.provedLogin?.() ?? null;
+      const account = call.caller.standing?.client?.key ?? null;
       const breaker = this.#breakerOf(call);
       if (call.row.effect === 'order') this.#heedReads(breaker);
       const permit = breaker.admit(account);

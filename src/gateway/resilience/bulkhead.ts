@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { addressClient } from '../../lib/limits/client.ts';
+import { clientOf } from '../../lib/limits/caller.ts';
 import type { Caller } from '../caller.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
@@ -118,7 +118,7 @@ function lineOf({ account, isPoll }: Entry): string {
 
 /** All unproved callers of a network count as one account. */
 function entryOf(caller: Caller): Entry {
-  const account = caller.provedLogin?.() ?? addressClient(caller.client?.address).key;
+  const account = clientOf(caller).key;
   return { account, isPoll: caller.priority === 'poll' };
 }
 
