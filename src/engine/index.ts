@@ -5,12 +5,8 @@ export type { OperationContext, Validity } from './admission/operation-context.t
 export { evaluate, type SizeOf } from './documents/amount.ts';
 export { Documents, type PreparedOperation } from './documents/documents.ts';
 export { MAX_PAGE_SIZE } from './documents/list-sizes.ts';
-export {
-  ManifestError,
-  readManifest,
-  TrustedDocuments,
-  type TrustedDocumentsOptions,
-} from './documents/trusted-documents.ts';
+export { ManifestError, readManifest } from './documents/manifest.ts';
+export { TrustedDocuments, type TrustedDocumentsOptions } from './documents/trusted-documents.ts';
 export { createExecutors } from './execution/compiling-executor.ts';
 export {
   ENGINE_LIMITS,

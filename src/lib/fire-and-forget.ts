@@ -11,7 +11,8 @@ type BackgroundTask =
   | 'other replicas'
   | 'redis'
   | 'response'
-  | 'shared limits';
+  | 'shared limits'
+  | 'trusted documents';
 
 export interface BackgroundFailure {
   readonly task: BackgroundTask;

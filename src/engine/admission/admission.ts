@@ -66,7 +66,7 @@ export function admit(
     if (cost > maxCost) {
       return withHeaders(refused([tooComplex('MAX_COST', cost, maxCost)]), headers);
     }
-    persisted.note(requested);
+    persisted.note(requested, document);
     return {
       kind: 'operation',
       transport,

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Refusal, refused } from '../operation/refusal.ts';
 import { requestError } from '../operation/request-error.ts';
@@ -16,18 +15,18 @@ export interface PersistedDocumentsOptions {
 }
 
 /** The parameters with the text of the document, also where the client has sent its id alone. */
-export interface RequestedDocument extends Params {
+export interface RequestedDocument extends Omit<Params, 'documentId'> {
   readonly query: string;
   /** Null where no manifest has it. */
   readonly trusted: PreparedDocument | null;
 }
 
-const MAX_LOGGED = 10_000;
+const MAX_NAME_LENGTH = 100;
 
 /** Finds the document that a client means by an id, a text or both. */
 export class PersistedDocuments {
   readonly #options: PersistedDocumentsOptions;
-  readonly #logged = growingLru<string, true>({ maxEntries: MAX_LOGGED, entryBytes: 160 });
+  readonly #logged = new WeakSet<PreparedDocument>();
 
   constructor(options: PersistedDocumentsOptions) {
     this.#options = options;
@@ -45,7 +44,7 @@ export class PersistedDocuments {
     }
     const isNamed = query === null || documentId === null || named?.text === query;
     if (!isNamed && hashOf(query) !== documentId) {
-      return refusing('BAD_USER_INPUT', 'The hash is not that of the document beside it.');
+      return refusing('BAD_USER_INPUT', 'The hash is not that of the document.');
     }
     const known = named ?? trusted?.byText(text);
     if (known) record.isTrusted = true;
@@ -53,17 +52,17 @@ export class PersistedDocuments {
       return refusing('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
     }
     const prepared = known?.prepared ?? null;
-    return { kind: 'params', query: text, documentId, operationName, variables, trusted: prepared };
+    return { kind: 'params', query: text, operationName, variables, trusted: prepared };
   }
 
-  /** With `log`, logs each valid document that is not trusted once, without its text, which may contain a password. */
-  note({ query, operationName, trusted }: RequestedDocument): void {
+  /** With `log`, logs each document that is not trusted once, without its text, which may contain a password. */
+  note({ query, operationName, trusted }: RequestedDocument, prepared: PreparedDocument): void {
     if (trusted !== null || this.#options.trustedOnly !== 'log') return;
-    const document = hashOf(query);
-    if (this.#logged.has(document)) return;
-    this.#logged.set(document, true);
-    const name = operationName?.slice(0, 100) ?? null;
-    this.#options.log.warn({ document, operationName: name }, 'a document that is not trusted');
+    if (this.#logged.has(prepared)) return;
+    this.#logged.add(prepared);
+    const name = operationName?.slice(0, MAX_NAME_LENGTH) ?? null;
+    const line = { document: hashOf(query), operationName: name };
+    this.#options.log.warn(line, 'a document that is not trusted');
   }
 }
 

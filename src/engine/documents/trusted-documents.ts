@@ -1,14 +1,9 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../lib/clock.ts';
-import { isObject } from '../../lib/is-object.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { Log } from '../../lib/log.ts';
-import { readPlainFile } from '../../lib/read-plain-file.ts';
-import { reasonOf } from '../../lib/reason-of.ts';
 import type { Documents, PreparedDocument } from './documents.ts';
-import { documentId } from './params.ts';
-import { watchPath } from './watch-path.ts';
+import { manifestState, readManifest } from './manifest.ts';
 
 export interface TrustedDocumentsOptions {
   /** A manifest, or a folder of them. */
@@ -23,28 +18,17 @@ export interface TrustedDocument {
   readonly prepared: PreparedDocument;
 }
 
-/** Lists why manifests of trusted documents cannot be used, one reason for each faulty file. */
-export class ManifestError extends Error {
-  override readonly name = 'ManifestError';
-  readonly reasons: readonly string[];
-
-  constructor(reasons: readonly string[]) {
-    super(reasons.join('; '));
-    this.reasons = reasons;
-  }
-}
-
-// A larger file was configured by mistake: this is far above the documents of any team.
-const MAX_BYTES = 64 * 1024 * 1024;
+const LOOK_MS = 1_000;
 
 /** The documents that a team has published, read again whenever their manifest changes. */
 export class TrustedDocuments {
   readonly #options: TrustedDocumentsOptions;
   #byId: ReadonlyMap<string, TrustedDocument> = new Map();
   #byText: ReadonlyMap<string, TrustedDocument> = new Map();
-  #loading: Promise<void> = Promise.resolve();
+  #state = '';
   #isUnreadable = false;
-  #stopWatching = () => {};
+  #isClosed = false;
+  #cancel = () => {};
 
   private constructor(options: TrustedDocumentsOptions) {
     this.#options = options;
@@ -53,16 +37,10 @@ export class TrustedDocuments {
   /** Throws a ManifestError where the manifest cannot be used at the start. */
   static async open(options: TrustedDocumentsOptions): Promise<TrustedDocuments> {
     const trusted = new TrustedDocuments(options);
-    const { path, clock } = options;
-    // Watching starts first, so that a change during the read is not missed.
-    trusted.#stopWatching = await watchPath({ path, clock, onChange: () => trusted.#reload() });
-    trusted.#loading = trusted.#load();
-    try {
-      await trusted.#loading;
-    } catch (error) {
-      trusted.close();
-      throw error;
-    }
+    // Taken first, so that a change during the read is not missed.
+    trusted.#state = await manifestState(options.path);
+    await trusted.#load();
+    trusted.#lookLater();
     return trusted;
   }
 
@@ -80,20 +58,29 @@ export class TrustedDocuments {
   }
 
   close(): void {
-    this.#stopWatching();
+    this.#isClosed = true;
+    this.#cancel();
   }
 
-  /** Reloads run one after the other, so that the last change wins. */
-  #reload(): void {
-    this.#loading = this.#loading
-      .catch(() => {})
-      .then(() => this.#load())
-      .catch((error: unknown) => {
+  /** The files are looked at, since some file systems, of networks and containers, emit no events. */
+  #lookLater(): void {
+    if (this.#isClosed) return;
+    const look = () => fireAndForget('trusted documents', this.#look());
+    this.#cancel = this.#options.clock.after(LOOK_MS, look);
+  }
+
+  async #look(): Promise<void> {
+    const state = await manifestState(this.#options.path);
+    if (state !== this.#state) {
+      this.#state = state;
+      await this.#load().catch((error: unknown) => {
         // Clients continue with the documents published before: a typo must not refuse all of them.
         this.#isUnreadable = true;
         const message = 'the manifest of trusted documents cannot be read; the former one counts';
         this.#options.log.warn({ err: error }, message);
       });
+    }
+    this.#lookLater();
   }
 
   async #load(): Promise<void> {
@@ -125,41 +112,5 @@ export class TrustedDocuments {
     }
     for (const { executor } of prepared.operations.values()) executor.compile();
     return { text, prepared };
-  }
-}
-
-/** Reads the documents of a manifest, or of all `*.json` files of a folder, by their ids. */
-export async function readManifest(path: string): Promise<Map<string, string>> {
-  const documents = new Map<string, string>();
-  const reasons: string[] = [];
-  const files = await filesOf(path).catch((error: unknown) => {
-    throw new ManifestError([`${path}: ${reasonOf(error)}`]);
-  });
-  for (const file of files) {
-    try {
-      addDocuments(documents, JSON.parse(await readPlainFile(file, MAX_BYTES)));
-    } catch (error) {
-      reasons.push(`${file}: ${reasonOf(error)}`);
-    }
-  }
-  if (reasons.length > 0) throw new ManifestError(reasons);
-  return documents;
-}
-
-async function filesOf(path: string): Promise<string[]> {
-  if (!(await stat(path)).isDirectory()) return [path];
-  const names = (await readdir(path)).filter((name) => name.endsWith('.json'));
-  return names.sort().map((name) => join(path, name));
-}
-
-/** A manifest is `{ id: text }`, as Relay's compiler and GraphQL Code Generator write it. */
-function addDocuments(documents: Map<string, string>, manifest: unknown): void {
-  if (!isObject(manifest)) throw new Error('it is no object');
-  for (const [given, text] of Object.entries(manifest)) {
-    const id = documentId(given);
-    if (typeof text !== 'string') throw new Error(`${given} is no text`);
-    const known = documents.get(id) ?? text;
-    if (known !== text) throw new Error(`the id ${given} has two different documents`);
-    documents.set(id, text);
   }
 }

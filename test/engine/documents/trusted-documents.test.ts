@@ -1,0 +1,49 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buildSchema } from 'graphql';
+import { expect, test } from 'vitest';
+import { Documents } from '../../../src/engine/documents/documents.ts';
+import { TrustedDocuments } from '../../../src/engine/documents/trusted-documents.ts';
+import { createExecutors } from '../../../src/engine/execution/compiling-executor.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ownFolder } from '../../support/own-folder.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+const schema = buildSchema('type Query { field: Int }');
+const folder = ownFolder();
+
+test('a folder is looked at each second: a file that is new, edited in place or removed counts', async () => {
+  const clock = createScriptedClock();
+  const documents = new Documents({
+    schema,
+    limits: { maxTokens: 100, maxDepth: 10, maxAliases: 10, maxDirectives: 10 },
+    introspection: true,
+    executors: createExecutors(schema),
+  });
+  const log = { info() {}, warn() {} };
+  const trusted = await TrustedDocuments.open({ path: folder.path, documents, clock, log });
+  const manifest = join(folder.path, 'a.json');
+  const text = '{ field }';
+
+  /** Whether the ids become known within two seconds. */
+  const knows = async (...ids: string[]) => {
+    const untilMs = clock.now() + 2_000;
+    // A file that is being written may be seen in two states.
+    await eventually(async () => {
+      await clock.advance(20);
+      return ['one', 'two'].every((id) => (trusted.byId(id) !== undefined) === ids.includes(id));
+    });
+    expect(clock.now()).toBeLessThan(untilMs);
+  };
+
+  await writeFile(manifest, JSON.stringify({ one: text }));
+  await knows('one');
+  await writeFile(manifest, JSON.stringify({ one: text, two: '{ field field }' }));
+  await knows('one', 'two');
+  expect(trusted.byText(text)).toBe(trusted.byId('one'));
+  await rm(manifest);
+  await knows();
+  await eventually(() => clock.pending === 1);
+  trusted.close();
+  expect(clock.pending).toBe(0);
+});
