@@ -27,8 +27,8 @@ import type { Meter } from '../operation/meter.ts';
 import { located, requestError, tooComplex } from '../operation/request-error.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
+import { ExactNumbersRule } from './exact-numbers-rule.ts';
 import { executionArgs } from './execution-args.ts';
-import { inexactNumberError } from './inexact-numbers.ts';
 import { factsOf, type OperationFacts } from './operation-facts.ts';
 import { freeTokens, parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
@@ -129,6 +129,7 @@ export class Documents {
     this.executors = options.executors;
     this.#rules = [
       ...specifiedRules.filter((rule) => !ANSWERED_IN_ONE_PIECE.has(rule)),
+      ExactNumbersRule,
       ...(options.introspection ? [] : [NoSchemaIntrospectionCustomRule]),
     ];
     this.#prepared = new LRUCache({
@@ -189,12 +190,8 @@ export class Documents {
     const { schema, limits } = this.#options;
     const tooLarge = limitErrors(document, limits, schema);
     if (tooLarge.length > 0) return tooLarge;
-    // Each of thousands of unknown fields would cost more than a known one, to find all else that is wrong.
-    const unknown = this.#validate(document, [FieldsOnCorrectTypeRule]);
-    const invalid = unknown.length > MAX_ERRORS ? unknown : this.#validate(document, this.#rules);
-    if (invalid.length > 0) return published(invalid, document);
-    const inexact = inexactNumberError(schema, document);
-    return inexact === null ? [] : [inexact];
+    const invalid = this.#validate(document, this.#rules);
+    return invalid.length > 0 ? published(invalid, document) : [];
   }
 
   /** Returns one more than the most errors where there are as many: the last says so. */
@@ -241,7 +238,9 @@ function published(invalid: readonly GraphQLError[], document: DocumentNode): Gr
     return [requestError('QUERY_TOO_COMPLEX', message)];
   }
   const literals = literalsOf(document);
-  return found.map((error) =>
-    located(requestError('GRAPHQL_VALIDATION_FAILED', redactTexts(error.message, literals)), error),
-  );
+  return found.map((error) => {
+    const hasCode = error.extensions.code !== undefined;
+    const message = redactTexts(error.message, literals);
+    return located(hasCode ? error : requestError('GRAPHQL_VALIDATION_FAILED', message), error);
+  });
 }

@@ -1,0 +1,34 @@
+import {
+  type ASTVisitFn,
+  type FloatValueNode,
+  GraphQLError,
+  GraphQLID,
+  getNamedType,
+  type IntValueNode,
+  type ValidationContext,
+} from 'graphql';
+import { INEXACT, isExactNumber } from '../../lib/exact-json.ts';
+import { requestError } from '../operation/request-error.ts';
+import { argumentAround } from './argument-names.ts';
+
+/** A validation rule: a double can represent each number of a document exactly. */
+export function ExactNumbersRule(context: ValidationContext) {
+  const check: ASTVisitFn<IntValueNode | FloatValueNode> = (
+    node,
+    _key,
+    parent,
+    _path,
+    ancestors,
+  ) => {
+    // An ID is carried as text.
+    if (getNamedType(context.getInputType()) === GraphQLID || isExactNumber(node.value)) return;
+    const argument = argumentAround([...ancestors, parent]);
+    const { message, extensions } = requestError(
+      'BAD_USER_INPUT',
+      `There is ${INEXACT.description}.`,
+      argument === '' ? {} : { argument },
+    );
+    context.reportError(new GraphQLError(message, { nodes: node, extensions }));
+  };
+  return { IntValue: check, FloatValue: check };
+}
