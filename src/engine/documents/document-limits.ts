@@ -5,15 +5,11 @@ import {
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
-  type SelectionNode,
   type SelectionSetNode,
-  type ValueNode,
 } from 'graphql';
 import { traitOf } from '../../lib/field-traits.ts';
-import { memo } from '../../lib/memo.ts';
-import { located, requestError, tooComplex } from '../operation/request-error.ts';
-import { redactTexts } from './redact-literals.ts';
-import { type Fragments, fragmentsOf, responseKey } from './selections.ts';
+import { located, tooComplex } from '../operation/request-error.ts';
+import { type Fragments, fragmentsOf } from './selections.ts';
 
 export interface DocumentLimits {
   readonly maxTokens: number;
@@ -22,16 +18,12 @@ export interface DocumentLimits {
   readonly maxDirectives: number;
 }
 
-// These bound the cost of the checks themselves; documents that people write stay far below.
-const MAX_OPERATIONS = 50;
 const MAX_VARIABLES = 100;
-// Validation follows each spread and each use of a variable up to three times, and gives up after 50,000 steps.
-const MAX_SELECTIONS = 15_000;
-const MAX_REPEATED_PAIRS = 10_000;
-
 const MAX_MUTATION_FIELDS = 5;
+// It bounds the checks of all operations together: a few fragments that spread each other unfold to millions.
+const MAX_SELECTIONS = 10_000;
 
-/** Checks a document with its fragments unfolded, before validation, which a hostile one can make expensive. */
+/** Checks the operations of a document with their fragments unfolded. Each limit is reported once. */
 export function limitErrors(
   document: DocumentNode,
   limits: DocumentLimits,
@@ -40,32 +32,17 @@ export function limitErrors(
   const operations = document.definitions.filter(
     (definition) => definition.kind === Kind.OPERATION_DEFINITION,
   );
-  if (operations.length > MAX_OPERATIONS) {
-    return [tooComplex('operations', operations.length, MAX_OPERATIONS)];
-  }
   const fragments = fragmentsOf(document);
-  const size = new UnfoldedSize(fragments);
   const errors = new Map<string, GraphQLError>();
-  // Validation walks fragments as well, even where no operation uses them.
-  for (const definition of [...operations, ...fragments.values()]) {
-    const isOperation = definition.kind === Kind.OPERATION_DEFINITION;
-    if (!isOperation && size.has(definition.name.value)) continue;
-    size.measure(definition.selectionSet);
-    // Validation reports cycles too, but its other rules must not run on such fragments.
-    if (size.cycle !== null) return [cyclic(size.cycle)];
-    for (const [limit, value, maximum] of isOperation
-      ? measured(definition, size, limits, schema)
-      : []) {
+  let selections = 0;
+  for (const operation of operations) {
+    const size = new UnfoldedSize(operation, fragments, selections);
+    selections = size.selections;
+    for (const [limit, value, maximum] of measured(operation, size, limits, schema)) {
       if (value <= maximum || errors.has(limit)) continue;
       const error = tooComplex(limit, value, maximum);
-      errors.set(limit, operations.length > 1 ? located(error, { nodes: [definition] }) : error);
+      errors.set(limit, operations.length > 1 ? located(error, { nodes: [operation] }) : error);
     }
-  }
-  const { selections, repeatedPairs } = size;
-  if (selections > MAX_SELECTIONS) {
-    errors.set('selections', tooComplex('selections', selections, MAX_SELECTIONS));
-  } else if (repeatedPairs > MAX_REPEATED_PAIRS) {
-    errors.set('', tooComplex('repeated fields', repeatedPairs, MAX_REPEATED_PAIRS));
   }
   return [...errors.values()];
 }
@@ -74,7 +51,7 @@ type Measured = readonly [limit: Parameters<typeof tooComplex>[0], value: number
 
 function measured(
   operation: OperationDefinitionNode,
-  { depth, aliases, directives, rootFields }: UnfoldedSize,
+  { depth, aliases, directives, rootFields, selections }: UnfoldedSize,
   limits: DocumentLimits,
   schema: GraphQLSchema,
 ): readonly Measured[] {
@@ -85,6 +62,7 @@ function measured(
     ['MAX_DEPTH', depth, limits.maxDepth],
     ['MAX_ALIASES', aliases, limits.maxAliases],
     ['MAX_DIRECTIVES', directives + own.length + ofVariables.length, limits.maxDirectives],
+    ['selections', selections, MAX_SELECTIONS],
     ...(operation.operation === 'mutation' ? mutationFields(rootFields, schema) : []),
   ];
 }
@@ -104,116 +82,47 @@ function mutationFields(
   ];
 }
 
-/** A name may be as long as the body. */
-function cyclic(fragment: string): GraphQLError {
-  const message = redactTexts(`Fragment "${fragment}" leads back to itself.`, []);
-  return requestError('GRAPHQL_VALIDATION_FAILED', message);
-}
-
-interface Place {
-  times: number;
-  inner: Places | null;
-}
-
-/** The selections at one place of the answer, by response keys. All fragment spreads are under '...'. */
-type Places = Map<string, Place>;
-
-/** Measures selections with their fragments unfolded, one definition after the other. It stops at the most selections. */
+/** The size of an operation with its fragments unfolded. */
 class UnfoldedSize {
-  /** The size of the last definition. */
   depth = 0;
   aliases = 0;
   directives = 0;
-  rootFields = new Map<string, number>();
-  /** The selections and the uses of variables of all definitions. */
-  selections = 0;
-  /** The pairs of selections at one place, which validation compares: a field repeated a thousand times has half a million. */
-  repeatedPairs = 0;
-  /** A fragment that spreads itself. */
-  cycle: string | null = null;
+  readonly rootFields = new Map<string, number>();
+  /** The selections of this operation and of those before it; counting stops at the limit. */
+  selections: number;
   readonly #fragments: Fragments;
+  /** The fragments around a selection: validation reports one that leads back to itself. */
   readonly #open = new Set<string>();
-  readonly #seen = new Set<string>();
-  /** The uses of variables, which are counted again with each spread of a fragment. */
-  readonly #variables = new Map<SelectionNode, number>();
 
-  constructor(fragments: Fragments) {
+  constructor(operation: OperationDefinitionNode, fragments: Fragments, selectionsBefore: number) {
     this.#fragments = fragments;
+    this.selections = selectionsBefore;
+    this.#add(operation.selectionSet, 1);
   }
 
-  /** Whether a fragment was part of a definition measured before. */
-  has(fragment: string): boolean {
-    return this.#seen.has(fragment);
-  }
-
-  measure(selectionSet: SelectionSetNode): void {
-    this.depth = 0;
-    this.aliases = 0;
-    this.directives = 0;
-    this.rootFields = new Map();
-    this.#add(selectionSet, 1, new Map());
-  }
-
-  #add({ selections }: SelectionSetNode, depth: number, places: Places): void {
+  #add({ selections }: SelectionSetNode, depth: number): void {
     for (const selection of selections) {
-      if (this.selections > MAX_SELECTIONS || this.cycle !== null) return;
-      this.selections += 1 + memo(this.#variables, selection, variablesOf);
+      if (this.selections > MAX_SELECTIONS) return;
+      this.selections += 1;
       this.directives += selection.directives?.length ?? 0;
-      if (selection.kind === Kind.FIELD) this.#addField(selection, depth, places);
-      else if (selection.kind === Kind.INLINE_FRAGMENT)
-        this.#add(selection.selectionSet, depth, places);
-      else this.#addSpread(selection.name.value, depth, places);
+      if (selection.kind === Kind.FIELD) this.#addField(selection, depth);
+      else if (selection.kind === Kind.INLINE_FRAGMENT) this.#add(selection.selectionSet, depth);
+      else this.#addSpread(selection.name.value, depth);
     }
   }
 
-  #addField(field: FieldNode, depth: number, places: Places): void {
-    const { alias, name, selectionSet } = field;
+  #addField({ alias, name, selectionSet }: FieldNode, depth: number): void {
     this.depth = Math.max(this.depth, depth);
     this.aliases += alias ? 1 : 0;
     if (depth === 1) this.rootFields.set(name.value, (this.rootFields.get(name.value) ?? 0) + 1);
-    const place = this.#placed(responseKey(field), places);
-    if (!selectionSet) return;
-    place.inner ??= new Map();
-    this.#add(selectionSet, depth + 1, place.inner);
+    if (selectionSet) this.#add(selectionSet, depth + 1);
   }
 
-  #addSpread(name: string, depth: number, places: Places): void {
-    // Validation compares fragments pairwise like fields, even where they have none in common.
-    this.#placed('...', places);
+  #addSpread(name: string, depth: number): void {
     const fragment = this.#fragments.get(name);
-    if (!fragment) return;
-    if (this.#open.has(name)) {
-      this.cycle = name;
-      return;
-    }
+    if (!fragment || this.#open.has(name)) return;
     this.#open.add(name);
-    this.#seen.add(name);
-    this.#add(fragment.selectionSet, depth, places);
+    this.#add(fragment.selectionSet, depth);
     this.#open.delete(name);
   }
-
-  #placed(key: string, places: Places): Place {
-    const place = memo(places, key, (): Place => ({ times: 0, inner: null }));
-    this.repeatedPairs += place.times;
-    place.times += 1;
-    return place;
-  }
-}
-
-function variablesOf(selection: SelectionNode): number {
-  let count = 0;
-  const own = selection.kind === Kind.FIELD ? selection.arguments : [];
-  for (const { value } of own ?? []) count += variablesIn(value);
-  for (const directive of selection.directives ?? [])
-    for (const { value } of directive.arguments ?? []) count += variablesIn(value);
-  return count;
-}
-
-function variablesIn(value: ValueNode): number {
-  if (value.kind === Kind.VARIABLE) return 1;
-  let count = 0;
-  if (value.kind === Kind.LIST) for (const item of value.values) count += variablesIn(item);
-  if (value.kind === Kind.OBJECT)
-    for (const field of value.fields) count += variablesIn(field.value);
-  return count;
 }

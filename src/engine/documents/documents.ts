@@ -6,7 +6,6 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   type ExperimentalIncrementalExecutionResults,
-  FieldsOnCorrectTypeRule,
   type GraphQLError,
   type GraphQLSchema,
   Kind,

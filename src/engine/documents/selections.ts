@@ -18,7 +18,7 @@ import { memo } from '../../lib/memo.ts';
 import { both, type Condition, type Fixed } from './amount.ts';
 import type { ReadValue } from './document-values.ts';
 
-/** More than three times what a document may select: what is of an abstract type is followed for each of its possible types. */
+/** Five times what a document may select: the fields of an abstract type are followed for each of its possible types. */
 export const MAX_FOLLOWED = 50_000;
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;

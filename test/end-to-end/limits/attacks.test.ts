@@ -50,11 +50,6 @@ test.each<[string, string, Asked]>([
     },
   ],
   [
-    'fifty-one operations',
-    'operations',
-    { query: repeat(51, (at) => `query Q${at} { __typename }`), operationName: 'Q7' },
-  ],
-  [
     'variables of a thousand levels',
     'depth of variables',
     {
