@@ -1,15 +1,17 @@
 import {
+  type DefinitionNode,
   type DocumentNode,
+  type ExecutableDefinitionNode,
   type FieldNode,
   type GraphQLError,
   type GraphQLSchema,
   Kind,
-  type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
 import { traitOf } from '../../lib/field-traits.ts';
+import { memo } from '../../lib/memo.ts';
 import { located, tooComplex } from '../operation/request-error.ts';
-import { type Fragments, fragmentsOf } from './selections.ts';
+import { type Fragments, fragmentsOf, responseKey } from './selections.ts';
 
 export interface DocumentLimits {
   readonly maxTokens: number;
@@ -20,28 +22,30 @@ export interface DocumentLimits {
 
 const MAX_VARIABLES = 100;
 const MAX_MUTATION_FIELDS = 5;
-// It bounds the checks of all operations together: a few fragments that spread each other unfold to millions.
+// These bound the checks themselves: a few fragments that spread each other unfold to millions of selections.
 const MAX_SELECTIONS = 10_000;
+const MAX_REPEATED_PAIRS = 10_000;
 
-/** Checks the operations of a document with their fragments unfolded. Each limit is reported once. */
+/**
+ * Checks each operation with its fragments unfolded, and each fragment alone, since validation checks unused ones too.
+ * Each limit is reported once.
+ */
 export function limitErrors(
   document: DocumentNode,
   limits: DocumentLimits,
   schema: GraphQLSchema,
 ): readonly GraphQLError[] {
-  const operations = document.definitions.filter(
-    (definition) => definition.kind === Kind.OPERATION_DEFINITION,
-  );
+  const { definitions } = document;
   const fragments = fragmentsOf(document);
   const errors = new Map<string, GraphQLError>();
-  let selections = 0;
-  for (const operation of operations) {
-    const size = new UnfoldedSize(operation, fragments, selections);
-    selections = size.selections;
-    for (const [limit, value, maximum] of measured(operation, size, limits, schema)) {
+  const totals: Totals = { selections: 0, repeatedPairs: 0 };
+  for (const node of definitions) {
+    if (!isExecutable(node)) continue;
+    const size = new UnfoldedSize(node, fragments, totals);
+    for (const [limit, value, maximum] of measured(node, size, limits, schema)) {
       if (value <= maximum || errors.has(limit)) continue;
       const error = tooComplex(limit, value, maximum);
-      errors.set(limit, operations.length > 1 ? located(error, { nodes: [operation] }) : error);
+      errors.set(limit, definitions.length > 1 ? located(error, { nodes: [node] }) : error);
     }
   }
   return [...errors.values()];
@@ -49,21 +53,27 @@ export function limitErrors(
 
 type Measured = readonly [limit: Parameters<typeof tooComplex>[0], value: number, maximum: number];
 
+function isExecutable(node: DefinitionNode): node is ExecutableDefinitionNode {
+  return node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION;
+}
+
 function measured(
-  operation: OperationDefinitionNode,
-  { depth, aliases, directives, rootFields, selections }: UnfoldedSize,
+  node: ExecutableDefinitionNode,
+  { depth, aliases, directives, rootFields, totals }: UnfoldedSize,
   limits: DocumentLimits,
   schema: GraphQLSchema,
 ): readonly Measured[] {
-  const { directives: own = [], variableDefinitions: variables = [] } = operation;
+  const { directives: own = [], variableDefinitions: variables = [] } = node;
+  const isMutation = 'operation' in node && node.operation === 'mutation';
   const ofVariables = variables.flatMap(({ directives: each = [] }) => each);
   return [
     ['variables', variables.length, MAX_VARIABLES],
     ['MAX_DEPTH', depth, limits.maxDepth],
     ['MAX_ALIASES', aliases, limits.maxAliases],
     ['MAX_DIRECTIVES', directives + own.length + ofVariables.length, limits.maxDirectives],
-    ['selections', selections, MAX_SELECTIONS],
-    ...(operation.operation === 'mutation' ? mutationFields(rootFields, schema) : []),
+    ['selections', totals.selections, MAX_SELECTIONS],
+    ['repeated fields', totals.repeatedPairs, MAX_REPEATED_PAIRS],
+    ...(isMutation ? mutationFields(rootFields, schema) : []),
   ];
 }
 
@@ -82,47 +92,74 @@ function mutationFields(
   ];
 }
 
-/** The size of an operation with its fragments unfolded. */
+/** The counts of a definition and of those before it. */
+interface Totals {
+  /** Counting stops at the limit. */
+  selections: number;
+  /** The pairs of selections at one place of the answer, each of which validation compares. */
+  repeatedPairs: number;
+}
+
+interface Place {
+  times: number;
+  readonly inner: Places;
+}
+
+/** The selections at one place of the answer, by response keys. All fragment spreads are under '...'. */
+type Places = Map<string, Place>;
+
+/** The size of an operation or a fragment, with the fragments in it unfolded. */
 class UnfoldedSize {
   depth = 0;
   aliases = 0;
   directives = 0;
   readonly rootFields = new Map<string, number>();
-  /** The selections of this operation and of those before it; counting stops at the limit. */
-  selections: number;
+  readonly totals: Totals;
   readonly #fragments: Fragments;
   /** The fragments around a selection: validation reports one that leads back to itself. */
   readonly #open = new Set<string>();
 
-  constructor(operation: OperationDefinitionNode, fragments: Fragments, selectionsBefore: number) {
+  constructor(node: ExecutableDefinitionNode, fragments: Fragments, totals: Totals) {
     this.#fragments = fragments;
-    this.selections = selectionsBefore;
-    this.#add(operation.selectionSet, 1);
+    this.totals = totals;
+    this.#add(node.selectionSet, 1, new Map());
   }
 
-  #add({ selections }: SelectionSetNode, depth: number): void {
+  #add({ selections }: SelectionSetNode, depth: number, places: Places): void {
     for (const selection of selections) {
-      if (this.selections > MAX_SELECTIONS) return;
-      this.selections += 1;
+      if (this.totals.selections > MAX_SELECTIONS) return;
+      this.totals.selections += 1;
       this.directives += selection.directives?.length ?? 0;
-      if (selection.kind === Kind.FIELD) this.#addField(selection, depth);
-      else if (selection.kind === Kind.INLINE_FRAGMENT) this.#add(selection.selectionSet, depth);
-      else this.#addSpread(selection.name.value, depth);
+      if (selection.kind === Kind.FIELD) this.#addField(selection, depth, places);
+      else if (selection.kind === Kind.INLINE_FRAGMENT)
+        this.#add(selection.selectionSet, depth, places);
+      else this.#addSpread(selection.name.value, depth, places);
     }
   }
 
-  #addField({ alias, name, selectionSet }: FieldNode, depth: number): void {
+  #addField(field: FieldNode, depth: number, places: Places): void {
+    const { alias, name, selectionSet } = field;
     this.depth = Math.max(this.depth, depth);
     this.aliases += alias ? 1 : 0;
     if (depth === 1) this.rootFields.set(name.value, (this.rootFields.get(name.value) ?? 0) + 1);
-    if (selectionSet) this.#add(selectionSet, depth + 1);
+    const { inner } = this.#placed(responseKey(field), places);
+    if (selectionSet) this.#add(selectionSet, depth + 1, inner);
   }
 
-  #addSpread(name: string, depth: number): void {
+  #addSpread(name: string, depth: number, places: Places): void {
+    // Validation compares fragments pairwise like fields.
+    this.#placed('...', places);
     const fragment = this.#fragments.get(name);
     if (!fragment || this.#open.has(name)) return;
     this.#open.add(name);
-    this.#add(fragment.selectionSet, depth);
+    this.#add(fragment.selectionSet, depth, places);
     this.#open.delete(name);
+  }
+
+  #placed(key: string, places: Places): Place {
+    const place = memo(places, key, (): Place => ({ times: 0, inner: new Map() }));
+    this.totals.repeatedPairs += place.times;
+    place.times += 1;
+    return place;
   }
 }

@@ -48,6 +48,7 @@ export const FIXED_LIMITS = [
   'mutation fields',
   'variables',
   'selections',
+  'repeated fields',
   'nesting',
   'depth of variables',
   'keys of variables',

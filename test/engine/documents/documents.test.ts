@@ -293,13 +293,31 @@ test('a cycle of two hundred fragments is refused before it is unfolded', () => 
     200,
     (at) => `fragment F${at} on Query { ...F${(at + 1) % 200} ...F${(at + 7) % 200} }`,
   );
-  expect(refusals(`{ ...F0 } ${fragments}`)).toEqual([['selections', 10_001]]);
+  expect(refusals(`{ ...F0 } ${fragments}`)).toContainEqual(['selections', 10_001]);
 });
 
 test('a document has ten thousand selections at most', () => {
   const fields = (count: number) => `{ ${repeat(count, (at) => `f${at}`)} }`;
   expect(refusals(fields(10_000))).toEqual([]);
   expect(refusals(fields(10_001))).toEqual([['selections', 10_001]]);
+});
+
+test('fields that meet at one place of the answer are counted, in fragments too', () => {
+  const times = 142;
+  const pairs = (times * (times - 1)) / 2;
+  expect(refusals(`{ ${repeat(times - 1, () => 'id')} }`)).toEqual([]);
+  expect(refusals(`{ ${repeat(times, () => 'id')} }`)).toEqual([['repeated fields', pairs]]);
+  // The same once more inside of each of them.
+  expect(refusals(`{ ${repeat(times, () => 'node { id }')} }`)).toEqual([
+    ['repeated fields', pairs * 2],
+  ]);
+  expect(refusals(`{ ${repeat(times, () => '... { id }')} }`)).toEqual([
+    ['repeated fields', pairs],
+  ]);
+  const inFragments = `{ ${repeat(times, (at) => `...F${at}`)} } ${repeat(times, (at) => `fragment F${at} on Query { id }`)}`;
+  expect(refusals(inFragments)).toEqual([['repeated fields', pairs * 2]]);
+  const unused = `{ id } fragment F on Query { ${repeat(times, () => 'id')} }`;
+  expect(refusals(unused)).toEqual([['repeated fields', pairs]]);
 });
 
 describe('`@defer` and `@stream`', () => {

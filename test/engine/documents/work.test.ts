@@ -34,6 +34,12 @@ const withVariables = (definitions: string, selections = '__typename') =>
 const WRITERS: Readonly<Record<string, Write>> = {
   fields: (n) => inQuery(times(n, (at) => `f${at}`)),
   'fields, one again and again': (n) => inQuery(times(n, () => '__typename')),
+  'objects, one again and again': (n) => inQuery(times(n, () => 'session { login }')),
+  'objects, one again and again in an unused fragment': (n) =>
+    `${inQuery('__typename')} ${fragment(
+      'F',
+      times(n, () => 'session { login }'),
+    )}`,
   'fields, nested': (n) => inQuery(nested(n, 'positions { instrument {', 'id', '} }')),
   'fields of an operation each': plainOperations,
   'fields of a subscription': (n) => `subscription Q { ${times(n, (at) => `f${at}`)} }`,
