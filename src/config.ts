@@ -1,11 +1,5 @@
 import { contradictions } from './config/contradictions.ts';
-import {
-  fileVariable,
-  type GivenValue,
-  givenValue,
-  mayBeFile,
-  type Variables,
-} from './config/given-value.ts';
+import { fileVariable, givenValue, mayBeFile, type Variables } from './config/given-value.ts';
 import type { Setting } from './config/kinds.ts';
 import { camelCase, SETTINGS, type SettingName, type Values } from './config/settings.ts';
 import { warnOfUnknownNames } from './config/unknown-names.ts';
@@ -67,18 +61,18 @@ export function parseEnvironment(environment: Environment) {
   };
 }
 
-/** The value, or a text that says what is wrong with what is given. */
-function readSetting(name: string, row: Setting<unknown>, environment: Environment) {
-  const given = givenValue(name, row.kind, environment);
+/** The value, or a text that says why the given one is wrong. */
+function readSetting(
+  name: string,
+  { kind, default: byDefault }: Setting<unknown>,
+  environment: Environment,
+) {
+  const given = givenValue(name, kind, environment);
+  if (given === null) return { value: byDefault };
   if (typeof given === 'string') return { problem: given };
-  const value = given === null ? row.default : row.kind.parse(given.text);
-  return given !== null && value === null ? { problem: describe(given, row) } : { value };
-}
-
-function describe({ label, text, isFile }: GivenValue, { kind }: Setting<unknown>): string {
-  const details = kind.problems?.(text) ?? [];
-  const detail = details.length > 0 ? ` (${details.join(', ')})` : '';
-  return `${label}: must ${isFile ? 'hold' : 'be'} ${kind.allowed}${detail}`;
+  const value = kind.parse(given.text);
+  if (value !== null) return { value };
+  return { problem: `${given.label}: must ${given.isFile ? 'hold' : 'be'} ${kind.allowed}` };
 }
 
 function warnOfTrust({ trustedProxies }: Values): readonly string[] {

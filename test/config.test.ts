@@ -213,19 +213,23 @@ describe('fixed headers', () => {
   });
 
   test.each([
-    ['not JSON', 'canary', 'header names'],
-    ['no object', '["canary"]', 'header names'],
-    ['null', 'null', 'header names'],
-    ['an illegal name', '{"x key":"canary"}', 'legal header names'],
-    ['an empty name', '{"":"canary"}', 'legal header names'],
-    ['a value that is no text', '{"x-key":{"canary":1}}', 'x-key'],
-    ['a line end in a value', '{"x-key":"canary\\r\\nx-other: 1"}', 'x-key'],
-    ['a name twice', '{"x-key":"canary","X-Key":"canary"}', 'x-key is there twice'],
-    ["the user's token replaced", '{"Authorization":"Bearer canary"}', 'authorization is set by'],
-    ['the framing of the call', '{"Content-Length":"1canary"}', 'content-length is set by'],
-  ])('are refused: %s', (_, value, words) => {
+    ['not JSON', 'canary'],
+    ['no object', '["canary"]'],
+    ['null', 'null'],
+    ['an illegal name', '{"x key":"canary"}'],
+    ['an empty name', '{"":"canary"}'],
+    ['a value that is no text', '{"x-key":{"canary":1}}'],
+    ['a line end in a value', '{"x-key":"canary\\r\\nx-other: 1"}'],
+    ['a name twice', '{"x-key":"canary","X-Key":"canary"}'],
+    ["the user's token replaced", '{"Authorization":"Bearer canary"}'],
+    ['the framing of the call', '{"Content-Length":"1canary"}'],
+  ])('are refused: %s', (_, value) => {
     const problems = problemsOf({ GATEWAY_HEADERS: value });
-    expect(problems).toEqual([expect.stringContaining(words)]);
+    expect(problems).toEqual([
+      expect.stringMatching(
+        /^GATEWAY_HEADERS \(value not shown\): must be a JSON object of header/,
+      ),
+    ]);
     expect(problems[0]).not.toContain('canary');
   });
 

@@ -1,3 +1,4 @@
+import { isObject } from '../lib/is-object.ts';
 import { type Kind, listOf, secret } from './kinds.ts';
 
 const NAME = /^[!#$%&'*+\-.^_`|~\da-z]+$/i;
@@ -37,36 +38,27 @@ export const forwardedHeaders: Kind<readonly string[]> = {
   allowed: `at most ${MAX_FORWARDED} names of headers that no call has of itself, like x-tenant, x-brand`,
 };
 
-/** Problems name the header and never its value: the values are secrets. */
+/** One name in two spellings would be two headers on the wire. */
 export const fixedHeaders = secret<Readonly<Record<string, string>>>({
   parse(text) {
-    const { headers, problems } = readHeaders(text);
-    return problems.length === 0 ? Object.fromEntries(headers) : null;
+    const headers = Object.entries(parseObject(text) ?? { '': null }).map(
+      ([name, value]) => [name.toLowerCase(), value] as const,
+    );
+    const isFit = headers.every(([name, value]) => isHeader(name, value) && !RESERVED.has(name));
+    const isDistinct = new Set(headers.map(([name]) => name)).size === headers.length;
+    return isFit && isDistinct ? (Object.fromEntries(headers) as Record<string, string>) : null;
   },
-  allowed: 'a JSON object of header names and texts',
-  problems: (text) => readHeaders(text).problems,
+  allowed: `a JSON object of header names and texts, each name once and none of ${[...RESERVED].join(', ')}`,
 });
 
-function readHeaders(text: string) {
-  const headers = new Map<string, string>();
-  const problems: string[] = [];
-  for (const [name, content] of Object.entries(parseObject(text) ?? { '': null })) {
-    const key = name.toLowerCase();
-    if (!NAME.test(key)) problems.push('not an object of legal header names');
-    else if (RESERVED.has(key)) problems.push(`${key} is set by the program itself`);
-    else if (headers.has(key)) problems.push(`${key} is there twice`);
-    else if (typeof content !== 'string' || !VALUE.test(content)) {
-      problems.push(`${key} is not a legal text`);
-    }
-    headers.set(key, String(content));
-  }
-  return { headers, problems };
+function isHeader(name: string, value: unknown): boolean {
+  return NAME.test(name) && typeof value === 'string' && VALUE.test(value);
 }
 
 function parseObject(value: string): object | null {
   try {
     const parsed: unknown = JSON.parse(value);
-    return typeof parsed === 'object' && !Array.isArray(parsed) ? parsed : null;
+    return isObject(parsed) ? parsed : null;
   } catch {
     return null;
   }

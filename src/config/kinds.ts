@@ -6,8 +6,6 @@ export interface Kind<T> {
   /** Null where the text is not valid. */
   parse(text: string): T | null;
   readonly allowed: string;
-  /** Says why a text is not valid, where `allowed` alone does not. */
-  problems?(text: string): readonly string[];
   /** Never shown; may be kept in the file that NAME_FILE names. */
   readonly isSecret?: boolean;
   /** Shown without its password; may be kept in such a file too. */
@@ -96,10 +94,8 @@ export const host = textWhere(
   'an IP address or a host name',
 );
 
-export const webUrl = textWhere((value) => isWebUrl(parseUrl(value)), 'an http or https address');
-
 /** `fetch` takes no user and password from an address. */
-export const fetchedUrl = textWhere((value) => {
+export const webUrl = textWhere((value) => {
   const url = parseUrl(value);
   return isWebUrl(url) && url?.username === '' && url.password === '';
 }, 'an http or https address, without user and password');
