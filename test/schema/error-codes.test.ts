@@ -4,9 +4,9 @@ import { describe as describeError, publicExtensions } from '../../src/schema/pu
 
 const extensionsOf = (error: unknown) => publicExtensions(describeError(error));
 
-describe('what a client learns of an error', () => {
+describe('an error as clients see it', () => {
   test.each([new Error('table users is locked'), new TypeError('x'), 'a text', null, { code: 1 }])(
-    'that nobody expected is that there was one: %s',
+    'is INTERNAL and says nothing of its cause where it was not expected: %s',
     (error) => {
       expect(describeError(error)).toEqual({
         code: 'INTERNAL',
@@ -15,7 +15,7 @@ describe('what a client learns of an error', () => {
     },
   );
 
-  test('is the beginning of a long text, without the part of an address at its end', () => {
+  test('has at most 2,000 characters of the gateway’s message, without the part of an address at the end', () => {
     const message = `${'word '.repeat(399)} jane@example.com ${'more '.repeat(100_000)}`;
     const refusal = { error: null, message, email: null, ok: null, details: null };
     const error = new GatewayError('refused', 'getSession', 'status 423', { refusal });
@@ -26,7 +26,7 @@ describe('what a client learns of an error', () => {
     expect(gatewayError.message).not.toContain('jane');
   });
 
-  test('of a path is the input, the token, the session or the setting that the value came from', () => {
+  test('of an unsafe path names the source of its value: the input, the token, the session or the setting', () => {
     const of = (...args: ConstructorParameters<typeof UnsafePathError>) =>
       extensionsOf(new UnsafePathError(...args));
     expect(of('alertId', { argument: 'input.alertId' })).toMatchObject({

@@ -15,7 +15,7 @@ const PERSONAL_BELOW_EVENTS = [
   'Session.positions',
 ];
 
-// Everything beside the catalog is the viewer's: the fields of the reads, and these.
+// All but the catalog is the viewer's: the fields of the reads, and these.
 const PERSONAL_ROOTS = [
   ...READ_NAMES.map((name) => OPERATION_CASES[name].field).filter((field) => field !== 'catalog'),
   ...['order', 'orders', 'placedOrder', 'position', 'positionTotals'],
@@ -62,7 +62,7 @@ test('each field of a live event is marked as the account’s, or known as the v
   expect(marks).toEqual(new Set(['account', 'group']));
 });
 
-test('a mark that is not known is none', () => {
+test('an unknown mark counts as no mark', () => {
   expect(sharingOf({ extensions: {} })).toBeNull();
   expect(sharingOf({ extensions: { sharing: 'everybody' } })).toBeNull();
   expect(sharingOf({ extensions: { sharing: 'group' } })).toBe('group');

@@ -71,7 +71,7 @@ const JUDGED = OPERATION_NAMES.flatMap((operation) => {
   return [[operation, judge] as const];
 });
 
-describe('what errors.md says of a write holds', () => {
+describe('errors.md is right about writes', () => {
   test.each(JUDGED)('for each outcome of %s', (_operation, judge) => {
     for (const [what, certain, exchange] of ROWS) {
       const code = codeOf(() => judge(exchange));
@@ -79,7 +79,7 @@ describe('what errors.md says of a write holds', () => {
     }
   });
 
-  test('for what is refused before anything is sent', () => {
+  test('for a refusal before the write is sent', () => {
     for (const error of [
       new InputError('input', 'no'),
       new UnsafePathError('key', { argument: 'input.key' }),

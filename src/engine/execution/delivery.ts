@@ -70,7 +70,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   }
 
   woken(): void {
-    // Events published in the meantime are merged behind the one in progress.
+    // Events published in the meantime are merged, and sent after the one in progress.
     this.#isWoken = this.#isBusy;
     if (this.#isBusy || this.#isOver) return;
     if (!this.#reader.hasRoom(this.#flushed)) {

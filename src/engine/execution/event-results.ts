@@ -186,7 +186,7 @@ export class EventResults {
     const execute = () => {
       const own = { ...args, rootValue: event, contextValue: context };
       return chain(prepared.executor.execute(own, meter), (result) => {
-        // A client that folds the next event would never have what this one should have told.
+        // A client that folds the next event would never get the changes of this one.
         if (result.data == null) events.missed();
         return this.#written(result, live, context, meter);
       });

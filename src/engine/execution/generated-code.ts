@@ -276,7 +276,8 @@ class NotCompilableError extends Error {}
 function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Resolver | null {
   const { resolve } = field;
   if (!resolve) {
-    if (field.args.length > 0) throw new NotCompilableError('arguments that nobody reads');
+    if (field.args.length > 0)
+      throw new NotCompilableError('arguments without a resolver to read them');
     return null;
   }
   // The fourth parameter is GraphQLResolveInfo, which compiled code does not provide.

@@ -108,7 +108,7 @@ export class CachedResult implements ExecutionResult {
     return this.#sent;
   }
 
-  /** What is sent has extensions as well; nobody reads its data any more. */
+  /** The same result with extensions. Plugins have run by now, so it has no data to read. */
   withExtensions(extensions: Record<string, unknown>): CachedResult {
     if (this.#sent.bytes === null) return this;
     const end = Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`);

@@ -104,7 +104,7 @@ export class Run {
     return this.meter.isCostly || this.fields > COSTLY_FIELDS;
   }
 
-  /** Serializes early to relieve the garbage collector: the items from an index on, all complete. Returns the index behind them. */
+  /** Serializes complete items early to relieve the garbage collector, from an index on. Returns the index after them. */
   written(items: unknown[], from: number): number {
     if (!this.meter.writesEarly || from === items.length) return from;
     items.push(new WrittenItems(items.splice(from), this.meter.blocks));

@@ -91,7 +91,7 @@ export function meterFor(
   signal?: AbortSignal,
 ): Meter {
   const scheduler = new FairScheduler(sliceMs);
-  return new Meter({ maxFields, estimate, scheduler, client: 'somebody', signal });
+  return new Meter({ maxFields, estimate, scheduler, client: 'one', signal });
 }
 
 /** An answer in the slices of a scheduler that leaves no time to any but the first. */

@@ -5,14 +5,14 @@ import { schemaOf } from '../schema-of.ts';
 import { argsOf, ask, askValid, calm, executorOf, meterFor, shown } from './both-executors.ts';
 import { hostileSchema } from './hostile-schema.ts';
 
-describe('what a client writes', () => {
+describe('the text of a client', () => {
   test.each([
     '"); globalThis.wasRun = 1; ("',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: what would happen if it were one
     '${globalThis.wasRun = 1}',
     '\u2028globalThis.wasRun = 1\u2029',
     '*/ globalThis.wasRun = 1 /*',
-  ])('is a text to it, never a program: %j', async (text) => {
+  ])('is never run as code: %j', async (text) => {
     const must = JSON.stringify(text);
     const { found, isCompiled } = await askValid(
       `{ echo(must: ${must}, text: ${must}, ids: [${must}], filter: { text: ${must}, must: 1 }) }`,
@@ -23,7 +23,7 @@ describe('what a client writes', () => {
   });
 
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'run', 'NOT_WHOLE'])(
-    'may be called %s',
+    'may use the name %s',
     async (name) => {
       const { found, isCompiled } = await askValid(
         `query ${name}($${name}: ID!) {
@@ -40,7 +40,7 @@ describe('what a client writes', () => {
   );
 });
 
-test('the conditions of another operation of its document do not keep one from being compiled', async () => {
+test('conditions of another operation in the document do not prevent compiling', async () => {
   const { found, isCompiled } = await askValid(
     `query One($skip: Boolean!) { nodeMustRead { ...F @skip(if: $skip) text } }
     query Two { nodeMustRead { ...F id } }
@@ -71,7 +71,7 @@ test('the fields of a mutation run one after the other, however often it is sent
   }
 });
 
-test('a value that is rejected below a field of its own name is no field of the root', async () => {
+test('an error below the root is not taken for that of a root field of the same name', async () => {
   const schema = schemaOf('type Query { row: Row } type Row { row: String! }', {
     'Query.row': { resolve: () => ({}) },
     'Row.row': { resolve: () => Promise.reject(new Error('fails')) },
@@ -105,7 +105,7 @@ describe('a document', () => {
         shown(await executeRootSelectionSet(given)),
       );
     }
-    // The first sixteen have none to all of four of the fields, beside the root's own; each counts one more.
+    // The first sixteen combinations select each subset of four fields: two on average, and the root's own; each counts one more.
     expect(codeCache.calculatedSize).toBe(16 * 2 + 16 * 2);
   });
 });

@@ -32,7 +32,7 @@ const schema = new GraphQLSchema({
 });
 const limits = { maxTokens: 40_000, maxDepth: 100, maxAliases: 500, maxDirectives: 400 };
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer has whatever its random document asked for
+// biome-ignore lint/suspicious/noExplicitAny: the shape of an answer depends on its random document
 type Data = any;
 
 const OPTIONS = {
@@ -160,7 +160,7 @@ async function folded(format: PartsFormat, answer: OperationEvents) {
 
 type Path = readonly (string | number)[];
 
-/** The data at a path; what a list has beside it is left out. */
+/** The data at a path. The other items of its lists are left out. */
 function under([key, ...rest]: Path, data: Data): Data {
   if (key === undefined) return data;
   const inner = under(rest, data);
@@ -194,7 +194,7 @@ function sorted(value: Data): string {
   );
 }
 
-/** An answer of these parts, of which an error is the failure behind them. */
+/** An answer of these parts. An error among them is thrown in its place. */
 function partsOf(initialResult: object, ...later: readonly (object | Error)[]): PartResults {
   async function* rest() {
     for (const part of later) {
@@ -205,7 +205,7 @@ function partsOf(initialResult: object, ...later: readonly (object | Error)[]): 
   return { initialResult, subsequentResults: rest() } as PartResults;
 }
 
-test('an answer that fails behind its first part ends with that failure, and says that nothing more comes', async () => {
+test('an answer that fails after its first part ends with that failure, and says that nothing more comes', async () => {
   const parts = partsOf({ data: { here: 1 }, hasNext: true }, new Error('a fault'));
   const messages = await messagesOf(deferredAnswer(parts, OPTIONS));
   expect(messages).toMatchObject([

@@ -164,7 +164,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
   };
 }
 
-/** What one subscriber is sent of an event, behind which its stream ends. */
+/** Returns what one subscriber is sent of an event. Its stream ends after that. */
 async function sentTo(document: Document, event: object, options?: SubscriberOptions) {
   const { emit, sent, taken, events, isOver } = subscribe(document, options);
   emit(event);
@@ -186,7 +186,7 @@ const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
 const MANY = { live: { rows: Array.from({ length: 200 }, (_, price) => ({ price })) } };
 
 test.each([1, COSTLY_FIELDS + 1])(
-  'a result is made and written once for all who are sent it, and for nobody else, estimated at %i',
+  'a result that may be shared is made and written once for all its readers, estimated at %i',
   async (cost) => {
     const shared = prepare('subscription ($ms: Int) { live(every: $ms) { rows { price } } }');
     const [first, second, plain] = await Promise.all([
@@ -221,7 +221,7 @@ test('a result with an error is not shared', async () => {
 });
 
 test.each([null, 1])(
-  'events of %j are told apart by nothing, so each has its own result',
+  'two events of %j may be different events, so each has its own result',
   async (event) => {
     for (let at = 0; at < 2; at += 1) await sentTo(prices, event as unknown as object);
     expect(executed).toBe(2);
@@ -287,7 +287,7 @@ test('while there is no room for its client no result is made, and events are me
   expect(shown()).toHaveLength(1);
 });
 
-test('the reason of the end is the last result, behind the one that is being taken', async () => {
+test('the reason of the end is the last result, after the one that is being taken', async () => {
   const { results: shown, over, isOver, ended, events, emit, taken } = subscribe(prices);
   emit(priced(1));
   events.end(new Error('over'));

@@ -73,7 +73,7 @@ test.each([
   '{ rows { id text } }',
   '{ rows { id children { id text children { id } } } a: slow { text id } }',
   '{ rows { id late { id children { id } } lateChildren { text } } }',
-  // The fields of the root beside one that fails are answered.
+  // Where one field of the root fails, the others are answered.
   '{ a: failing(after: 3) { id } rows { id children { id } } b: broken { id text } }',
   '{ rows { id } gone { id } slow { id } other: gone { text } broken { id } }',
   'query Some { ...F rows { id } } fragment F on Query { failing(after: 899) { id children { id } } }',
@@ -185,12 +185,12 @@ describe.each(['compiled code', 'the reference executor'])('in a costly answer %
     expect(data).toBeNull();
     expect(errors?.[0]?.message).toBe('Its client has left.');
     expect(began.length).toBe(before);
-    // Nor is it begun by whoever left before.
+    // An operation whose client has left before begins nothing.
     expect((await begin(executor, text, client.signal)).data).toBeNull();
   });
 });
 
-test('what is made again of one operation gives its room back once', async () => {
+test('a run that starts over gives its room back once', async () => {
   const scheduler = new FairScheduler();
   const meterOf = (estimate: number) =>
     new Meter({ maxFields: estimate, scheduler, client: 'one', estimate });

@@ -15,8 +15,8 @@ function noise(bytes: number, seed = 'noise'): Buffer {
   return Buffer.from(Array.from({ length: bytes }, () => Math.floor(random() * 256)));
 }
 
-describe('what is held', () => {
-  test('never weighs more than is allowed, the packed ones included', async () => {
+describe('the cache', () => {
+  test('never exceeds its size, compressed answers included', async () => {
     const cache = cacheOf(MEGABYTE);
     for (let i = 0; i < 40; i += 1) {
       const bytes = noise(60_000, `answer ${i}`);
@@ -30,7 +30,7 @@ describe('what is held', () => {
     expect(cache.get('key 39')?.plain).toEqual(noise(60_000, 'answer 39'));
   });
 
-  test('counts the memory it takes, even when it consists of many small parts', async () => {
+  test('counts the memory that it takes, even with many small answers', async () => {
     const before = heldBytes();
     const cache = cacheOf(8 * MEGABYTE);
     for (let i = 0; i < 60_000; i += 1) {
@@ -44,7 +44,7 @@ describe('what is held', () => {
   });
 });
 
-test('a compressed answer is made once for concurrent requests, once per encoding, and kept beside its plain one alone', async () => {
+test('a compressed answer is made once for concurrent requests, once per encoding, and kept only with its plain one', async () => {
   const cache = cacheOf(MEGABYTE);
   const bytes = Buffer.alloc(200_000, 'abc');
   cache.set('key', 'tag', bytes);
