@@ -73,7 +73,7 @@ function pipelineOf(options: EngineOptions, responses: ResponseCache): Pipeline 
   const shared = { ...options, limits, codes };
   return new Pipeline({
     ...shared,
-    admission: { ...shared, persisted: new PersistedDocuments(options), keepsTree: hasPlugins },
+    admission: { ...shared, persisted: new PersistedDocuments(options) },
     execution: new Execution({
       ...shared,
       responses,

@@ -22,8 +22,6 @@ export interface AdmissionParts {
   readonly scheduler: FairScheduler;
   /** Returns the number of entries of a list whose size the schema names. */
   readonly sizeOf: SizeOf;
-  /** Whether plugins see the result, as a tree, before it is serialized. */
-  readonly keepsTree: boolean;
 }
 
 /**
@@ -35,7 +33,7 @@ export function admit(
   caller: RequestCaller,
   transport: TransportContext,
 ): MaybePromise<Operation | Refusal> {
-  const { limits, persisted, maxCost, scheduler, sizeOf, keepsTree } = parts;
+  const { limits, persisted, maxCost, scheduler, sizeOf } = parts;
   const client = clientOf(caller);
   const charged = limits.charge(client);
   if (charged.kind === 'refusal') return charged;
@@ -83,7 +81,6 @@ export function admit(
         scheduler,
         client: client.key,
         estimate: cost,
-        keepsTree,
         signal: type === 'query' ? caller.signal : undefined,
         isWrite: type === 'mutation',
       }),

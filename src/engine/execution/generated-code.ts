@@ -53,8 +53,6 @@ export interface CompiledCode {
 // A screen of many sections has as many. Measured over ten documents of 300 fields, compiled code takes a fifth to a third
 // of graphql-js's CPU and no more memory. At 600 fields V8's middle compiler, Maglev, takes 170 MB more, and keeps them.
 const MAX_FIELDS = 300;
-// Enough for one call of JSON.stringify, and few enough to die young.
-const FIELDS_PER_CHUNK = 1_000;
 
 /**
  * Compiles an operation to a function per selection set, which writes its object as one literal, so that a list's objects
@@ -214,29 +212,20 @@ class Writer {
     return name;
   }
 
-  /** Completes the items that fit into this turn; the rest follows into the same array. An item without a task is complete. */
+  /** Completes the items that fit into this turn; the rest follows into the same array. */
   #listOfObjects(item: GraphQLOutputType, same: Same): string {
     const read = this.#read(item, same, 'values[at]');
     const name = `list${this.#functions.length}`;
     const rest = `rest${this.#functions.length}`;
     this.#functions.push(`function ${rest}(run, values, items, at) {
   let value;
-  let from = items.length;
-  let pending = run.pending;
-  let writeAt = run.fields + ${FIELDS_PER_CHUNK};
   for (; at < values.length; at += 1) {
-    if (run.fields >= run.lookAt || run.fields >= writeAt) {
-      from = run.pending === pending ? run.written(items, from) : items.length;
-      pending = run.pending;
-      writeAt = run.fields + ${FIELDS_PER_CHUNK};
-      if (run.fields >= run.lookAt && run.isDue()) {
-        run.later(${rest}, values, items, at);
-        return items;
-      }
+    if (run.fields >= run.lookAt && run.isDue()) {
+      run.later(${rest}, values, items, at);
+      return items;
     }
     items.push(${read});
   }
-  if (from > 0 && run.pending === pending) run.written(items, from);
   return items;
 }
 function ${name}(run, values) {

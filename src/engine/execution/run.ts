@@ -7,7 +7,6 @@ import {
   type Meter,
   OVER_BUDGET,
 } from '../operation/meter.ts';
-import { WrittenItems } from './json-writer.ts';
 import { isPromiseLike } from './metering.ts';
 
 /** The fields of the root with which a null ends, by their keys: where one fails the others are answered. */
@@ -102,13 +101,6 @@ export class Run {
 
   get isCostly(): boolean {
     return this.meter.isCostly || this.fields > COSTLY_FIELDS;
-  }
-
-  /** Serializes complete items early to relieve the garbage collector, from an index on. Returns the index after them. */
-  written(items: unknown[], from: number): number {
-    if (!this.meter.writesEarly || from === items.length) return from;
-    items.push(new WrittenItems(items.splice(from), this.meter.blocks));
-    return items.length;
   }
 
   later(rest: CompleteRest, values: readonly unknown[], items: unknown[], at: number): void {

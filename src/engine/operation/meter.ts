@@ -1,7 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { TextBlocks } from '../../lib/text-blocks.ts';
 import { requestError, tooComplex } from './request-error.ts';
 
 /** Thrown where an answer exceeds its budget. A singleton: capturing a stack costs more than a field. */
@@ -26,8 +25,6 @@ interface MeterOptions {
   readonly client: string;
   /** The number of fields estimated before the run. */
   readonly estimate: number;
-  /** Whether others see the result, as a tree, before it is serialized. */
-  readonly keepsTree?: boolean;
   /** Aborted when the client has left. Undefined for a mutation: its writes are made even then. */
   readonly signal?: AbortSignal | undefined;
   /** Whether it is a mutation's: what that writes waits for nothing, what it reads has room of its own. */
@@ -39,9 +36,7 @@ export class Meter {
   readonly maxFields: number;
   readonly scheduler: FairScheduler;
   readonly client: string;
-  #blocks: TextBlocks | null = null;
   readonly #estimate: number;
-  readonly #keepsTree: boolean;
   readonly #signal: AbortSignal | undefined;
   readonly #isWrite: boolean;
   /** Resolves once its client has room for the answer; null before anybody has asked. */
@@ -53,13 +48,12 @@ export class Meter {
   #isOver = false;
 
   constructor(options: MeterOptions) {
-    const { maxFields, scheduler, client, estimate, keepsTree = false, signal } = options;
+    const { maxFields, scheduler, client, estimate, signal } = options;
     this.#isWrite = options.isWrite ?? false;
     this.maxFields = maxFields;
     this.scheduler = scheduler;
     this.client = client;
     this.#estimate = estimate;
-    this.#keepsTree = keepsTree;
     this.#signal = signal;
   }
 
@@ -104,17 +98,6 @@ export class Meter {
 
   get isCostly(): boolean {
     return this.#estimate > COSTLY_FIELDS || this.fields > COSTLY_FIELDS;
-  }
-
-  /** True where complete items are serialized early. The estimate alone decides, so that the run cannot change the result's form. */
-  get writesEarly(): boolean {
-    return !this.#keepsTree && this.#estimate > COSTLY_FIELDS;
-  }
-
-  /** The memory that this answer is serialized into. */
-  get blocks(): TextBlocks {
-    this.#blocks ??= new TextBlocks();
-    return this.#blocks;
   }
 
   /** Called before the reference executor takes over: earlier counts are not of its answer. */
