@@ -71,6 +71,19 @@ test('the fields of a mutation run one after the other, however often it is sent
   }
 });
 
+test('code that the cache has dropped is compiled again when the operation recurs', async () => {
+  const args = argsOf(hostileSchema, '{ nodeMustRead { id } }', { contextValue: calm() });
+  const codeCache = new CompiledCodeCache();
+  const executor = executorOf(args, codeCache);
+  for (let round = 0; round < 2; round += 1) {
+    await executor.execute(args, meterFor());
+    expect(codeCache.size).toBe(0);
+    await executor.execute(args, meterFor());
+    expect(codeCache.size).toBe(1);
+    codeCache.clear();
+  }
+});
+
 test('an error below the root is not taken for that of a root field of the same name', async () => {
   const schema = schemaOf('type Query { row: Row } type Row { row: String! }', {
     'Query.row': { resolve: () => ({}) },

@@ -109,6 +109,7 @@ interface SubscriberOptions {
 function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}) {
   const { token = 'a', variables, cost = 1, signal } = options;
   let newest: object | undefined;
+  const missed = vi.fn();
   const events = new PullStream<object>({
     open: () => {},
     // Only the newest is ever sent, as a feed does.
@@ -117,6 +118,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
       newest = undefined;
       return event;
     },
+    missed,
     close: () => {},
   });
   const sent: unknown[] = [];
@@ -148,6 +150,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
   const isOver = delivery.next().then(over);
   return {
     events,
+    missed,
     sent,
     room,
     ended,
@@ -218,6 +221,14 @@ test('a result with an error is not shared', async () => {
     for (const { sent } of readers) expect(sent).toHaveLength(1);
     expect(executed).toBe(runs);
   }
+});
+
+test('a feed learns that its reader could not be shown an event', async () => {
+  const failing = preparedBy(() => ({ data: null, errors: [] }));
+  const [shown, notShown] = [subscribe(prices), subscribe(failing)];
+  for (const { emit } of [shown, notShown]) emit(ROWS);
+  expect(shown.missed).not.toHaveBeenCalled();
+  expect(notShown.missed).toHaveBeenCalledOnce();
 });
 
 test.each([null, 1])(
