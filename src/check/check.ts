@@ -105,7 +105,6 @@ async function checkTarget(
       ...config,
       url: sandbox?.url ?? config.gatewayUrl ?? '',
       gatewayForwardClient: false,
-      gatewayForwardHeaders: [],
     }),
   );
   return await checkGateway({

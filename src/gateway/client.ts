@@ -2,16 +2,16 @@ import type { Caller } from './caller.ts';
 import { type CallsOptions, ReadCalls, WriteCalls } from './calls.ts';
 import type { InputOf, OrderOperation, ReadOperation, WriteOperation } from './define-operation.ts';
 import { type OrderEnd, type OrderOptions, OrderRun } from './order-calls.ts';
-import { type RequestSettings, RequestTemplates } from './request-templates.ts';
+import { type RequestSettings, Requests } from './requests.ts';
 
-export interface GatewayClientOptions extends RequestSettings, Omit<CallsOptions, 'templates'> {}
+export interface GatewayClientOptions extends RequestSettings, Omit<CallsOptions, 'requests'> {}
 
 /** Runs operations for callers. */
 export class GatewayClient {
   readonly #calls: CallsOptions;
 
   constructor(options: GatewayClientOptions) {
-    this.#calls = { ...options, templates: new RequestTemplates(options) };
+    this.#calls = { ...options, requests: new Requests(options) };
   }
 
   /** Rejects with a GatewayError. */

@@ -8,8 +8,8 @@ import { getSession } from './operations/get-session.ts';
 import { getWithdrawalMethods } from './operations/get-withdrawal-methods.ts';
 import { login } from './operations/login.ts';
 import { markNotificationsRead } from './operations/mark-notifications-read.ts';
-import { openPosition } from './operations/open-position.ts';
-import { placeLimitOrder } from './operations/place-limit-order.ts';
+import { type MarketOrder, openPosition } from './operations/open-position.ts';
+import { type LimitOrder, placeLimitOrder } from './operations/place-limit-order.ts';
 import { registerDevice } from './operations/register-device.ts';
 import { resetTradingAccountPassword } from './operations/reset-trading-account-password.ts';
 import { setValue } from './operations/set-value.ts';
@@ -52,3 +52,9 @@ export const READ_NAMES = OPERATION_NAMES.filter(
 
 /** Reads without input, which a request may make early because their 200 proves the token. */
 export const PROVING_READS = [getWithdrawalMethods, getCustomerId] as const;
+
+/** An order, and the date of this machine until which it may be sent; null: at any time. */
+export type OrderCall = { readonly sendBeforeMs: number | null } & (
+  | { readonly operation: 'openPosition'; readonly order: MarketOrder }
+  | { readonly operation: 'placeLimitOrder'; readonly order: LimitOrder }
+);

@@ -5,7 +5,7 @@ import { DeadlineError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer } from './exchange.ts';
 import { judgeRead } from './judge.ts';
 import { type DescribedOperation, TRADE } from './operation.ts';
-import type { CallValues } from './request-templates.ts';
+import type { CallValues } from './requests.ts';
 import { LATE_MS } from './transport.ts';
 
 /** The answer by which an order is judged, and its parts. */
@@ -94,7 +94,7 @@ export class OrderRun implements OrderCalls {
     const { operation, calls, caller, sendBeforeMs, onLate } = this.#parts;
     const isOver = this.#hasTraded || this.#hasEnded;
     if (isOver) throw new Error(`${operation.name} would trade twice, or after its end`);
-    const call = calls.templates.call(operation, TRADE)(caller, { ...values, sendBeforeMs });
+    const call = calls.requests.call(operation, TRADE, caller, { ...values, sendBeforeMs });
     // Look-ups before it count: the whole order has one deadline.
     this.#endsAtMs = this.#startedAtMs + call.deadlineMs;
     const deadlineMs = this.#endsAtMs - steadyClock.now();
@@ -130,7 +130,7 @@ export class OrderRun implements OrderCalls {
 
   async #lookUp(name: string, values: CallValues): Promise<Answer> {
     const { operation, calls, caller, onLate } = this.#parts;
-    const call = calls.templates.call(operation, name)(caller, values);
+    const call = calls.requests.call(operation, name, caller, values);
     const graceMs = onLate === undefined ? 0 : LATE_MS;
     const leftMs = this.#endsAtMs + graceMs - steadyClock.now();
     if (leftMs <= 0) throw new DeadlineError(this.#endsAtMs - this.#startedAtMs);

@@ -7,7 +7,7 @@ import type { ObserveCall } from './exchange.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import type { Area, Backend, DescribedOperation } from './operation.ts';
 import { CONNECT_SHARE, createPools, type Pools } from './pools.ts';
-import type { RequestSettings } from './request-templates.ts';
+import type { RequestSettings } from './requests.ts';
 import { Resilience } from './resilience/resilience.ts';
 import { withSpans } from './traced.ts';
 import { Transport } from './transport.ts';

@@ -1,6 +1,6 @@
 import type { ReadCalls } from './calls.ts';
 import type { Answer } from './exchange.ts';
-import type { CallValues } from './request-templates.ts';
+import type { CallValues } from './requests.ts';
 
 /** One page of a list, and what asks for the next; null at the end. */
 export interface Page<Row> {

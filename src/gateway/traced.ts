@@ -1,7 +1,7 @@
 import type { SpanEnd, Tracing } from '../lib/tracing/tracing.ts';
 import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
-import type { RequestSettings } from './request-templates.ts';
+import type { RequestSettings } from './requests.ts';
 
 const FIRST_FAILURE = 400;
 const CARRIERS = ['traceparent', 'tracestate', 'baggage'];

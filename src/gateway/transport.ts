@@ -138,7 +138,12 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#collector ??= this.#newCollector();
+    this.#collector ??= new ByteCollector({
+      maxBytes: this.#call.maxBytes,
+      announcedBytes: Number(this.#headers['content-length'] ?? 0),
+      // Small pieces cost time and no memory, so a gateway may write as many as it likes.
+      freePieces: Number.POSITIVE_INFINITY,
+    });
     if (this.#collector.add(chunk) !== 'kept') {
       this.fail('oversize', new OversizeError('received'));
     }
@@ -205,15 +210,6 @@ class Dispatch implements Dispatcher.DispatchHandler {
     return { sent: true, answered: false, reason, cause, logicalTime, sentAtMs };
   }
 
-  #newCollector(): ByteCollector {
-    return new ByteCollector({
-      maxBytes: this.#call.maxBytes,
-      announcedBytes: Number(this.#headers['content-length'] ?? 0),
-      // Small pieces cost time and no memory, so a gateway may write as many as it likes.
-      freePieces: Number.POSITIVE_INFINITY,
-    });
-  }
-
   #end(exchange: Exchange): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -235,18 +231,13 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Hardly any header occurs twice, so undici's own object serves as it is. */
+/** Joins the values of a header that occurs more than once. */
 function flatten(headers: Headers): Answer['headers'] {
-  for (const name in headers) if (Array.isArray(headers[name])) return joined(headers);
-  return headers as Answer['headers'];
-}
-
-function joined(headers: Headers): Answer['headers'] {
-  const flat: Record<string, string | undefined> = Object.create(null);
-  for (const [name, value] of Object.entries(headers)) {
-    flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  for (const name in headers) {
+    const value = headers[name];
+    if (Array.isArray(value)) headers[name] = value.join(', ');
   }
-  return flat;
+  return headers as Answer['headers'];
 }
 
 function isPacked(exchange: Exchange): exchange is Answer {

@@ -1,6 +1,6 @@
 import type { Viewer } from '../domain/auth/viewer.ts';
-import type { SessionAnswer } from '../gateway/answers.ts';
 import type { Caller } from '../gateway/caller.ts';
+import type { SessionAnswer } from '../gateway/operations/get-session.ts';
 import type { Order, Position } from '../gateway/operations/holdings.ts';
 import { NO_PLAN, type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';

@@ -1,5 +1,4 @@
-import type { Swap, TradingHours } from '../gateway/model.ts';
-import type { Instrument } from '../gateway/operations/get-all-tickers.ts';
+import type { Instrument, Swap, TradingHours } from '../gateway/operations/get-all-tickers.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { nullable, perGroup } from './sharing.ts';

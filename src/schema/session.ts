@@ -1,5 +1,4 @@
-import type { SessionAnswer } from '../gateway/answers.ts';
-import type { AccountAccess } from '../gateway/model.ts';
+import type { AccountAccess, SessionAnswer } from '../gateway/operations/get-session.ts';
 import { systemClock } from '../lib/clock.ts';
 import { ageLimit, checkAge, reads } from './account-read.ts';
 import { builder } from './builder.ts';

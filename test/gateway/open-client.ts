@@ -39,7 +39,6 @@ export function clientSettings(timeoutMs: number) {
   return {
     gatewayHeaders: {},
     gatewayForwardClient: false,
-    gatewayForwardHeaders: [],
     gatewayDirectionField: 'direction',
     gatewayMobileWallet: 'mobile-wallet',
     gatewayTimeUnit: 'auto',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { UnsafePathError } from '../../src/gateway/errors.ts';
 import { firstCallOf } from '../../src/gateway/operation.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
-import { createPath } from '../../src/gateway/request-templates.ts';
+import { filledPath } from '../../src/gateway/requests.ts';
 import { loginNamed } from '../support/accounts.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, marketOrder, openClient } from './open-client.ts';
@@ -38,15 +38,14 @@ const UNSAFE = [
 ] as const;
 
 test.each(HARMLESS)('a path value with %s is one segment', (_, value, segment) => {
-  expect(createPath({ ...firstCallOf(OPERATIONS.setValue), effect: 'write' })({ key: value })).toBe(
-    `/user/kv/${segment}`,
-  );
+  const call = { ...firstCallOf(OPERATIONS.setValue), effect: 'write' } as const;
+  expect(filledPath(call, { key: value })).toBe(`/user/kv/${segment}`);
 });
 
 test('a segment that is no claim nor setting is an argument of a read of that name', () => {
-  const pathOf = createPath({ path: '/items/{id}', effect: 'read' });
+  const call = { path: '/items/{id}', effect: 'read' } as const;
   const refused = expect.objectContaining({ source: { argument: 'id' } });
-  expect(() => pathOf({ id: '..' })).toThrow(refused);
+  expect(() => filledPath(call, { id: '..' })).toThrow(refused);
 });
 
 test.each(UNSAFE)(

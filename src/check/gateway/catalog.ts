@@ -1,5 +1,5 @@
 import { ageSeconds, agesOf, lifeMsOf } from '../../domain/catalog/cache/freshness.ts';
-import type { ModifiedCatalog } from '../../gateway/answers.ts';
+import type { ModifiedCatalog } from '../../gateway/operations/get-all-tickers.ts';
 import { OPERATIONS } from '../../gateway/operations.ts';
 import type { CheckRun } from './check-run.ts';
 import type { Account } from './sign-in.ts';

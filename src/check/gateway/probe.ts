@@ -3,7 +3,7 @@ import { GatewayClient } from '../../gateway/client.ts';
 import type { ReadOperation, WriteOperation } from '../../gateway/define-operation.ts';
 import type { Exchange, WireCall } from '../../gateway/exchange.ts';
 import { CONNECT_SHARE, createPools, gatewayWidths, type Pools } from '../../gateway/pools.ts';
-import type { RequestSettings } from '../../gateway/request-templates.ts';
+import type { RequestSettings } from '../../gateway/requests.ts';
 import { Transport } from '../../gateway/transport.ts';
 import { LogicalClock } from '../../lib/clock.ts';
 import { toToken } from '../../lib/token.ts';

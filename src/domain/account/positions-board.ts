@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { PositionsAnswer } from '../../gateway/answers.ts';
+import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { Watermarks } from './watermarks.ts';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { SessionAnswer } from '../../gateway/answers.ts';
+import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Order, Position } from '../../gateway/operations/holdings.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';

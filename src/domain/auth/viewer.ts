@@ -1,5 +1,5 @@
-import type { SessionAnswer } from '../../gateway/answers.ts';
 import type { Caller } from '../../gateway/caller.ts';
+import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Account, Login } from '../../lib/account.ts';
 import type { ForwardedHeaders } from '../../lib/limits/caller.ts';
 import type { Token } from '../../lib/token.ts';

@@ -1,5 +1,5 @@
-import type { PositionsAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
+import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';

@@ -1,4 +1,4 @@
-import type { PositionsAnswer } from '../../gateway/answers.ts';
+import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
 import type { Account } from '../../lib/account.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';

@@ -1,5 +1,6 @@
-import type { PositionsAnswer, SessionAnswer } from '../../gateway/answers.ts';
 import { GatewayError } from '../../gateway/errors.ts';
+import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
+import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';

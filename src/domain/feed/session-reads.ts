@@ -1,4 +1,4 @@
-import type { SessionAnswer } from '../../gateway/answers.ts';
+import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Account } from '../../lib/account.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { FeedOptions } from './feed-options.ts';

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import type { OrderCall, Side } from '../../gateway/model.ts';
+import type { Side } from '../../gateway/operations/holdings.ts';
 import type { Protection } from '../../gateway/operations/open-position.ts';
+import type { OrderCall } from '../../gateway/operations.ts';
 import {
   broken,
   exactlyOneOf,

@@ -53,6 +53,11 @@ export const INSTRUMENT = f.table('Instrument', {
 
 export type Instrument = f.ValueOf<typeof INSTRUMENT.fields>;
 export type WireInstrument = f.WireOf<typeof INSTRUMENT.fields>;
+export type ShariaStatus = NonNullable<Instrument['shariaStatus']>;
+export type TradingHours = NonNullable<Instrument['tradingHours']>;
+export type Swap = NonNullable<Instrument['swap']>;
+export type CatalogAnswer = Awaited<ReturnType<typeof getAllTickers.run>>;
+export type ModifiedCatalog = Extract<CatalogAnswer, { readonly modified: true }>;
 
 /** `etag`: of the copy that the answer may confirm by a 304; null asks for the whole catalog. */
 interface Asked {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { read } from '../define-operation.ts';
 import * as f from '../fields.ts';
-import { timesOf } from '../read-times.ts';
+import { type ReadTimes, timesOf } from '../read-times.ts';
 import { POSITIONS, type Position } from './holdings.ts';
 
 const ANSWER = f.table('OpenPositions', { positions: f.vital(POSITIONS) });
@@ -14,12 +14,14 @@ export interface OpenPositions {
   readonly bodyBytes: number;
 }
 
+export type PositionsAnswer = Awaited<ReturnType<typeof getOpenPositions.run>>;
+
 export const getOpenPositions = read({
   name: 'getOpenPositions',
   number: 12,
   proves: 'token',
   calls: { list: { method: 'GET', path: '/trading/positions', answer: ANSWER.shape } },
-  async run(calls, previous: OpenPositions | null) {
+  async run(calls, previous: OpenPositions | null): Promise<OpenPositions & ReadTimes> {
     const answer = await calls.send('list');
     const { bytes } = answer;
     // The hash is kept, since the body would be two fifths of a user's memory. Where the market moves, most bodies have another

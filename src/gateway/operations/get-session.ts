@@ -2,7 +2,7 @@ import type { Login } from '../../lib/account.ts';
 import { read } from '../define-operation.ts';
 import * as f from '../fields.ts';
 import { timesOf } from '../read-times.ts';
-import { digits, isRow, type Row, text } from '../wire/scalars.ts';
+import { digits, isRow, type Reading, type Row, text } from '../wire/scalars.ts';
 import { inSnapshot, ORDERS, POSITIONS } from './holdings.ts';
 
 const ACCESS = f.table('AccountAccess', {
@@ -43,6 +43,8 @@ type Snapshot = f.ValueOf<typeof SESSION.fields>;
 export type WireSession = f.WireOf<Omit<typeof SESSION.fields, 'login'>> & { login: number };
 
 export type Session = Readonly<ReturnType<typeof sessionOf>>;
+export type AccountAccess = NonNullable<Session['access']>;
+export type SessionAnswer = Awaited<ReturnType<typeof getSession.run>>;
 
 interface Asked {
   readonly login: Login;
@@ -58,14 +60,14 @@ export const getSession = read({
   calls: { snapshot: { method: 'GET', path: '/trading/session/{login}', answer: SESSION.shape } },
   async run(calls, { login, onOwned }: Asked) {
     const answer = await calls.send('snapshot', { path: { login } });
-    const accept = (body: Row) => {
-      if (!isSnapshotOf(login, body)) return false;
+    const read = (body: unknown, reading: Reading) => {
+      if (!isSnapshotOf(login, body)) return null;
       // An empty group is none, as in a token.
       onOwned(text(body.group) || null);
-      return true;
+      return SESSION.read(body, reading);
     };
-    const session = sessionOf(calls.read(answer, SESSION, accept), login);
-    return { session, ...timesOf(answer) };
+    const snapshot = calls.value(answer, 'Session', read, JSON.parse);
+    return { session: sessionOf(snapshot, login), ...timesOf(answer) };
   },
 });
 

@@ -42,6 +42,7 @@ export const ORDER = f.table('Order', {
 
 export type Position = ValueOf<typeof POSITION.fields>;
 export type Order = ValueOf<typeof ORDER.fields>;
+export type Side = NonNullable<Position['side']>;
 export type WirePosition = WireOf<typeof POSITION.fields>;
 export type WireOrder = WireOf<typeof ORDER.fields>;
 

@@ -1,13 +1,13 @@
 import type { OperationSettings } from '../calls.ts';
 import { order } from '../define-operation.ts';
 import * as f from '../fields.ts';
-import type { Position } from './holdings.ts';
+import type { Side } from './holdings.ts';
 import { direction, SUBMITTED, submitted } from './submitted.ts';
 
 /** A market order, or a pending one where a `price` is given. */
 export interface MarketOrder {
   readonly symbol: string;
-  readonly side: NonNullable<Position['side']>;
+  readonly side: Side;
   readonly size: { readonly by: 'units' | 'amount'; readonly value: number };
   readonly price: number | null;
   readonly stopLoss: Protection | null;

@@ -1,12 +1,12 @@
 import { order } from '../define-operation.ts';
 import * as f from '../fields.ts';
-import type { Position } from './holdings.ts';
+import type { Side } from './holdings.ts';
 import { direction, SUBMITTED, submitted } from './submitted.ts';
 
 /** `amount` is in USD, the account's currency. */
 export interface LimitOrder {
   readonly symbol: string;
-  readonly side: NonNullable<Position['side']>;
+  readonly side: Side;
   readonly amount: number;
   readonly price: number;
   readonly stopLoss: number | null;

@@ -3,7 +3,7 @@ import type { Answer } from '../exchange.ts';
 import * as f from '../fields.ts';
 import type { OrderReply } from '../order-calls.ts';
 import { digits, isRow, type Row, readingIn, text } from '../wire/scalars.ts';
-import type { Position } from './holdings.ts';
+import type { Side } from './holdings.ts';
 
 /** The order number: a text, or a number all of whose digits count. */
 const orderId = {
@@ -63,6 +63,6 @@ function isOrderNumber(orderId: unknown): boolean {
   return Number(orderId) !== 0 && !/^\s*(?:[0-]*|null)\s*$/i.test(orderId);
 }
 
-export function direction(side: NonNullable<Position['side']>): 'buy' | 'sell' {
+export function direction(side: Side): 'buy' | 'sell' {
   return side === 'BUY' ? 'buy' : 'sell';
 }

@@ -4,7 +4,7 @@ import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { digestOfIds, PositionsBoard } from '../../../src/domain/account/positions-board.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { OpenPositions } from '../../../src/domain/feed/open-positions.ts';
-import type { PositionsAnswer } from '../../../src/gateway/answers.ts';
+import type { PositionsAnswer } from '../../../src/gateway/operations/get-open-positions.ts';
 import { createLiveBench } from '../feed/live-bench.ts';
 import { answerOf, position } from '../feed/scripted-gateway.ts';
 

@@ -7,8 +7,7 @@ import {
 } from '../../../src/domain/auth/viewer-gateway.ts';
 import type { GatewayClient } from '../../../src/gateway/client.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
-import type { OrderCall } from '../../../src/gateway/model.ts';
-import { OPERATIONS } from '../../../src/gateway/operations.ts';
+import { OPERATIONS, type OrderCall } from '../../../src/gateway/operations.ts';
 import type { OrderEnd, OrderOptions } from '../../../src/gateway/order-calls.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
 import { OpenPositions } from '../../../src/domain/feed/open-positions.ts';
-import type { SessionAnswer } from '../../../src/gateway/answers.ts';
+import type { SessionAnswer } from '../../../src/gateway/operations/get-session.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { answerOf, position } from './scripted-gateway.ts';
 

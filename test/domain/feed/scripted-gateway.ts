@@ -1,10 +1,9 @@
 import type { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import type { PositionsAnswer, SessionAnswer } from '../../../src/gateway/answers.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
-import type { Session } from '../../../src/gateway/operations/get-session.ts';
-import type { Order, Position } from '../../../src/gateway/operations/holdings.ts';
-import { POSITIONS } from '../../../src/gateway/operations/holdings.ts';
+import type { PositionsAnswer } from '../../../src/gateway/operations/get-open-positions.ts';
+import type { Session, SessionAnswer } from '../../../src/gateway/operations/get-session.ts';
+import { type Order, POSITIONS, type Position } from '../../../src/gateway/operations/holdings.ts';
 import { readingIn } from '../../../src/gateway/wire/scalars.ts';
 import type { Clock, LogicalClock } from '../../../src/lib/clock.ts';
 import { positionRow } from '../../gateway/wire/rows.ts';

@@ -1,4 +1,4 @@
-import type { CatalogAnswer } from '../../../gateway/answers.ts';
+import type { CatalogAnswer } from '../../../gateway/operations/get-all-tickers.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';
 
 /** A copy's age when it was asked for, and the times that follow from it. */

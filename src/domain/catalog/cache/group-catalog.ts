@@ -1,6 +1,9 @@
-import type { CatalogAnswer, ModifiedCatalog } from '../../../gateway/answers.ts';
 import { GatewayError, isGatewayError } from '../../../gateway/errors.ts';
 import { contractError } from '../../../gateway/judge.ts';
+import type {
+  CatalogAnswer,
+  ModifiedCatalog,
+} from '../../../gateway/operations/get-all-tickers.ts';
 import { backoffMs } from '../../../lib/backoff.ts';
 import { buildVersion, type CatalogVersion } from '../catalog-version.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';

@@ -1,5 +1,4 @@
-import type { ShariaStatus } from '../../../gateway/model.ts';
-import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
+import type { Instrument, ShariaStatus } from '../../../gateway/operations/get-all-tickers.ts';
 import { InputError } from '../../../lib/input-error.ts';
 import type { InstrumentOrder } from './instrument-order.ts';
 

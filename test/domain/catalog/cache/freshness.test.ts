@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { timesOf } from '../../../../src/domain/catalog/cache/freshness.ts';
 import type { CatalogView } from '../../../../src/domain/catalog/catalogs.ts';
-import type { CatalogAnswer } from '../../../../src/gateway/answers.ts';
+import type { CatalogAnswer } from '../../../../src/gateway/operations/get-all-tickers.ts';
 import { eventually } from '../../../support/eventually.ts';
 import {
   type CatalogWorld,
