@@ -38,7 +38,7 @@ test('a page reports when it is hidden and when it returns, until the listener e
   happen('online');
   happen('pageshow', true);
   expect(heard()).toBe('return,return');
-  // The page has loaded, and was not away.
+  // The page has loaded, and was never hidden.
   happen('pageshow');
   expect(heard()).toBe('');
   leave();

@@ -54,7 +54,7 @@ test('signs in, follows positions, places an order once, signs out', async () =>
   });
   await eventually(() => state.status === 'LIVE' && state.positions?.length === 6);
   const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
-  // A server that has just begun has no records of the second in which a key was made, and refuses it.
+  // A server that has just started has no records of the second in which a key was made, and refuses it.
   await eventually(async () => {
     expect(await client.orders.ticket().place(input)).toMatchObject({ status: 'accepted' });
   });

@@ -3,7 +3,7 @@ import { type Client, type ClientOptions, createClient } from '../src/create-cli
 import type { Environment } from '../src/environment.ts';
 import { fakeClient } from '../src/testing.ts';
 
-/** Answers that a server gives seldom, so that they are scripted at the platform's `fetch`. */
+/** Answers that a server rarely gives, so they are scripted at the platform's `fetch`. */
 type Answer = (body: string, token: string) => unknown;
 
 const refused = (...path: string[]) => ({
@@ -22,7 +22,7 @@ function answering(answer: Answer): Pick<Environment, 'fetch'> {
   };
 }
 
-/** A client of a server that answers so. */
+/** A client of a server with these answers. */
 function open(
   answer: Answer,
   token: ClientOptions['token'] = () => 'first',

@@ -17,7 +17,7 @@ const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 
 test('a client has the features that it is made with, over one line', async () => {
   const client = createClientWith(
-    // A package's class is given as it is, as on Node 20.
+    // A package's class is passed unchanged, as on Node 20.
     { ...signedIn(app), environment: { WebSocket } },
     live({ positionFields: ['symbol'] }),
   );
@@ -28,7 +28,7 @@ test('a client has the features that it is made with, over one line', async () =
   expect(Object.keys(client.positions.state().positions?.[0] ?? {})).toEqual(['id', 'symbol']);
   // @ts-expect-error It was made without.
   expect(client.orders).toBe(undefined);
-  // It is asked anew, and not copied from the moment at which the client was made.
+  // The login is read again, and not copied when the client is made.
   expect(client.login).toBe('700001');
   client.dispose();
 });

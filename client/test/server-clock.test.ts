@@ -45,7 +45,7 @@ test('after a sleep, and where the server’s clock was set back, the next answe
   const { device, clock, hear } = clockAt();
   hear(START_MS, 10, 10);
   hear(START_MS + 3_600_000, 10, 10);
-  // The device's own clock says nothing.
+  // The device's own clock is not used.
   device.now = 1e12;
   expect(clock.now()).toBe(START_MS + 3_600_000);
   hear(START_MS, 10, 10);
@@ -75,7 +75,7 @@ test('each time that the line is found dead doubles the time, until an answer co
   expect(doubts).toEqual([4_008, 5_000, 5_000]);
   hear(START_MS, 50, 50);
   expect(clock.doubtMs).toBe(2_400);
-  // It has become slow, and is known to be from the first answer on.
+  // The connection has become slow, which the first answer shows.
   clock.onDead();
   hear(START_MS, 1_600, 1_600);
   expect(clock.doubtMs).toBe(5_000);

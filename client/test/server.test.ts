@@ -13,7 +13,7 @@ const app = ownApp({ RATE_LIMIT_PER_MINUTE: '1000000', ORDER_RATE_LIMIT_PER_MINU
 const USERS = ['demo@example.com', 'pro@example.com'] as const;
 const WHO = '{ session { login } }';
 const BUY = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
-/** The tokens of two users, and the logins that they are for. */
+/** The tokens of two users, with their logins. */
 let tokens: readonly string[] = [];
 let logins: readonly string[] = [];
 
@@ -28,7 +28,7 @@ const later = (turns: number) =>
     turn(turns);
   });
 
-/** A client at a module's level, whose token comes late, and is that of the request that is being answered. */
+/** A client at module level with slow tokens; each token is that of the request that is being answered. */
 function moduleClient(own: Partial<ClientOptions> = {}) {
   const request = new AsyncLocalStorage<string>();
   const token: ClientOptions['token'] = async () => {
@@ -45,7 +45,7 @@ function moduleClient(own: Partial<ClientOptions> = {}) {
   return { client, request, warned };
 }
 
-/** Asks a thousand times for two users by turns, fifty at once; the answers that are another's. */
+/** Asks a thousand times for two users in turn, fifty at a time; returns the number of answers that belong to the other user. */
 async function mixed(ask: (token: string) => Promise<string | undefined>): Promise<number> {
   let others = 0;
   for (let asked = 0; asked < 1_000; asked += 50) {
@@ -70,7 +70,7 @@ beforeEach(async () => {
   expect(new Set(logins).size).toBe(2);
 });
 
-/** A server that has just begun has no records of the second in which a key was made, and refuses it. */
+/** A server that has just started has no records of the second in which a key was made, and refuses it. */
 const takesOrders = () =>
   eventually(async () => {
     const { orders } = forRequest(tokens[0] ?? '', { url: url() });
@@ -129,7 +129,7 @@ test('orders and mutations are the caller’s own, or are refused', async () => 
       await later(at % 3);
       const own = forRequest(token, { url: url() });
       const ends = [
-        // A service that has just begun has no records of the second in which a key was made, and refuses it.
+        // A service that has just started has no records of the second in which a key was made, and refuses it.
         await eventually(async () => {
           const end = await own.orders.ticket().place({ ...BUY, comment });
           expect(end.status).toBe('accepted');
@@ -222,14 +222,14 @@ test('a framework that renders later is recognized by what it has thrown, which 
   expect(asked).toBe(1);
 });
 
-/** The states that listeners of a client are told, each within the request of its user. */
+/** The states that a client's listeners get, each listener within its user's request. */
 function followers({ client, request }: ReturnType<typeof moduleClient>) {
   const follow = (user: number) => {
     const told: PositionsState[] = [];
     request.run(tokens[user] ?? '', () => client.positions((state) => told.push(state)));
     return told;
   };
-  /** Those of the user's own, whose positions have ids like no other's. */
+  /** The ids of a user's positions, which differ from all others. */
   const ids = (told: readonly PositionsState[]) =>
     new Set(told.flatMap(({ positions }) => positions?.map(({ id }) => id) ?? []));
   return { follow, ids };

@@ -5,14 +5,14 @@ import type { Environment } from '../src/environment.ts';
 import { createRequests } from '../src/requests.ts';
 import { fakeClient } from '../src/testing.ts';
 
-/** The user whose app it is; each has a token that ended, and another one. */
+/** The user of the app; each has an expired token, and a valid one. */
 type User = 'a' | 'b';
 
 const WHO = '{ session { login } }';
 const BUY = 'mutation { buy }';
 const REFUSED = { errors: [{ message: 'refused', extensions: { code: 'UNAUTHENTICATED' } }] };
 
-/** A server that knows the tokens `a2`, `b1` and `b2`, and notes what it is sent. */
+/** A server that accepts the tokens `a2`, `b1` and `b2`, and records the requests. */
 function open(token: ClientOptions['token']) {
   const sent: string[] = [];
   const fetch = async (_url: string, init: { body: string; headers: Record<string, string> }) => {
@@ -275,7 +275,7 @@ test.each(['down', 'page'] as const)(
     Object.assign(service, { is, asked: 0 });
     await market.pass(300);
     expect(service.asked).toBe(0);
-    // The pauses begin short again.
+    // The pauses start short again.
     await signIn('700001');
     await market.pass(3);
     service.is = 'there';

@@ -5,7 +5,7 @@ import { type FakeOptions, fakeClient } from '../src/testing.ts';
 const ORDER = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
 const AAPL = { id: '1', symbol: 'AAPL', side: 'BUY', units: 2, priceOpen: 100, profit: 0 } as const;
 
-/** A list that is followed. */
+/** A client that follows its list. */
 async function followed(options: FakeOptions = { positions: [AAPL] }) {
   const fake = fakeClient(options);
   fake.client.account(() => {});
@@ -13,7 +13,7 @@ async function followed(options: FakeOptions = { positions: [AAPL] }) {
   return { ...fake, state: fake.client.account.state };
 }
 
-/** An order that is under way, and the words of its ticket. */
+/** An order under way, and the states of its ticket. */
 function placed({ client }: Pick<ReturnType<typeof fakeClient>, 'client'>) {
   const words: OrderProgress[] = [];
   const onProgress = (word: OrderProgress) => void words.push(word);
@@ -62,7 +62,7 @@ test('what is accepted is in the account, also for the app that is opened after 
   void client.orders.ticket().place({ ...ORDER, symbol: 'TSLA' });
   void client.orders.ticket().place(ORDER);
   await market.pass(0);
-  // The gateway has the first one when the app is killed, and says of the second when the next run asks.
+  // The gateway has the first order when the app is killed, and answers for the second when the next run asks.
   market.network.kill();
   await market.accept();
   market.kill();

@@ -52,7 +52,7 @@ ticket.place({ ...any, kind: 'PENDING' });
 ticket.place({ ...any, kind: 'PENDING', price: lost });
 `;
 
-/** An app where these globals are declared as React Native does. */
+/** An app with globals as React Native declares them. */
 const BARE_APP = `
 import { createClient } from 'trading-graph-client';
 declare class OwnSocket { constructor(url: string, protocols?: string[]) }
@@ -86,7 +86,7 @@ describe('an app outside the workspace that has installed the package', () => {
     ]),
   )('is type-checked strictly by $compiler, with the resolution $moduleResolution', async (own) => {
     const { compiler, ...resolution } = own;
-    // Declarations of Apollo Client, or of what it needs, are wrong for this one.
+    // This compiler reports errors in the declarations of Apollo Client, or of its dependencies.
     const left = resolution.module === 'nodenext' ? /apollo$|json$/ : /json$/;
     const imports = entryPoints().filter((path) => !left.test(path));
     const text = imports.map((path, at) => `export * as x${at} from '${path}';`);
@@ -111,7 +111,7 @@ describe('an app outside the workspace that has installed the package', () => {
   });
 
   test('is type-checked where the compiler has no types of DOM or Node', async () => {
-    // Apollo Client wants theirs.
+    // Apollo Client needs them.
     const imports = entryPoints().filter((path) => !/apollo$|json$/.test(path));
     const text = imports.map((path, at) => `export * as x${at} from '${path}';`);
     packed.write('bare.ts', `${BARE_APP}\n${text.join('\n')}\n`);
@@ -124,7 +124,7 @@ describe('an app outside the workspace that has installed the package', () => {
       exactOptionalPropertyTypes: true,
       noEmit: true,
       skipLibCheck: false,
-      // The rest of graphql 17 has DOM's types, which graphql 16 and all that is used of either has not.
+      // Other declarations of graphql 17 need DOM's types; those of graphql 16, and the parts that are used, do not.
       paths: { graphql: ['./node_modules/graphql/language/ast.d.ts'] },
     };
     const path = packed.write(

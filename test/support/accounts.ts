@@ -1,7 +1,7 @@
 import type { Account, Login } from '../../src/lib/account.ts';
 import { accountClient } from '../../src/lib/limits/client.ts';
 
-/** The account of this name; a store takes any text for one. */
+/** The account with this name; a store accepts any text. */
 export const accountNamed = (name: string) => name as Account;
 
 export const loginNamed = (digits: string) => digits as Login;

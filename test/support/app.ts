@@ -34,27 +34,27 @@ export interface TestApp extends AsyncDisposable {
   readonly adminUrl: string;
   readonly config: Config;
   readonly sandbox: Sandbox;
-  /** Every line the facade has logged. */
+  /** Every line that the facade has logged. */
   readonly logged: readonly string[];
   query(document: string, options?: QueryOptions): Promise<GraphQLAnswer>;
-  /** Signs in through the facade; the answer is the token. */
+  /** Signs in through the facade; returns the token. */
   signIn(email?: string): Promise<string>;
-  /** Rejects where the service has written a secret. */
+  /** Rejects if the service has written a secret. */
   close(): Promise<void>;
 }
 
 export interface TestAppOptions extends Omit<AppOptions, 'log'> {
-  /** A gateway of the test's own, which the facade takes for a real one. */
+  /** A gateway that the test has started, which the facade treats as a real one. */
   readonly gateway?: Sandbox;
-  /** Values of the configuration that are no settings. */
+  /** Configuration values without a setting. */
   readonly change?: Partial<Config>;
-  /** Where false, what is used of a limit per minute stays used. */
+  /** If false, limits per minute are not refilled. */
   readonly refills?: boolean;
 }
 
 /**
- * The facade as it is built, in this process, with its sandbox gateway: a market that stands still
- * unless the test moves it, free ports, a log that is kept.
+ * The facade as it is built, in this process, with its sandbox gateway: a market that only the test moves, free ports, and
+ * a log that is kept.
  */
 export async function startTestApp(
   environment: Environment = {},
@@ -71,7 +71,7 @@ export async function startTestApp(
     ...environment,
   });
   const config = { ...read, ...change };
-  // OpenTelemetry's SDK reads its own variables from those of the process, as it is made.
+  // OpenTelemetry's SDK reads its variables from the process when it is created.
   const names = Object.keys(environment).filter((name) => name.startsWith('OTEL_'));
   for (const name of names) process.env[name] = environment[name];
   const logged: string[] = [];
@@ -83,7 +83,7 @@ export async function startTestApp(
   });
   const app = await startApp(config, {
     log,
-    // Else each close waits for what clients of this process might still send on connections that they keep.
+    // Otherwise each close would wait for requests on connections that clients of this process keep open.
     connections: { lingerMs: 10, ...connections },
     limits: { ...(!refills && withoutRefills(limitTable(config))), ...limits },
     ...options,

@@ -1,4 +1,4 @@
-/** Only the environment that npm needs to reach its registry: nothing of the npm that runs the tests. */
+/** Only the environment that npm needs to reach its registry, without the variables of the npm that runs the tests. */
 export function bareEnvironment(): Record<string, string> {
   const kept = ['HOME', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'TMPDIR'];
   const entries = Object.entries(process.env).filter(

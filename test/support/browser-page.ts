@@ -16,10 +16,10 @@ export interface PageOptions extends BrowserContextOptions {
   readonly initScript?: string;
 }
 
-/** Selectors of what axe looks at; without any it is the whole page. */
+/** Selectors of the parts that axe checks; by default the whole page. */
 export type Part = Readonly<Partial<Record<'include' | 'exclude', readonly string[]>>>;
 
-/** A page in a browser context of its own, closed at the end of its scope. */
+/** A page in a new browser context, closed at the end of its scope. */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -29,7 +29,7 @@ export async function openPage(
   const page = await context.newPage();
   /** Errors and warnings in the console, uncaught errors, failed requests, and connections to another host. */
   const problems: string[] = [];
-  /** The addresses of requests whose end was a cancellation, as a page ends its own subscriptions. */
+  /** The addresses of cancelled requests, since a page cancels its own subscriptions. */
   const cancelled: string[] = [];
   const note = (problem: string) => {
     if (!isExpected(problem)) problems.push(problem);
@@ -57,13 +57,13 @@ export async function openPage(
   return { page, problems, cancelled, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** Waits until GraphiQL takes operations: its editors come after its frame. */
+/** Waits until GraphiQL accepts operations: its editors appear after its frame. */
 export async function isReady(page: Page): Promise<void> {
   await page.locator('.graphiql-query-editor .CodeMirror-code').waitFor();
   await page.locator('.result-window .CodeMirror-code').waitFor({ state: 'attached' });
 }
 
-/** Presses the mouse where the element is and lets go, without scripts that move the element under the pointer. */
+/** Presses and releases the mouse over the element, without scripts that move the element under the pointer. */
 export async function clickAsAPerson(page: Page, selector: string): Promise<void> {
   const element = page.locator(selector);
   await element.scrollIntoViewIfNeeded();
@@ -71,14 +71,17 @@ export async function clickAsAPerson(page: Page, selector: string): Promise<void
   if (box === null) throw new Error(`${selector} is not visible`);
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
   await page.mouse.down();
-  // A person holds the button for longer than a frame, in which the page may move things.
+  // A person holds the button for longer than a frame, in which the page may move elements.
   await page.evaluate(
     'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
   );
   await page.mouse.up();
 }
 
-/** The violations of WCAG 2.1 A and AA and of axe's best practices. It throws where an element goes while it looks: then it looks again. */
+/**
+ * The violations of WCAG 2.1 A and AA and of axe's best practices. axe throws if an element is removed while it runs: then
+ * it runs again.
+ */
 export async function violations(
   page: Page,
   part: Part = {},
@@ -90,7 +93,7 @@ export async function violations(
   );
 }
 
-/** Nothing is wider than the window, and axe finds nothing in either theme. */
+/** Expects that nothing is wider than the window, and that axe finds nothing in either theme. */
 export async function expectFlawless(page: Page, part: Part = {}): Promise<void> {
   expect(await overflowsSideways(page)).toBe(false);
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -4,7 +4,7 @@ const EVENTS = 'text/event-stream';
 
 type Kind = 'query' | 'subscription';
 
-/** The headers of a GraphQL client that decide about the form of its request and of the response. */
+/** The headers of a GraphQL client that determine the format of its request and of the response. */
 export interface ClientRequest {
   readonly client: string;
   readonly version: string;
@@ -12,7 +12,7 @@ export interface ClientRequest {
   readonly kind: Kind;
   readonly accept: string | undefined;
   readonly contentType: string | undefined;
-  /** The media type that GraphQL over HTTP gives it. */
+  /** The media type that GraphQL over HTTP requires for it. */
   readonly media: typeof RESPONSE | typeof PLAIN | typeof EVENTS;
 }
 
@@ -46,7 +46,7 @@ export const CLIENT_REQUESTS: readonly ClientRequest[] = [
   client('curl --json', '7.88.1', 'POST', PLAIN, PLAIN, PLAIN),
   client('curl -N, asking for events', '7.88.1', 'POST', EVENTS, PLAIN, EVENTS, 'subscription'),
   client('a client without an Accept', '–', 'POST', undefined, PLAIN, PLAIN),
-  // These are read in their source or their documentation, the others were sent by the library itself.
+  // These are taken from their source or documentation; the others were sent by the library itself.
   client('Relay, its quick start', '21', 'POST', relay, PLAIN, RESPONSE),
   client('Apollo iOS', '1 and 2', 'POST', deferring.replaceAll(', ', ','), PLAIN, RESPONSE),
   client('Apollo Kotlin', '4', 'POST', deferring, PLAIN, RESPONSE),

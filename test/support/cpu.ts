@@ -1,10 +1,10 @@
-/** Kernels count CPU in ticks of up to 10 ms; so much of it is measured well enough. */
+/** Kernels count CPU in ticks of up to 10 ms, so shorter measurements are too inexact. */
 const MIN_MICROS = 20_000;
 const RUNS = 3;
 
 /**
- * The microseconds of CPU that a task takes in this thread, to compare two sizes of it: what else the machine does is
- * not among them. The least of several runs, because compiled code and collected garbage belong to none of them.
+ * The microseconds of CPU that a task takes in this thread, to compare two sizes of it. Other load of the machine is not
+ * included. It is the minimum of several runs, without compilation and garbage collection.
  */
 export function cpuOf(task: () => unknown): number {
   return Math.min(...Array.from({ length: RUNS }, () => cpuOfOne(task)));

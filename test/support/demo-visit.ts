@@ -8,7 +8,7 @@ export const PHONE = { width: 390, height: 844 };
 
 export type VisitOptions = PageOptions;
 
-/** A browser's visit of the page, which notes all that must not happen. */
+/** Visits the page in a browser, and records everything that must not happen. */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}) {
   const { page, problems, cancelled, ...opened } = await openPage(browser, url, {
     viewport: DESKTOP,
@@ -29,7 +29,7 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
       await isSound();
       expect(await violations(page)).toEqual([]);
     },
-    /** Waits until both phones have drawn all that comes. */
+    /** Waits until both phones have drawn everything. */
     isDrawn: () => page.locator('#screen-demo:not([aria-busy])').waitFor(),
     /** Waits until the text of an element matches. */
     reads: (id: string, pattern: RegExp) =>

@@ -11,10 +11,10 @@ import {
 
 type DescribeWith = (name: string, suite: (path: string) => void) => void;
 
-/** Suites on a real program; where the machine has none they are skipped, with the reason in their names. */
+/** Suites with a real program. If the machine lacks it they are skipped, with the reason in their names. */
 export const describeWithRedis = describeWith('redis-server', redisServerPath);
 export const describeWithHaproxy = describeWith('haproxy', haproxyPath);
-/** It needs no daemon to read a file. */
+/** Reading a file needs no daemon. */
 export const describeWithDockerCompose = describeWith('docker-compose', dockerComposePath);
 export const describeWithChromium = describeWith('Chromium', chromiumPath);
 export const describeWithFirefox = describeWith('Firefox', firefoxPath);

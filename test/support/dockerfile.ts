@@ -8,7 +8,7 @@ export interface Stage {
   readonly instructions: readonly Instruction[];
 }
 
-/** A Dockerfile's stages, as far as this project's file goes: no heredocs, no parser directives. */
+/** The stages of a Dockerfile without heredocs and parser directives, as in this project. */
 export function parseDockerfile(source: string): Stage[] {
   const stages: { image: string; instructions: Instruction[] }[] = [];
   const joined = source.replace(/^\s*#.*\n/gm, '').replace(/\\\n\s*/g, ' ');
@@ -28,7 +28,7 @@ export function parsePairs(rest: string): Record<string, string> {
   );
 }
 
-/** Default values of the build arguments that stand before the first stage. */
+/** Default values of the build arguments before the first stage. */
 export function parseGlobalArguments(source: string): Record<string, string> {
   const [head = ''] = source.split(/^FROM /m);
   return Object.fromEntries(
@@ -36,7 +36,7 @@ export function parseGlobalArguments(source: string): Record<string, string> {
   );
 }
 
-/** The environment of a container of the stage; arguments have their defaults, and are empty where they have none. */
+/** The environment of a container of the stage; arguments have their defaults, or are empty. */
 export function environmentOf({ instructions }: Stage): Record<string, string> {
   const all = (wanted: string) =>
     instructions.map(({ name, rest }) => (name === wanted ? rest : '')).join(' ');
@@ -45,7 +45,7 @@ export function environmentOf({ instructions }: Stage): Record<string, string> {
   return parsePairs(all('ENV').replace(/\$\{(\w+)\}/g, expand));
 }
 
-/** Returns true where a path of the build context is sent, by .dockerignore: the last matching rule counts. */
+/** Returns true if .dockerignore keeps a path in the build context: the last matching rule decides. */
 export function isInContext(path: string, dockerignore: string): boolean {
   let isSent = true;
   for (const line of dockerignore.split('\n')) {

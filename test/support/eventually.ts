@@ -2,27 +2,27 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
 const POLL_MS = 10;
-/** Long, since a busy machine is slow, and less than a test may take, which would not name what it waited for. */
+/** Long enough for a busy machine, but shorter than a test's own limit, which would not name the condition. */
 export const WITHIN_MS = 50_000;
-/** For the check that follows the end of what is watched, which may have hung up on it. */
+/** The limit of the check after the watched process has ended, which may hang. */
 const LAST_CHECK_MS = 5_000;
 const MAX_TEXT_LENGTH = 300;
 const SHOWN = { depth: 4, maxArrayLength: 20, maxStringLength: 1_000 };
 
 export interface Waiting<T> {
   readonly withinMs?: number;
-  /** Left out: any value but false will do. */
+  /** By default any value but false is accepted. */
   readonly until?: (value: T) => boolean;
   /**
-   * How the process, socket, stream or signal has ended that the condition depends on; null, undefined or false as
-   * long as it has not. After it the condition is checked once more, and not waited for.
+   * How the process, socket, stream or signal has ended on which the condition depends; null, undefined or false while it
+   * has not. After its end the condition is checked once more, without waiting.
    */
   readonly ended?: () => unknown;
 }
 
 /**
- * Waits for a condition, never for a time. After that long it throws the last failure, or that the check has not
- * settled, and names the check by its own text, with the last value and the last error that it had.
+ * Waits for a condition, never for a time. After the limit it throws the last failure, or that the check has not settled,
+ * and names the check by its own source text, with its last value and its last error.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -35,7 +35,7 @@ export async function eventually<T>(
     const end = ended() ?? false;
     let failure: unknown;
     try {
-      // A check that waits for what never comes fails as well, rather than the whole test at its own limit.
+      // A check that never settles fails here, and not by the whole test's limit.
       const checkMs = end === false ? withinMs : Math.min(withinMs, LAST_CHECK_MS);
       const value = await within(checkMs, check, () => unsettled);
       if (until(value)) return value;
@@ -59,7 +59,7 @@ export async function eventually<T>(
   }
 }
 
-/** What the task resolves with, or a failure where that takes too long. */
+/** The result of the task; rejects if that takes too long. */
 export async function within<T>(
   ms: number,
   task: () => T | Promise<T>,
@@ -74,10 +74,10 @@ export async function within<T>(
   }
 }
 
-/** The same failure, since test reports show more of an assertion than its message. */
+/** The same failure with notes in its message, because test reports show more of an assertion than its message. */
 function withNotes(failure: unknown, notes: readonly string[]): Error {
   const error = failure instanceof Error ? failure : new Error(String(failure));
-  // Defined anew, since an abort's message is read by a getter alone.
+  // Defined as a property, because an abort's message is only a getter.
   const value = [error.message, ...notes].join('\n');
   return Object.defineProperty(error, 'message', { value, configurable: true, writable: true });
 }

@@ -6,7 +6,7 @@ import { buildSchema } from '../../src/schema/schema.ts';
 /** A field to add to types of the graph, once for each kind of value. */
 export interface AddedField {
   readonly sharing: Sharing | null;
-  /** Left out: the field is a plain property of its object. */
+  /** By default the field is a plain property of its object. */
   readonly read?: (context: Context) => unknown;
 }
 
@@ -24,7 +24,7 @@ export function selected(name: string, kind: Kind): string {
   return `${name}${kind}${kind === 'Object' ? ' { text }' : ''}`;
 }
 
-/** The whole graph, and each of these fields as a text, a list and an object at each of these types. */
+/** The whole graph, with each of these fields as a text, a list and an object on each of these types. */
 export function extendedSchema(
   owners: readonly string[],
   fields: Readonly<Record<string, AddedField>>,

@@ -18,7 +18,7 @@ export interface FacadeProcess extends Program {
 const SERVING = /"adminUrl":"([^"]+)","url":"([^"]+)","msg":"serving"/;
 const cwd = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The program itself, as operators run it, against a gateway that outlives it. SIGTERM has it drain and exit. */
+/** The program as operators run it, with a gateway that outlives it. SIGTERM makes it drain and exit. */
 export async function startFacadeProcess(
   environment: Environment & { readonly GATEWAY_URL: string },
   nodeFlags: readonly string[] = [],

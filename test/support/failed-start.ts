@@ -5,7 +5,7 @@ import { compileCache } from './compile-cache.ts';
 import { PROGRAM } from './program.ts';
 
 export interface FailedStart {
-  /** Null where it had to be ended, since it neither served nor gave up. */
+  /** Null if it had to be killed, because it neither served nor exited. */
   readonly code: number | null;
   readonly stdout: string;
   /** The lines of stderr. */
@@ -15,7 +15,7 @@ export interface FailedStart {
 const PATIENCE_MS = 30_000;
 const run = promisify(execFile);
 
-/** Starts the program as operators do, with nothing else in its environment, and waits until it has given up. */
+/** Starts the program like an operator, with only this environment, and waits until it has exited. */
 export async function failedStart(
   environment: Environment,
   program: readonly string[] = [PROGRAM],

@@ -17,7 +17,7 @@ interface Reply {
   readonly result?: unknown;
 }
 
-/** A Firefox without a window, spoken to by WebDriver BiDi, in a profile of its own. */
+/** A headless Firefox with a new profile, controlled by WebDriver BiDi. */
 export async function startFirefox(executablePath: string) {
   await using started = new AsyncDisposableStack();
   const profile = await mkdtemp(join(tmpdir(), 'firefox-'));
@@ -74,11 +74,11 @@ export async function startFirefox(executablePath: string) {
   }
   const parts = started.move();
   return {
-    /** The errors that the page has written to its console, or not caught. */
+    /** The errors in the page's console, and its uncaught errors. */
     problems,
     value,
     async goto(address: string) {
-      // A page that is left says that its connections are lost.
+      // A page that is left reports lost connections.
       for (const url of ['about:blank', address]) {
         problems.splice(0);
         await command('browsingContext.navigate', { context, url, wait: 'complete' });
@@ -86,7 +86,7 @@ export async function startFirefox(executablePath: string) {
     },
     resize: (viewport: { readonly width: number; readonly height: number }) =>
       command('browsingContext.setViewport', { context, viewport }),
-    /** Waits until an expression in the page holds. */
+    /** Waits until an expression is true in the page. */
     holds: (expression: string) =>
       eventually(async () => (await value(`Boolean(${expression})`)) === true),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),

@@ -29,14 +29,14 @@ export interface Answer {
 }
 
 export interface Sent {
-  /** Null over a socket, which has none. */
+  /** Null over a socket, which has no status. */
   readonly status: number | null;
   readonly headers: Headers;
   readonly data: Answer['data'];
   readonly errors: readonly PublicError[];
   /** The only result, or the first of a subscription. */
   readonly answer: Answer;
-  /** The whole answer, as it came. */
+  /** The whole answer, unparsed. */
   readonly text: string;
 }
 

@@ -4,13 +4,13 @@ import { createServer } from 'node:net';
 import { stepUntil } from './steps.ts';
 
 /**
- * Below the ports that systems hand out by themselves: else a server or a connection of another
- * process could be given one of these before the process that it is meant for listens there.
+ * Below the ports that systems assign by themselves: otherwise a server or a connection of another process could get one of
+ * these before the process that it is meant for.
  */
 const LOWEST = 20_000;
 const HIGHEST = 30_000;
 
-/** Free ports that differ. */
+/** Distinct free ports. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   const tryOne = async () => {

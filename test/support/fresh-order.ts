@@ -3,14 +3,14 @@ import { buying, openOrderCore } from '../../client/test/support/phone.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
 import { eventually } from './eventually.ts';
 
-/** How long after the records were moved, restored or lost fresh orders of the client may be refused. */
+/** How long after a loss of records the client's new orders may be refused. */
 export const FRESH_WITHIN_MS = 70_000;
-/** A user taps again. */
+/** The pause until a user taps again. */
 const BETWEEN_MS = 1_000;
 
 /**
- * Places orders by the client, a ticket for each tap, until one is taken. Resolves with how many were refused before that: each for a
- * gap of the records, and none of them sent.
+ * Places orders by the client, with a ticket for each tap, until one is accepted. Resolves with the number of refused ones:
+ * each because of a gap in the records, and none of them sent.
  */
 export async function freshOrderTaken(
   url: string,

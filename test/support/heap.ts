@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes that are really held, on the heap and in buffers beside it. */
+/** The bytes in use after a garbage collection, on the heap and in external buffers. */
 export function heldBytes(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();

@@ -3,10 +3,10 @@ import { buffer } from 'node:stream/consumers';
 import type { Sandbox } from '../../src/sandbox/start.ts';
 import { listenLocally } from './local-server.ts';
 
-/** Makes another body of the JSON that was answered to a request of this URL. */
+/** Makes another body from the JSON of an answer to a request of this URL. */
 export type Change = (body: never, url: string, status: number) => unknown;
 
-/** The sandbox gateway behind a front that holds the answers of paths until a test lets them go, and changes their bodies. */
+/** The sandbox gateway, with a proxy that holds the answers of paths until a test releases them, and changes their bodies. */
 export async function startHeldGateway(sandbox: Sandbox) {
   let change: Change = (body) => body;
   let held: RegExp | null = null;
@@ -32,14 +32,14 @@ export async function startHeldGateway(sandbox: Sandbox) {
   const local = await listenLocally(server);
   return {
     ...local,
-    /** The requests that were held, and those whose client has left meanwhile. */
+    /** The held requests, and those whose client has left meanwhile. */
     get waiting() {
       return waiting;
     },
     get left() {
       return left;
     },
-    /** Has the bodies of all answers changed from now on. */
+    /** Changes the bodies of all later answers. */
     change(by: Change) {
       change = by;
     },

@@ -1,4 +1,4 @@
-/** The size of a rehearsal: `npm test -- --all` runs it as large as the claim is, every other run smaller. */
+/** The size of a test: full with `npm test -- --all`, smaller in every other run. */
 export function inFull<T>(full: T, small: T): T {
   return process.env.FULL ? full : small;
 }

@@ -1,6 +1,6 @@
 import type { PullStream } from '../../src/lib/pull-stream.ts';
 
-/** Reads a stream as an iterator, which takes each value when it is asked for it. */
+/** Reads a stream as an iterator, which takes each value on demand. */
 export async function* iterated<T>(stream: PullStream<T>): AsyncGenerator<T, undefined> {
   let end: { readonly error: Error | null } | null = null;
   let wake = () => {};

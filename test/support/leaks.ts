@@ -5,27 +5,27 @@ interface Received {
   readonly body: string;
 }
 
-/** Never to be written, whatever a test is about. */
+/** Text that no test may cause to be written. */
 const FORBIDDEN: readonly (readonly [string, RegExp])[] = [
   // Longer than a request id, which may begin like a token by chance.
   ['a token', /eyJ[\w-]{20}/],
   ['an e-mail address', /[\w.+-]@[\w-]+\.[a-z]{2}/i],
-  // Not the value of a metric, which is such a number by chance.
+  // Except the value of a metric, which may be such a number by chance.
   ['a login', /(?<![\w.])70000[1-8](?![\w.])(?<!^\w+(?:\{.*\})? \d+)/m],
   ['a password in an address', /:\/\/[^\s"@/]*:(?!\*)[^\s"@/]+@/],
   ['the password of Redis', new RegExp(REDIS_PASSWORD)],
 ];
-/** The members of the gateway's requests that hold somebody's secret, or their own words. */
+/** The members of the gateway's requests with secrets, or with a user's own text. */
 const SECRET_MEMBERS = new Set(['password', 'email', 'phone', 'address', 'token', 'comment']);
-// Shorter ones are in other words by chance.
+// Shorter values occur in other words by chance.
 const MIN_LENGTH = 8;
-// Tests of load send thousands, all alike.
+// Load tests send thousands of similar ones.
 const MAX_VALUES = 50;
 const EXCERPT = 60;
 
 /**
- * Throws where something that the service has written holds a secret: one that looks like one, or a
- * value that reached the gateway in one of its requests. All tests' services are checked at their end.
+ * Throws if the service's output contains a secret: text that looks like one, or a value from its requests to the gateway.
+ * It checks each test's service at its end.
  */
 export function assertNoLeak(
   source: string,
@@ -43,7 +43,7 @@ export function assertNoLeak(
   }
 }
 
-/** The metrics as they are, before the service is closed; empty where it is closed already. */
+/** The metrics before the service is closed; empty if it is closed already. */
 export async function readMetrics(adminUrl: string): Promise<string> {
   try {
     const signal = AbortSignal.timeout(30_000);
@@ -65,7 +65,7 @@ function secretsOf(received: readonly Received[]): Set<string> {
         return value;
       });
     } catch {
-      // Some tests send what is no JSON.
+      // Some tests send invalid JSON.
     }
   }
   return secrets;

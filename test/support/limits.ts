@@ -20,14 +20,14 @@ export function limitTable(settings: EngineLimitSettings & TradingLimitSettings)
   return { ...limitsOf(ENGINE_LIMITS, settings), ...limitsOf(TRADING_LIMITS, settings) };
 }
 
-/** The limits of an installation that sets none. */
+/** The limits of an installation without settings. */
 export const DEFAULT_LIMITS = limitTable({
   rateLimitPerMinute: 1_200,
   loginLimitPerMinute: 10,
   maxCost: 250_000,
 });
 
-/** A limit of so many, whoever it is charged to. */
+/** A limit of this maximum for every kind of client. */
 export function limited<Name extends LimitName>(name: Name, max: number): Pick<LimitTable, Name> {
   const row = DEFAULT_LIMITS[name];
   const numbers = Object.keys(row.max).map((kind) => [kind, max]);
@@ -35,7 +35,7 @@ export function limited<Name extends LimitName>(name: Name, max: number): Pick<L
   return { [name]: limit } as Pick<LimitTable, Name>;
 }
 
-/** The same limits, which refill so slowly that no test notices, however busy the machine is. */
+/** The same limits, which refill too slowly for any test to notice. */
 export function withoutRefills<Table extends Partial<LimitTable>>(table: Table): Table {
   const rows = Object.entries(table).map(([name, row]) => {
     return [name, { ...row, refills: row.refills / 1e9 }];

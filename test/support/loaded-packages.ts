@@ -1,4 +1,4 @@
-// Imported by a process before its program: names each package that it loads, on stdout.
+// Imported by a process before its program: prints each package that it loads.
 import { registerHooks } from 'node:module';
 
 const named = new Set<string>();

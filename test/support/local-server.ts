@@ -6,7 +6,7 @@ export interface LocalServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Listens on this machine, on a free port unless one is named, until it is closed with all its connections. */
+/** Listens on this machine, by default on a free port, until it is closed with all its connections. */
 export async function listenLocally(
   server: Server,
   host = '127.0.0.1',

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /**
- * Suites that take minutes: pages and guides in a browser beside those that the other suites load, and rehearsals that repeat with
- * random faults or for long what other suites show once. `npm test` leaves them out; `npm test -- --long` and `-- --all` run them.
+ * Suites that take minutes: pages and guides in a browser, and tests that repeat with random faults, or for a long time,
+ * what other suites check once. `npm test` leaves them out; `npm test -- --long` and `-- --all` run them.
  */
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
@@ -26,7 +26,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/toolchain/packages.test.ts',
 ];
 
-/** The long suites for which CI has the time: what users see, install and lose first. */
+/** The long suites that CI has time for: those of what users see, install and lose first. */
 const SUITES_OF_CI: readonly string[] = [
   'client/test/frameworks/frameworks.test.ts',
   'client/test/packaging/package.test.ts',
@@ -35,14 +35,14 @@ const SUITES_OF_CI: readonly string[] = [
   'test/end-to-end/sandbox/demo-hero.test.ts',
 ];
 
-/** Suites that need more tools, or that install for minutes: `npm test -- --all` alone runs them, and whoever names them. */
+/** Suites that need more tools, or that install for minutes. Only `npm test -- --all` runs them, or a run that names them. */
 const SUITES_IN_FULL: readonly string[] = [
   'client/test/guides/empty-folder.test.ts',
   'client/test/packaging/bundlers.test.ts',
   'test/end-to-end/sandbox/firefox.test.ts',
 ];
 
-/** Suites that measure or set what their process holds, or keep a core busy: other tests in their process would disturb them, and they others. */
+/** Suites that measure their process, or keep a core busy: in a shared process they and other tests would disturb each other. */
 export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'client/test/guides/*.test.ts',
   'client/test/packaging/**/*.test.ts',
@@ -63,7 +63,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/store/{redis,sqlite}/**/*.test.ts',
 ];
 
-/** Those that take longest, the longest first: browsers, installations, and waits for what happens by itself. */
+/** The slowest suites, the slowest first: browsers, installations, and waits for time-outs. */
 export const LONGEST: readonly string[] = [
   'client/test/guides/empty-folder',
   'test/end-to-end/sandbox/demo-panels',
@@ -78,13 +78,13 @@ export const LONGEST: readonly string[] = [
   'test/end-to-end/identity/proof',
 ];
 
-/** Suites that move so many bytes, or hasten an hour so much, that their waits pass where others run beside them. */
+/** Suites that transfer so many bytes that their waits would fail while other suites run. */
 export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/pipelining.test.ts'];
 
-/** Of Vitest; there are files with it in their names. */
+/** An argument of Vitest, which also occurs in names of files. */
 const COMMAND = 'run';
 
-/** The suites that this run leaves out: none whose file is named; a folder that is named loses the long ones, but not all it has. */
+/** The suites that this run leaves out: never a named file; a named folder keeps its short suites. */
 export function leftOut(): readonly string[] {
   const named = process.argv
     .slice(2)
@@ -107,7 +107,7 @@ export function leftOut(): readonly string[] {
   return files.filter((file) => long.has(file) && !isNamed(file));
 }
 
-/** The test files that Vitest takes an argument for: those with it in their path. */
+/** The test files that Vitest selects by an argument: those with it in their path. */
 function filesOf(argument: string): readonly string[] {
   return globSync('{test,client/test}/**/*.test.ts', { cwd: ROOT }).filter((file) =>
     `${ROOT}/${file}`.includes(argument.replace(/^\.\//, '')),

@@ -2,8 +2,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { LONGEST } from './long-suites.ts';
 
 /**
- * Begins each project with the suites that take longest. Where nothing is known of former runs, as in CI, Vitest begins with the
- * largest files, and both cores wait at the end for a small one that takes a minute.
+ * Begins each project with the slowest suites. Without a record of former runs, as in CI, Vitest begins with the largest
+ * files, and both cores wait at the end for a small file that takes a minute.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** The programs outside npm that some suites need; null where this machine has none. */
+/** The programs outside npm that some suites need; null if this machine lacks them. */
 export const redisServerPath = locate('REDIS_SERVER_PATH', ['redis-server']);
 export const promtoolPath = locate('PROMTOOL_PATH', ['promtool']);
 export const alertmanagerPath = locate('ALERTMANAGER_PATH', [
@@ -22,7 +22,7 @@ export const chromiumPath = locate('CHROMIUM_PATH', [
 
 export const firefoxPath = locate('FIREFOX_PATH', ['firefox-esr', 'firefox']);
 
-/** A path in the variable decides alone, so that a machine can also be set up to have none. */
+/** A path in the variable is the only one that counts, so that a machine can also be set up without the program. */
 export function locate(variable: string, names: readonly string[]): string | null {
   const given = process.env[variable];
   if (given) return isAbsolute(given) && isExecutable(given) ? given : null;

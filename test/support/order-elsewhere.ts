@@ -1,6 +1,9 @@
 import type { Sandbox } from '../../src/sandbox/start.ts';
 
-/** Places an order at the sandbox itself, as another device does that does not come through here; its id, or null where it is refused. */
+/**
+ * Places an order at the sandbox directly, like another device outside this service; returns its id, or null if it is
+ * refused.
+ */
 export async function orderElsewhere(
   sandbox: Sandbox,
   email: string,

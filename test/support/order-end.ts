@@ -2,7 +2,7 @@ import type { Exchange } from '../../src/gateway/exchange.ts';
 import { submitted } from '../../src/gateway/operations/submitted.ts';
 import type { OrderEnd } from '../../src/gateway/order-calls.ts';
 
-/** The end of an order that had this exchange, as its operation's file reads it. */
+/** The end of an order with this exchange, as its operation's file reads it. */
 export function orderEnd(exchange: Exchange): OrderEnd {
   if (!exchange.sent || !exchange.answered) return exchange;
   const reply = { value: submitted(exchange), enumerable: true };

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startedForEach } from './started.ts';
 
-/** A folder that is gone at the end of its scope. */
+/** A folder that is removed at the end of its scope. */
 export const temporaryFolder = () => mkdtempDisposable(join(tmpdir(), 'trading-graph-'));
 
-/** A folder for each test, empty before it and gone behind it. */
+/** An empty folder for each test, removed afterwards. */
 export function ownFolder(): { readonly path: string } {
   return startedForEach(temporaryFolder);
 }

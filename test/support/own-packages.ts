@@ -10,8 +10,8 @@ const FILES = ['package.json', 'package-lock.json', '.npmrc'];
 const run = promisify(execFile);
 
 /**
- * A folder with the packages of a lock file that one suite alone needs, which is filled once for each state of that file. It is
- * none below `test/`: whatever looks for tests or sources there would go through the packages as well.
+ * A folder with the packages of a lock file that one suite needs, filled once for each state of that file. It is not below
+ * `test/`: tools that look for tests or sources there would read the packages as well.
  */
 export async function ownPackages(lockedIn: string): Promise<string> {
   const hash = createHash('sha256');

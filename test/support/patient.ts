@@ -1,4 +1,4 @@
 import type { Environment } from '../../src/config.ts';
 
-/** Tests of deadlines set their own: a busy machine passes the short ones that a service has by itself. */
+/** For tests of long calls: a busy machine would exceed the service's short default deadlines. */
 export const PATIENT: Environment = { GATEWAY_TIMEOUT_MS: '60000' };

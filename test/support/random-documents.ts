@@ -25,14 +25,14 @@ export interface RandomDocument {
 
 export interface DocumentTaste {
   readonly operation?: OperationTypeNode;
-  /** `Type.field`: left out. */
+  /** Fields to leave out, as `Type.field`. */
   readonly without?: ReadonlySet<string>;
-  /** Texts, among others, that arguments are given. */
+  /** Additional texts for arguments. */
   readonly texts?: readonly string[];
   readonly maxDepth?: number;
 }
 
-// Names with a meaning of their own wherever code is generated, or objects are used as maps.
+// Names with a meaning in generated code, or in objects that are used as maps.
 const ALIASES = ['a', 'b', 'c', 'constructor', 'toString', 'then', 'run', 'source', 'target'];
 const NASTY_ALIASES = ['__proto__', 'hasOwnProperty', 'valueOf', 'toJSON', 'leaf0', 'object1'];
 const VARIABLES = ['x', 'run', 'constructor', 'value', 'toString', '__proto__', 'args', '_'];
@@ -51,7 +51,7 @@ const TEXTS = [
   '😀',
 ];
 
-/** A document that passes validation, nearly always, and variables that fit it, mostly. */
+/** A document that is almost always valid, and variables that mostly fit it. */
 export function randomDocument(
   schema: GraphQLSchema,
   random: Random,
@@ -148,7 +148,7 @@ class Composer {
     const args = this.#arguments(field.args);
     const inner = getNamedType(field.type);
     const below = isCompositeType(inner) ? ` ${this.#selectionSet(inner, depth - 1)}` : '';
-    // Where two selections could meet under one key they must be the same; a key of its own never meets.
+    // Two selections with one key must be the same; a unique key avoids that.
     const isAlone = args !== '' || isAbstractType(type);
     return `${this.#alias(isAlone)}${field.name}${args}${this.#directives()}${below}`;
   }
@@ -183,11 +183,11 @@ class Composer {
     return `(${given.map(({ name, type }) => `${name}: ${this.#value(type)}`).join(', ')})`;
   }
 
-  /** As a literal, as a variable, or as a literal with variables in it. */
+  /** A value as a literal, as a variable, or as a literal with variables in it. */
   #value(type: GraphQLInputType): string {
     if (!this.#flip(0.4)) return this.#literal(type);
     if (this.#flip(0.15) && isNonNullType(type)) {
-      // Allowed where there is a default; null is then an error of the field's.
+      // Allowed for an argument with a default; null is then an error of the field.
       const value = this.#flip(0.5) ? null : this.#json(type.ofType);
       return this.#declare(`${type.ofType} = ${this.#literal(type.ofType, true)}`, value);
     }

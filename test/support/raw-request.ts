@@ -12,19 +12,19 @@ export interface RawRequest {
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string | Buffer | undefined;
-  /** Left out: a connection of its own. */
+  /** By default a new connection. */
   readonly agent?: Agent;
 }
 
 export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** As it came: not unpacked. */
+  /** The bytes as they arrived, still compressed. */
   readonly bytes: Buffer;
   readonly text: string;
 }
 
-/** The head of an answer, whose body is still to be read; `destroy` ends its connection, as a client that leaves does. */
+/** The head of an answer whose body is not read yet; `destroy` ends its connection, like a client that leaves. */
 export async function rawResponse(
   url: string,
   { method = 'GET', headers = {}, body, agent }: RawRequest = {},
@@ -32,12 +32,12 @@ export async function rawResponse(
   const outgoing = request(url, { method, headers, agent: agent ?? false });
   outgoing.end(body);
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-  // Whoever reads the body is told of a connection that ends meanwhile.
+  // The reader of the body gets the error of a lost connection.
   outgoing.on('error', () => {});
   return response;
 }
 
-/** One request with exactly these headers, none added: fetch adds its own and unpacks answers. */
+/** One request with exactly these headers: fetch would add its own and decompress answers. */
 export async function rawRequest(url: string, options: RawRequest = {}): Promise<RawAnswer> {
   const response = await rawResponse(url, options);
   const bytes = await buffer(response);
@@ -45,7 +45,7 @@ export async function rawRequest(url: string, options: RawRequest = {}): Promise
   return { status: statusCode, headers, bytes, text: String(bytes) };
 }
 
-/** A POST of JSON, or of what is not quite JSON. */
+/** A POST of JSON, or of almost valid JSON. */
 export function rawPost(
   url: string,
   body: string | Buffer,

@@ -2,7 +2,7 @@ import { WITHIN_MS, within } from './eventually.ts';
 
 const SHOWN = 300;
 
-/** Reads a body as text until something is in it, or to its end; what is left of it is cancelled. */
+/** Reads a body as text until it contains a text, or to its end; the rest is cancelled. */
 export async function readUntil(
   body: AsyncIterable<Uint8Array> | null,
   isEnough: (text: string) => boolean,

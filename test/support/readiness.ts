@@ -1,4 +1,4 @@
-/** What a port of the service says of its readiness: the admin port says more. */
+/** The readiness that a port of the service answers: the admin port has more detail. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever it expects
 export async function readinessOf(url: string): Promise<any> {
   return (await fetch(`${url}/health/ready`)).json();

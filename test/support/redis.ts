@@ -3,17 +3,17 @@ import { freePort } from './free-ports.ts';
 import { temporaryFolder } from './own-folder.ts';
 import { type Program, startProgram } from './started-program.ts';
 
-/** It starts again on the same port, with what it had written to its folder; while it is stopped by a signal, nobody gets an answer. */
+/** Starts again on the same port, with the data in its folder. While a signal has stopped it, it answers no client. */
 export interface TestRedis extends Program {
   readonly url: string;
-  /** One command on a connection of the test's own. */
+  /** Runs one command on a new connection. */
   command(name: string, ...args: (string | number)[]): Promise<unknown>;
 }
 
-/** Each Redis of the tests asks for it, so that no test's log may hold it. */
+/** The password of every test's Redis, which no log may contain. */
 export const REDIS_PASSWORD = 'canary-of-redis';
 
-/** A real redis-server of this test alone; without arguments, such as `--appendonly yes`, it keeps nothing over a restart. */
+/** A redis-server for this test alone; without arguments, such as `--appendonly yes`, it keeps no data over a restart. */
 export async function startTestRedis(
   serverPath: string,
   { args = [] }: { readonly args?: readonly string[] } = {},

@@ -33,9 +33,9 @@ export async function startReplicas(
     webSocketUrl: `${balancer.url.replace('http', 'ws')}/graphql`,
     balancer,
     all,
-    /** The sockets of each replica that runs, as its metrics say. */
+    /** The sockets of each running replica, from its metrics. */
     sockets: () => gauges(all, 'sockets'),
-    /** The accounts that all of them poll, where one that two poll counts twice. */
+    /** The number of accounts that all replicas poll; an account that two poll counts twice. */
     feeds: async () => (await gauges(all, 'feeds')).reduce((a, b) => a + b, 0),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -56,7 +56,7 @@ export async function startHaproxy(
   return { url: `http://${BIND}`, ...haproxy };
 }
 
-/** Its ports stay the same over restarts, since the load balancer knows it by them. */
+/** Its ports stay the same over restarts, because the load balancer is configured with them. */
 async function startReplica(
   environment: Environment & { readonly GATEWAY_URL: string },
 ): Promise<FacadeProcess> {

@@ -1,7 +1,7 @@
 import { dispatch, type Terminal } from '../../src/cli/command/dispatch.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 
-/** Runs `trading-graph` in this process, with these variables alone: a process of its own takes a second of a core. */
+/** Runs `trading-graph` in this process, with only these variables: a new process would take a second of a core. */
 export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},

@@ -2,9 +2,9 @@ import type { Clock } from '../../src/lib/clock.ts';
 
 /** A clock that stands still until a test moves it. */
 export interface ScriptedClock extends Clock {
-  /** Moves time on; timers that fall due run in order, each with what it set off before the next. */
+  /** Moves time on; due timers run in order, and each effect of one runs before the next. */
   advance(ms: number): Promise<void>;
-  /** Sets the date by so much, below 0 back; ages and timers go on as they were. */
+  /** Moves the date by this much, also back; ages and timers do not change. */
   setDate(byMs: number): void;
   /** The number of timers that are waiting. */
   readonly pending: number;
@@ -15,7 +15,7 @@ interface Timer {
   readonly task: () => void;
 }
 
-/** Of one move, so that it ends where a timer sets itself for the same moment again. */
+/** The bound of one move, which ends a timer that always sets itself for the same moment. */
 const MAX_TIMERS = 100_000;
 
 const MONDAY_NOON = Date.UTC(2026, 0, 5, 12);
@@ -28,7 +28,7 @@ export function createScriptedClock(startMs: number = MONDAY_NOON): ScriptedCloc
   function earliest(untilMs: number): Timer | undefined {
     let first: Timer | undefined;
     for (const timer of timers) {
-      // Strictly earlier: of two that fall due together the one set first goes first.
+      // Strictly earlier: of two timers that are due together the older one runs first.
       if (timer.dueMs <= untilMs && (first === undefined || timer.dueMs < first.dueMs)) {
         first = timer;
       }
@@ -71,7 +71,7 @@ export function createScriptedClock(startMs: number = MONDAY_NOON): ScriptedCloc
   };
 }
 
-// A few rounds, because what a task sets off may itself wait for an immediate.
+// A few rounds, because an effect may itself wait for an immediate.
 async function settle(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));

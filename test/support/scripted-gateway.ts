@@ -13,28 +13,28 @@ export interface ScriptedRequest {
   readonly connection: number;
 }
 
-/** Writes whatever it likes onto the socket, or nothing. */
+/** Writes any bytes onto the socket, or none. */
 export type Script = (socket: Socket, request: ScriptedRequest) => void;
 
 export interface ScriptedGatewayOptions {
   /** Called with each connection before anything is read from it. */
   readonly onConnection?: (socket: Socket, connection: number) => void;
-  /** Called with the headers of each request as soon as they are whole, before its body. */
+  /** Called with the headers of each request as soon as they are complete, before its body. */
   readonly onHead?: (socket: Socket, head: string) => void;
   /** 0: any free one. */
   readonly port?: number;
 }
 
-/** A server that writes bare bytes: for answers that no HTTP server can be made to give. */
+/** A server that writes raw bytes, for answers that no HTTP server would send. */
 export async function startScriptedGateway(
   script: Script,
   { onConnection, onHead, port = 0 }: ScriptedGatewayOptions = {},
 ) {
-  /** In the order in which their last byte came. */
+  /** In the order in which they were complete. */
   const requests: ScriptedRequest[] = [];
   const sockets = new Map<Socket, number>();
   let connections = 0;
-  // Node reads the requests, but nobody answers by it.
+  // Node parses the requests, but does not answer them.
   const server = createServer(async (request) => {
     const { socket, method = '', url: path = '', rawHeaders } = request;
     onHead?.(socket, rawHeaders.join('\r\n'));
@@ -52,12 +52,12 @@ export async function startScriptedGateway(
     socket.on('error', () => {});
     onConnection?.(socket, connections);
   });
-  // What is no HTTP is not answered either.
+  // Invalid HTTP gets no answer.
   server.on('clientError', () => {});
   return {
     ...(await listenLocally(server, undefined, port)),
     requests,
-    /** The number of connections that were ever made. */
+    /** The number of connections so far. */
     get connections() {
       return connections;
     },
@@ -72,7 +72,7 @@ export async function startScriptedGateway(
   };
 }
 
-/** A whole answer; a body that is no text goes out as JSON. */
+/** A whole answer; a body that is not a text is sent as JSON. */
 export function answer(
   status: number,
   body: unknown,

@@ -1,4 +1,4 @@
-/** Imported before a program that a test starts: its date is wrong by so much, and correct after SIGUSR2. */
+/** Imported before a program that a test starts: its date is wrong by this much, and correct after SIGUSR2. */
 const { now } = Date;
 let aheadMs = Number(process.env.DATE_AHEAD_MS);
 Date.now = () => now() + aheadMs;

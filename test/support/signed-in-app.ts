@@ -3,7 +3,7 @@ import type { OperationName } from '../../src/gateway/operations.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { sharedApp } from './shared-app.ts';
 
-/** A facade for all tests of a file, and for each a token of its own, for which nothing is cached. */
+/** A facade for all tests of a file, and a new token for each test, for which nothing is cached. */
 export function useSignedInApp() {
   const app = sharedApp();
   let token = '';
@@ -23,13 +23,13 @@ export function useSignedInApp() {
     otherToken,
     /** The number of gateway calls in this test. */
     calls: (operation: OperationName) => app.sandbox.calls(operation),
-    /** Has the gateway answer with this; a text goes out as it is. */
+    /** Makes the gateway answer with this; a text is sent unchanged. */
     fake(operation: OperationName, body: unknown, more: Partial<Fault> = {}) {
       const headers = { 'content-type': 'application/json' };
       app.sandbox.fail({ operation, kind: 'status', status: 200, body, headers, ...more });
     },
     ask,
-    /** An answer's data; one with errors fails the test. */
+    /** An answer's data; errors fail the test. */
     async read(document: string, as?: string) {
       const answer = await ask(document, as);
       expect(answer.errors).toEqual([]);

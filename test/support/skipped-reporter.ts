@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Names every skipped test at the end: a suite that silently did not run looks like a green one. */
+/** Lists every skipped test at the end, because a suite that did not run looks like a green one. */
 export class SkippedReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const names = modules.flatMap((module) =>

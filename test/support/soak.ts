@@ -71,7 +71,7 @@ export async function soak({
   return samples;
 }
 
-/** Clients of every kind, a few at a time, while they are let work. */
+/** Clients of every kind, a few at a time, until they are stopped. */
 function createCrowd({ url }: App, gateway: Sandbox) {
   const random = createRandom('soak');
   const schema = buildSchema();
@@ -111,7 +111,7 @@ function createCrowd({ url }: App, gateway: Sandbox) {
     return { authorization: `Bearer ${token()}`, 'accept-encoding': encoding };
   }
 
-  /** Few of them: the memory of each, up to bounds of its own, would hide the rest. */
+  /** Few tokens, because the memory of each would hide the rest. */
   function token(): string {
     if (tokens.length === TOKENS) return pick(random, tokens);
     const email = pick(random, ['demo@example.com', 'pro@example.com']);
@@ -140,7 +140,7 @@ function createCrowd({ url }: App, gateway: Sandbox) {
         }
       };
       await Promise.all(Array.from({ length: AT_A_TIME }, work));
-      // The garbage of the last requests is collected as well.
+      // Lets the garbage of the last requests be collected as well.
       await delay(50);
     },
   };

@@ -14,7 +14,7 @@ export type CollectedSpan = ReturnType<typeof spanOf>;
 const KINDS = [undefined, 'internal', 'server', 'client'] as const;
 const ERROR = 2;
 
-/** A collector as OpenTelemetry's protocol describes it: OTLP over HTTP, in JSON. Where `status` is null none is ever given. */
+/** A collector of OpenTelemetry's protocol: OTLP over HTTP, in JSON. With a null `status` it never answers. */
 export async function startSpanCollector({ status = (): number | null => 200 } = {}) {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];
@@ -41,15 +41,15 @@ export async function startSpanCollector({ status = (): number | null => 200 } =
     url: listener.url,
     /** In the order in which they arrived. */
     spans,
-    /** As they came. */
+    /** The bodies, unparsed. */
     bodies,
     /** The path and the headers of each export. */
     exports,
-    /** The attributes by which the spans describe their process. */
+    /** The attributes that describe the process. */
     get resource() {
       return resource;
     },
-    /** The first span that fits, as soon as it has arrived. */
+    /** The first matching span, as soon as it has arrived. */
     find: (fits: (span: CollectedSpan) => boolean): Promise<CollectedSpan> =>
       eventually(() => {
         const found = spans.find(fits);

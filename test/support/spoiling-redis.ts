@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenLocally } from './local-server.ts';
 
-/** The text in place of a reply, as Redis would write it; null cuts the connection in the middle of it. */
+/** The bytes that replace a reply of Redis; null cuts the connection within the reply. */
 export const SPOILS: Readonly<Record<string, (reply: Buffer, before: Buffer) => Buffer | null>> = {
   'a number': () => Buffer.from(':7\r\n'),
   'a word': () => Buffer.from('+WORD\r\n'),
@@ -15,7 +15,7 @@ export const SPOILS: Readonly<Record<string, (reply: Buffer, before: Buffer) => 
   'half of it': () => null,
 };
 
-/** A front of a real Redis that spoils its replies to commands of a test's choice. */
+/** A proxy of a real Redis that corrupts its replies to selected commands. */
 export async function startSpoilingRedis(redisUrl: string) {
   const { hostname, port, username, password } = new URL(redisUrl);
   /** The scripts that were run, by their texts. */
@@ -62,7 +62,7 @@ export async function startSpoilingRedis(redisUrl: string) {
     get spoilt() {
       return spoilt;
     },
-    /** Spoils what is meant from now on; null: nothing. */
+    /** Corrupts matching replies from now on; null stops that. */
     spoil(how: typeof spoil, meant: typeof isMeant = () => true) {
       spoil = how;
       isMeant = meant;
@@ -72,7 +72,7 @@ export async function startSpoilingRedis(redisUrl: string) {
   };
 }
 
-/** Calls back with each whole value of RESP that comes over a socket. */
+/** Calls back with each complete RESP value of a socket. */
 function eachValue(socket: Socket, take: (value: Buffer) => void): void {
   let waiting: Buffer = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {
@@ -85,7 +85,7 @@ function eachValue(socket: Socket, take: (value: Buffer) => void): void {
   });
 }
 
-/** The index behind the value that begins at an index; null where it is not whole yet. */
+/** The index after the value that begins at an index; null if the value is incomplete. */
 function endOf(bytes: Buffer, from: number): number | null {
   const line = bytes.indexOf('\r\n', from);
   if (line === -1) return null;

@@ -8,20 +8,20 @@ export interface ProgramOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** It ends as by a power cut, at the end of its scope or before, and can be started again. */
+/** It is killed at the end of its scope or before, and can be started again. */
 export interface Program extends AsyncDisposable {
-  /** Every line of all its lives, on stdout and on stderr. */
+  /** Every line of all its runs, on stdout and on stderr. */
   readonly logged: readonly string[];
   pid(): number | undefined;
-  /** Resolves when it is ready; in this life it has these variables as well. */
+  /** Resolves when it is ready; this run has these variables as well. */
   start(changed?: NodeJS.ProcessEnv): Promise<void>;
   kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
-  /** Resolves with the exit code once it has exited; null where a signal ended it. */
+  /** Resolves with the exit code once it has exited; null after a signal. */
   ended(): Promise<number | null>;
 }
 
-/** Another program, once it is ready: `isReady` is given the lines of this life. */
+/** Starts another program, and waits until it is ready: `isReady` gets the lines of this run. */
 export async function startProgram(
   path: string,
   args: readonly string[],

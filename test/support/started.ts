@@ -2,19 +2,19 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 
 type Closable = { close(): unknown } | AsyncDisposable;
 
-/** Started before the first test of a file or a suite, and closed behind the last one. */
+/** Started before the first test of a file or a suite, and closed after the last one. */
 export function startedOnce<T extends Closable>(start: () => Promise<T>): T {
   return standIn(start, beforeAll, afterAll);
 }
 
-/** Started before each test, and closed behind it; what was begun last ends first. */
+/** Started before each test, and closed after it; the newest is closed first. */
 export function startedForEach<T extends Closable>(start: () => Promise<T>): T {
   return standIn(start, beforeEach, afterEach);
 }
 
 type Hook = (task: () => Promise<void>) => void;
 
-/** Stands for what there is only once the tests begin. */
+/** A placeholder for an object that exists only while the tests run. */
 function standIn<T extends Closable>(start: () => Promise<T>, before: Hook, after: Hook): T {
   let started: T | undefined;
   before(async () => {

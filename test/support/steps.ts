@@ -1,6 +1,6 @@
 /**
- * Takes steps until the condition holds, and throws where it does not after the most that it may take. A loop over
- * promises without a bound goes on for ever where the code under test is broken: no time-out can end it.
+ * Takes steps until the condition holds; throws after this number of steps. A loop over promises without a bound would
+ * never end if the code under test is broken, and no time-out could end it.
  */
 export async function stepUntil(
   isDone: () => boolean,
@@ -13,7 +13,7 @@ export async function stepUntil(
   }
 }
 
-/** The same values; throws where there are more than these, as of a stream that never waits. */
+/** The same values; throws if there are more than this, as of a stream that never waits. */
 export async function* atMost<T>(most: number, values: AsyncIterable<T>): AsyncGenerator<T> {
   let count = 0;
   for await (const value of values) {

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listenLocally } from './local-server.ts';
 
-/** One address in front of servers that come and go, as a load balancer or a moving address is. */
+/** One address in front of servers that start and stop, like a load balancer or a moving address. */
 export async function startSwitchboard(...urls: readonly string[]) {
   let targets = urls;
   let turn = 0;
@@ -46,11 +46,11 @@ export async function startSwitchboard(...urls: readonly string[]) {
   const board = {
     /** Host and port. */
     address: `127.0.0.1:${port}`,
-    /** Where new connections go from now on, in turn; one that is refused goes to the next. */
+    /** The servers for new connections, in turn; a refused connection tries the next one. */
     to(...next: readonly string[]) {
       targets = next;
     },
-    /** How much later each chunk of bytes arrives, in either direction. */
+    /** The delay of each chunk of bytes, in both directions. */
     delayMs: 0,
     /** Resets all connections. */
     cut() {

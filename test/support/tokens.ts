@@ -8,23 +8,23 @@ export interface TokenMaking {
   readonly header?: Claims;
 }
 
-/** A token signed with a secret of the test's choice (HS256, whatever its header says). */
+/** A token signed with this secret (HS256, with any header). */
 export function signedToken({ claims, secret, header = { alg: 'HS256' } }: TokenMaking): string {
   const body = `${part(header)}.${part(claims)}`;
   return `${body}.${createHmac('sha256', secret).update(body).digest('base64url')}`;
 }
 
-/** A token that anyone can write: its header says that it has no signature. */
+/** A token without a signature, as its header says. */
 export function unsignedToken(claims: Claims): string {
   return `${part({ alg: 'none' })}.${part(claims)}.`;
 }
 
-/** A token of that number with a victim's login, whom its maker knows; no two of them are the same. */
+/** A forged token with a victim's login; each number gives a different one. */
 export function forgedToken(at: number): string {
   return unsignedToken({ login: 700_001, group: 'standard-usd', exp: 4_000_000_000, at });
 }
 
-/** A token with other claims under the signature it came with. */
+/** A token with other claims and its original signature. */
 export function withClaims(token: string, claims: Claims): string {
   const [header, payload = '', signature] = token.split('.');
   const own = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Claims;

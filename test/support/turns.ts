@@ -1,7 +1,7 @@
-/** So that it ends where the work never does. */
+/** A bound, in case the work never ends. */
 const MOST = 1_000_000;
 
-/** Counts the turns of the event loop that others get while the work is done. */
+/** Counts the turns of the event loop while the work runs. */
 export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   const next = () => {

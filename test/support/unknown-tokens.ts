@@ -4,7 +4,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { KnownKeys } from '../../src/lib/limits/known-keys.ts';
 import { createTestLimiter } from './limits.ts';
 
-/** The guard of unknown tokens by the default limits; unless a test says otherwise no token is known. */
+/** The guard of unknown tokens with the default limits; by default no token is known. */
 export function createTestUnknownTokens(
   clock: Clock,
   ledger: ProofLedger,

@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect } from 'vitest';
 
 /**
- * A thread that ends the process where a loop has kept it busy for so long, and names the tests under way: no timer of the process
- * fires, so Vitest cannot end them. It fails their file, and goes on with the others.
+ * A thread that ends the process if a loop has blocked it for too long, and names the running tests. No timer of the
+ * process fires then, so Vitest cannot end them. It fails their file, and continues with the others.
  */
 const WATCH = `
 const { parentPort } = require('node:worker_threads');
@@ -22,7 +22,7 @@ setInterval(() => {
 `;
 const ALIVE_MS = 5_000;
 
-// Vitest runs this before each test file; those of one process share the thread.
+// Vitest runs this before each test file; the files of one process share the thread.
 const shared = globalThis as typeof globalThis & { watchdog?: ReturnType<typeof startWatchdog> };
 shared.watchdog ??= startWatchdog();
 const { running, note } = shared.watchdog;

@@ -14,11 +14,11 @@ interface FrameBits {
   readonly isLast?: boolean;
   readonly rsv?: number;
   readonly isMasked?: boolean;
-  /** The length that its head says. */
+  /** The length in its head. */
   readonly announced?: number;
 }
 
-/** One frame of a client, right or wrong. */
+/** One frame of a client, valid or not. */
 export function frame(
   opcode: number,
   payload: Buffer,
@@ -37,13 +37,13 @@ export function frame(
   return Buffer.concat([head, length, MASK, masked]);
 }
 
-/** The bit of a frame whose payload is packed. */
+/** The bit of a frame with a compressed payload. */
 export const PACKED = 0x40;
 const text = (value: string) => Buffer.from(value);
 export const packed = (value: string) => deflateRawSync(value).subarray(0, -1);
 const NO_TEXT = Buffer.from([0xff, 0xfe]);
 
-/** Frames whole and broken, packed and plain: whatever comes behind a broken one must be of no consequence. */
+/** Frames whole and broken, compressed and plain: bytes after a broken one must have no effect. */
 export const FRAMES: Readonly<Record<string, Buffer>> = {
   text: frame(OPCODES.text, text('{"type":"ping"}')),
   packedText: frame(OPCODES.text, packed('{"type":"ping"}'), { rsv: PACKED }),
@@ -70,7 +70,7 @@ export const FRAMES: Readonly<Record<string, Buffer>> = {
   unmasked: frame(OPCODES.text, text('{"type":"ping"}'), { isMasked: false }),
 };
 
-/** The handshake as a browser does it, with packed messages offered. */
+/** A browser's handshake, which offers compression. */
 export const UPGRADE = [
   'GET /graphql HTTP/1.1',
   'host: localhost',

@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => device[Symbol.dispose]());
 
-/** Follows as an app does. */
+/** Follows the list like an app. */
 class Follower {
   readonly events: PositionChanges[] = [];
   readonly line: string[] = [];
@@ -81,15 +81,15 @@ describe('positionChanges', () => {
       await moves(follower);
       const lines = world.proxy.upgrades;
       world.proxy.cut();
-      // While the line is lost the market moves and a position is opened.
+      // While the connection is lost the market moves and a position is opened.
       world.sandbox.tick();
       await world.witness.query(PLACE, { token: token(), variables: order(`gap-${round}`) });
       await eventually(() => expect(world.proxy.upgrades).toBeGreaterThan(lines));
       await moves(follower);
     }
-    // The last event has the number of all, those that were opened in between too.
+    // The last event counts all positions, also those that were opened in between.
     await eventually(() => expect(follower.events.at(-1)?.totals.count).toBe(8));
-    // One whole list at the beginning, and none after a lost line.
+    // One whole list at the beginning, and none after a lost connection.
     expect(follower.snapshots).toBe(1);
     expect(follower.line).toEqual([
       'connected',

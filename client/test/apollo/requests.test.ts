@@ -77,7 +77,7 @@ describe('an order', () => {
       variables: order(symbol, 'one'),
     });
     expect(data?.placeOrder).toMatchObject({ ...outcome, idempotencyKey: 'one', replayed: false });
-    // The same through the cache, which drops what it believes to be another type's.
+    // The same through the cache, which drops fields of another type.
     const asked = gql`query { placedOrder(idempotencyKey: "one") { ... on OrderOutcome { idempotencyKey replayed } } }`;
     const { data: cached } = await device.apollo.query<{ placedOrder: object }>({ query: asked });
     expect(cached?.placedOrder).toMatchObject({ idempotencyKey: 'one', replayed: true });
@@ -126,7 +126,7 @@ describe('a token', () => {
 describe('a query', () => {
   test('is aborted by its signal and by its subscriber', async () => {
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 3_000 });
-    // Node's fetch opens a spare connection after a request that was aborted, so that none being open is no sign.
+    // Node's fetch opens a spare connection after an aborted request, so an open connection proves nothing.
     const closed = () => proxy.accepted - proxy.open;
     const abort = new AbortController();
     const query = gql`{ positions { id } }`;
@@ -134,7 +134,7 @@ describe('a query', () => {
       query,
       context: { fetchOptions: { signal: abort.signal } },
     });
-    // A connection alone is not enough: what is aborted before it is sent leaves one that is idle.
+    // A connection alone is not enough: a request that is aborted before it is sent leaves an idle one.
     await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBe(1));
     abort.abort();
     await expect(failed).rejects.toMatchObject({ code: 'ABORTED' });

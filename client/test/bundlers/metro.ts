@@ -1,11 +1,11 @@
-// Bundles a file of an app by Metro, in a process of its own, because Metro is of the whole process: `metro.ts <folder with
-// its packages> <package of Metro> <folder of the app> <file>`. Writes `<file>.bundle.js` beside it, and the modules in
-// `<file>.modules.json`.
+// Bundles a file of an app by Metro, in a process of its own, because Metro changes its whole process: `metro.ts <folder
+// with its packages> <package of Metro> <folder of the app> <file>`. Writes `<file>.bundle.js` next to the file, and the
+// modules in `<file>.modules.json`.
 import { realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** The part of a module of Metro's graph that is used here. */
+/** The properties of a module in Metro's graph that are used here. */
 interface GraphModule {
   readonly path: string;
   readonly dependencies: ReadonlyMap<string, { readonly absolutePath?: string }>;
@@ -28,7 +28,7 @@ const packages = join(folder, 'node_modules');
 const metro: Metro = load(name);
 const modules = new Map<string, { readonly code: string; readonly dependencies: string[] }>();
 
-// The settings of React Native's own configuration are made here as well; it brings all of React Native with it.
+// The same settings as React Native's own configuration, which would install all of React Native.
 const config = metro.mergeConfig(await metro.loadConfig({ cwd: app }, {}), {
   projectRoot: app,
   watchFolders: [app, packages, realpathSync(join(app, 'node_modules', 'react'))],
@@ -39,7 +39,7 @@ const config = metro.mergeConfig(await metro.loadConfig({ cwd: app }, {}), {
   resolver: {
     useWatchman: false,
     nodeModulesPaths: [packages],
-    // Apollo Client is the app's, and much larger than all that is tried here.
+    // Apollo Client belongs to the app, and is much larger than everything that is measured here.
     resolveRequest: ({ resolveRequest, ...context }: Resolution, of: string, platform: string) =>
       of.startsWith('@apollo/') ? { type: 'empty' } : resolveRequest(context, of, platform),
     resolverMainFields: ['react-native', 'browser', 'main'],
@@ -63,7 +63,7 @@ const config = metro.mergeConfig(await metro.loadConfig({ cwd: app }, {}), {
   },
 });
 const out = join(app, `${file}.bundle.js`);
-// The newest's sizes are of interest; terser takes more time than all else.
+// Only the newest version's sizes are measured, because terser takes more time than everything else.
 const minify = name === 'metro';
 await metro.runBuild(config, {
   entry: file,

@@ -36,7 +36,7 @@ describeWithChromium('examples/react', (executablePath) => {
     await tap(page, `BUY 1 ${symbol}`);
   }
   const outcome = (page: Page) => page.locator('.trade .outcome');
-  // Its case matters: TEST.UNKNOWN is on the page from the moment that the order is sent.
+  // The match is case-sensitive: TEST.UNKNOWN is on the page as soon as the order is sent.
   const outcomeIs = (page: Page, heading: string) =>
     outcome(page)
       .getByText(new RegExp(`^${heading}: `))

@@ -53,7 +53,7 @@ test('it waits for its server, writes a line for each change, goes on after a lo
 });
 
 test('it buys once', async () => {
-  // A service that has just begun has no records of the second in which a key was made, and refuses it.
+  // A service that has just started has no records of the second in which a key was made, and refuses it.
   await eventually(async () => {
     const ticker = start('buy');
     await eventually(() => expect(ticker.out).toMatch(/^order /m), ticker.whileOpen);

@@ -11,14 +11,14 @@ import { createApp, type InstalledApp, packagesOf } from '../support/installed-a
 import { namedSamples } from '../support/samples.ts';
 import { FRAMEWORKS } from './frameworks.ts';
 
-// Hundreds of packages are installed, and built with.
+// Hundreds of packages are installed and built.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 900_000 });
 
 const SECTIONS = ['React', 'On a server'];
 const ASKED = inFull(1_000, 200);
 const AT_ONCE = 50;
 const LATE = 'await new Promise((given) => setTimeout(given, 20));';
-/** Writes down what would end a server, or did. */
+/** Logs errors that would end a server, or did. */
 const WATCH = `
 for (const name of ['uncaughtExceptionMonitor', 'unhandledRejection'])
   process.on(name, (error) => console.error('UNCAUGHT', error));
@@ -31,7 +31,7 @@ interface Visitor {
   readonly heading: string;
 }
 
-/** The guide's files, which ask this service. */
+/** The guide's files, with the address of this service. */
 function printed(file: string): string {
   const [sample] = SECTIONS.flatMap(
     (each) => namedSamples('docs/clients.md', each).get(file) ?? [],
@@ -40,7 +40,7 @@ function printed(file: string): string {
   return sample.text.replaceAll('http://127.0.0.1:4000', service.url);
 }
 
-/** The guide's module, to which each token comes late, and which tries to follow what is live. */
+/** The guide's module with slow tokens, which also tries to follow live data. */
 function lateModule(): string {
   const tries = `${LATE}
   const late = forRequest(token ?? null, { url }) as unknown as { positions(sink: unknown): void };
@@ -48,7 +48,7 @@ function lateModule(): string {
   return printed('home.ts').replace(/(?<=homeOf\(.*\) \{\n)/, tries);
 }
 
-/** The module that guides warn of: one client for all, whose token is a function. */
+/** The module that guides warn of: one client for all users, whose token is a function. */
 function sharedModule({ imports, value }: { imports: string; value: string }): string {
   return `import { createClient } from 'trading-graph-client';
 ${imports}
@@ -69,7 +69,7 @@ const seen = () =>
       ) ?? false,
   );
 
-/** The callers are two users, and two visitors without a token. */
+/** Requests of two users, and of two visitors without a token. */
 async function visitors() {
   const emails = ['demo@example.com', 'pro@example.com'];
   const users = await Promise.all(
@@ -139,7 +139,7 @@ for (const { framework, packages, reason } of suites) {
       return { text, heading, rows, caching: response.headers.get('cache-control') };
     }
 
-    /** The answers to one of them that are not hers, of so many that are asked for by turns, many at once. */
+    /** Asks for the pages of two users in turn, many at a time; returns the answers that belong to the other user. */
     async function mixed(paths: readonly string[], asked: number) {
       const { demo, pro, strangers } = await visitors();
       const wrong: string[] = [];

@@ -2,24 +2,27 @@ import { posix } from 'node:path';
 import type { InstalledApp } from '../support/installed-app.ts';
 
 type Files = Readonly<Record<string, string>>;
-/** The text of a file of a guide. */
+/** Returns the text of a guide's file. */
 export type Printed = (file: string) => string;
 
-/** An app of a framework: what the guide leaves to the framework, and where the guide's files stand in it. */
+/** An app of a framework: the parts that the guide leaves to the framework, and the places of the guide's files. */
 export interface Framework {
   readonly name: string;
-  /** The folder beside this file with its lock file. */
+  /** The folder with its lock file, next to this file. */
   readonly packages: string;
   readonly env?: Files;
-  /** Makes the app as its users do. */
+  /** Makes the app like its users do. */
   create(app: InstalledApp): Promise<void>;
-  /** The guide's page for a path, and the module that it asks. */
+  /** The guide's page for a path, and the module that the page uses. */
   page(path: string, printed: Printed, module: string): Files;
-  /** The page `/live`: the component of another guide, which follows what is live. */
+  /** The page `/live`: the component of another guide, which follows live data. */
   live(printed: Printed): Files;
-  /** How a client at a module's level asks for the token of the request that is answered; left out where the framework does not tell it. */
+  /**
+   * How a client at module level gets the token of the request that is being answered; undefined if the framework does not
+   * offer that.
+   */
   readonly token?: { readonly imports: string; readonly value: string };
-  /** The path of a page that reads no cookie, so that the framework tries to render it once, when it builds. */
+  /** The path of a page that reads no cookie, so that the framework tries to prerender it in the build. */
   readonly prerendered?: string;
   readonly build: readonly [script: string, ...args: readonly string[]];
   /** The program that serves on a port, with its arguments. */
@@ -33,7 +36,7 @@ const next: Framework = {
   create: async (app) => {
     const options = '--yes --ts --app --no-tailwind --no-linter --no-src-dir --skip-install';
     await app.create('create-next-app/dist/index.js', 'app', ...options.split(' '));
-    // That of a new app fetches its fonts when it is built.
+    // The layout of a new app would fetch its fonts in the build.
     app.write(
       'app/layout.tsx',
       `export default ({ children }: { children: React.ReactNode }) =>
@@ -68,7 +71,7 @@ const next: Framework = {
   serve: (port) => ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1', '-p', `${port}`],
 };
 
-/** As apps are that were made before, and as the setting is left out. */
+/** Older apps have no such setting, which is also the default. */
 const nextWithoutCacheComponents: Framework = {
   ...next,
   name: 'Next without Cache Components',

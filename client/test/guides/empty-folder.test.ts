@@ -35,7 +35,7 @@ const reason = offline();
 let folder: string;
 let app: TestApp;
 
-/** The commands of a page for the app's folder, in their order and as they are written; those for the checkout are left out. */
+/** The commands of a page for the app's folder, unchanged and in their order; those for the checkout are left out. */
 function guideCommands(page: string): readonly string[] {
   return readPage(page)
     .samples.filter(({ language }) => language === 'sh')
@@ -46,7 +46,7 @@ function guideCommands(page: string): readonly string[] {
     );
 }
 
-/** Runs a command as a reader does, in a shell of the machine's own, with its own Node. */
+/** Runs a command like a reader, in the machine's shell with its own Node. */
 function run(command: string, cwd: string): string {
   const options = { cwd, env: environment, encoding: 'utf8', stdio: 'pipe' } as const;
   try {
@@ -57,7 +57,7 @@ function run(command: string, cwd: string): string {
   }
 }
 
-/** Why npm cannot install anything; null where it can. */
+/** Why npm cannot install packages; null if it can. */
 function offline(): string | null {
   try {
     run('npm view graphql version --fetch-retries=0 --fetch-timeout=10000', tmpdir());
@@ -70,7 +70,7 @@ function offline(): string | null {
 const start = (command: string, cwd: string, more: Readonly<Record<string, string>> = {}) =>
   startProgram('sh', ['-c', command], { ...environment, ...more }, cwd);
 
-/** Follows a guide from an empty folder until its app is to be started; the answer is the app's folder. */
+/** Follows a guide from an empty folder until its app can be started; returns the app's folder. */
 function follow(page: string): string {
   let cwd = folder;
   for (const command of guideCommands(page)) {
@@ -83,7 +83,7 @@ function follow(page: string): string {
   return cwd;
 }
 
-/** Writes the files of a page, or those that are named. The service has an address of its own here. */
+/** Writes the files of a page, or the named ones. The service has an address of its own here. */
 function writeFiles(
   page: string,
   cwd: string,
@@ -92,13 +92,13 @@ function writeFiles(
   named?: readonly string[],
 ): void {
   for (const [file, { text }] of namedSamples(page, section)) {
-    // A test of a component is for whoever has a runner of tests.
+    // A test of a component needs a test runner.
     if (named?.includes(file) === false || file.includes('.test.')) continue;
     mkdirSync(dirname(join(cwd, file)), { recursive: true });
     writeFileSync(join(cwd, file), text.replaceAll('http://127.0.0.1:4000', url));
   }
 }
-/** An app for what needs no plugin of Vite: Angular's compiler runs in the browser here. */
+/** An app for guides without a Vite plugin: Angular's compiler runs in the browser here. */
 function vanilla(name: string): string {
   return `npm create --yes vite@latest my-${name} -- --template vanilla-ts --no-interactive &&
     cd my-${name} && npm install ../trading-graph/*.tgz graphql@16`;
@@ -145,7 +145,7 @@ describe.skipIf(reason !== null)(
       const [, buy = ''] = guideCommands('examples/terminal/README.md').filter((line) =>
         line.startsWith('node '),
       );
-      // It needs the SQLite of a newer Node than the rest.
+      // It needs the SQLite of a newer Node than the other guides.
       const PATH = `${dirname(process.execPath)}:${environment.PATH}`;
       const ticker = start(buy, cwd, { PATH, TRADING_GRAPH_URL: `${app.url}/graphql` });
       await eventually(() => expect(ticker.out).toContain('order accepted'), ticker.whileOpen);
@@ -205,7 +205,7 @@ describe.skipIf(reason !== null)(
         mkdirSync(empty);
         const [clone = '', ...begin] = service;
         run(clone.replace('ADDRESS', `file://${root}`), empty);
-        // CI has just installed the packages of a fresh clone by the same command.
+        // CI has just installed a fresh clone with the same command.
         if (inFull(false, true))
           symlinkSync(join(root, 'node_modules'), join(empty, 'trading-graph', 'node_modules'));
         const [servicePort, adminPort] = await freePorts(2);

@@ -12,12 +12,13 @@ import { describe, expect, test } from 'vitest';
 import { readUntil } from '../../../test/support/read-until.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 
-// No compiler of Swift, and none of Kotlin with Apollo's libraries, runs here; what the code takes of the service is checked all the same.
+// No compiler of Swift runs here, and none of Kotlin with Apollo's libraries. The code's use of the service is checked
+// without them.
 const examples = join(import.meta.dirname, '..', '..', '..', 'examples');
 const read = (...path: readonly string[]) => readFileSync(join(examples, ...path), 'utf8');
 const schema = buildSchema(read('..', 'schema.graphql'));
 
-/** The code without its comments, which may name anything. */
+/** The code without its comments, which may contain any name. */
 function sources(pattern: string): string {
   const files = globSync(pattern, { cwd: examples }).sort();
   return files.map((file) => read(file).replace(/^\s*(?:\/\/|\/?\*).*\n/gm, '')).join('\n');
@@ -85,7 +86,7 @@ describe('the service', () => {
       'multipart/mixed;subscriptionSpec=1.0,application/graphql-response+json,application/json',
     );
     expect(answer.headers.get('content-type')).toContain('boundary="graphql"');
-    // A part is taken when the boundary behind it has come.
+    // A part is complete when its closing boundary has arrived.
     const isWhole = (parts: string) => /"accountChanges"[\s\S]*\r\n--graphql$/.test(parts);
     expect(await readUntil(answer.body, isWhole)).toContain('"snapshot":true');
   });

@@ -20,7 +20,7 @@ const PROGRAMS = new Set(['ts', 'tsx', 'js', 'jsx']);
 const DOCUMENT = /(['`])(\s*(?:\{|(?:query|mutation|subscription|fragment)\b)[^'`]*)\1/g;
 
 const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'));
-// Fragments are often used by another sample, and Relay's directives are known to its compiler alone.
+// Another sample often uses a fragment, and only Relay's compiler knows its directives.
 const rules = specifiedRules.filter(
   (rule) => rule !== NoUnusedFragmentsRule && rule !== KnownDirectivesRule,
 );
@@ -50,7 +50,7 @@ function isDocument(text: string): boolean {
   }
 }
 
-/** The errors in the documents of one page, which may use one another's fragments. */
+/** The errors in the documents of one page, which share their fragments. */
 function problemsOf(documents: readonly SampleDocument[]): readonly string[] {
   const parsed = documents.map(({ place, text }) => ({ place, document: parse(text) }));
   const fragments = parsed
@@ -75,7 +75,7 @@ test('the operations with which GraphiQL opens are valid', () => {
   expect(problems).toEqual([]);
 });
 
-// The frameworks' compilers are brought in by empty-folder.test.ts and frameworks.test.ts.
+// empty-folder.test.ts and frameworks.test.ts run the frameworks' compilers.
 test.each([
   ['client/README.md', undefined],
   ['docs/clients.md', 'React'],

@@ -86,7 +86,7 @@ test('an empty list leaves orders and figures out, and keeps the ids of position
   const { subscription: text, query } = accountDocuments(none);
   expect(text + query).not.toMatch(/orders|session/);
   expect(text).toMatch(/positions \{\s+upserted \{\s+id\s+\}\s+ticks \{ id \}\s+closed\s+\}/);
-  // The order in which an app names them makes no other document.
+  // The order of the names does not change the document.
   const orderFields = ['symbol', 'side'] as const;
   expect(accountDocuments({ orderFields })).toEqual(
     accountDocuments({ orderFields: orderFields.toReversed() }),

@@ -3,7 +3,7 @@ import { fakeClient } from '../../src/testing.ts';
 
 const AAPL = { id: '1', symbol: 'AAPL', side: 'BUY', units: 2, priceOpen: 100, profit: 0 } as const;
 
-/** Follows positions of a market, and notes what the listener is told. */
+/** Follows positions of a market, and records the listener's calls. */
 function followed({ lists = true } = {}) {
   const fake = fakeClient(lists ? { positions: [AAPL] } : {});
   const told: string[] = [];
@@ -20,7 +20,7 @@ test('a list connects until it is there, and is unknown until then', async () =>
   await market.signIn('700002');
   await client.tokenChanged();
   await market.pass(0);
-  // The line of the former account ends first.
+  // The former account's connection ends first.
   expect(told).toEqual(['CONNECTING', 'LIVE', 'OFFLINE', 'CONNECTING', 'LIVE']);
   client.dispose();
 });

@@ -5,9 +5,9 @@ import { foldAccount } from '../../src/live/fold-account.ts';
 import { foldList } from '../../src/live/fold-list.ts';
 import type { AccountFigures } from '../../src/live/live-source.ts';
 
-// The cases of client/vectors/folds.json hold what a fold has; these tests hold which objects stay the same.
+// The cases of client/vectors/folds.json check the content of a fold; these tests check which objects stay the same.
 
-/** A row of any list: what names it, what moves, and what does not. */
+/** A row of any list: its key, a moving field, and a fixed one. */
 interface Row {
   readonly name: { readonly key: string };
   readonly price: number;

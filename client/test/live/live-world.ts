@@ -26,7 +26,7 @@ export async function startLiveWorld() {
   return {
     sandbox,
     proxy,
-    /** The facade by a way that no fault of the network reaches. */
+    /** The facade without the proxy, so that no fault of the network affects it. */
     witness: app,
     device({ environment: changed }: DeviceOptions = {}) {
       const environment = countedEnvironment(changed);
@@ -43,7 +43,10 @@ export async function startLiveWorld() {
   };
 }
 
-/** The core tells how many subscriptions were begun and are open, and which variables were sent, those of reconnects included. */
+/**
+ * Counts the subscriptions that a core has begun and that are open, and records the variables that were sent, also on
+ * reconnects.
+ */
 function observed(core: TestCore) {
   const own = Object.assign(core, { begun: 0, open: 0, sent: [] as unknown[] });
   const { subscribe } = core;
@@ -78,14 +81,14 @@ interface Listed {
   readonly profit: unknown;
 }
 
-/** The list of the gateway's own. */
+/** The list, read from the gateway directly. */
 export async function gatewayList({
   sandbox,
 }: Pick<LiveWorld, 'sandbox'>): Promise<readonly Listed[]> {
   const headers = { authorization: `Bearer ${sandbox.token({ email: 'demo@example.com' })}` };
   return eventually(async () => {
     const answer = await fetch(`${sandbox.url}/trading/positions`, { headers });
-    // It may meet a fault that was meant for the client.
+    // It may get a fault that was meant for the client.
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     return ((await answer.json()) as { positions: readonly Listed[] }).positions;
   });

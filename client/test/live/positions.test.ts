@@ -8,7 +8,7 @@ import { gatewayList, prints, startLiveWorld } from './live-world.ts';
 
 const world = startedForEach(startLiveWorld);
 
-/** Listens, and keeps all that it is told. */
+/** Listens, and keeps all states. */
 function listen(positions: Positions, options?: FollowOptions) {
   const states: PositionsState[] = [];
   const end = positions((state) => void states.push(state), options);
@@ -31,7 +31,7 @@ async function agrees(audience: Audience): Promise<void> {
   });
 }
 
-/** Moves the market until a listener has heard of it. */
+/** Moves the market until a listener has got an event. */
 async function moves(audience: Audience): Promise<void> {
   const before = audience.last()?.positions;
   world.sandbox.tick();

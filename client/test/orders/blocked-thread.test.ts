@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fakeClient } from '../../src/testing.ts';
 import { buying } from '../support/phone.ts';
 
-/** A phone whose thread does nothing for a while: its timers are late then, and run before what has arrived is read. */
+/** A phone whose thread is blocked for a while: its timers are late, and run before the answers that have arrived are read. */
 function slowPhone() {
   const fake = fakeClient();
   const words: string[] = [];

@@ -6,11 +6,11 @@ import { startedForEach } from '../../../test/support/started.ts';
 import type { OrderProgress } from '../../src/orders/ticket.ts';
 import { ACCEPTED, buying, startPhone, unsent } from '../support/phone.ts';
 
-/** An order at market may be sent for five seconds else, which pass on a busy machine. */
+/** By default an order at market may be sent for five seconds, which pass on a busy machine. */
 const PATIENT = { maxWaitMs: 60_000 };
 const phone = startedForEach(startPhone);
 
-/** Collects the progress that an order reports, beside the option by which it does. */
+/** Collects the progress that an order reports, and returns the option for that. */
 function listening() {
   const told: OrderProgress[] = [];
   return { told, onProgress: (progress: OrderProgress) => void told.push(progress) };
@@ -43,7 +43,7 @@ test('a token that changes on a dead line is asked about over the WebSocket as w
   const before = phone.token;
   phone.signIn('demo@example.com');
   expect(phone.token).not.toBe(before);
-  // A question by `fetch`, which waits on the dead line, is not waited for.
+  // A `fetch` on the dead connection must not be waited for.
   await core.tokenChanged();
   expect(await placing).toMatchObject(ACCEPTED);
   expect(phone.line.sockets).toBe(2);
@@ -78,7 +78,7 @@ class Swallowed extends EventTarget {
   close() {}
 }
 
-/** A device whose time stands still while the service works: a busy machine makes no line slow. */
+/** A device whose time stands still while the service works, so that a busy machine makes no connection slow. */
 function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSocket | null) {
   const clock = createScriptedClock(systemClock.now());
   let underWay = 0;
@@ -101,7 +101,7 @@ function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSo
     });
   const device = {
     clock,
-    /** Its line takes so long for each request, which travels on where it was given up; without end where it is dead. */
+    /** The round trip of each request, which continues after the client has given it up; infinite if the connection is dead. */
     roundTripMs: 0,
     environment: {
       fetch: travelling,
@@ -110,7 +110,7 @@ function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSo
       uptime: clock.now,
       after: clock.after,
     },
-    /** Lets time pass until an order has its outcome. */
+    /** Lets time pass until an order has an outcome. */
     async outcomeOf<T>(placing: Promise<T>) {
       let isTold = false;
       const told = () => {
@@ -142,7 +142,7 @@ function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSo
 
 test.each([
   ['none', null],
-  // As an app passes it that takes the platform's own, where there is none.
+  // An app passes undefined if it passes on a platform's own class that does not exist.
   ['undefined', undefined as unknown as null],
   ['one that a proxy swallows', Swallowed as unknown as typeof WebSocket],
 ])('on a line that became slow an order is told; a WebSocket: %s', async (_, WebSocket) => {
@@ -176,7 +176,7 @@ test('a token that takes long is no dead line', async () => {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     return phone.token;
   };
-  // It runs in its own time: what counts as dead would be a moment of a busy machine on a faster device.
+  // It uses real time: on a faster device a busy moment of the machine would look like a dead connection.
   const { orders, core } = phone.open({ token: slow as unknown as () => string | null });
   await core.account();
   waitMs = 3_000;

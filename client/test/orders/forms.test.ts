@@ -9,7 +9,7 @@ import { fakeClient } from '../../src/testing.ts';
 const ORDER = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
 const EDITED = { ...ORDER, size: { units: 2 } };
 
-/** Opens a form for a user; `isKnown`: the server has told the client which account this is. */
+/** Opens a form for a user; `isKnown`: the server has named the account already. */
 async function shownForm({ isKnown = true } = {}) {
   const thrown: unknown[] = [];
   let answering = Promise.resolve();
@@ -54,7 +54,7 @@ async function shownForm({ isKnown = true } = {}) {
     expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'NETWORK' } });
     Object.assign(market.network, { isOnline: true, reach: 'there' });
   };
-  /** The server does not say whose a token is, until it may. */
+  /** Holds the server's answers to the question which account a token belongs to. */
   const holdAccounts = () => {
     const held = Promise.withResolvers<void>();
     answering = held.promise;
@@ -158,7 +158,7 @@ test('an order of the account whose login is not known yet stays on its screen',
   await signIn('700002');
   const placing = ticket.place(ORDER);
   await market.pass(0);
-  // A form is hidden for a moment so.
+  // This is how a form is hidden for a moment.
   ticket.follow(() => {})();
   goOn();
   await market.accept();
@@ -241,7 +241,7 @@ test('a screen that is opened again follows the orders of the run, under way and
   await market.accept();
   expect(client.orders.state()).toMatchObject([{ input: ORDER, outcome: { status: 'accepted' } }]);
   expect(client.orders.state()).toBe(client.orders.state());
-  // The form that began another order is the same form, and not the same order.
+  // A form that begins another order stays the same form.
   ticket.reset();
   void ticket.place(EDITED);
   await market.reject('No money.');
@@ -286,7 +286,7 @@ test('an app that is killed around the answer reports each order before or at it
     const { idempotencyKey } = Object(request?.variables.input);
     const order = { __typename: 'OrderAccepted', idempotencyKey, orderId: '1', replayed: false };
     request?.answer({ data: { order } });
-    // The kills fall from before the answer is read to behind the second in which it is surely seen.
+    // The kills range from before the answer is read to after the second in which the outcome counts as shown.
     for (let turn = 0; turn < kill % 50; turn += 1) await null;
     if (kill >= 50) await market.pass([0, 0.4, 0.999, 1.001][Math.floor(kill / 50)] ?? 0);
     market.network.kill();

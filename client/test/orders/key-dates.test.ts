@@ -23,7 +23,7 @@ describe('after a sleep in which the uptime stood still', () => {
   const MINUTE_MS = 60_000;
 
   async function afterSleep() {
-    // The server itself judges by the real time, which the dates tell after the sleep.
+    // The server uses the real time, which its dates have again after the sleep.
     phone.pass(-MINUTE_MS);
     const app = await phone.openKnown();
     phone.pass(MINUTE_MS);
@@ -39,7 +39,7 @@ describe('after a sleep in which the uptime stood still', () => {
   });
 });
 
-/** A stretch of a phone's life; times in minutes. */
+/** A period of a phone's life; times in minutes. */
 interface Span {
   readonly awake: number;
   readonly asleep: number;
@@ -124,7 +124,7 @@ test('a key’s date is never later than its first request, with any clocks of t
         dates.begin();
         for (const one of wait) phone.live(one);
         dates.date();
-        // A date has no milliseconds, of which none is missing here.
+        // A date has no milliseconds; here they are zero.
         expect(Number(dates.made)).toBeLessThanOrEqual(Date.UTC(2026, 0) + phone.ageMs());
       },
     ),

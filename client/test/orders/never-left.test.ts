@@ -30,7 +30,7 @@ test('nothing is sent until an answer gives the server’s time, nor over a WebS
 });
 
 test('the server’s answer is reported, and not a later attempt’s time-out', async () => {
-  // The account is asked about three times, and the line is pinged once.
+  // The account is asked for three times, and one ping is sent.
   let asked = 0;
   const error = { message: 'away', extensions: { code: 'GATEWAY_UNAVAILABLE', retryable: true } };
   const answer = () => new Response(JSON.stringify({ errors: [error] }));

@@ -61,7 +61,7 @@ test.each([
   expect(sent).toHaveLength(status === 'accepted' ? 1 : 0);
 });
 
-/** An address at which nobody listens any more. */
+/** An address without a listener. */
 async function refusingUrl(): Promise<string> {
   await using server = await listenLocally(createServer());
   return server.url;

@@ -24,7 +24,7 @@ test('a key that is stored too late stays while its order is placed again', asyn
       await storage.set(key, text);
       if (!phone.storage.entries.has(key)) return;
       await storage.release();
-      // Time enough for a deletion, which would take the second entry as well.
+      // Leaves time for a deletion, which would also remove the second entry.
       await phone.storage.keys('');
       await phone.storage.keys('');
       stored.push(phone.storage.entries.size);
@@ -101,7 +101,7 @@ test.each(['failing', 'hanging'] as const)(
     const { core } = phone.open();
     const orders = createOrders(core, { allowVolatile: true });
     const ticket = orders.ticket();
-    // Lost once, so that it is repeated without a look into the storage.
+    // Lost once, so that it is repeated without reading the storage.
     phone.line.next.push('answer-lost');
     const outcome = await ticket.place(buying('volatile'));
     expect(outcome).toMatchObject({ status: 'accepted', replayed: true });
@@ -140,7 +140,7 @@ test('a storage that never answers is reported, at the start and at a tap', asyn
   expect(await placing).toMatchObject(unsent('STORAGE'));
 });
 
-/** Ten seconds of a storage's silence are one. */
+/** Shortens ten seconds of a silent storage to one. */
 function hurried(ms: number, task: () => void): () => void {
   const timer = setTimeout(task, ms / 10);
   return () => clearTimeout(timer);

@@ -6,7 +6,7 @@ test('no entry takes more of a Vite build than it may', async () => {
     expect(kilobytes, file).toBeLessThan(maxKilobytes);
 });
 
-// Metro packs whole modules, whether or not something of them is used.
+// Metro packs whole modules, used or not.
 test.each([
   ['requests.ts', 'subscriptions or features', /subscribe|orders|live|browser/],
   ['core-client.ts', 'features', /orders|live|generated/],

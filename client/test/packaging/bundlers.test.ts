@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import { beforeAll, expect, test, vi } from 'vitest';
-// Node's own may take a connection that `fetch` has left open.
+// Node's own WebSocket may use a connection that `fetch` has left open.
 import { WebSocket } from 'ws';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { startedOnce } from '../../../test/support/started.ts';
@@ -52,7 +52,7 @@ test.each([
   expect(names.length).toBeGreaterThan(20);
   expect(names.filter((path, at) => names.indexOf(path) !== at)).toEqual([]);
   const code = modules.flatMap((module) => (module.path.includes(CLIENT) ? module.code : []));
-  // Hermes takes no `import()`, and not all regular expressions.
+  // Hermes supports no `import()`, and not all regular expressions.
   expect(code.join('\n')).not.toMatch(/\bimport\s*[.(]|\(\?<[=!]|\/[a-z]*v[a-z]*\.test\(/);
   const phone = createContext(hermesGlobals()) as Phone;
   runInContext(readFileSync(join(packed.app, 'index.js.bundle.js'), 'utf8'), phone);
@@ -105,7 +105,7 @@ test.each([{}, { legacyFakeTimers: true }])('with fake timers of %j', async (tim
 });
 `,
   );
-  // No file is transformed, as those of packages are not by Jest's own settings and React Native's.
+  // Files of packages are not transformed, as by the default settings of Jest and React Native.
   const options = JSON.stringify({ rootDir: packed.app, testEnvironment: 'node', transform: {} });
   const jest = join(await bundlers(), 'node_modules', 'jest', 'bin', 'jest.js');
   const token = app.sandbox.token({ email: 'demo@example.com' });
@@ -120,7 +120,7 @@ test.each([{}, { legacyFakeTimers: true }])('with fake timers of %j', async (tim
   expect(stderr).toMatch(/Tests: +3 passed, 3 total/);
 });
 
-/** The globals of React Native on Hermes, for a realm of its own: no `crypto`, no page, no streams. */
+/** The globals of React Native on Hermes, for a new realm: no `crypto`, no page, no streams. */
 function hermesGlobals(): object {
   const { setTimeout, clearTimeout, queueMicrotask, performance, console } = globalThis;
   const { AbortController, URLSearchParams } = globalThis;

@@ -19,7 +19,7 @@ test('the app is visible unless it is in the background, and each return is repo
   platform.show('active');
   expect(heard).toEqual(['hidden', 'shown']);
   for (const type of ['wifi', 'wifi', 'cellular', 'none', 'cellular']) platform.connect(type);
-  // The first word of the platform is no return.
+  // The platform's first report is no return.
   expect(heard.slice(2)).toEqual(['online', 'online']);
   for (const end of ends) end?.();
   platform.show('active');
@@ -50,7 +50,10 @@ test('a client keeps its keys in the app’s storage, and makes them as the app 
   client.dispose();
 });
 
-/** React Native and its packages as far as the client uses them: a phone on wifi whose app is open, until a test says otherwise. */
+/**
+ * The parts of React Native and its packages that the client uses: a phone on wifi whose app is open, unless a test changes
+ * that.
+ */
 function nativePlatform() {
   const stateListeners = new Set<(state: string) => void>();
   const networkListeners = new Set<(network: Network) => void>();

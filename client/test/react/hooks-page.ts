@@ -71,7 +71,7 @@ export async function openHooksPage(app: ExampleApp, view: View | null = null) {
       await hooks.signIn(email);
       await hooks.call('tokenChanged');
     },
-    /** The value that the first component of the kind shows, once it is as the test wants it. */
+    /** The value that the first component of the kind shows, once it is the wanted one. */
     shows: <T>(kind: string, wanted: ((value: T) => boolean) | Partial<T>) =>
       eventually(async () => {
         const text = await page.locator(`output.${kind}`).first().textContent({ timeout: 5_000 });

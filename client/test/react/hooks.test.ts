@@ -32,7 +32,7 @@ describeWithChromium('in a browser', (executablePath) => {
         'positions',
         ({ rows }) => rows?.[0]?.profit !== first.rows?.[0]?.profit,
       );
-      // Strict mode renders each change twice; a snapshot that is made anew each time would render without end.
+      // Strict mode renders each change twice. A new snapshot each time would render without end.
       expect((await hooks.call('renders')) - renders).toBeLessThanOrEqual(8);
       const texts = await hooks.page.locator('output.positions').allTextContents();
       expect(texts[0]).toBe(texts[1]);
@@ -127,7 +127,7 @@ describeWithChromium('in a browser', (executablePath) => {
       });
       const taps = [1, 2, 3].map(() => hooks.call('place', order('AAPL')));
       await hooks.shows<Form>('ticket', { status: 'placing', progress: 'sending' });
-      // On its way the order is not forgotten.
+      // A reset does not drop an order under way.
       await hooks.call('reset');
       await hooks.call('show', {});
       await hooks.call('show', { ticket: true });

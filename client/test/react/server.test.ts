@@ -24,7 +24,7 @@ test('a server renders what is known before anything is opened, and opens nothin
     { status: 'CONNECTING', totals: null },
     { status: 'ready', outcome: null },
   ]);
-  // Work that rendering had begun would be under way by now.
+  // Work that rendering started would be under way by now.
   await new Promise((resolve) => setImmediate(resolve));
   expect([asked, line.accepted]).toEqual([0, 0]);
   client.dispose();

@@ -32,10 +32,10 @@ interface Given {
   readonly headers: { readonly authorization: string };
 }
 
-/** Calls `draw` with the data that the library shows, as often as it shows some. */
+/** Calls `draw` with the data that the library shows, each time. */
 type Show = (given: Given, draw: (data: Drawn) => void) => void;
 
-// The format of 2022 is tried also over the client's link, in client/test/guides/apollo.test.ts.
+// The 2022 format over the client's link is tested in client/test/guides/apollo.test.ts.
 const apollo: Show = ({ url, headers }, draw) => {
   const client = new ApolloClient({
     link: new HttpLink({ uri: url, headers }),

@@ -24,7 +24,7 @@ interface Sent {
   readonly contentType: string | undefined;
 }
 
-/** Sends a library's requests as the library makes them, with a token and nothing else added. */
+/** Sends a library's requests unchanged, but with a token, and records them. */
 function recordingFetch() {
   const sent: Sent[] = [];
   const recording: typeof fetch = (target, init) => {
@@ -74,7 +74,7 @@ test.each([
   },
 );
 
-/** Apollo Client as its guide sets it up, but for the link. */
+/** Apollo Client as its guide sets it up, except the link. */
 function startApollo() {
   return new ApolloClient({
     link: new HttpLink({ uri: url, headers: { authorization: `Bearer ${token}` } }),

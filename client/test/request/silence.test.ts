@@ -8,7 +8,7 @@ import { fakeClient } from '../../src/testing.ts';
 
 const ANSWER = '{"data":{"name":"Müller"}}';
 
-/** Asks a server that answers as it is told. */
+/** Asks a server with a scripted answer. */
 async function ask(timeoutMs: number, answer: (response: ServerResponse) => Promise<void>) {
   await using server = await listenLocally(
     createServer((_request, response) => void answer(response)),

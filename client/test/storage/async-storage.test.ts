@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { type AsyncStorageLike, asyncStorage } from '../../src/storage/async-storage.ts';
 import { testStorageContract } from '../support/storage-contract.ts';
 
-/** React Native's store, which answers later. */
+/** React Native's storage, which answers later. */
 class Phone implements AsyncStorageLike {
   readonly entries = new Map<string, string>();
-  /** How many entries fit. */
+  /** The maximum number of entries. */
   room = Number.POSITIVE_INFINITY;
 
   async getItem(key: string): Promise<string | null> {

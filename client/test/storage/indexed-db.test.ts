@@ -19,7 +19,7 @@ const PAGE = `<!doctype html><script type="module">
 </script>`;
 
 declare global {
-  /** The values that the page and the tests leave in it. */
+  /** The values that the page and the tests store in it. */
   interface Window {
     storage: Record<string, (...args: string[]) => Promise<unknown>>;
     durabilities: string[];
@@ -128,7 +128,7 @@ describeWithChromium('in a browser', (executablePath) => {
           request.onupgradeneeded = () => request.result.createObjectStore('texts');
           request.onsuccess = () => {
             window.connection = request.result;
-            // As long as the connection is open this waits, and whoever opens the database waits behind it.
+            // This waits while the connection is open, and later openers wait for it.
             indexedDB.deleteDatabase('app').onblocked = () => resolve();
           };
         }),

@@ -15,7 +15,7 @@ import { subscribe } from '../support/events.ts';
 
 const { proxy, open } = cutLine();
 
-/** As React Native's on Android does, the socket names an origin; behind a proxy that rewrites `Host` it is a foreign one. */
+/** Like React Native on Android, the socket sends an origin, which is foreign after a proxy that rewrites `Host`. */
 class ForeignSocket extends NodeWebSocket {
   constructor(url: string, protocol: string) {
     super(url, protocol, { origin: 'https://api.example.com' });
@@ -53,13 +53,13 @@ test.each([
   expect(handshakeError(said).extensions).toEqual(extensions);
 });
 
-/** The client of a server of the test's own; waits of seconds are shortened, as no test waits for them. */
+/** A client of the test's own server; waits of seconds are shortened. */
 function openAt(url: string, platform: CountedEnvironmentOptions = {}, token = () => 'one') {
   const hurry = (ms: number) => (ms < 10_000 ? Math.min(ms, 20) : ms);
   return open({ url, token, environment: countedEnvironment({ hurry, ...platform }) });
 }
 
-/** Why the first line could not be opened. */
+/** Why the first connection could not be opened. */
 async function toldOf(...at: Parameters<typeof openAt>): Promise<TradingGraphError> {
   using core = openAt(...at);
   const { told } = subscribe(core);

@@ -5,14 +5,14 @@ import { countedEnvironment } from '../support/counted-environment.ts';
 import { cutLine } from '../support/cut-line.ts';
 import { CHANGES, Events } from '../support/events.ts';
 
-// Back-off is hurried; watchdogs, handshakes and requests keep their time.
+// Shortens back-off; watchdogs, handshakes and requests keep their time.
 const HURRIED = (changed = {}) =>
   countedEnvironment({
     hurry: (ms) => (ms < 10_000 ? Math.min(ms, 20) : ms),
     ...changed,
   });
 
-// A subscription ends with an error where no list has come by then.
+// A subscription ends with an error if no list has arrived by then.
 const { app, open } = cutLine({ GATEWAY_TIMEOUT_MS: '3000' });
 
 test('events come, and nothing is left of them afterwards', async () => {

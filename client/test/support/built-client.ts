@@ -18,17 +18,17 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const modules = join(root, 'node_modules');
 const run = promisify(execFile);
 
-/** The files beside `src` that make the package what it is. */
+/** The package's files besides `src`. */
 const FILES = [
   ...['package.json', 'LICENSE', 'README.md', 'trusted-documents.json'],
   ...['tsconfig.json', 'build.mjs', 'rolldown.config.mjs'],
 ];
 
-/** The package as npm would publish it; it is made once for each state of the sources, however many files need it. */
+/** The package as npm would publish it, made once for each state of the sources. */
 export async function builtClient() {
   const made = join(modules, `.client-${digestOfSources()}`);
   const isMade = () => existsSync(made);
-  // Workers that start together would each spend the CPU on it.
+  // Workers that start together wait for one build.
   await eventually(() => isMade() || !isBeingMade(made));
   if (!isMade()) {
     const own = mkdtempSync(`${made}.${process.pid}.`);
@@ -41,7 +41,7 @@ export async function builtClient() {
       if (!isMade()) throw error;
     }
   }
-  // The folder has what the tarball unpacks to: the package as it is installed.
+  // The folder has the unpacked tarball: the package as it is installed.
   return { tarball: join(made, 'client.tgz'), folder: join(made, 'package') };
 }
 
@@ -57,7 +57,7 @@ async function make(into: string): Promise<void> {
   rmSync(made, { recursive: true });
 }
 
-/** Whether a process that still lives makes it: one that was ended has left its folder behind. */
+/** Whether a running process makes it. A process that was killed has left its folder. */
 function isBeingMade(made: string): boolean {
   return globSync(`${made}.*`).some((folder) => {
     try {

@@ -16,10 +16,10 @@ export interface BundledModule {
   readonly dependencies: readonly string[];
 }
 
-/** The folder with Metro and Jest: no other suite needs them. */
+/** The folder with Metro and Jest, which only this suite needs. */
 export const bundlers = (): Promise<string> => ownPackages(own);
 
-/** Bundles a file of the app that has installed the client; `<file>.bundle.js` is the bundle. */
+/** Bundles a file of an app with the installed client; `<file>.bundle.js` is the bundle. */
 export async function bundleByMetro(
   name: 'metro' | 'metro-oldest',
   { app }: PackedClient,
@@ -29,7 +29,7 @@ export async function bundleByMetro(
   await run(
     process.execPath,
     [program, await bundlers(), name, app, file],
-    // Babel's preset of React Native makes another code for tests.
+    // Babel's preset of React Native makes different code for tests.
     { cwd: app, env: { ...process.env, NODE_ENV: 'production' } },
   );
   return JSON.parse(

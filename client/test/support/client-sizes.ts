@@ -6,7 +6,7 @@ const source = join(import.meta.dirname, '..', '..', 'src');
 
 const ENTRY = 'all-entries';
 
-/** Files of `src` without their ending: what an app brings, and what it has anyway. */
+/** Files of `src` without their extension: those that an app adds, and those that it has already. */
 interface Measured {
   readonly file: string;
   readonly beside?: string;
@@ -29,7 +29,7 @@ export interface Size extends Measured {
   readonly kilobytes: number;
 }
 
-/** Measures what Vite packs of each row, gzipped. */
+/** Measures the gzipped bundle that Vite makes of each row. */
 export async function viteSizes(): Promise<readonly Size[]> {
   const bytesOf = async (files: readonly string[]) =>
     (await bundled(files.map((file) => `${file}.ts`))).bytes;
@@ -45,7 +45,7 @@ export async function viteSizes(): Promise<readonly Size[]> {
   );
 }
 
-/** One bundle of these files of `src` together by Vite's bundler, as an app has it that uses all that they export. */
+/** Bundles these files of `src` by Vite, like an app that uses all of their exports. */
 export async function bundled(
   entries: readonly string[],
   options: InputOptions = {},

@@ -4,7 +4,7 @@ import type { Plugin } from 'rolldown';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** Resolves the client's entry points to its sources, so that nothing has to be built and installed first. */
+/** Resolves the client's entry points to its sources, so that no build or installation is needed. */
 export function clientSources(): Plugin {
   const text = readFileSync(join(root, 'client', 'package.json'), 'utf8');
   const { exports } = JSON.parse(text) as {
@@ -13,7 +13,7 @@ export function clientSources(): Plugin {
   return {
     name: 'client-sources',
     resolveId(id) {
-      // An app may have a file ./react of its own.
+      // An app may have a file ./react.
       const path = id.startsWith('trading-graph-client')
         ? id.replace('trading-graph-client', '.')
         : id;

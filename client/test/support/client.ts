@@ -23,7 +23,7 @@ export type TestCoreOptions = Partial<Omit<CoreOptions, 'environment'>> & {
 
 type Service = Pick<TestApp, 'url' | 'sandbox'>;
 
-/** The options of a client of the service for a user who is signed in. */
+/** The options of a client of the service with a signed-in user. */
 export function signedIn(app: Service, email = 'demo@example.com') {
   const held = app.sandbox.token({ email });
   return { url: `${app.url}/graphql`, token: () => held };

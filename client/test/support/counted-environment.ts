@@ -6,20 +6,20 @@ export interface CountedEnvironment extends Environment {
   /** Timers that have neither run nor been cancelled. */
   readonly timers: ReadonlySet<object>;
   readonly listeners: ReadonlySet<object>;
-  /** The number of both. */
+  /** The number of timers and listeners. */
   readonly pending: number;
   /** The pauses that were asked for, in milliseconds. */
   readonly pauses: readonly number[];
 }
 
 export interface CountedEnvironmentOptions extends Partial<Environment> {
-  /** Pauses from this length on are shortened to nothing, where a test waits for none of them. */
+  /** Pauses of at least this length become zero, if the test does not depend on them. */
   readonly hurry?: (ms: number) => number;
-  /** Holds what tasks throw, for example an app's own listener, in place of the platform. */
+  /** Collects errors of tasks, for example of an app's own listener, in place of the platform. */
   readonly thrown?: unknown[];
 }
 
-/** The platform's own environment, whose timers and listeners are counted, of an app that is shown. */
+/** The platform's own environment of a visible app, with counted timers and listeners. */
 export function countedEnvironment({
   hurry = (ms) => ms,
   thrown,

@@ -11,7 +11,7 @@ interface CutLine {
   open(options?: TestCoreOptions): TestCore;
 }
 
-/** Starts for each test a service of its own, and a line to it that can be cut. */
+/** Starts a service for each test, and a connection to it that can be cut. */
 export function cutLine(settings: Readonly<Record<string, string>> = {}): CutLine {
   const app = ownApp({ POSITIONS_POLL_MS: '100', ...settings });
   const proxy = startedForEach(() => startCutProxy(app.url));

@@ -11,7 +11,7 @@ const PORTAL = [
 
 export type CutProxy = Awaited<ReturnType<typeof startCutProxy>>;
 
-/** Stands between a client and the facade as a network does. */
+/** A proxy between a client and the facade that acts like a network. */
 export async function startCutProxy(target: string) {
   const { hostname, port: targetPort } = new URL(target);
   const sockets = new Set<Socket>();
@@ -25,7 +25,7 @@ export async function startCutProxy(target: string) {
       lines.delete(client);
       upstream.destroy();
     });
-    // Node resets none whose other side has left, and never closes it.
+    // Node neither resets nor closes a connection whose other side has ended.
     client.on('error', () => upstream.destroy());
     const upstream = connect(Number(targetPort), hostname);
     upstream.on('error', () => client.destroy());
@@ -58,10 +58,10 @@ export async function startCutProxy(target: string) {
   const port = await listen(0);
   const proxy = {
     url: `http://127.0.0.1:${port}`,
-    /** Connections taken so far, and requests for a WebSocket. */
+    /** The number of connections so far, and of requests for a WebSocket. */
     accepted: 0,
     upgrades: 0,
-    /** Connections that are open, and those with a WebSocket. */
+    /** The number of open connections, and of those with a WebSocket. */
     get open() {
       return sockets.size;
     },
@@ -75,9 +75,9 @@ export async function startCutProxy(target: string) {
       isPortal = true;
       cut();
     },
-    /** Connections are refused. */
+    /** Refuses connections. */
     refuse,
-    /** No fault is left. */
+    /** Ends all faults. */
     async heal() {
       isPortal = false;
       if (!server.listening) await listen(port);

@@ -19,7 +19,7 @@ export const CHANGES: TypedText<ChangesData, { after: string | null }> =
 export class Events implements Sink<ChangesData> {
   readonly results: Result<ChangesData>[] = [];
   readonly line: ('connected' | 'disconnected')[] = [];
-  /** Why lines were lost, or not opened. */
+  /** Why connections were lost, or not opened. */
   readonly told: TradingGraphError[] = [];
   end: TradingGraphError | null | undefined = undefined;
   cursor: string | null = null;
@@ -51,7 +51,7 @@ export function subscribe(core: Pick<Core, 'subscribe'>): Events {
   return events;
 }
 
-/** Subscribes until the positions are here. */
+/** Subscribes, and waits until the positions have arrived. */
 export async function follow(core: Pick<Core, 'subscribe'>): Promise<Events> {
   const events = subscribe(core);
   await eventually(() => events.results.length > 0, {

@@ -14,7 +14,7 @@ import { startCutProxy } from './cut-proxy.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 
 export interface ExampleAppOptions {
-  /** A Vite project, from the root of this one: `examples/react`. */
+  /** A Vite project, relative to the root of this project: `examples/react`. */
   readonly folder: string;
   /** The path of Chromium. */
   readonly executablePath: string;
@@ -28,7 +28,7 @@ export interface ExampleView {
   readonly theme: 'light' | 'dark';
 }
 
-/** A Vite project built and served, and the facade that it asks, behind a line that can be cut. */
+/** A Vite project, built and served, with its facade, and a connection between them that can be cut. */
 export type ExampleApp = Awaited<ReturnType<typeof startExampleApp>>;
 
 const FACADE = {
@@ -37,7 +37,10 @@ const FACADE = {
   LOGIN_LIMIT_PER_MINUTE: '1000',
 };
 
-/** One for all tests of a suite, each of which begins with a gateway and a line as they were, and fails for an error of its pages. */
+/**
+ * One app for all tests of a suite. Each test begins with the gateway and the connection reset, and fails for an error in
+ * its pages.
+ */
 export function exampleApp(options: ExampleAppOptions): ExampleApp {
   const app = startedOnce(() => startExampleApp(options));
   afterEach(async () => {
@@ -49,7 +52,7 @@ export function exampleApp(options: ExampleAppOptions): ExampleApp {
   return app;
 }
 
-/** The page learns the address of the endpoint as any does in Vite, from `VITE_GRAPHQL_URL`. */
+/** The page gets the endpoint's address from `VITE_GRAPHQL_URL`, like any page of Vite. */
 async function startExampleApp({
   folder,
   executablePath,
@@ -82,9 +85,9 @@ async function startExampleApp({
   return {
     facade,
     line,
-    /** Opens the page with a profile of its own. */
+    /** Opens the page with a new browser profile. */
     open: (view?: Partial<ExampleView>) => openExample(browser, url, errors, view),
-    /** Ends what the pages of a test would still ask for during the next; the answer is what went wrong in them. */
+    /** Ends the pages, so that they send nothing during the next test; returns their errors. */
     async closePages() {
       await Promise.all(browser.contexts().map((context) => context.close()));
       return errors.splice(0);
@@ -93,7 +96,7 @@ async function startExampleApp({
   };
 }
 
-/** Notes what the page throws or writes to the console as an error, except the browser's own lines on the network. */
+/** Records the page's uncaught errors and its console errors, except the browser's own messages about the network. */
 async function openExample(
   browser: Browser,
   url: string,
@@ -104,7 +107,7 @@ async function openExample(
   const page = await context.newPage();
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => {
-    // The browser reports each line that is cut and each refused connection, which tests do on purpose.
+    // The browser reports each cut connection and each refused one, which tests cause on purpose.
     const isNetwork = /ERR_|WebSocket connection/.test(message.text());
     if (message.type() === 'error' && !isNetwork) errors.push(message.text());
   });
@@ -112,7 +115,7 @@ async function openExample(
   return page;
 }
 
-/** Vite and its plugin for React decide by the variable, which a test runner sets to `test`. */
+/** Vite and its React plugin read NODE_ENV, which a test runner sets to `test`. */
 async function buildExample(
   source: string,
   outDir: string,
@@ -127,10 +130,10 @@ async function buildExample(
       configLoader: 'native',
       mode: nodeEnvironment,
       logLevel: 'warn',
-      // Before Vite's own resolution, which would find a package that somebody has built.
+      // Before Vite's own resolution, which would find an installed package.
       plugins: [{ ...clientSources(), enforce: 'pre' }],
       define: { 'import.meta.env.VITE_GRAPHQL_URL': JSON.stringify(endpoint) },
-      // The project's own, should somebody have installed the example's as well.
+      // The project's own packages, even if the example's are installed as well.
       resolve: { dedupe: ['react', 'react-dom', 'graphql'] },
       build: { outDir, emptyOutDir: true, minify: nodeEnvironment === 'production' },
     });

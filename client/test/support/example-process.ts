@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 const children: ChildProcess[] = [];
 
-/** A program that runs as a process in a group of its own; `endPrograms` ends it at the latest, with what it has started. */
+/** A program in a process group of its own; `endPrograms` ends it with its children at the latest. */
 export function startProgram(
   command: string,
   args: readonly string[],
@@ -25,13 +25,13 @@ export function startProgram(
       return text;
     },
     type: (command: string) => void child.stdin.write(`${command}\n`),
-    /** As Ctrl+C in a terminal does, for the whole group. */
+    /** Ends the whole group, like Ctrl+C in a terminal. */
     kill(signal: 'SIGINT' | 'SIGKILL') {
       if (child.pid !== undefined) process.kill(-child.pid, signal);
       return ended;
     },
     ended,
-    /** For `eventually`: its end says why what is waited for does not come. */
+    /** For `eventually`: the end of the process fails the wait. */
     whileOpen: { ended: () => left },
   };
   child.stdout.on('data', (text) => {
@@ -40,7 +40,7 @@ export function startProgram(
   child.stderr.on('data', (text) => {
     program.err += text;
   });
-  // All that it has written has arrived by then.
+  // All of its output has arrived by then.
   child.once('close', (code, signal) => {
     left = `${command} left with ${code ?? signal}: ${program.err}`;
   });

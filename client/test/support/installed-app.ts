@@ -10,7 +10,7 @@ import { builtClient } from './built-client.ts';
 
 const run = promisify(execFile);
 
-/** The packages of a lock file, or why this machine has none, as the name of a suite ends with it. */
+/** The packages of a lock file, or the reason why this machine cannot install them, as the end of a suite's name. */
 export function packagesOf(lockedIn: string) {
   return ownPackages(lockedIn).then(
     (packages) => ({ packages, reason: '' }),
@@ -20,11 +20,11 @@ export function packagesOf(lockedIn: string) {
 
 export type InstalledApp = ReturnType<typeof createApp>;
 
-/** The folder of an app to come, outside of this project, which has the packages of a folder. */
+/** The folder of a future app, outside of this project, with the packages of another folder. */
 export function createApp(packages: string, own: Readonly<Record<string, string>> = {}) {
   const above = mkdtempSync(join(tmpdir(), 'own-app-'));
   const folder = join(above, 'app');
-  // The command is its own; what it starts finds others by the name of Node.
+  // Programs that it starts find Node by its name.
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
   const env = { ...bareEnvironment(), CI: '1', PATH, ...own };
   const runIn = async (cwd: string, program: string, args: readonly string[]) => {
@@ -38,10 +38,10 @@ export function createApp(packages: string, own: Readonly<Record<string, string>
   return {
     folder,
     env,
-    /** Runs one of the packages that makes the folder `app`. */
+    /** Runs a package's program that makes the folder `app`. */
     create: (script: string, ...args: readonly string[]) =>
       runIn(above, join(packages, 'node_modules', script), args),
-    /** Copies the packages into the app, and the client as it is published; a service in this process answers meanwhile. */
+    /** Copies the packages into the app, and the client as it is published. A service in this process keeps answering. */
     async install() {
       const modules = join(folder, 'node_modules');
       const all = { recursive: true, verbatimSymlinks: true };
@@ -49,7 +49,7 @@ export function createApp(packages: string, own: Readonly<Record<string, string>
       const client = join(modules, 'trading-graph-client');
       await cp((await builtClient()).folder, client, all);
     },
-    /** Runs a script of the app's packages; the answer is what it has written. */
+    /** Runs a script of the app's packages; returns its output. */
     run: (script: string, ...args: readonly string[]) =>
       runIn(folder, join('node_modules', script), args),
     write(file: string, text: string) {

@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { listenLocally } from '../../../test/support/local-server.ts';
 
-/** The places at which a connection is reset while an order is on it. */
+/** The points at which a connection is reset while an order is on it. */
 export const CUTS = [
-  /** The order goes no further. */
+  /** The order is not forwarded. */
   'lost',
   'under way',
-  /** The service notices too. */
+  /** The service notices the reset too. */
   'under way, on both sides',
   /** The order is carried out. */
   'answer-lost',
@@ -20,12 +20,12 @@ export const CUTS = [
 export type LineFault =
   | 'none'
   | (typeof CUTS)[number]
-  /** Nothing of it passes, nor of any other request after it, until the line is healed; new WebSockets do. */
+  /** The request and all later ones are held until `heal`; new WebSockets pass. */
   | 'dead';
 
-/** A mobile network, as seen by one phone. Faults hit orders and questions about them alone. */
+/** A mobile network, as seen by one phone. Faults affect only orders and questions about them. */
 export async function startOrderLine(target: () => string) {
-  /** Resolved where nothing holds up requests. */
+  /** Resolved while requests are not held. */
   let healed = Promise.withResolvers<void>();
   healed.resolve();
 
@@ -52,7 +52,7 @@ export async function startOrderLine(target: () => string) {
       signal: leaving.signal,
     });
     if (fault === 'under way') reset();
-    // The head is on its way by the next turns, and the service has begun or not.
+    // The head is sent in the next turns, and the service may have begun.
     if (fault === 'under way, on both sides') setImmediate(() => leaving.abort());
     const answer = await asking;
     const text = await answer.text();
@@ -95,15 +95,15 @@ export async function startOrderLine(target: () => string) {
     url: listener.url,
     /** The faults of the next requests, in turn; later ones have none. */
     next: [] as LineFault[],
-    /** Order mutations that came here, and how many of them the service has answered. */
+    /** The number of order mutations so far, and of those that the service has answered. */
     orders: 0,
     answered: 0,
-    /** WebSockets that were opened so far, and requests in which nothing but a ping was. */
+    /** The number of WebSockets so far, and of requests with only a ping. */
     sockets: 0,
     pings: 0,
-    /** The answers' dates are so far ahead of the clock's. */
+    /** By how much the answers' dates are ahead of the clock. */
     aheadMs: 0,
-    /** Passes on what waits, as a network does that was gone for a while. */
+    /** Forwards the held requests, like a network after an interruption. */
     heal: () => healed.resolve(),
     async [Symbol.asyncDispose]() {
       line.heal();

@@ -14,7 +14,7 @@ export async function packClient(packages = declaredPackages()) {
   const app = mkdtempSync(join(tmpdir(), 'packed-client-'));
   writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
   cpSync(built.folder, join(app, 'node_modules', 'trading-graph-client'), { recursive: true });
-  // Its packages are linked from this project: npm takes seconds to install them.
+  // Its packages are linked from this project, because npm takes seconds to install them.
   for (const name of packages) {
     const path = join(app, 'node_modules', name);
     mkdirSync(dirname(path), { recursive: true });
@@ -23,7 +23,7 @@ export async function packClient(packages = declaredPackages()) {
   return {
     ...built,
     app,
-    /** Writes a file in the app's folder; the answer is its path. */
+    /** Writes a file in the app's folder; returns its path. */
     write(file: string, text: string) {
       const path = join(app, file);
       mkdirSync(dirname(path), { recursive: true });
@@ -34,7 +34,7 @@ export async function packClient(packages = declaredPackages()) {
   };
 }
 
-/** The packages that the client itself declares. */
+/** The packages that the client declares. */
 function declaredPackages(): readonly string[] {
   const { dependencies, peerDependencies } = clientManifest();
   return Object.keys({ ...dependencies, ...peerDependencies, '@types/react': '*' });
@@ -47,12 +47,12 @@ export function entryPoints(): readonly string[] {
   );
 }
 
-/** The entries that are modules. */
+/** The entry points that are modules. */
 export function phoneEntries(): readonly string[] {
   return entryPoints().filter((entry) => !/\/trusted-documents\.json$/.test(entry));
 }
 
-/** A module that imports all of these as the array `entries`. */
+/** A module that exports all of these as the array `entries`. */
 export function appOfAll(): string {
   const entries = phoneEntries();
   const imports = entries.map((entry, at) => `import * as entry${at} from '${entry}';`);

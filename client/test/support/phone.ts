@@ -12,8 +12,8 @@ import { createMemoryStorage } from './memory-storage.ts';
 import { startOrderLine } from './order-line.ts';
 
 /**
- * The records of a server that has just begun say nothing of keys from before. Its dates are so far ahead that its clients take
- * their keys, and allow for what they do not know, to be younger.
+ * The records of a server that has just started do not cover older keys. Its dates are ahead by this much, so that keys of
+ * its clients count as younger than its start.
  */
 const AHEAD_MS = 3_100;
 const MINUTE_MS = 60_000;
@@ -21,7 +21,7 @@ const TWO_DAYS_MS = 48 * 3_600_000;
 
 export type Phone = Awaited<ReturnType<typeof startPhone>>;
 
-/** One device with a network of its own, before the real service and its sandbox gateway. */
+/** A device with its own network, in front of the real service and its sandbox gateway. */
 export async function startPhone(environment: Readonly<Record<string, string>> = {}) {
   const app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1000000', ...environment });
   const line = await startOrderLine(() => app.url);
@@ -36,7 +36,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
     /** Its clock is this much ahead of the real one. */
     clockMs: 0,
     token: tokenOf('demo@example.com'),
-    /** So much time passes: for its clock, and for the dates of the server's answers. */
+    /** Lets time pass for its clock, and for the dates of the server's answers. */
     pass(ms: number) {
       phone.clockMs += ms;
       line.aheadMs += ms;
@@ -44,7 +44,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
     signIn: (email: string) => {
       phone.token = tokenOf(email);
     },
-    /** A run of the app, or a tab; each ends with the phone at the latest. */
+    /** Opens a run of the app, or a tab; each ends with the phone at the latest. */
     open(
       options: Partial<OrderCoreOptions> = {},
       own: OrderCoreOptions['environment'] = {},
@@ -59,9 +59,9 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
       cores.push(opened);
       return opened;
     },
-    /** Resolves when nothing is kept of orders any more: each is for a second, until it was surely seen. */
+    /** Resolves when no order is stored any more: each stays for a second, until it counts as shown. */
     forgotten: () => eventually(() => expect(storage.entries.size).toBe(0)),
-    /** The same, once it knows its account: what goes wrong from then on meets orders alone. */
+    /** Opens a run, and waits until it knows its account, so that later faults affect only orders. */
     async openKnown(
       options?: Partial<OrderCoreOptions>,
       own?: OrderCoreOptions['environment'],
@@ -81,7 +81,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
       const before = reached();
       const { token } = phone;
       line.next.push(...Array(1_000).fill(fault));
-      // Longer than the server keeps a key, so that the key's age alone decides whether it may be sent again.
+      // Longer than the server keeps a key, so that only the key's age decides whether it may be sent again.
       const ticket = orders.ticket({ maxWaitMs: TWO_DAYS_MS });
       const placing = ticket.place(input);
       await eventually(() => expect(reached()).toBeGreaterThan(before));
@@ -102,7 +102,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
 
 interface OrderCoreOptions {
   readonly url: string;
-  /** The token of the user who is signed in; null where nobody is. */
+  /** The token of the signed-in user; null if there is none. */
   readonly token: () => string | null;
   readonly storage?: ClientStorage | null;
   readonly environment?: CountedEnvironmentOptions;
@@ -113,7 +113,7 @@ type OrderCore = ReturnType<typeof openOrderCore>;
 /** The client's core, whose requests about orders are recorded. */
 export function openOrderCore(options: OrderCoreOptions) {
   const { url, token, storage = null, environment: changed = {} } = options;
-  /** The variables of each order, and of each question about one, as they were sent by `fetch`. */
+  /** The variables of each order, and of each question about one, that `fetch` sent. */
   const sent: unknown[] = [];
   const send = changed.fetch ?? globalThis.fetch;
   const environment = countedEnvironment({
@@ -134,7 +134,7 @@ export function openOrderCore(options: OrderCoreOptions) {
   return { core, orders: createOrders(core), timers: environment.timers, sent };
 }
 
-/** Ends the minute of an order: with the answer to its so manieth request, or the loss of it, the minute is over. */
+/** Ends an order's minute when this request is answered or lost. */
 export function minuteOf(phone: Phone, requests: number) {
   let sent = 0;
   const fetching: typeof fetch = async (input, init) => {
@@ -152,13 +152,13 @@ export function minuteOf(phone: Phone, requests: number) {
   };
 }
 
-/** Takes the server's time out of each answer. */
+/** Removes the server's time from each answer. */
 export const undatedFetch: typeof fetch = async (input, init) => {
   const answer = await fetch(input, init);
   return new Response(await answer.text(), { status: answer.status });
 };
 
-/** A market order for one share, with a comment by which the gateway's ledger can be searched. */
+/** A market order for one share, with a comment that identifies it in the gateway's ledger. */
 export function buying(comment: string, symbol = 'AAPL'): MarketOrder {
   return { symbol, side: 'BUY', kind: 'MARKET', size: { units: 1 }, comment };
 }
@@ -172,7 +172,7 @@ export const LIMIT: LimitOrderInput = {
   comment: 'limit',
 };
 
-/** An order that was carried out, and one that surely was not, or of which nobody knows, for a reason. */
+/** The outcomes of an order: carried out, not carried out, or unknown, with a code. */
 export const ACCEPTED = { status: 'accepted' } as const;
 export const unsent = (code: string, details = {}) => ({
   status: 'unsent',

@@ -1,4 +1,4 @@
-/** The parts of React Native's packages that the guide uses; this project has none of them. */
+/** Replacements for the parts of React Native's packages that the guide uses, which are not installed here. */
 export const STAND_INS = `
 declare module 'react-native' {
   import type { ReactNode } from 'react';

@@ -8,7 +8,8 @@ import { namedSamples, readPage } from './samples.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 
 /**
- * An app outside the workspace whose files are the samples of a page, or of one section of it. The packages are the project's own, beside which stands the client as it is published.
+ * An app outside the workspace, whose files are the samples of a page or of one section. It uses the project's own
+ * packages, and the client as it is published.
  */
 export async function createSampleProject(page: string, section?: string) {
   const packages = readdirSync(join(root, 'node_modules')).filter(
@@ -29,7 +30,7 @@ export async function createSampleProject(page: string, section?: string) {
     write(`line-${line}.${language}`, `${atLine(line, text)}export {};\n`);
   }
   return {
-    /** Type-checks everything as an app made by Vite does; returns what the compiler says. */
+    /** Type-checks everything like an app made by Vite; returns the compiler's output. */
     compile: () => runTool('typescript/bin/tsc', ['-p', folder]),
     [Symbol.asyncDispose]: dispose,
   };
@@ -56,13 +57,13 @@ const TSCONFIG = {
   include: ['**/*.ts', '**/*.tsx'],
 };
 
-/** React Native's options leave the types of DOM out. */
+/** React Native's options leave out the types of DOM. */
 const BARE = {
   ...TSCONFIG,
   compilerOptions: { ...TSCONFIG.compilerOptions, lib: ['ES2022'], types: [] },
 };
 
-/** The compiler's messages then name the lines of the page. */
+/** Makes the compiler's messages name the lines of the page. */
 function atLine(line: number, text: string): string {
   return '\n'.repeat(line - 1) + text;
 }

@@ -10,7 +10,7 @@ export interface Sample {
   /** The line of the page on which the code begins. */
   readonly line: number;
   readonly language: string;
-  /** The name under which the page's other samples import it; null for a block that stands by itself. */
+  /** The name under which the page's other samples import it; null for a block without a file. */
   readonly file: string | null;
   readonly text: string;
 }
@@ -18,8 +18,7 @@ export interface Sample {
 export interface SamplePage {
   readonly samples: readonly Sample[];
   /**
-   * Declarations that its samples may take for granted, from a comment that readers do not see:
-   * `<!-- globals … -->`.
+   * Declarations that its samples use without showing them, from a hidden comment: `<!-- globals … -->`.
    */
   readonly globals: string;
 }
@@ -47,7 +46,7 @@ export function readPage(page: string, section?: string): SamplePage {
   return { samples, globals: [...text.matchAll(GLOBALS)].map(([, found]) => found).join('') };
 }
 
-/** The samples that are files of an app, by their names. */
+/** The samples that are files of an app, by their paths. */
 export function namedSamples(page: string, section?: string): ReadonlyMap<string, Sample> {
   return new Map(
     readPage(page, section).samples.flatMap((sample) =>

@@ -9,7 +9,7 @@ import type { Result } from '../../src/result.ts';
 import { type Fake, fakeClient } from '../../src/testing/fake-client.ts';
 import type { FakeNetwork, FakeRequest, FakeSubscription } from '../../src/testing/fake-network.ts';
 
-/** Something that happens (`do`), or that the client has to do or to hold then (`must`). */
+/** An event (`do`), or something that the client must do or show then (`must`). */
 export type Step = Readonly<Record<string, unknown>> & {
   readonly do?: string;
   readonly must?: string;
@@ -18,12 +18,12 @@ export type Step = Readonly<Record<string, unknown>> & {
 export interface Case {
   readonly name: string;
   readonly rule: string;
-  /** The client draws this in place of a random number. */
+  /** The client uses this in place of a random number. */
   readonly random?: number;
   readonly heartbeatSeconds?: number;
   /** Whether the platform may send a request twice, as browsers do. */
   readonly resends?: boolean;
-  /** Features that not every client has. */
+  /** Optional features of a client. */
   readonly needs?: readonly string[];
   readonly steps: readonly Step[];
 }
@@ -39,17 +39,17 @@ const MINUTE_MS = 60_000;
 const SEEN_MS = 1_000;
 /** The `Date` of an answer has no milliseconds. */
 const DATE_MS = 1_000;
-/** The server allows for clocks of its replicas that differ. */
+/** The server allows for replicas whose clocks differ. */
 const SINCE_MS = 4_000;
 const SENT = { place: /order: place(?!d)/, void: /order: void/, ask: /order: placed/ } as const;
 
-/** Plays one case to a client of TypeScript. */
+/** Runs one case with the TypeScript client. */
 export class CaseRun {
   #steps = 0;
   readonly #fake: Fake;
   readonly #event: object;
   #client: Client;
-  /** How many subscriptions, lines and requests the case has spoken of. */
+  /** The numbers of subscriptions, connections and requests that the case has named so far. */
   #subscribed = 0;
   #tried = 0;
   readonly #met = new Set<FakeRequest>();
@@ -194,7 +194,7 @@ export class CaseRun {
     say: ({ tap = this.#taps.length, words }) => expect(this.#tapOf(tap).words).toEqual(words),
     keep: async ({ keys }) => {
       const kept = () => this.#kept().sort().join();
-      // An order that has ended is kept until it was surely seen.
+      // An order that has ended is stored until it counts as shown.
       await this.#pass(SEEN_MS, () => kept() === String(keys));
       expect(kept()).toBe(String(keys));
     },
@@ -230,7 +230,7 @@ export class CaseRun {
     return this.#network.time.pass(ms, isOver);
   }
 
-  /** A step that is not to come at once comes within a minute; `atLeastMs` is how long it must not. */
+  /** Waits for a step, a minute by default; with `atLeastMs` it must not happen earlier. */
   async #within({ withinMs = MINUTE_MS, atLeastMs = 0 }: Step, isOver: () => boolean) {
     const { time } = this.#network;
     const beganMs = time.uptimeMs;
@@ -251,7 +251,7 @@ export class CaseRun {
 
   #shows(list: string, { rows, asOf, error, ...shown }: Readonly<Record<string, unknown>>): void {
     const state = this.#client[list as 'positions' | 'account'].state();
-    // A list that nobody knows is null here, and no row of another account's either.
+    // An unknown list is null here, so it has no row of another account.
     const positions = state.positions ?? [];
     if (rows !== undefined) expect(positions).toMatchObject(rows as object);
     if (rows !== undefined) expect(positions.length).toBe((rows as object[]).length);
@@ -309,7 +309,7 @@ export class CaseRun {
     if (answer !== undefined) this.#answer(this.#open, answer);
   }
 
-  /** Answers as the service does, or as what stands between. */
+  /** Answers like the service, or like a proxy. */
   #answer(request: FakeRequest | null, answer: unknown): void {
     const { error, status, data, missing, ...outcome } = Object(answer) as Step;
     if (answer === 'lost') request?.lose();
@@ -366,14 +366,14 @@ export class CaseRun {
     return found;
   }
 
-  /** Keys are numbered as they come. */
+  /** Keys are numbered in the order in which they appear. */
   #keyNumber(key: string): number {
     if (!this.#keys.includes(key)) this.#keys.push(key);
     return this.#keys.indexOf(key) + 1;
   }
 }
 
-/** An order's end as the service answers it. */
+/** An order's outcome as the service answers it. */
 function answerOf({ accepted, rejected, unsent, other }: Step, key: string): object {
   const own = { idempotencyKey: other ? 'another' : key, message: null, replayed: false };
   if (accepted !== undefined) return { ...own, __typename: 'OrderAccepted', orderId: accepted };

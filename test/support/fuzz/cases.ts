@@ -20,14 +20,14 @@ const HOME =
 const LOGIN = `mutation ($email: String!) { login(input: { email: $email, password: "demo" }) { __typename ... on LoginSuccess { accessToken ${HOME.slice(1)} } }`;
 const PATHS = ['/', '/schema.graphql', '/health/ready', '/graphql/', '*', '//', '/%', '/graphql;x'];
 
-/** What a case writes on a connection of its own, each piece in one write. */
+/** The writes of a case on a new connection, each buffer in one write. */
 export const writesOf: Readonly<Record<Target, (options: CaseOptions) => Buffer[]>> = {
   documents: (options) => {
     const { random } = options;
     const { text, variables } = documentOf(options);
     const last = post(options, random() < 0.5 ? corruptTokens(random, text) : text, variables);
     const kept = last.toString('latin1').replace('connection: close', 'connection: keep-alive');
-    // What recurs is executed by compiled code.
+    // Compiled code executes a repeated document.
     return [...Array<Buffer>(pick(random, [0, 0, 4])).fill(Buffer.from(kept, 'latin1')), last];
   },
   framing: (options) => {
@@ -88,7 +88,7 @@ function plain({ method, search, headers, body = '' }: Omit<RandomRequest, 'isEn
   return Buffer.concat([Buffer.from(`${first}${head}\r\n`, 'latin1'), bytes]);
 }
 
-/** A request whose body is framed in one of the ways that HTTP has, or in none. */
+/** A request whose body is framed in one of HTTP's ways, or not at all. */
 function framed(random: Random, request: RandomRequest): Buffer {
   const body = Buffer.from(request.body ?? '');
   const wanted = plain(request);
@@ -157,7 +157,7 @@ function messageOf(options: CaseOptions): string {
   return random() < 0.1 ? corruptTokens(random, text) : text;
 }
 
-/** A message as one frame or as several, packed or plain, with a ping among its fragments. */
+/** A message as one frame or several, compressed or not, with a ping among its fragments. */
 function frames(random: Random, text: string): Buffer {
   const isPacked = random() < 0.4;
   const bytes = isPacked ? packed(text) : Buffer.from(text);

@@ -6,7 +6,7 @@ import { type RawAnswer, rawRequest } from '../raw-request.ts';
 import { answer, type ScriptedRequest, startScriptedGateway } from '../scripted-gateway.ts';
 import { corruptBytes, corruptJson, corruptTokens } from './corrupt.ts';
 
-/** The sandbox's first user that stands for a case: whoever signs in with one is answered with what is corrupt. */
+/** The sandbox's first user for a case: requests of these users get corrupt answers. */
 const FIRST_LOGIN = 800_001;
 const STATUSES = [
   ...[100, 101, 102, 200, 201, 202, 204, 206, 226, 299, 300, 301, 304, 307, 400, 401, 403, 404],
@@ -32,7 +32,7 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
 
 export const emailOf = (index: number) => `user-${index + 1}@example.com`;
 
-/** The sandbox gateway, whose answers to the cases of a run are corrupt in ways that follow from its seed. */
+/** The sandbox gateway with corrupt answers to the cases of a run; the seed determines them. */
 export async function startCorruptGateway(seed: number) {
   await using stack = new AsyncDisposableStack();
   const options = { seed: 'fuzz', instruments: 40, tickMs: 50, slowMs: 500 };
@@ -58,21 +58,21 @@ export async function startCorruptGateway(seed: number) {
 
   const gateway = stack.use(
     await startScriptedGateway((socket, request) => {
-      // A case may end before its answer comes.
+      // A case may end before its answer arrives.
       relay(socket, request).catch(() => socket.destroy());
     }),
   );
   const moved = stack.move();
   return {
     url: gateway.url,
-    /** How many answers were corrupt. */
+    /** The number of corrupt answers. */
     get corrupted() {
       return corrupted;
     },
     token: (email: string) => sandbox.token({ email }),
-    /** Of an account and a group that no other case has, so that no cache answers in the gateway's place. */
+    /** An account and a group of this case alone, so that no cache answers. */
     tokenOf: (index: number) => sandbox.token({ email: emailOf(index), group: `group-${index}` }),
-    /** Answers a case that was sent before as it did then. */
+    /** Makes the answers to a repeated case the same again. */
     beginAnew: () => calls.clear(),
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   };
@@ -87,7 +87,7 @@ function caseOf({ headers, body }: ScriptedRequest): number | null {
   return user === undefined ? null : Number(user) - 1;
 }
 
-/** Answers in a way that follows from the random numbers: mostly nearly right. */
+/** Answers as the random numbers determine: mostly almost correctly. */
 export function writeCorrupt(
   random: Random,
   socket: Socket,

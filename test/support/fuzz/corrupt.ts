@@ -11,7 +11,7 @@ const VALUES: readonly unknown[] = [
   ...['__proto__', '2026-13-45', 'x'.repeat(70_000), [], {}, [[]], [null], { toString: 1 }],
 ];
 
-/** Repeats, moves, drops or replaces some bytes, or puts others among them. */
+/** Repeats, moves, drops, replaces or inserts some bytes. */
 export function corruptBytes(random: Random, bytes: Buffer): Buffer {
   const at = Math.floor(random() * (bytes.length + 1));
   const end = Math.min(bytes.length, at + Math.floor(random() ** 3 * 40));
@@ -24,7 +24,7 @@ export function corruptBytes(random: Random, bytes: Buffer): Buffer {
   return random() < 0.3 ? corruptBytes(random, corrupt) : corrupt;
 }
 
-/** The same of its tokens: what comes of it is seldom valid, but nearly. */
+/** Does the same with the text's tokens: the result is rarely valid, but almost. */
 export function corruptTokens(random: Random, text: string): string {
   const tokens = text.match(/\w+|\s+|[^\w\s]/g) ?? [''];
   const at = Math.floor(random() * tokens.length);
@@ -33,7 +33,7 @@ export function corruptTokens(random: Random, text: string): string {
   return random() < 0.4 ? corruptTokens(random, tokens.join('')) : tokens.join('');
 }
 
-/** Replaces, drops, repeats or renames a value anywhere within. */
+/** Replaces, drops, repeats or renames a value at any depth. */
 export function corruptJson(random: Random, value: unknown): unknown {
   const root = { value: structuredClone(value) };
   const [holder, name] = placeIn(random, root, 'value');
@@ -44,12 +44,12 @@ export function corruptJson(random: Random, value: unknown): unknown {
   else if (kind < 0.75) holder[name] = structuredClone(other[otherName]);
   else if (kind < 0.85) holder[name] = Array(pick(random, [1, 2, 100])).fill(holder[name]);
   else holder[pick(random, ['__proto__', 'toJSON', 'id', 'x'])] = holder[name];
-  // What is repeated once more grows beyond what the fuzzer itself can write.
+  // Repeated repetition would grow beyond the fuzzer's own limits.
   const isRepeated = kind >= 0.75 && kind < 0.85;
   return random() < 0.4 && !isRepeated ? corruptJson(random, root.value) : root.value;
 }
 
-/** Nearer to the root than most values are: what is decided there concerns more. */
+/** Chooses a value near the root, because more depends on it. */
 function placeIn(random: Random, holder: object, name: string): [Record<string, unknown>, string] {
   const named = holder as Record<string, unknown>;
   const inner = named[name];

@@ -15,7 +15,7 @@ import { writeCorrupt } from './corrupt-gateway.ts';
 const KEYS = generateKeyPairSync('ed25519');
 const KEY_ID = '1';
 
-/** The answers of the services beside the gateway where nothing is wrong: keys of tokens, a collector of spans. */
+/** The correct answers of the other services: keys of tokens, a collector of spans. */
 const RIGHT: Readonly<Record<string, unknown>> = {
   '/jwks': { keys: [{ ...KEYS.publicKey.export({ format: 'jwk' }), kid: KEY_ID, alg: 'EdDSA' }] },
   '/v1/traces': { partialSuccess: {} },
@@ -29,8 +29,8 @@ const queriesOf = (round: number) => [
 ];
 
 /**
- * Fuzzes what the service reads beside clients and the gateway: Redis, JWKS and a collector of spans.
- * Returns what is wrong, null where nothing is, once each of them was read, and how many replies of Redis were spoilt.
+ * Fuzzes the service's inputs besides clients and the gateway: Redis, JWKS and a collector of spans. Returns the problem,
+ * or null, once each of them was read, and the number of corrupt replies of Redis.
  */
 export async function fuzzDoors(redisPath: string, seed: number, rounds: number) {
   const random = createRandom(`doors ${seed}`);
@@ -39,7 +39,7 @@ export async function fuzzDoors(redisPath: string, seed: number, rounds: number)
   await using front = await startSpoilingRedis(redis.url);
   await using sandbox = await startSandbox({ tickMs: 0 });
   const ofSandbox = `Bearer ${sandbox.token({ email: 'demo@example.com' })}`;
-  // The sandbox takes its own tokens alone, which no key of a set verifies.
+  // The sandbox accepts only its own tokens, which no key of a set verifies.
   const relay = async (socket: Socket, { method, path, headers, body }: ScriptedRequest) => {
     const { authorization, 'content-type': type = 'application/json' } = headers;
     const own = { 'content-type': type, ...(authorization && { authorization: ofSandbox }) };
@@ -47,7 +47,7 @@ export async function fuzzDoors(redisPath: string, seed: number, rounds: number)
     socket.write(answer(given.status, given.bytes));
   };
   await using gateway = await startScriptedGateway((socket, request) => {
-    // The test may end before its answer comes.
+    // The test may end before its answer arrives.
     relay(socket, request).catch(() => socket.destroy());
   });
   await using beside = await startScriptedGateway((socket, { path }) => {
@@ -91,7 +91,7 @@ export async function fuzzDoors(redisPath: string, seed: number, rounds: number)
     if (!bystander.text.includes('"Query"')) wrong.push(`a bystander: ${bystander.text}`);
     wrong.push(...facade.logged.filter((line) => line.includes('"level":"fatal"')));
   }
-  // Each is asked at its own times.
+  // The service reads each at its own times.
   await eventually(() => Object.keys(RIGHT).every((path) => asked.has(path)));
   return { problem: wrong.length === 0 ? null : wrong.join('\n'), spoilt: front.spoilt };
 }

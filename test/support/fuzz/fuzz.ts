@@ -8,9 +8,9 @@ import { emailOf, startCorruptGateway } from './corrupt-gateway.ts';
 
 export interface FuzzOptions {
   readonly seed: number;
-  /** Of each target. */
+  /** The number of cases of each target. */
   readonly cases: number;
-  /** In place of all: this one alone. */
+  /** Runs only this case. */
   readonly only?: Case | undefined;
 }
 
@@ -20,18 +20,21 @@ export interface Case {
 }
 
 export interface FuzzReport {
-  /** What was sent, and what came of it: statuses and codes. */
+  /** The statuses and codes of the answers, with their counts. */
   readonly counts: ReadonlyMap<string, number>;
   readonly problem: string | null;
-  /** The case that has the problem by itself; where none has, those that were sent last. */
+  /** The case that alone causes the problem; if there is none, the last cases. */
   readonly cases: readonly Case[];
 }
 
 const LOOKS_EVERY = 20;
 const REPLAYED = 64;
-/** Long, for a machine that is busy. */
+/** Long enough for a busy machine. */
 const CLOSES_WITHIN_MS = 60_000;
-/** How many connections at a time, and after what silence and what time they are left: the events of a subscription have no end. */
+/**
+ * The number of concurrent connections, and the silence and the time after which one is closed: the events of a
+ * subscription have no end.
+ */
 const PACE = {
   documents: { workers: 2, quietMs: 2_000, lastsMs: 500 },
   framing: { workers: 4, quietMs: 60, lastsMs: 500 },
@@ -51,7 +54,7 @@ const SETTINGS = {
   LOGIN_LIMIT_PER_MINUTE: '1000000000',
 };
 
-/** Sends cases that follow from the seed to a process of the facade, until something is wrong or all are sent. */
+/** Sends cases determined by the seed to a process of the facade, until there is a problem or all are sent. */
 export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzReport> {
   await using gateway = await startCorruptGateway(seed);
   await using facade = await startFacadeProcess({ ...SETTINGS, GATEWAY_URL: gateway.url });
@@ -60,10 +63,10 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   let problem: string | null = null;
   let linesRead = 0;
-  /** The case whose own answer is wrong. */
+  /** The case with the wrong answer. */
   let suspect: Case | null = null;
 
-  /** Writes a case, and leaves once the server is silent. */
+  /** Writes a case, and closes the connection once the server is silent. */
   async function send({ target, index }: Case): Promise<void> {
     sent.push({ target, index });
     count(target);
@@ -80,12 +83,12 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
     }
     if (answered !== null && !answered.includes('"code":"INTERNAL"')) return;
     suspect ??= { target, index };
-    // The log has its cause.
+    // The cause is in the log.
     await look();
     problem ??= answered ?? 'a connection is not closed';
   }
 
-  /** Looks whether the process serves others, and what it has logged. */
+  /** Checks whether the process serves others, and reads its log. */
   async function look(): Promise<void> {
     const { logged, url } = facade;
     const answer = await rawPost(`${url}/graphql`, '{"query":"{ __typename }"}').catch(String);
@@ -111,7 +114,7 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
     await Promise.all(Array.from({ length: PACE[target].workers }, work));
   }
 
-  /** Repeats the last cases one by one, each before a process that works. */
+  /** Repeats the last cases one by one, each with a working process. */
   async function narrowed(): Promise<readonly Case[]> {
     const last = sent.slice(-REPLAYED).reverse();
     const suspects = suspect === null ? last : [suspect, ...last];
@@ -139,7 +142,7 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
   return { counts, problem: found, cases: only ? [only] : await narrowed() };
 }
 
-/** What was answered; null where the connection is not closed. */
+/** The answer; null if the connection is not closed. */
 function exchange(
   url: string,
   { target, index }: Case,

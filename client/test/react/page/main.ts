@@ -13,7 +13,7 @@ function makeClient(own: Partial<ClientOptions['environment']> = {}): Client {
   return createClient({
     url: import.meta.env.VITE_GRAPHQL_URL,
     token: () => page.token,
-    // No test waits for a pause between repetitions.
+    // Without randomness there is no pause between repeats.
     environment: { random: () => 0, ...own },
   });
 }
@@ -38,7 +38,7 @@ const page = {
     root ??= createRoot(container);
     root.render(app(client, view));
   },
-  /** Renders as a server does, and lets React take up the page; the answer is what the server wrote. */
+  /** Renders like a server, and lets React hydrate the page; returns the server's HTML. */
   hydrate(view: View): string {
     const html = renderToString(app(client, view));
     container.innerHTML = html;

@@ -8,7 +8,7 @@ export interface View {
   readonly positions?: number;
   readonly accounts?: number;
   readonly ticket?: boolean;
-  /** A position to show apart, and the number of all. */
+  /** A position to show separately, with the number of all positions. */
   readonly apart?: string;
   readonly intervalMs?: number;
 }
@@ -83,7 +83,7 @@ function Account(): ReactElement {
 
 function Order(): ReactElement {
   const orders = useOrders();
-  // The form that comes back shows the order that is under way.
+  // A form that is mounted again shows the order under way.
   const [underWay] = useState(() => orders.find(({ outcome }) => outcome === null)?.ticket);
   const ticket = useTicket(underWay);
   shown.ticket = ticket;
