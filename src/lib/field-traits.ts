@@ -13,7 +13,7 @@ interface FieldTraits {
   readonly readsApart?: boolean;
   /** Names the things that a list of it has one entry for, or is the most entries of the list. */
   readonly listSize?: string | number;
-  /** The argument that says how many entries the list has, or has one for each, of which `listSize` is then the most. */
+  /** The argument with one value for each entry of the list, of which `listSize` is then the most. */
   readonly sizeArgument?: string;
   /** Where the argument is given the field scans all things of that name, and costs for it. */
   readonly scans?: string;

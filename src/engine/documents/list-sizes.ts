@@ -45,9 +45,9 @@ function sizeOf(size: string | number): Amount {
 
 /** The page size that the arguments request for a connection's lists; null where the field has none, or is a list itself. */
 export function pageSize(field: Field, node: FieldNode, read: ReadValue): Amount | null {
-  const names = ['first', 'last', traitOf(field, 'sizeArgument')];
   const counting = field.args.filter(
-    ({ name, type }) => names.includes(name) && getNullableType(type) === GraphQLInt,
+    ({ name, type }) =>
+      (name === 'first' || name === 'last') && getNullableType(type) === GraphQLInt,
   );
   if (counting.length === 0 || isListType(getNullableType(field.type))) return null;
   const given = counting.map(({ name }) => givenValue(node, name, read));
@@ -59,15 +59,12 @@ export function pageSize(field: Field, node: FieldNode, read: ReadValue): Amount
   });
 }
 
-/** The entries that a list's size argument requests: its number, or one for each value in it. `ids` is one by its name. */
+/** One entry for each value of the argument that lists them; null where the field has none. `ids` is one by its name. */
 function requestedSize(field: Field, node: FieldNode, read: ReadValue): Amount | null {
-  const sizing = traitOf(field, 'sizeArgument') ?? 'ids';
-  const argument = field.args.find(({ name }) => name === sizing);
-  if (argument === undefined) return null;
-  const isList = isListType(getNullableType(argument.type));
-  return derived([givenValue(node, sizing, read)], (value) => {
-    if (value === undefined) return sizeWithin(field, isList ? USUAL_SIZE : argument.defaultValue);
-    if (!isList) return sizeWithin(field, value);
+  const listing = traitOf(field, 'sizeArgument') ?? 'ids';
+  if (!field.args.some(({ name }) => name === listing)) return null;
+  return derived([givenValue(node, listing, read)], (value) => {
+    if (value === undefined) return sizeWithin(field, USUAL_SIZE);
     // GraphQL coerces a single value to a list of one.
     return sizeWithin(field, Array.isArray(value) ? value.length : 1);
   });
@@ -79,8 +76,8 @@ function givenValue(node: FieldNode, name: string, read: ReadValue): Fixed<unkno
 }
 
 /** The resolver refuses a size outside the range before anything is read. */
-function sizeWithin(field: Field, wanted: unknown): number {
+function sizeWithin(field: Field, wanted: number): number {
   const known = traitOf(field, 'listSize');
   const most = typeof known === 'number' ? known : MAX_PAGE_SIZE;
-  return typeof wanted === 'number' ? Math.min(most, Math.max(0, wanted)) : most;
+  return Math.min(most, Math.max(0, wanted));
 }

@@ -51,7 +51,6 @@ export const FIXED_LIMITS = [
   'repeated fields',
   'nesting',
   'depth of variables',
-  'keys of variables',
   'operations of a socket',
   'characters of an id',
   'sockets',

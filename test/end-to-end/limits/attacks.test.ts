@@ -26,9 +26,6 @@ const repeat = (times: number, make: (at: number) => string) =>
 const nested = (levels: number) =>
   `${'positions { instrument { '.repeat(levels)}id${' } }'.repeat(levels)}`;
 
-const keys = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
-
 const deepJson = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 // Its other limits are in test/engine/documents/documents.test.ts.
@@ -57,17 +54,9 @@ test.each<[string, string, Asked]>([
       variables: { id: JSON.parse(deepJson(1_000)) },
     },
   ],
-  [
-    'ten thousand and one keys, wherever they stand',
-    'keys of variables',
-    // They are measured before the document says which of them it declares.
-    { query: '{ __typename }', variables: { a: [keys(5_000), { in: keys(4_998) }], b: 1 } },
-  ],
 ])('%s is refused by the limit of %s', async (_what, limit, asked) => {
   const named = { limit, value: expect.any(Number), maximum: expect.any(Number) };
   for (const [transport, ask] of TRANSPORTS) {
-    // A URL has no room for them.
-    if (transport === 'GET' && limit === 'keys of variables') continue;
     const answer = await ask(app, asked, token);
     expect(answer.errors, transport).toContainEqual({
       message: expect.any(String),
