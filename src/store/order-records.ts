@@ -13,7 +13,7 @@ export interface OrderRecords {
   reserve(request: ReserveRequest): Promise<ReserveAnswer>;
   /**
    * Replaces pending or unknown, never accepted or rejected. Success means that the outcome is durable; repeat it until then.
-   * Resolves with the outcome that an operator has settled the order by, which stays in its place; else with null.
+   * Resolves with the outcome that stays in its place, where there is one; else with null.
    */
   settle(
     reservation: Reservation,

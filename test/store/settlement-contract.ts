@@ -41,8 +41,8 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       const [maker, other] = shared.replicas;
       const { operator } = shared;
       const order = await reserved(maker, '1', 'k', LONG_OVER_MS);
-      const innocent = await reserved(maker, '2', 'k', LONG_OVER_MS);
-      for (const each of [order, innocent]) await maker.settle(each, unknown);
+      const unsettled = await reserved(maker, '2', 'k', LONG_OVER_MS);
+      for (const each of [order, unsettled]) await maker.settle(each, unknown);
       const answer = await operator.settle({ account: one, key: 'k', outcome: word });
       expect(answer).toMatchObject({ kind: 'settled', record: { id: order.id, outcome: word } });
       const isTold = async () => {
@@ -73,7 +73,9 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       await maker.release(order);
       await isTold();
       expect(await other.find(accountNamed('2'), 'k')).toMatchObject({ outcome: unknown });
-      expect(await maker.settle(innocent, accepted)).toBe(null);
+      expect(await maker.settle(unsettled, unknown)).toEqual(unknown);
+      expect(await maker.settle(unsettled, accepted)).toBe(null);
+      expect(await maker.settle(unsettled, rejected)).toEqual(accepted);
       expect(await other.find(accountNamed('2'), 'k')).toMatchObject({ outcome: accepted });
     },
   );

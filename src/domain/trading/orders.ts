@@ -274,13 +274,7 @@ export class Orders {
         record = next;
       }
       if (record.outcome !== null || record.pendingMs === 0) return record;
-      // The store's date was set back. The record says unknown before a client reads it, or a release could still free the key.
-      await this.#options.records.settle(
-        { account, key, ...record },
-        unknownSince(record.reservedAtMs),
-      );
-      const settled = await this.#recorder.find(account, key);
-      return settled?.id === first.id ? settled : null;
+      return await this.#recorder.cutOff(account, key, record);
     } finally {
       cancel();
     }

@@ -14,9 +14,10 @@ import {
   recordId,
   toOrderRecord,
 } from '../../store/order-records.ts';
-import { agree } from '../../store/settlement.ts';
+import { agree, isSettled } from '../../store/settlement.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
 import { type OrderLines, outcomeOf } from './order-line.ts';
+import { unknownSince } from './outcome.ts';
 
 export interface RecorderOptions {
   readonly records: OrderRecords;
@@ -62,8 +63,8 @@ export class Recorder {
   settle(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): Promise<void> {
     const record = toOrderRecord(reservation, outcome, 0);
     return this.#write({ reservation, record }, async () => {
-      const settled = await this.#options.records.settle(reservation, outcome, times);
-      if (settled === null || outcome.kind === 'unknown' || agree(settled, outcome)) return;
+      const kept = await this.#options.records.settle(reservation, outcome, times);
+      if (!isSettled(kept) || outcome.kind === 'unknown' || agree(kept, outcome)) return;
       const { metrics, log, lines } = this.#options;
       metrics.contradictions.inc();
       // What an operator has settled stays.
@@ -101,6 +102,19 @@ export class Recorder {
     // has given the record stays.
     const comesFree = latest.reservation.id === record?.id && record.outcome === null;
     return comesFree ? null : record;
+  }
+
+  /**
+   * Records an order of another process as unknown whose time is over, though it is not by the store's date, which was set back. The
+   * record says so before a client reads it, or a release could still free the key. Null where the key came free.
+   */
+  async cutOff(account: Account, key: string, overdue: OrderRecord): Promise<OrderRecord | null> {
+    const of = { account, key, ...overdue };
+    const kept = await this.#options.records.settle(of, unknownSince(of.reservedAtMs));
+    const found = await this.find(account, key);
+    if (found?.id !== overdue.id) return null;
+    if (kept === null) this.#reportCutOff(of);
+    return found;
   }
 
   /** Writes the log line of each order whose process was killed, of this service or another replica. */

@@ -34,7 +34,6 @@ import {
   type VoidRequest,
 } from '../order-records.ts';
 import { isOfNeverSent, type RecordBounds } from '../record-shares.ts';
-import { isSettled } from '../settlement.ts';
 import { StoreError } from '../store-error.ts';
 import { type Held, keyOfRecord, type Refusal, recordOf } from './answers.ts';
 import {
@@ -152,10 +151,8 @@ export class RedisOrderRecords implements OrderRecords {
       case 'written':
       case 'foreign':
         return null;
-      case 'settled': {
-        const settled = JSON.parse(answer.outcome);
-        return isSettled(settled) ? settled : null;
-      }
+      case 'kept':
+        return JSON.parse(answer.outcome);
       default:
         throw new RecordsUnavailableError(UNDECIDED);
     }

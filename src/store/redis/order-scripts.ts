@@ -88,7 +88,7 @@ return found or isUndecided and {kind = 'undecided'} or isIncomplete() and missi
  */
 export const SETTLE = script<
   | { readonly kind: 'written' | 'foreign' | 'undecided' }
-  | { readonly kind: 'settled'; readonly outcome: string }
+  | { readonly kind: 'kept'; readonly outcome: string }
 >(`
 local key = prefix .. 'record:' .. name
 local record = hash(key)
@@ -100,9 +100,7 @@ end
 if not record.id and isUndecided then return {kind = 'undecided'} end
 touch()
 if record.id ~= given.id then return {kind = 'foreign'} end
--- A text's own quotes are escaped.
-if string.find(record.outcome, '"settled":{', 1, true) then return {kind = 'settled', outcome = record.outcome} end
-if given.rank <= tonumber(record.rank) then return {kind = 'written'} end
+if given.rank <= tonumber(record.rank) then return {kind = 'kept', outcome = record.outcome} end
 redis.call('HSET', key, 'rank', given.rank, 'outcome', given.outcome)
 if given.sentAtMs then redis.call('HSET', key, 'sent', given.sentAtMs) end
 if given.answeredAtMs then redis.call('HSET', key, 'answered', given.answeredAtMs) end

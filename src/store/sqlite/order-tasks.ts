@@ -22,7 +22,6 @@ import {
   toOrderRecord,
 } from '../order-records.ts';
 import { isOfNeverSent, type RecordBounds, recordQuota } from '../record-shares.ts';
-import { isSettled } from '../settlement.ts';
 import type { OrderFile } from './order-file.ts';
 import { NEVER_SENT, REJECTED, type Row, recordOf, SENT } from './order-row.ts';
 import { OrderTable } from './order-table.ts';
@@ -74,8 +73,8 @@ export class OrderTasks {
     }
     if (found?.id !== id) return null;
     const present = this.#record(found).outcome;
-    if (isSettled(present)) return present;
-    if (rank(outcome) > rank(present)) this.#table.setOutcome(found, outcome, times);
+    if (rank(outcome) <= rank(present)) return present;
+    this.#table.setOutcome(found, outcome, times);
     return null;
   }
 

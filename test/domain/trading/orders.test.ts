@@ -269,17 +269,22 @@ describe('when the records', () => {
 describe('with a second process', () => {
   test('no wait for a record is longer than an order may take, with any answer of the store', async () => {
     let first: Reservation | null = null;
-    const { records, calls, begin, clock } = stage((shared) => ({
+    const { records, calls, begin, start, clock, counted, log } = stage((shared) => ({
       reserve: async (request) => {
         const answer = await shared.reserve({ ...request, pendingMs: 3_600_000 });
         if (answer.reserved) first = answer.reservation;
         return shared.reserve(request);
       },
     }));
-    const { placed } = await begin('k');
+    const asked = [await begin('k'), await begin('k', demo, 'AAPL', start())];
     await clock.advance(orderTimeoutMs + 2_000);
-    expect(await placed).toMatchObject({ outcome: { kind: 'unknown' }, replayed: true });
+    for (const { placed } of asked) {
+      expect(await placed).toMatchObject({ outcome: { kind: 'unknown' }, replayed: true });
+    }
     expect(calls).toHaveLength(0);
+    // It has its line and its count once, by the process that has recorded it.
+    expect(counted).toEqual(['unknown order']);
+    expect(log.lines).toEqual(['an order ended unknown']);
     // From then on no release frees the key.
     if (first !== null) await records.release(first);
     expect(await records.find(demo.account, 'k')).toMatchObject({ outcome: { kind: 'unknown' } });
