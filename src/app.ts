@@ -29,7 +29,7 @@ import { limitsOf } from './lib/limits/limit.ts';
 import { Limiter } from './lib/limits/limiter.ts';
 import { listen } from './lib/listen.ts';
 import type { Log } from './lib/log.ts';
-import { createRepeatedErrors } from './lib/repeated-errors.ts';
+import { RepeatedErrors } from './lib/repeated-errors.ts';
 import { catalogSize } from './schema/list-sizes.ts';
 import { publicCause } from './schema/public-error.ts';
 import { printedSchema } from './schema/schema.ts';
@@ -89,7 +89,7 @@ export async function startApp(config: Config, given: AppOptions) {
     stores.replicas?.share,
   );
   const verify = await createVerifier({ ...config, log });
-  // A signature tells a forged token apart without the gateway.
+  // With a key, forged tokens are refused by their signature, without the gateway.
   if (verify === null && sandbox === null) log.info({}, WITHOUT_KEYS);
 
   const domain = createDomain({
@@ -219,10 +219,10 @@ async function openTracing(log: Log) {
 
 /** Logs what fails in the background, each task once a minute, until what it returns is called. */
 function logBackgroundFailures(log: Log): () => void {
-  const repeated = createRepeatedErrors(steadyClock.now);
+  const repeated = new RepeatedErrors(steadyClock.now);
   return onBackgroundFailure(({ task, error }) => {
-    const told = repeated(task);
-    if (told !== null) log.error({ task, err: error, ...told }, 'background work failed');
+    const repeats = repeated.next(task);
+    if (repeats !== null) log.error({ task, err: error, ...repeats }, 'background work failed');
   });
 }
 

@@ -16,7 +16,7 @@ import { buildSchema } from '../schema/schema.ts';
 import { oldHeapLimit } from './heap-limit.ts';
 import { maxConnections } from './max-connections.ts';
 
-/** The shares of the caches in half of the heap: most for what costs the gateway most to send again. */
+/** Each cache's share of half of the heap. Catalogs have most, since the gateway needs most time to send one again. */
 const CACHE_SHARES = {
   catalogs: 0.5,
   sessions: 0.25,
@@ -29,7 +29,7 @@ type CacheBudgets = Readonly<Record<keyof typeof CACHE_SHARES, number>>;
 
 export interface AppOptions {
   readonly log: Log;
-  /** Where `log` goes, for metrics. */
+  /** The output of `log`, for metrics. */
   readonly logOutput?: Pick<LogOutput, 'droppedLines'>;
   /** The schema to serve in place of the whole one. */
   readonly schema?: GraphQLSchema;

@@ -4,11 +4,11 @@ import type { Log } from '../lib/log.ts';
 import { oldHeapLimit } from './heap-limit.ts';
 
 const SHORT_SHARE = 0.8;
-// Lower, so that one answer more or less does not change it again.
+// Lower than the other, so that one answer does not change the state again.
 const ENOUGH_SHARE = 0.7;
 const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
 
-/** Watches what is alive after each major collection; what is merely used says nothing, as V8 lets garbage grow. */
+/** Measures the live heap after each major collection. The used heap includes garbage, which V8 lets grow. */
 export class MemoryWatch {
   readonly #log: Pick<Log, 'warn' | 'info'>;
   readonly #limitBytes: number;
@@ -25,7 +25,7 @@ export class MemoryWatch {
     this.#observer.observe({ entryTypes: ['gc'] });
   }
 
-  /** What the last major collection left, as a share of the heap's limit. */
+  /** The live heap after the last major collection, as a share of the heap's limit. */
   get heldShare(): number {
     return this.#heldShare;
   }

@@ -26,11 +26,11 @@ export const COMMANDS: Commands = {
     load: async () => (await import('../check/interface.ts')).interfaceCommand,
   },
   orders: {
-    summary: 'look at the file of the order records, or say whether it is complete',
+    summary: 'read and settle order records, and hold orders',
     load: async () => (await import('./orders.ts')).ordersCommand,
   },
   hash: {
-    summary: 'print what the log has in place of an account or an address',
+    summary: 'print the hash that the log has of an account, an address or a key',
     load: async () => (await import('./hash.ts')).hashCommand,
   },
 };

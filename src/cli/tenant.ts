@@ -1,5 +1,4 @@
-import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
-import type { ForwardedHeaders } from '../lib/limits/caller.ts';
+import { createHeaderForwarding, type ForwardedHeaders } from '../lib/forwarded-headers.ts';
 import { UsageError } from './command/arguments.ts';
 
 /**

@@ -1,20 +1,20 @@
 interface ByteCollectorOptions {
   readonly maxBytes: number;
-  /** The size that was announced: the buffer grows no further, but it is not allocated for a mere announcement. */
+  /** The announced size. The buffer grows no further, and is not allocated before bytes arrive. */
   readonly announcedBytes?: number;
-  /** The pieces that may come whatever they hold; beyond them each must stand for some bytes. */
+  /** So many pieces may be of any size; each further one must have some bytes. */
   readonly freePieces?: number;
 }
 
 type Collected = 'kept' | 'too many bytes' | 'too many pieces';
 
-// A sender of ordinary segments needs one piece for 1,400 bytes, one that writes lines some dozens of bytes.
+// An ordinary segment has 1,400 bytes; a sender that writes lines sends some dozens of bytes at a time.
 const FREE_PIECES = 1_024;
 const BYTES_PER_PIECE = 128;
 const MIN_BUFFER = 512;
 const EMPTY = Buffer.alloc(0);
 
-/** Whether these are more pieces than so many bytes explain: each costs its receiver as much as a large one. */
+/** Whether the pieces are too small on average: a small one costs its receiver as much as a large one. */
 export function tooManyPieces(pieces: number, bytes: number, freePieces = FREE_PIECES): boolean {
   return pieces > freePieces + bytes / BYTES_PER_PIECE;
 }
@@ -51,7 +51,7 @@ export class ByteCollector {
     return 'kept';
   }
 
-  /** The bytes so far, which leave the collector, with what room is left behind them: nobody keeps them for long. */
+  /** Empties the collector, and returns its bytes. Their buffer may be larger, so that they must not be kept for long. */
   take(): Buffer {
     const bytes = this.#buffer.subarray(0, this.#length);
     this.#buffer = EMPTY;
@@ -61,7 +61,7 @@ export class ByteCollector {
   }
 
   #append(piece: Buffer, length: number): void {
-    // The first piece has no room behind it, so that what its owner has there is never overwritten.
+    // The first piece is not ours: its end is the buffer's end, so nothing is written after it.
     if (length > this.#buffer.length) {
       const grown = Buffer.allocUnsafeSlow(this.#capacityFor(length));
       this.#buffer.copy(grown, 0, 0, this.#length);

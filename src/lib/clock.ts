@@ -1,10 +1,10 @@
 /** Time is passed in as a value, so that a test can stop and advance it. */
 export interface Clock {
-  /** Milliseconds, which never go back: for ages, pauses and turns. They are dates until one is set back. */
+  /** Milliseconds that never go back, for ages, pauses and turns. They are dates until the date is set back. */
   now(): number;
-  /** Milliseconds since the epoch, which may be set back: for moments that others name, as a token's expiry. */
+  /** Milliseconds since the epoch, which may be set back. It is compared with others' dates, such as a token's expiry. */
   date(): number;
-  /** The date of a time that `now` gave, by the date of today: for moments that others are told. */
+  /** The date of a time that `now` returned, for a date that is sent to others. */
   dateOf(ms: number): number;
   /** Runs `task` once after `ms`; the timer never keeps the process alive. Returns a function that cancels it. */
   after(ms: number, task: () => void): () => void;
@@ -67,7 +67,7 @@ export class LogicalClock {
   }
 }
 
-/** Resolves after so long, or as soon as nobody waits any longer. */
+/** Resolves after so long, or when the signal is aborted. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -81,7 +81,7 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits for a promise for so long; null where it takes longer. What came while the whole process was paused is in time. */
+/** Waits for a promise for so long; null where it takes longer. A result that arrived while the process was paused is in time. */
 export function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
   const { promise: tooLate, resolve } = Promise.withResolvers<null>();
   const cancel = clock.after(ms, () => setImmediate(resolve, null));

@@ -43,12 +43,12 @@ export function parseLongIntegers(
 
 /** Strings, and numbers that may be inexact, in a text that is JSON. */
 const STRING_OR_SUSPECT = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[\d.]+[eE][-+]?\d+|-?[\d.]{16,}/g;
-/** Begins the strings that keep the places of marks; nobody can guess it, or a client could name a mark. */
+/** Begins the strings that stand for marks. It is random, or a client could name a mark. */
 const PLACE = randomBytes(12).toString('base64');
 
 /**
  * Like JSON.parse, with what `mark` returns in place of each number that may be inexact; undefined leaves it. A
- * reviver would cost a hundred times as much as the parser, for all values beside such a number.
+ * reviver would cost a hundred times as much as the parser, since it is called for all other values too.
  */
 function parseMarked(text: string, mark: (source: string) => unknown): unknown {
   const plain: unknown = JSON.parse(text);

@@ -15,13 +15,13 @@ interface FieldTraits {
   readonly listSize?: string | number;
   /** The argument with one value for each entry of the list, of which `listSize` is then the most. */
   readonly sizeArgument?: string;
-  /** Where the argument is given the field scans all things of that name, and costs for it. */
+  /** With the argument the field scans all things of that name, and its cost includes them. */
   readonly scans?: string;
   /** An operation may select the field of the root this often. */
   readonly mostSelected?: number;
 }
 
-/** Spread into the options of a field, an argument or a type: one that is misspelt does not compile. */
+/** Spread this into the options of a field, an argument or a type: a misspelt trait does not compile. */
 export function traits<const Traits extends FieldTraits>(
   extensions: Traits & Record<Exclude<keyof Traits, keyof FieldTraits>, never>,
 ) {

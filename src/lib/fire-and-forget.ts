@@ -21,7 +21,7 @@ export interface BackgroundFailure {
 
 const failures = channel('trading-graph.background-failure');
 
-/** Drops a promise that nobody awaits: where it fails, the service logs the error. */
+/** Drops a promise; if it fails, the service logs the error. */
 export function fireAndForget(task: BackgroundTask, work: MaybePromise<unknown>): void {
   if (!(work instanceof Promise)) return;
   work.catch((error: unknown) => {

@@ -1,6 +1,13 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { ForwardedHeaders } from './limits/caller.ts';
+
+/** The headers of a request that go on with each call on its behalf. */
+export interface ForwardedHeaders {
+  /** Names and values alternate. */
+  readonly pairs: readonly string[];
+  /** The same for the same headers: nothing is shared across two of them. */
+  readonly digest: string;
+}
 
 export type HeaderForwarding = ReturnType<typeof createHeaderForwarding>;
 

@@ -1,5 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs';
-import sonicBoom from 'sonic-boom';
+import sonicBoom, { type SonicBoom } from 'sonic-boom';
 import { steadyClock, within } from './clock.ts';
 
 interface LogOutputOptions {
@@ -19,67 +19,77 @@ const RETRY_MS = 100;
 const LAST_MS = 500;
 const LAST_PAUSE_MS = 10;
 
-export type LogOutput = ReturnType<typeof createLogOutput>;
+/** Writes lines in the background, in order. Lines that their reader does not take wait in a bounded buffer; more are dropped. */
+export class LogOutput {
+  readonly #fd: number;
+  readonly #boom: SonicBoom;
+  readonly #droppedLine: (count: number) => string;
+  /** Lines that the writer does not have yet. */
+  #batch = '';
+  /** Bytes that the writer has and has not written. */
+  #unwrittenBytes = 0;
+  #droppedLines = 0;
+  #reportedLines = 0;
+  #onEmpty: (() => void) | null = null;
 
-/** Writes lines in the background, in order; what its reader does not take waits in a bounded buffer, and beyond it is dropped. */
-export function createLogOutput({ fd, maxBytes = MAX_BYTES, droppedLine }: LogOutputOptions) {
-  /** Lines that are not handed on yet. */
-  let batch = '';
-  /** Bytes that are handed on and not written. */
-  let unwritten = 0;
-  let droppedLines = 0;
-  let reportedLines = 0;
-  let onEmpty: (() => void) | null = null;
-  const handBatch = (): void => {
-    const lines = batch;
-    batch = '';
-    if (lines !== '') hand(lines);
-  };
-  const boom = new sonicBoom.SonicBoom({ fd, maxLength: maxBytes });
-  boom.on('write', (bytes: number) => {
-    unwritten -= bytes;
-  });
-  boom.on('drop', (lines: string) => {
-    unwritten -= Buffer.byteLength(lines);
-    droppedLines += lines.split('\n').length - 1;
-  });
-  // The lines are kept: a disk may have room again, and a named pipe a reader.
-  boom.on('error', () => {
-    setTimeout(() => hand(''), RETRY_MS).unref();
-  });
-  boom.on('drain', () => {
-    const lost = droppedLines - reportedLines;
-    reportedLines += lost;
-    if (lost > 0) hand(droppedLine(lost));
-    else onEmpty?.();
-  });
-
-  function hand(lines: string): void {
-    unwritten += Buffer.byteLength(lines);
-    boom.write(lines);
+  constructor({ fd, maxBytes = MAX_BYTES, droppedLine }: LogOutputOptions) {
+    this.#fd = fd;
+    this.#droppedLine = droppedLine;
+    this.#boom = new sonicBoom.SonicBoom({ fd, maxLength: maxBytes });
+    this.#boom.on('write', (bytes: number) => {
+      this.#unwrittenBytes -= bytes;
+    });
+    this.#boom.on('drop', (lines: string) => {
+      this.#unwrittenBytes -= Buffer.byteLength(lines);
+      this.#droppedLines += lines.split('\n').length - 1;
+    });
+    // The lines are kept: a disk may have room again, and a named pipe a reader.
+    this.#boom.on('error', () => {
+      setTimeout(() => this.#hand(''), RETRY_MS).unref();
+    });
+    this.#boom.on('drain', () => this.#drained());
   }
 
-  return {
-    get droppedLines(): number {
-      return droppedLines;
-    },
-    write(lines: string): void {
-      if (batch === '') setTimeout(handBatch, BATCH_MS);
-      batch += lines;
-    },
-    /** Resolves when every line is written, or after `ms`. */
-    async drain(ms: number): Promise<void> {
-      handBatch();
-      if (unwritten === 0) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      onEmpty = resolve;
-      await within(steadyClock, ms, promise);
-    },
-    /** Called at the exit of the process. A line that the reader has taken in part must not be broken by another. */
-    writeLast(): void {
-      if (unwritten === 0) writeWithin(LAST_MS, fd, Buffer.from(batch));
-    },
-  };
+  get droppedLines(): number {
+    return this.#droppedLines;
+  }
+
+  write(lines: string): void {
+    if (this.#batch === '') setTimeout(() => this.#handBatch(), BATCH_MS);
+    this.#batch += lines;
+  }
+
+  /** Resolves when every line is written, or after `ms`. */
+  async drain(ms: number): Promise<void> {
+    this.#handBatch();
+    if (this.#unwrittenBytes === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onEmpty = resolve;
+    await within(steadyClock, ms, promise);
+  }
+
+  /** For the exit of the process. Another line must not break one of which the reader has a part. */
+  writeLast(): void {
+    if (this.#unwrittenBytes === 0) writeWithin(LAST_MS, this.#fd, Buffer.from(this.#batch));
+  }
+
+  #handBatch(): void {
+    const lines = this.#batch;
+    this.#batch = '';
+    if (lines !== '') this.#hand(lines);
+  }
+
+  #hand(lines: string): void {
+    this.#unwrittenBytes += Buffer.byteLength(lines);
+    this.#boom.write(lines);
+  }
+
+  #drained(): void {
+    const lost = this.#droppedLines - this.#reportedLines;
+    this.#reportedLines += lost;
+    if (lost > 0) this.#hand(this.#droppedLine(lost));
+    else this.#onEmpty?.();
+  }
 }
 
 /** The standard output of the process, which ends neither with its reader nor with its disk. */
@@ -87,7 +97,7 @@ export function standardOutput(droppedLine: (count: number) => string): LogOutpu
   // Node makes a pipe non-blocking where it opens the stream: a write to a full one would occupy a thread of the pool,
   // for whose end the exit of the process waits.
   if (isPipeOrSocket(1)) process.stdout.on('error', () => {});
-  const output = createLogOutput({ fd: 1, droppedLine });
+  const output = new LogOutput({ fd: 1, droppedLine });
   process.once('exit', () => output.writeLast());
   return output;
 }

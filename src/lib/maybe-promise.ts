@@ -1,6 +1,6 @@
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Goes on at once with a value that is there: a promise would cost it a turn of the event loop's microtasks. */
+/** Calls `next` at once with a value that is no promise: awaiting it would cost a microtask. */
 export function chain<T, U>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<U>,

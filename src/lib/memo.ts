@@ -1,4 +1,4 @@
-/** The value of a key, which is made where none is known. */
+/** Returns the value of a key; makes and stores it where there is none. */
 export function memo<Key, Value>(
   known: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,

@@ -1,7 +1,7 @@
 /** The side to which operators' figures attribute a failure: the caller, a limit here, or the service. */
 export type Attribution = 'caller' | 'refused' | 'fault';
 
-/** The part of a failure that clients are told, and what operators' figures go by beside its code. */
+/** The part of a failure that clients see, and the facts that metrics and the log need in addition to its code. */
 export interface PublicCause {
   readonly message: string;
   readonly extensions: Readonly<Record<string, unknown>>;

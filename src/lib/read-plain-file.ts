@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 export async function readPlainFile(path: string, maxBytes: number): Promise<string> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   assertPlainFile(await file.stat());
-  // One byte more is read than is allowed, which tells a larger file.
+  // One byte more than allowed is read, to detect a larger file.
   const bytes = await buffer(file.createReadStream({ end: maxBytes }));
   if (bytes.length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
   return bytes.toString('utf8');

@@ -33,7 +33,7 @@ export function redactRecord(record: object): Record<string, unknown> {
     try {
       return redactedObject(value, isFromError);
     } catch {
-      // A getter, a proxy or a message that is no text, of other people's code.
+      // A getter, a proxy or a message of a library threw.
       return '[unreadable]';
     } finally {
       under.delete(value);

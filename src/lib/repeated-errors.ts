@@ -1,26 +1,38 @@
 const REPEAT_MS = 60_000;
-/** Errors may differ in each row of a list; a few of them tell enough. */
+/** Errors may differ in each row of a list; a few of them are enough. */
 const MAX_DETAILS = 10;
 const MAX_DETAIL_LENGTH = 200;
 
-/**
- * Logs each error once a minute: returns how many of its name were not logged since, or null where this one is not logged. Names are
- * of a bounded number; of each name a few errors are logged that differ in their details.
- */
-export function createRepeatedErrors(nowMs: () => number) {
-  const told = new Map<string, { untilMs: number; since: number; details: Set<string> }>();
-  return (name: string, detail = ''): { readonly notLogged: number } | null => {
-    const last = told.get(name);
+interface LoggedError {
+  readonly untilMs: number;
+  readonly details: Set<string>;
+  notLogged: number;
+}
+
+/** Decides which errors are logged: each name once a minute, and a few errors of a name that differ in their details. */
+export class RepeatedErrors {
+  readonly #nowMs: () => number;
+  readonly #logged = new Map<string, LoggedError>();
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Null where this error is not logged; else how many of its name were not logged since the last one. Names are of a bounded number. */
+  next(name: string, detail = ''): { readonly notLogged: number } | null {
+    const last = this.#logged.get(name);
     const short = detail.slice(0, MAX_DETAIL_LENGTH);
-    if (last === undefined || nowMs() >= last.untilMs) {
-      told.set(name, { untilMs: nowMs() + REPEAT_MS, since: 0, details: new Set([short]) });
-      return { notLogged: last?.since ?? 0 };
+    const nowMs = this.#nowMs();
+    if (last === undefined || nowMs >= last.untilMs) {
+      const untilMs = nowMs + REPEAT_MS;
+      this.#logged.set(name, { untilMs, details: new Set([short]), notLogged: 0 });
+      return { notLogged: last?.notLogged ?? 0 };
     }
     if (last.details.has(short) || last.details.size >= MAX_DETAILS) {
-      last.since += 1;
+      last.notLogged += 1;
       return null;
     }
     last.details.add(short);
     return { notLogged: 0 };
-  };
+  }
 }

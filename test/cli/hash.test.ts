@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createHeaderForwarding } from '../../src/lib/forwarded-headers.ts';
 import { runCli } from '../support/run-cli.ts';
 
 const KEY = { LOG_ACCOUNT_KEY: 'the key of the hashes in the log' };
@@ -18,13 +17,6 @@ test.each([
     out: `${hashed(text)}\n`,
     err: '',
   });
-});
-
-test('a tenant has the hash that the log has of its headers', async () => {
-  const environment = { ...KEY, GATEWAY_FORWARD_HEADERS: 'x-tenant' };
-  const { digest = '' } = createHeaderForwarding(['x-tenant']).of({ 'x-tenant': 'acme' }) ?? {};
-  const { out } = await runCli(['hash', '--header', 'x-tenant=acme'], environment);
-  expect(out).toBe(`${hashed(digest)}\n`);
 });
 
 test('an order has the hash that the log has of its key', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { createLogOutput } from '../../src/lib/log-output.ts';
+import { LogOutput } from '../../src/lib/log-output.ts';
 import { eventually } from '../support/eventually.ts';
 
 test('beyond the bound lines are dropped, and once there is room a line says how many', async () => {
@@ -14,7 +14,7 @@ test('beyond the bound lines are dropped, and once there is room a line says how
   // It takes some 64 kB until it is read.
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   const droppedLine = (count: number) => `${count} dropped\n`;
-  const output = createLogOutput({ fd, droppedLine, maxBytes: 200_000 });
+  const output = new LogOutput({ fd, droppedLine, maxBytes: 200_000 });
   let all = '';
   const read = () => {
     const piece = Buffer.alloc(1_048_576);

@@ -7,7 +7,7 @@ export interface Terminal {
   readonly environment: Environment;
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
-  /** Asks the person at the console; null where there is none. What is hidden is not echoed. */
+  /** Asks the person at the console; null without a console. A hidden answer is not echoed. */
   readonly ask: (question: string, options?: { isHidden: boolean }) => Promise<string | null>;
   /** Resolves when the process is asked to stop; until it is called, a signal ends the process as usual. */
   readonly stopped: () => Promise<void>;
@@ -15,7 +15,7 @@ export interface Terminal {
 
 export interface Command {
   readonly usage: string;
-  /** Resolves with the exit code; a UsageError, and the problems of a ConfigError, are said by whoever runs it. */
+  /** Resolves with the exit code; its caller prints a UsageError, and the problems of a ConfigError. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
@@ -76,6 +76,6 @@ function usage(commands: Commands): string[] {
     '',
     ...Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`),
     '',
-    'trading-graph <command> --help tells more, trading-graph --version which version this is.',
+    'trading-graph <command> --help explains a command, trading-graph --version prints the version.',
   ];
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../../gateway/caller.ts';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Account, Login } from '../../lib/account.ts';
-import type { ForwardedHeaders } from '../../lib/limits/caller.ts';
+import type { ForwardedHeaders } from '../../lib/forwarded-headers.ts';
 import type { Token } from '../../lib/token.ts';
 
 /** A caller as its token claims. Claims choose the gateway's path, and open no shared data until it accepts this token. */

@@ -4,7 +4,7 @@ import { errorCodeOf } from '../../lib/error-codes.ts';
 import type { Log } from '../../lib/log.ts';
 import type { PublicCause } from '../../lib/public-cause.ts';
 import { redact } from '../../lib/redact.ts';
-import { createRepeatedErrors } from '../../lib/repeated-errors.ts';
+import { RepeatedErrors } from '../../lib/repeated-errors.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import { placesOf } from './request-error.ts';
 import type { RequestSummary } from './request-summary.ts';
@@ -24,7 +24,7 @@ export interface ErrorCodesOptions {
 /** Gives errors their codes: they are masked and counted, and the log keeps their causes. */
 export class ErrorCodes {
   readonly #options: ErrorCodesOptions;
-  readonly #repeated = createRepeatedErrors(steadyClock.now);
+  readonly #repeated = new RepeatedErrors(steadyClock.now);
 
   constructor(options: ErrorCodesOptions) {
     this.#options = options;
@@ -118,7 +118,7 @@ export class ErrorCodes {
       const [node] = of.nodes ?? [];
       // The path has a client's aliases, which are of any number.
       const name = node?.kind === Kind.FIELD ? node.name.value : '';
-      const told = this.#repeated(name, err instanceof Error ? err.message : '');
+      const told = this.#repeated.next(name, err instanceof Error ? err.message : '');
       if (told === null) return;
       const field = of.path?.filter((key) => typeof key === 'string').join('.');
       log.error({ requestId, code, operation, field, ...told, err }, 'a fault of the facade');

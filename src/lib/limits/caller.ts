@@ -1,13 +1,6 @@
+import type { ForwardedHeaders } from '../forwarded-headers.ts';
 import type { Token } from '../token.ts';
 import { addressClient, type Client } from './client.ts';
-
-/** The headers of a request that go on with each call on its behalf. */
-export interface ForwardedHeaders {
-  /** Names and values alternate. */
-  readonly pairs: readonly string[];
-  /** The same for the same headers: nothing is shared across two of them. */
-  readonly digest: string;
-}
 
 /** The state of a request's token: looked up once for the request, and kept current by what becomes known meanwhile. */
 export interface TokenStanding {

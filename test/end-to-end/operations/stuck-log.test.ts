@@ -5,7 +5,7 @@ import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config.ts';
 import { createLog } from '../../../src/lib/log.ts';
-import { createLogOutput } from '../../../src/lib/log-output.ts';
+import { LogOutput } from '../../../src/lib/log-output.ts';
 import { postQuery } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-ports.ts';
@@ -79,7 +79,7 @@ test('a log without a reader stops nothing; lines that are read later are whole 
 
 test('lines that are dropped are counted, and degrade nothing', async () => {
   const fd = openSync('/dev/full', 'w');
-  const output = createLogOutput({ fd, droppedLine: String, maxBytes: 1_000 });
+  const output = new LogOutput({ fd, droppedLine: String, maxBytes: 1_000 });
   const log = createLog({ level: 'info', format: 'json', destination: output });
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0' });
   const app = await startApp(config, { log, logOutput: output });

@@ -4,7 +4,7 @@ import { handleProtocols } from 'graphql-ws';
 import { type PerMessageDeflateOptions, WebSocketServer } from 'ws';
 import { addressClient, regarding } from '../../../lib/limits/client.ts';
 import { Slot } from '../../../lib/limits/slot.ts';
-import { createRepeatedErrors } from '../../../lib/repeated-errors.ts';
+import { RepeatedErrors } from '../../../lib/repeated-errors.ts';
 import type { EngineLimitName } from '../../operation/limits.ts';
 import { hasBody } from '../requests/has-body.ts';
 import { isAllowedPage } from '../requests/origins.ts';
@@ -36,12 +36,12 @@ const UNAVAILABLE: UpgradeRefusal = '503 Service Unavailable';
 export class WebSocketEndpoint {
   readonly #settings: ServerSettings;
   readonly #server: WebSocketServer;
-  readonly #repeated: ReturnType<typeof createRepeatedErrors>;
+  readonly #repeated: RepeatedErrors;
   #isDraining = false;
 
   constructor(settings: ServerSettings) {
     this.#settings = settings;
-    this.#repeated = createRepeatedErrors(() => settings.clock.now());
+    this.#repeated = new RepeatedErrors(() => settings.clock.now());
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: settings.maxBodyBytes,
@@ -117,7 +117,7 @@ export class WebSocketEndpoint {
 
   /** Logs the same message once in a while. */
   #warn(details: object, message: string): void {
-    const count = this.#repeated(message);
+    const count = this.#repeated.next(message);
     if (count !== null) this.#settings.log.warn({ ...details, ...count }, message);
   }
 
