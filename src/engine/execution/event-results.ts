@@ -164,7 +164,7 @@ export class EventResults {
     if (!mayShare(prepared) || Object(event) !== event) return make();
     const known = this.#recent.find((one) => one.event === event && one.node === prepared.node);
     if (known !== undefined) {
-      return chain(known.made, (made) => (made.isShared && mayShare(prepared) ? made : make()));
+      return chain(known.made, (made) => (made.isShared ? made : make()));
     }
     const made = make();
     const latest = { event, node: prepared.node, made };

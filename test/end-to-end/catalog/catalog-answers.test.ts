@@ -65,6 +65,27 @@ describe('a GET of the catalog alone', () => {
   });
 });
 
+test('an ETag names the copy where the answer says how old the catalog is, otherwise the version alone', async () => {
+  await using own = await startTestApp();
+  const theirs = await own.signIn();
+  const ask = (fields: string, etag = '') => {
+    const query = encodeURIComponent(`{ catalog { ${fields} } }`);
+    const headers = { authorization: `Bearer ${theirs}`, 'if-none-match': etag };
+    return fetch(`${own.url}/graphql?query=${query}`, { headers });
+  };
+  const etagOf = async (fields: string) => (await ask(fields)).headers.get('etag') ?? '';
+  const [ofVersion, ofCopy] = [await etagOf('version'), await etagOf('version stale')];
+  expect((await ask('version stale', ofCopy)).status).toBe(304);
+  await fetch(`${own.url}/sandbox/catalog`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ageSeconds: 4_000 }),
+  });
+  expect((await ask('version', ofVersion)).status).toBe(304);
+  const renewed = await ask('version stale', ofCopy);
+  expect(await renewed.json()).toMatchObject({ data: { catalog: { stale: true } } });
+});
+
 test('a new word of the gateway costs no instrument', async () => {
   await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '30' });
   const theirs = await own.signIn();

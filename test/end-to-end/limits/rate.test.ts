@@ -85,6 +85,22 @@ test('people behind one address, none of whom is known after a restart, all get 
   expect(new Set(answers.map(({ data }) => data.session.login)).size).toBe(CROWD);
 }, 300_000);
 
+test('a cached answer is charged its estimated cost', async () => {
+  await using app = await startStill({ MAX_COST: '200', SANDBOX_INSTRUMENTS: '40' });
+  const token = await app.signIn();
+  // Its size is known from here on.
+  await app.query('{ instrument(id: "AAPL") { id } }', { token });
+  const codes: string[][] = [];
+  for (let at = 0; at < 40; at += 1) {
+    const { errors } = await app.query('{ catalog { instruments { id name description } } }', {
+      token,
+    });
+    codes.push(codesOf({ errors }));
+  }
+  expect(codes[20]).toEqual([]);
+  expect(codes.at(-1)).toEqual(['RATE_LIMITED']);
+});
+
 const PROXIED = { TRUSTED_PROXIES: '127.0.0.1' };
 /** The header of a proxy in front of the facade. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
