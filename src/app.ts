@@ -129,7 +129,7 @@ export async function startApp(config: Config, given: AppOptions) {
           origins: config.corsOrigins,
           // The page links to GraphiQL.
           withPage: config.graphiql,
-          onCatalogChange: (change) => domain.catalogs.expire(change),
+          onCatalogChange: () => domain.catalogs.expire(),
         })
       : null;
   const { authCookie, gatewayForwardHeaders: forwardHeaders, publicPath } = config;

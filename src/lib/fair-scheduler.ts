@@ -48,7 +48,7 @@ export class FairScheduler {
     return new Promise((resolve) => this.later(client, resolve));
   }
 
-  /** Resolves once the share has room for long work of the size, or has no other. Call `leave` behind it. */
+  /** Resolves once the share has room for long work of the size, or has no other. Call `leave` when it is done. */
   enter(name: string, size: number): Promise<void> {
     const share = this.#shares.get(name) ?? { held: 0, waiting: [] };
     this.#shares.set(name, share);

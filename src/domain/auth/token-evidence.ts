@@ -2,7 +2,7 @@ import type { Account } from '../../lib/account.ts';
 import { accountClient, type Client } from '../../lib/limits/client.ts';
 import type { Viewer } from './viewer.ts';
 
-/** What speaks for one token: the gateway's answers to it, and its signature. The times are those of the last answer. */
+/** The evidence for one token: the gateway's answers to it, and its signature. The times are those of the last answer. */
 export class TokenEvidence {
   readonly account: Account;
   readonly #expiresAtMs: number | null;
@@ -57,7 +57,7 @@ export class TokenEvidence {
     this.#snapshotAtMs = atMs;
   }
 
-  /** A 403 of op 1 for a group, or of op 10 for whatever group its snapshot named. */
+  /** A 403 of op 1 for a group, or of op 10, which ends the evidence of every group. */
   losesGroup(group: string | null): void {
     if (group === null || group === this.#catalogGroup) this.#catalogAtMs = -Infinity;
     if (group === null || group === this.snapshotGroup) this.#snapshotAtMs = -Infinity;

@@ -29,7 +29,7 @@ interface Attempt {
  */
 export class UnknownTokens {
   readonly #parts: UnknownTokensParts;
-  /** By the tokens' hashes. The calls of a token that overlap are one attempt, until one of them is refused. */
+  /** Attempts by the tokens' hashes. Overlapping calls of a token are one attempt, until one of them is refused. */
   readonly #attempts = new Map<string, Attempt>();
 
   constructor(parts: UnknownTokensParts) {
@@ -40,7 +40,7 @@ export class UnknownTokens {
     this.#parts.known.add(tokenHash);
   }
 
-  /** From now on it is as good as a forged one. */
+  /** The token counts as unknown again. */
   refused({ tokenHash }: Viewer): void {
     this.#parts.known.delete(tokenHash);
   }

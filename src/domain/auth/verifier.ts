@@ -5,7 +5,7 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import { EXPIRY_LEEWAY_MS } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
 
-/** The settings of a key, and what a token has to say beside. */
+/** The settings of the key, and the claims that a token must have. */
 export interface VerifierOptions {
   readonly jwtJwksUrl: string | null;
   readonly jwtSecret: string | null;

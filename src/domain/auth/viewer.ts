@@ -63,7 +63,7 @@ export function lasting(viewer: Viewer): Viewer {
   return { ...inBackground(viewer), requestId: undefined, trace: undefined, own: undefined };
 }
 
-/** For a feed's poll, which is never retried and has its own bulkhead behind the requests. */
+/** For a feed's poll, which is never retried and gives way to requests in the bulkhead. */
 export function polling(viewer: Viewer): Viewer {
   return { ...viewer, priority: 'poll' };
 }

@@ -42,12 +42,9 @@ export class Catalogs {
     return this.#cache.byteSize;
   }
 
-  /**
-   * Makes the next readers wait for a new catalog. The copies serve on while the gateway fails, unless the sandbox has
-   * been given another catalog (`isOther`).
-   */
-  expire({ isOther }: { readonly isOther: boolean }): void {
-    this.#cache.expire(isOther);
+  /** Makes the next readers wait for a new catalog. The copies serve on while the gateway fails. */
+  expire(): void {
+    this.#cache.expire();
   }
 
   async #waitFor(viewer: Viewer): Promise<CatalogView> {

@@ -83,7 +83,7 @@ export class SessionReads {
     if (session.logicalTime <= changedAt) return changedAt;
     const hasSameIds = this.#hasSameIds(session);
     if (session.logicalTime <= idsTime && !hasSameIds) return idsTime;
-    // A snapshot that lags behind the list is asked for again at the pace of a followed session.
+    // A snapshot that is older than the list is asked for again at the pace of a followed session.
     const isFollowed = this.#figureFollowers > 0 || !hasSameIds;
     const figuresMs = isFollowed ? this.#figuresMs * schedule.stretch : Number.POSITIVE_INFINITY;
     const isOld = clock.now() - session.sentAtMs >= Math.min(figuresMs, sessionMaxAgeMs);

@@ -2,7 +2,7 @@ import type { ClientKind } from './client.ts';
 
 /** How many of something each client may have. */
 export interface Limit {
-  /** Its name in metrics: that of its setting, where it has one. Clients are not told it. */
+  /** Its name in metrics: that of its setting, where it has one. Clients do not see it. */
   readonly label: string;
   readonly max: Readonly<Partial<Record<ClientKind, number>>>;
   /** How many times that refills in a minute; 0: only what is given back may be taken again. */

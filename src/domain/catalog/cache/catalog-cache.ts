@@ -89,9 +89,9 @@ export class CatalogCache {
   }
 
   /** Expires the copies of all groups, as `GroupCatalog.expire` does. */
-  expire(isOver: boolean): void {
+  expire(): void {
     for (const catalog of this.all) {
-      this.#catalogs.set(catalog.key, catalog, { ttl: catalog.expire(isOver) });
+      this.#catalogs.set(catalog.key, catalog, { ttl: catalog.expire() });
     }
   }
 

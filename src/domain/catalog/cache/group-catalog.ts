@@ -101,14 +101,14 @@ export class GroupCatalog {
     return this.#hold({ version, skipped, etag: kept, ...times });
   }
 
-  /** Expires the copy now. `isOver`: it does not serve while the gateway fails either, so that any catalog replaces it. */
-  expire(isOver: boolean): number {
+  /** Expires the copy now, also one that serves because the gateway fails, and returns the TTL that says so. */
+  expire(): number {
+    this.#failed = NEVER_FAILED;
     const nowMs = this.#options.clock.now();
     const copy = this.#copy;
     if (copy !== null) {
       const expiresMs = Math.min(nowMs, copy.expiresMs);
-      const servesUntilMs = isOver ? expiresMs : copy.servesUntilMs;
-      this.#copy = { ...copy, staleFromMs: expiresMs, expiresMs, servesUntilMs };
+      this.#copy = { ...copy, staleFromMs: expiresMs, expiresMs };
     }
     return this.#ttlUntil(nowMs);
   }

@@ -49,7 +49,7 @@ export function toSequence(
     ordinals: descending ? falling(sort) : sort.rising,
     at,
     cursorOf: (ordinal: number) => encodeCursor(name, keyOf(ordinal)),
-    /** Compares an instrument with a position: negative before, 0 at it, positive behind. */
+    /** Compares an instrument with a position: negative before it, 0 at it, positive after it. */
     compare(ordinal: number, place: SortKey): number {
       const key = keyOf(ordinal);
       const first = key.findIndex((part, index) => part !== place[index]);

@@ -3,7 +3,7 @@ import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { compareText } from '../sorting.ts';
 import { SearchIndex } from './search-index.ts';
 import { fold, laterParts, splitWords, symbolForms } from './search-words.ts';
-import { WordIndexBuilder } from './word-index.ts';
+import { WordCollector, WordIndex } from './word-index.ts';
 
 export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
 
@@ -13,9 +13,9 @@ export async function buildIndex(instruments: readonly Instrument[]) {
   // The request that caused the version is answered first.
   await scheduler.turn('catalog');
   const nameKeys: string[] = [];
-  const symbols = new WordIndexBuilder();
-  const names = new WordIndexBuilder();
-  const descriptions = new WordIndexBuilder();
+  const symbols = new WordCollector();
+  const names = new WordCollector();
+  const descriptions = new WordCollector();
   for (const [ordinal, instrument] of instruments.entries()) {
     if (scheduler.isSliceOver()) await scheduler.turn('catalog');
     const { symbol, name, description } = instrument;
@@ -33,21 +33,26 @@ export async function buildIndex(instruments: readonly Instrument[]) {
   const at = (ordinal: number) => instruments[ordinal] as Instrument;
   const byId = (a: number, b: number) => compareText(at(a).id, at(b).id);
   const ordinals = instruments.map((_instrument, ordinal) => ordinal);
-  const sorted = async (compare: (a: number, b: number) => number) => {
-    await scheduler.turn('catalog');
-    return Uint32Array.from(ordinals.toSorted((a, b) => compare(a, b) || byId(a, b)));
-  };
+  const sorted = (compare: (a: number, b: number) => number) =>
+    Uint32Array.from(ordinals.toSorted((a, b) => compare(a, b) || byId(a, b)));
+  // Each of these steps takes less than 20 ms for 10,000 instruments.
+  await scheduler.turn('catalog');
+  const byName = sorted((a, b) => compareText(nameKeys[a] ?? '', nameKeys[b] ?? ''));
+  await scheduler.turn('catalog');
+  const byLeverage = sorted((a, b) => at(a).leverage - at(b).leverage);
+  await scheduler.turn('catalog');
+  const search = new SearchIndex(instruments.length, {
+    symbols: new WordIndex(symbols),
+    names: new WordIndex(names),
+    descriptions: new WordIndex(descriptions),
+  });
   return {
     /** The keys of the order by name, by ordinal: folded, so that `eBay` sorts among the E. */
     nameKeys,
     /** Ordinals by folded name, then id. */
-    byName: await sorted((a, b) => compareText(nameKeys[a] ?? '', nameKeys[b] ?? '')),
+    byName,
     /** Ordinals by leverage, then id. */
-    byLeverage: await sorted((a, b) => at(a).leverage - at(b).leverage),
-    search: new SearchIndex(instruments.length, {
-      symbols: await symbols.build(scheduler),
-      names: await names.build(scheduler),
-      descriptions: await descriptions.build(scheduler),
-    }),
+    byLeverage,
+    search,
   };
 }
