@@ -33,7 +33,6 @@ import { RepeatedErrors } from './lib/repeated-errors.ts';
 import { catalogSize } from './schema/list-sizes.ts';
 import { publicCause } from './schema/public-error.ts';
 import { printedSchema } from './schema/schema.ts';
-import { measuredOrderRecords } from './store/measured-order-records.ts';
 
 const DOCUMENT_LIMITS = { maxAliases: 30, maxDirectives: 20, maxTokens: 4_000 };
 const WITHOUT_KEYS =
@@ -75,12 +74,12 @@ export async function startApp(config: Config, given: AppOptions) {
   opened.defer(() => trusted?.close());
 
   // The order records are opened last, since verifying their file takes long.
-  const { records, ...others } = await openConfiguredStores(config, {
+  const stores = await openConfiguredStores(config, {
     onWarn: (message, fields = {}) => log.warn(fields, message),
     gatewaySkewMs: () => clockSkew.ms,
   });
-  const stores = { ...others, records: measuredOrderRecords(records, metrics.store) };
   opened.defer(() => stores.close());
+  const { records } = stores;
 
   const limits = { ...limitsOf(ENGINE_LIMITS, config), ...limitsOf(TRADING_LIMITS, config) };
   const limiter = new Limiter(

@@ -5,7 +5,6 @@ import { ENGINE_LIMITS, FIXED_LIMITS, type Readiness, ServerMetrics } from '../e
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
 import { gauge, gauges, tally } from '../lib/metrics.ts';
 import { GraphMetrics } from '../schema/graph-metrics.ts';
-import { StoreMetrics } from '../store/store-metrics.ts';
 
 const LIMITS = [...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)];
 const LIMIT_LABELS = [
@@ -41,7 +40,6 @@ export class Metrics {
   readonly graph = new GraphMetrics(this.registry, LIMIT_LABELS);
   readonly gateway = new GatewayMetrics(this.registry);
   readonly domain = new DomainMetrics(this.registry);
-  readonly store = new StoreMetrics(this.registry);
 
   /** Adds `process_*` and `nodejs_*`. */
   countProcess(): void {

@@ -3,9 +3,9 @@ import { type Config, readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
 import { accountOf } from '../domain/auth/viewer.ts';
 import type { Login } from '../lib/account.ts';
-import { openOperatorRecords } from '../store/open-operator-records.ts';
-import type { OperatorRecords, OperatorStatus } from '../store/operator-records.ts';
-import { RecordsUnavailableError } from '../store/order-records.ts';
+import { openOperatorRecords } from '../store/open-stores.ts';
+import type { OperatorRecords } from '../store/operator-records.ts';
+import { type RecordsStatus, RecordsUnavailableError } from '../store/order-records.ts';
 import { StoreError } from '../store/store-error.ts';
 import { readArguments, UsageError } from './command/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
@@ -155,9 +155,11 @@ function keyOf(operand = ''): string {
   return operand;
 }
 
-function statusText({ held, refusedFor, gap }: OperatorStatus): string {
-  const refusal = refusedFor === null ? null : `no order is taken: ${refusedFor}`;
-  return `${held} order records; ${refusal ?? gap ?? 'orders are taken'}`;
+function statusText({ held, degradedReason, holdReason, gapReason }: RecordsStatus): string {
+  const refusal = degradedReason ?? (holdReason && `orders are ${holdReason}`);
+  const state =
+    refusal === null ? (gapReason ?? 'orders are taken') : `no order is taken: ${refusal}`;
+  return `${held} order records; ${state}`;
 }
 
 const HELD_SOON = 'within two seconds no order is sent, until release';

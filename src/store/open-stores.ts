@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { reasonOf } from '../lib/reason-of.ts';
+import type { OperatorRecords } from './operator-records.ts';
 import { IS_NEW } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
 import type { SharedStore } from './shared-store.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
+import { OperatorFile } from './sqlite/operator-records.ts';
 import { openSqliteOrderRecords } from './sqlite/order-records.ts';
 import { StoreError } from './store-error.ts';
 
@@ -13,8 +15,6 @@ export interface StoreOptions extends Omit<RedisOrderRecordsOptions, 'redisUrl'>
   readonly orderStore: string;
   /** When true, the file's folder is made where it is missing. */
   readonly makesFolder?: boolean;
-  /** When true, they are tried and take no order. */
-  readonly isInspection?: boolean;
 }
 
 /**
@@ -31,6 +31,16 @@ export async function openStores(options: StoreOptions): Promise<SharedStore> {
   } catch (error) {
     throw new StoreError(reasonOf(error), { cause: error });
   }
+}
+
+/** Opens the order records for the commands of an operator. */
+export async function openOperatorRecords(
+  options: Omit<StoreOptions, 'clock'>,
+): Promise<OperatorRecords> {
+  const { redisUrl, orderStore: path } = options;
+  if (redisUrl === null) return new OperatorFile({ ...options, path });
+  const { openRedisOperator } = await import('./redis/operator-records.ts');
+  return openRedisOperator({ ...options, redisUrl });
 }
 
 async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Promise<SharedStore> {

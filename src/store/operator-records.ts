@@ -1,5 +1,5 @@
 import type { Account } from '../lib/account.ts';
-import type { OrderRecord } from './order-records.ts';
+import type { OrderRecord, RecordsStatus } from './order-records.ts';
 import type { SettleAnswer, SettleRequest, StoredOrder } from './settlement.ts';
 
 /**
@@ -12,7 +12,7 @@ export interface OperatorRecords {
   list(account: Account | null, onlyUnknown: boolean): AsyncIterable<StoredOrder>;
   /** Settles an order that is unknown, a minute after its deadline at the earliest. */
   settle(request: SettleRequest): Promise<SettleAnswer>;
-  status(): Promise<OperatorStatus>;
+  status(): Promise<RecordsStatus>;
   /** Declares that records are missing: unknown keys are refused unless they were made afterwards. */
   declareIncomplete(): Promise<void>;
   /** Takes effect in every process of the service within two seconds. */
@@ -20,12 +20,4 @@ export interface OperatorRecords {
   /** Copies the records while they are in use, and returns their number. Null where the store is no file. */
   readonly copyTo: ((path: string) => Promise<number>) | null;
   close(): void;
-}
-
-export interface OperatorStatus {
-  readonly held: number;
-  /** The reason for which all orders are refused; null while they are taken. */
-  readonly refusedFor: string | null;
-  /** The reason for which orders are refused whose keys were made before a gap of the records. */
-  readonly gap: string | null;
 }

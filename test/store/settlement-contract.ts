@@ -170,9 +170,9 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     }
     // While records may be missing as well, no order is taken.
     await operator.declareIncomplete();
-    const { refusedFor, gap } = await operator.status();
-    expect(refusedFor).toContain('held back by an operator');
-    expect(gap).toContain('incomplete');
+    const { holdReason, gapReason } = await operator.status();
+    expect(holdReason).toContain('held back by an operator');
+    expect(gapReason).toContain('incomplete');
   });
 
   test('orders are listed once each, however many there are, and the unknown alone', async () => {

@@ -20,11 +20,10 @@ export interface NotHeld {
 
 /** The reason why a script made no record, or does not say whether there is one. */
 export type Refusal =
-  | { readonly kind: 'renamed' | 'evicted' | 'undecided' | 'forgotten' | 'forgetful' }
+  | { readonly kind: 'renamed' | 'evicted' | 'undecided' | 'forgotten' | 'forgetful' | 'young' }
   | { readonly kind: 'full' | 'fullAccount' | 'fullOfUnsent' }
   | { readonly kind: 'copies'; readonly have: number; readonly wanted: number }
-  | { readonly kind: 'incomplete'; readonly untilMs?: number }
-  | { readonly kind: 'young'; readonly leftMs: number };
+  | { readonly kind: 'incomplete'; readonly untilMs?: number };
 
 export function recordOf(held: Held): OrderRecord {
   const { id, digest: inputDigest, at, asked, outcome, sent, answered, leftMs } = held;

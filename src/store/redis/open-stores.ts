@@ -1,11 +1,18 @@
 import type { SharedStore } from '../shared-store.ts';
+import { StoreError } from '../store-error.ts';
 import { RedisAccountVersions } from './account-versions.ts';
 import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
 import { SharedLimits } from './shared-limits.ts';
+import { FORGETFUL } from './store-look.ts';
 
 /** Opens the state that replicas share. */
 export async function openRedisStores(options: RedisOrderRecordsOptions): Promise<SharedStore> {
   const records = await openRedisOrderRecords(options);
+  // A Redis that does not answer yet is judged by a later look.
+  if (records.isForgetful) {
+    await records.close();
+    throw new StoreError(`${FORGETFUL}: set appendonly yes, or REDIS_REPLICAS=none to accept that`);
+  }
   const limits = new SharedLimits(records.redis, options);
   return {
     records,

@@ -1,8 +1,13 @@
 import type { Account } from '../../lib/account.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { OperatorRecords, OperatorStatus } from '../operator-records.ts';
-import { gapReason } from '../order-gap.ts';
-import { HELD, type OrderRecord, RecordsUnavailableError, recordId } from '../order-records.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import type { OperatorRecords } from '../operator-records.ts';
+import {
+  type OrderRecord,
+  type RecordsStatus,
+  RecordsUnavailableError,
+  recordId,
+} from '../order-records.ts';
 import {
   agree,
   isSettled,
@@ -12,41 +17,42 @@ import {
   type StoredOrder,
 } from '../settlement.ts';
 import { keyOfRecord, recordOf } from './answers.ts';
-import { connectRedis, type RedisConnection } from './connection.ts';
 import { DECLARE, HOLD, LIST, SETTLE_BY_HAND, SHOW } from './operator-scripts.ts';
-import { OrderStore, type OrderStoreOptions, RecordsAbsentError } from './order-store.ts';
-import { LOOK, refusalOf, type StoreLook, shortOf } from './store-look.ts';
-
-interface RedisOperatorOptions extends Omit<OrderStoreOptions, 'clock'> {
-  readonly max: number;
-}
+import {
+  openRedisOrderRecords,
+  type RedisOrderRecords,
+  type RedisOrderRecordsOptions,
+} from './order-records.ts';
+import type { OrderStore } from './order-store.ts';
+import { shortOf } from './store-look.ts';
 
 const ORDERS_AT_ONCE = 500;
 
-export async function openRedisOperator(options: RedisOperatorOptions): Promise<RedisOperator> {
-  const operator = new RedisOperator(await connectRedis(options), options);
+/** Throws a StoreError where no process of the service has used the prefix, or Redis was emptied. */
+export async function openRedisOperator(
+  options: Omit<RedisOrderRecordsOptions, 'clock'>,
+): Promise<RedisOperator> {
+  // A command has no gateway whose clock it could measure, so no record ends by it.
+  const own = { clock: systemClock, isInspection: true };
+  const records = await openRedisOrderRecords({ ...options, ...own });
   try {
-    await operator.status();
-    return operator;
+    await records.store.run(SHOW, { name: '' });
   } catch (error) {
-    operator.close();
+    await records.close();
     throw error;
   }
+  return new RedisOperator(records);
 }
 
 /** The order records of all processes that share a Redis, for operators. */
 class RedisOperator implements OperatorRecords {
   readonly copyTo = null;
-  readonly #redis: RedisConnection;
+  readonly #records: RedisOrderRecords;
   readonly #store: OrderStore;
-  readonly #options: RedisOperatorOptions;
 
-  constructor(redis: RedisConnection, options: RedisOperatorOptions) {
-    this.#redis = redis;
-    this.#options = options;
-    // A command has no gateway whose clock it could measure: no record ends by it.
-    const store = { ...options, clock: systemClock, isInspection: true };
-    this.#store = new OrderStore(redis, redis, store);
+  constructor(records: RedisOrderRecords) {
+    this.#records = records;
+    this.#store = records.store;
   }
 
   async find(account: Account, key: string): Promise<OrderRecord | null> {
@@ -87,21 +93,10 @@ class RedisOperator implements OperatorRecords {
     }
   }
 
-  async status(): Promise<OperatorStatus> {
-    let look: StoreLook;
-    try {
-      look = await this.#store.run(LOOK, { seen: 0 });
-    } catch (error) {
-      if (!(error instanceof RecordsAbsentError)) throw error;
-      return { held: 0, gap: null, refusedFor: error.message };
-    }
-    const { held, isHeld, isIncomplete, lossUntilMs = null, connected } = look;
-    const hold = isHeld ? HELD : null;
-    return {
-      held,
-      refusedFor: refusalOf(look, this.#options) ?? hold ?? shortOf(connected, this.#store.wanted),
-      gap: isIncomplete ? gapReason('the order records in Redis', lossUntilMs) : null,
-    };
+  async status(): Promise<RecordsStatus> {
+    await this.#records.look();
+    const { degradedReason, ...status } = this.#records.status;
+    return { ...status, degradedReason: degradedReason ?? this.#records.copiesReason() };
   }
 
   async declareIncomplete(): Promise<void> {
@@ -113,6 +108,6 @@ class RedisOperator implements OperatorRecords {
   }
 
   close(): void {
-    this.#redis.close();
+    fireAndForget('redis', this.#records.close());
   }
 }

@@ -34,7 +34,6 @@ import {
   type VoidRequest,
 } from '../order-records.ts';
 import { isOfNeverSent, type RecordBounds } from '../record-shares.ts';
-import { StoreError } from '../store-error.ts';
 import { type Held, keyOfRecord, type Refusal, recordOf } from './answers.ts';
 import {
   connectRedis,
@@ -48,11 +47,10 @@ import {
   OrderStore,
   type OrderStoreOptions,
   RecordsAbsentError,
-  type RedisSettings,
 } from './order-store.ts';
 import { RedisHealth } from './redis-health.ts';
 import type { Script } from './script-head.ts';
-import { FORGETFUL, LOOK, refusalOf, type StoreLook, shortOf, UNDECIDED } from './store-look.ts';
+import { FORGETFUL, LOOK, type StoreLook, shortOf, UNDECIDED } from './store-look.ts';
 
 export interface RedisOrderRecordsOptions extends RecordBounds, OrderStoreOptions {
   /** How long a new store takes no order: processes that remember another store look at it first. */
@@ -74,10 +72,8 @@ export async function openRedisOrderRecords(
   const [redis, writer] = await Promise.all([connect(), connect()]);
   const records = new RedisOrderRecords(redis, writer, options);
   await records.look();
-  // A Redis that does not answer yet is judged by a later look.
-  if (!records.isForgetful) return records;
-  await records.close();
-  throw new StoreError(`${FORGETFUL}: set appendonly yes, or REDIS_REPLICAS=none to accept that`);
+  if (records.youngMs > 0) await pause(options.clock, records.youngMs);
+  return records;
 }
 
 export class RedisOrderRecords implements OrderRecords {
@@ -91,13 +87,15 @@ export class RedisOrderRecords implements OrderRecords {
   /** The newest look; null before the first. */
   #seen: StoreLook | null = null;
   /** Known even where Redis has no store yet. */
-  #settings: RedisSettings | null = null;
+  #isDurable: boolean | null = null;
   #failure: string | null = 'not connected yet';
   #cancelLook = () => {};
   #isClosed = false;
+  readonly #graceMs: number;
 
   constructor(redis: RedisConnection, writer: RedisConnection, options: RedisOrderRecordsOptions) {
     this.#options = options;
+    this.#graceMs = options.graceMs ?? GRACE_MS;
     this.redis = redis;
     this.#writer = writer;
     this.store = new OrderStore(redis, writer, options);
@@ -205,27 +203,29 @@ export class RedisOrderRecords implements OrderRecords {
 
   /** Whether a restart of Redis would forget orders, and that is not accepted. */
   get isForgetful(): boolean {
-    return this.#options.requiresAppendonly && this.#settings?.isDurable === false;
+    return this.#options.requiresAppendonly && this.#isDurable === false;
+  }
+
+  /** The time for which a new store takes no order yet. */
+  get youngMs(): number {
+    return this.#seen?.youngMs ?? 0;
   }
 
   /** Reads the state of the store without an order. */
   async look(): Promise<void> {
     this.#cancelLook();
-    const { onWarn, isInspection, clock } = this.#options;
+    const { isInspection, clock } = this.#options;
     try {
       const { loss, wanted } = this.store;
-      const seen = await this.store.run(LOOK, { seen: wanted });
+      const seen = await this.store.run(LOOK, { seen: wanted, graceMs: this.#graceMs });
       this.#warnOf(seen, loss);
-      this.#warnOfEviction(seen);
       this.#seen = seen;
-      this.#settings = seen;
+      this.#isDurable = seen.isDurable;
       this.#failure = null;
       this.#releaseUnsent();
     } catch (error) {
       if (error instanceof RecordsAbsentError) {
-        onWarn(`${this.store.marker} in Redis ${IS_NEW}`);
-        this.#warnOfEviction(error.settings);
-        this.#settings = error.settings;
+        this.#isDurable = error.isDurable;
         this.#failure = null;
       } else this.#failure = reasonOf(error);
     }
@@ -241,7 +241,7 @@ export class RedisOrderRecords implements OrderRecords {
     this.#writer.close();
   }
 
-  #warnOf({ isNew, isIncomplete }: StoreLook, formerLoss: string | undefined): void {
+  #warnOf({ isNew, isIncomplete, eviction }: StoreLook, formerLoss: string | undefined): void {
     const { onWarn } = this.#options;
     const { marker, loss } = this.store;
     // A loss has a warning of its own.
@@ -249,18 +249,20 @@ export class RedisOrderRecords implements OrderRecords {
     if (loss !== formerLoss && isIncomplete) {
       onWarn('Redis may lack orders: it is another one, was emptied or restarted');
     }
-  }
-
-  #warnOfEviction({ eviction }: RedisSettings): void {
-    if (eviction === undefined || eviction === this.#settings?.eviction) return;
-    const text = `Redis has maxmemory-policy ${eviction}: it may drop order records; set noeviction`;
-    this.#options.onWarn(text);
+    if (eviction !== undefined && eviction !== this.#seen?.eviction) {
+      onWarn(`Redis has maxmemory-policy ${eviction}: it may drop order records; set noeviction`);
+    }
   }
 
   #degradedReason(): string | null {
-    const refusal = this.#seen && refusalOf(this.#seen, this.#options);
-    const reason = this.#failure ?? refusal;
-    return reason && `the order records in Redis: ${reason}`;
+    const failure = this.#failure ?? this.#seen?.refusal ?? null;
+    if (failure !== null) return `the order records in Redis: ${failure}`;
+    if (this.#seen === null) return null;
+    const { held, hasRejected, isUndecided, isRenamed } = this.#seen;
+    if (isRenamed) return RENAMED;
+    if (isUndecided) return UNDECIDED;
+    if (this.isForgetful) return FORGETFUL;
+    return held >= this.#options.max && !hasRejected ? 'all order records are in use' : null;
   }
 
   /** Runs a script that makes a record. */
@@ -269,13 +271,9 @@ export class RedisOrderRecords implements OrderRecords {
     reservation: Reservation,
     more: { readonly keyMadeMs?: number | undefined; readonly outcome?: string },
   ): Promise<Answer | Refusal> {
-    const { max, maxPerAccount = max, clock, graceMs = GRACE_MS } = this.#options;
-    const values = { ...valuesOf(reservation), max, maxPerAccount, graceMs, ...more };
-    const answer = await this.store.write(script, values);
-    if (!isYoung(answer)) return answer;
-    // No longer: the clock of Redis may have been set back.
-    await pause(clock, Math.min(answer.leftMs, graceMs));
-    return this.store.write(script, values);
+    const { max, maxPerAccount = max } = this.#options;
+    const bounds = { max, maxPerAccount, graceMs: this.#graceMs };
+    return this.store.write(script, { ...valuesOf(reservation), ...bounds, ...more });
   }
 
   #releaseLater(reservation: Reservation): void {
@@ -339,8 +337,4 @@ function valuesOf({ account, key, id, ...of }: Reservation) {
     asked: JSON.stringify(of.asked ?? null),
     isUnsent: isOfNeverSent(id),
   };
-}
-
-function isYoung(answer: unknown): answer is Extract<Refusal, { kind: 'young' }> {
-  return (answer as Refusal).kind === 'young';
 }

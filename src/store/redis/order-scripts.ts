@@ -13,8 +13,7 @@ local found = taken(name)
 -- A closed key is answered once the replicas of Redis have it.
 if found and found.digest == '' then touch() end
 if found then return found end
-local readyAt = number('since') + given.graceMs
-if now < readyAt then return {kind = 'young', leftMs = readyAt - now} end
+if now < number('since') + given.graceMs then return {kind = 'young'} end
 if isUndecided then return {kind = 'undecided'} end
 local removed = tonumber(redis.call('GET', ofAccount('removed', name)) or 0)
 `;

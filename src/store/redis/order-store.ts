@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { datesOf } from '../order-gap.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
+import { StoreError } from '../store-error.ts';
 import {
   REDIS_TIMEOUT_MS,
   type RedisConnection,
@@ -14,22 +15,14 @@ import type { Script } from './script-head.ts';
 /** It is written, but a replica of Redis without it may be promoted. */
 export class NotCopiedError extends RecordsUnavailableError {}
 
-/** The settings of Redis by which it may forget orders. */
-export interface RedisSettings {
+/** No process of the service has used the prefix, or Redis was emptied. */
+export class RecordsAbsentError extends StoreError {
   /** Whether a restart of Redis forgets nothing. */
   readonly isDurable: boolean;
-  /** The policy by which Redis drops records. */
-  readonly eviction?: string;
-}
 
-/** No process of the service has used the prefix, or Redis was emptied. */
-export class RecordsAbsentError extends RecordsUnavailableError {
-  override readonly message = 'Redis has no order records under this REDIS_PREFIX';
-  readonly settings: RedisSettings;
-
-  constructor(settings: RedisSettings) {
-    super();
-    this.settings = settings;
+  constructor(isDurable: boolean) {
+    super('Redis has no order records under this REDIS_PREFIX');
+    this.isDurable = isDurable;
   }
 }
 
@@ -179,7 +172,7 @@ export class OrderStore {
     };
     const reply = await redis.run(text, [this.marker], [JSON.stringify(given)]);
     const read = replyIn<Answer>(reply, text);
-    if (isAbsent(read.answer)) throw new RecordsAbsentError(read.answer);
+    if (isAbsent(read.answer)) throw new RecordsAbsentError(read.answer.isDurable);
     this.#id = read.id;
     this.#loss = read.loss;
     this.#wanted = Math.max(this.#wanted, read.wanted);
@@ -199,6 +192,6 @@ function replyIn<Answer>(reply: unknown, script: string): StoreReply<Answer> {
   throw new RedisSilentError('Redis gave an answer that cannot be read');
 }
 
-function isAbsent(answer: unknown): answer is RedisSettings {
+function isAbsent(answer: unknown): answer is { readonly isDurable: boolean } {
   return (answer as { readonly kind: string }).kind === 'absent';
 }

@@ -40,12 +40,6 @@ local former = string.match(replication, 'master_replid2:(%x+)')
 local startedAt = now - 1000 * string.match(server, 'uptime_in_seconds:(%d+)')
 -- Whether a restart of Redis keeps all that it has written.
 local function isDurable() return string.find(redis.call('INFO', 'persistence'), 'aof_enabled:1', 1, true) ~= nil end
--- The policy by which Redis drops what it has no room for.
-local function eviction()
-  local memory = redis.call('INFO', 'memory')
-  local policy, most = string.match(memory, 'maxmemory_policy:(%S+)'), string.match(memory, 'maxmemory:(%d+)')
-  return most ~= '0' and policy ~= 'noeviction' and policy or nil
-end
 local function hash(key)
   local fields, list = {}, redis.call('HGETALL', key)
   for i = 1, #list, 2 do fields[list[i]] = list[i + 1] end
@@ -91,9 +85,7 @@ local function adopt()
   note('replid', replid)
   note('reach', connected(2))
 end
-if not mark.id and given.isInspection then
-  return cjson.encode({answer = {kind = 'absent', isDurable = isDurable(), eviction = eviction()}})
-end
+if not mark.id and given.isInspection then return cjson.encode({answer = {kind = 'absent', isDurable = isDurable()}}) end
 local isNew, isUndecided = not mark.id, false
 if isNew then
   note('id', now .. ':' .. run)

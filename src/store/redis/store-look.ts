@@ -1,9 +1,7 @@
-import { RENAMED } from '../order-records.ts';
-import type { RedisSettings } from './order-store.ts';
 import { script } from './script-head.ts';
 
 /** The state of the store. */
-export interface StoreLook extends RedisSettings {
+export interface StoreLook {
   readonly held: number;
   /** Whether a record may give way to another one. */
   readonly hasRejected: boolean;
@@ -13,12 +11,18 @@ export interface StoreLook extends RedisSettings {
   readonly lossUntilMs?: number;
   /** The number of Redis's replicas. */
   readonly connected: number;
+  /** Whether a restart of Redis forgets nothing. */
+  readonly isDurable: boolean;
+  /** The policy by which Redis drops records. */
+  readonly eviction?: string;
   /** Why Redis takes no writes. */
   readonly refusal?: string;
   /** Whether Redis was promoted and may still lack records. */
   readonly isUndecided: boolean;
   readonly isRenamed: boolean;
   readonly isNew: boolean;
+  /** The time for which a new store takes no order yet. */
+  readonly youngMs: number;
 }
 
 /** Removes what has ended, and answers the state of the store. `seen`: the most replicas of Redis that this process has seen. */
@@ -32,6 +36,8 @@ if not isUndecided then
 end
 -- A full or read-only Redis still answers reads.
 local probe = redis.pcall('HSET', marker, 'touched', now)
+local memory = redis.call('INFO', 'memory')
+local policy, isBounded = string.match(memory, 'maxmemory_policy:(%S+)'), string.match(memory, 'maxmemory:(%d+)') ~= '0'
 return {
   kind = 'seen',
   held = count(index),
@@ -41,11 +47,12 @@ return {
   lossUntilMs = tonumber(mark.lossUntil),
   connected = connected(1000),
   isDurable = isDurable(),
-  eviction = eviction(),
+  eviction = isBounded and policy ~= 'noeviction' and policy or nil,
   refusal = type(probe) == 'table' and probe.err or nil,
   isUndecided = isUndecided,
   isRenamed = isRenamed(),
   isNew = isNew,
+  youngMs = math.max(0, number('since') + given.graceMs - now),
 }
 `);
 
@@ -54,21 +61,6 @@ export const UNDECIDED =
 
 export const FORGETFUL =
   'Redis has appendonly no, so that a restart would forget orders, which would then be sent again';
-
-interface Requirements {
-  readonly max: number;
-  readonly requiresAppendonly: boolean;
-}
-
-/** Why no order is taken; null where orders are. */
-export function refusalOf(look: StoreLook, needs: Requirements): string | null {
-  if (look.refusal !== undefined) return `Redis refuses to write: ${look.refusal}`;
-  if (look.isRenamed) return RENAMED;
-  if (look.isUndecided) return UNDECIDED;
-  if (needs.requiresAppendonly && !look.isDurable) return FORGETFUL;
-  const isFull = look.held >= needs.max && !look.hasRejected;
-  return isFull ? `all ${needs.max} order records are in use` : null;
-}
 
 /** Says which replicas of Redis are missing; null where none is. */
 export function shortOf(connected: number, wanted: number): string | null {

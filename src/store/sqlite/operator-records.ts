@@ -1,8 +1,15 @@
 import type { Account } from '../../lib/account.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import type { OperatorRecords, OperatorStatus } from '../operator-records.ts';
+import type { OperatorRecords } from '../operator-records.ts';
 import { datesOf, gapReason } from '../order-gap.ts';
-import { HELD, isUnknown, NO_TIMES, type OrderRecord, rank } from '../order-records.ts';
+import {
+  HELD,
+  isUnknown,
+  NO_TIMES,
+  type OrderRecord,
+  type RecordsStatus,
+  rank,
+} from '../order-records.ts';
 import {
   agree,
   isSettled,
@@ -71,12 +78,16 @@ export class OperatorFile implements OperatorRecords {
     });
   }
 
-  async status(): Promise<OperatorStatus> {
+  async status(): Promise<RecordsStatus> {
     return this.#run(() => {
       const { records, held, lossUntil } = this.#file.state;
-      const full = this.#table.isFull(this.#options.max) ? FULL : null;
-      const gap = isIncomplete(this.#file) ? gapReason('the order records', lossUntil) : null;
-      return { held: records, refusedFor: held === 1 ? `orders are ${HELD}` : full, gap };
+      const isGap = isIncomplete(this.#file);
+      return {
+        held: records,
+        degradedReason: this.#table.isFull(this.#options.max) ? FULL : null,
+        gapReason: isGap ? gapReason('the order records', lossUntil) : null,
+        holdReason: held === 1 ? HELD : null,
+      };
     });
   }
 

@@ -8,7 +8,6 @@ import { seriesValue } from '../operations/scraped.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { buying, type GraphQLBody, placing, waiting } from './order-request.ts';
 
-const FAILURES = 'order_store_failures_total{action="reserve"}';
 const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE' };
 
 async function readiness(url: string) {
@@ -34,7 +33,6 @@ test('records that are full refuse orders before they are sent', async () => {
     code: 200,
     body: { status: 'degraded', reasons: ['order-store'] },
   });
-  expect(await seriesValue(facade, FAILURES)).toBe(4);
   expect(await seriesValue(facade, 'degraded{reason="order-store"}')).toBe(1);
   await eventually(() => expect(outcomesOf(facade, UNAVAILABLE.code)).toEqual(['fault']));
 });
@@ -59,7 +57,6 @@ test('an account that has its share is refused alone, before sending; rejected o
   expect(sandbox.calls('placeLimitOrder')).toBe(0);
   for (const [series, value] of [
     ['refusals_total{limit="ORDER_RECORDS_PER_ACCOUNT"}', 1],
-    [FAILURES, 0],
     ['degraded{reason="order-store"}', 0],
     ['orders_total{outcome="unsent"}', 0],
   ] as const) {

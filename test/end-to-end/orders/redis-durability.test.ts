@@ -89,7 +89,7 @@ describeWithRedis('in production a Redis', (serverPath) => {
     const client = facade.client();
     await eventually(async () => expect(await reasons(facade)).toEqual(['redis']));
     const refused = { ...UNAVAILABLE, earlierUnknown: false };
-    expect(await client.place(buying('one'))).toMatchObject(refused);
+    await eventually(async () => expect(await client.place(buying('one'))).toMatchObject(refused));
     expect(facade.sandbox.calls('openPosition')).toBe(0);
     const args = ['--replicaof', `127.0.0.1 ${new URL(redis.url).port}`];
     await using _replica = await startTestRedis(serverPath, { args });

@@ -128,7 +128,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await using one = await openReadyReplica(redis.url);
     const operator = await openOperator(redis.url);
     await operator.declareIncomplete();
-    expect((await operator.status()).gap).toContain('incomplete');
+    expect((await operator.status()).gapReason).toContain('incomplete');
     operator.close();
     await expect(one.records.reserve(request('1', 'k'))).rejects.toMatchObject(GAP);
     expect(await one.records.reserve(made('k', 90_000))).toMatchObject({ reserved: true });

@@ -1,5 +1,5 @@
 import { systemClock } from '../../../src/lib/clock.ts';
-import { openOperatorRecords } from '../../../src/store/open-operator-records.ts';
+import { openOperatorRecords } from '../../../src/store/open-stores.ts';
 import {
   openRedisOrderRecords,
   type RedisOrderRecordsOptions,

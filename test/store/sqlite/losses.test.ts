@@ -175,7 +175,7 @@ test('is none: a restart, a mark behind its file, two processes, an operator’s
       await Promise.all(orders);
       const before = readFileSync(path);
       using operator = operatorOf(path);
-      expect((await operator.status()).gap).toBe(null);
+      expect((await operator.status()).gapReason).toBe(null);
       expect(readFileSync(path).equals(before)).toBe(true);
     }
     expect([...one.warnings, ...two.warnings]).toEqual([]);
@@ -192,7 +192,7 @@ test('an operator’s look at an older copy is an opening: it finds the loss, an
   copyFileSync(`${path}.kept`, path);
   for (let n = 0; n < 12; n += 1) {
     using operator = operatorOf(path);
-    expect((await operator.status()).gap).toContain('incomplete');
+    expect((await operator.status()).gapReason).toContain('incomplete');
   }
   await using one = await opened(path);
   await expect(one.records.reserve(request('1', 'late1'))).rejects.toThrow('incomplete');
