@@ -29,7 +29,7 @@ test('a published plugin in the list sees operations, errors and subscriptions o
   const counted = await registry.metrics();
   expect(counted).toMatch(/graphql_envelop_request\{[^}]*operationName="Asked"[^}]*\} 4/);
   expect(counted).toMatch(/graphql_envelop_error_result\{[^}]*operationName="Failing"[^}]*\} 1/);
-  // Subscriptions are counted at their end.
+  // Subscriptions are counted when they end.
   await eventually(async () =>
     expect(await registry.metrics()).toMatch(/graphql_envelop_phase_subscribe_count\{[^}]*\} 1/),
   );

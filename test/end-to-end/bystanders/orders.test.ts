@@ -12,7 +12,7 @@ import { unsignedToken } from '../../support/tokens.ts';
 const INNOCENTS = Array.from({ length: 8 }, (_, at) => 900_001 + at);
 const GUILTY = [800_001, 800_002, 800_003];
 
-/** What the gateway makes of the orders of one account: its answer, nothing, a connection that is reset, or nothing ever. */
+/** How the gateway treats the orders of one account: it answers, resets the connection, or never answers. */
 type Treatment = (response: ServerResponse, accept: () => void) => void;
 
 const accepted: Treatment = (_response, accept) => accept();
@@ -27,21 +27,21 @@ function json(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** The account's login by the token that a request carries. */
+/** The account's login, from a request's token. */
 function loginOf({ headers: { authorization = '' } }: IncomingMessage): number {
   const [, payload = ''] = authorization.split('.');
   return JSON.parse(Buffer.from(payload, 'base64url').toString()).login;
 }
 
-/** A gateway whose accounts own nothing, with a treatment of its own for the orders of each. */
+/** A gateway with empty accounts, and a treatment for the orders of each account. */
 async function startGateway() {
   const sandbox = await startSandbox({ tickMs: 86_400_000 });
   const state = {
     treatments: new Map<number, Treatment>(),
     isDown: false,
-    /** The logins of the orders that came, in their order. */
+    /** The logins of the received orders, in their order. */
     orders: [] as number[],
-    /** The answers that nobody gets. */
+    /** Responses that are never sent. */
     hanging: [] as ServerResponse[],
   };
   const server = createServer(async (request, response) => {
@@ -87,7 +87,7 @@ function start(
 
 let keys = 0;
 
-/** Places one order from the account's own address, and tells what became of it in one word. */
+/** Places one order from the account's own address, and returns its outcome in one word. */
 async function place({ query }: TestApp, login: number): Promise<string> {
   keys += 1;
   const { data, errors } = await query(
@@ -129,7 +129,7 @@ test('hanging orders of one account, or of three, keep no other account waiting'
     const hanging = GUILTY.slice(0, guilty).flatMap((login) =>
       Array.from({ length: 60 }, () => place(app, login)),
     );
-    // What has no turn in time was never sent.
+    // An order without a turn in time was never sent.
     const words: string[] = [];
     for (const each of hanging)
       each.then(
@@ -154,7 +154,7 @@ test('600 orders of one account at once have a quarter of the connections, and t
   });
   await innocentsPlace(app, 1);
   const [crowd = 0] = GUILTY;
-  // The gateway answers none of them before the others' orders are done.
+  // The gateway answers these orders only after the others' orders are done.
   const { promise: answering, resolve: answer } = Promise.withResolvers<void>();
   let [inFlight, mostInFlight] = [0, 0];
   state.treatments.set(crowd, async (_response, accept) => {
@@ -168,7 +168,7 @@ test('600 orders of one account at once have a quarter of the connections, and t
   await eventually(() => inFlight === 8);
   expect(share(await innocentsPlace(app, 5), 'OrderAccepted')).toBe(1);
   answer();
-  // What has no turn in time was never sent.
+  // An order without a turn in time was never sent.
   const words = await flood;
   const sent = state.orders.filter((login) => login === crowd);
   expect(words.filter((word) => word === 'OrderAccepted')).toHaveLength(sent.length);
@@ -225,7 +225,7 @@ test('rejected orders of some accounts give way to everybody else’s', async ()
     { orderRecordsMax: 100 },
   );
   for (const login of GUILTY) state.treatments.set(login, isRejected);
-  // Records of rejected orders give way to others, so that they fill no store.
+  // Records of rejected orders give way to others, so they never fill the store.
   for (const login of GUILTY) {
     for (let n = 0; n < 40; n += 1) expect(await place(app, login)).toBe('OrderRejected');
   }

@@ -11,7 +11,7 @@ import { seriesValue } from '../operations/scraped.ts';
 import { openRaw, type RawConnection } from './raw-connection.ts';
 
 const sandbox = startedOnce(() => startSandbox({ seed: 'floods', tickMs: 0 }));
-/** The whole program in a process of its own, so that nothing else is measured. */
+/** The whole program in a separate process, so that only its memory is measured. */
 const facade = startedOnce(() =>
   startFacadeProcess(
     { GATEWAY_URL: sandbox.url, ORDER_STORE: 'memory' },
@@ -63,7 +63,7 @@ test.each(Object.entries(FLOODS))(
       for (const raw of all) flood(raw);
       for (let at = 0; at < 5; at += 1) expect((await ask()).errors).toEqual([]);
       for (const raw of all) raw.socket.destroy();
-      // What was sent before is unpacked before a socket closes.
+      // Messages that were sent before are decompressed before a socket closes.
       await eventually(async () => expect(await seriesValue(facade, 'sockets')).toBe(0));
     };
     // The first round fills caches.

@@ -10,7 +10,7 @@ import { seriesValue } from '../operations/scraped.ts';
 
 const MEGABYTE = 1_048_576;
 
-// The failed write of a heartbeat or a ping would end an unread stream as well.
+// The failed write of a heartbeat or a ping would end an unread stream too.
 const NEVER_MS = 86_400_000;
 
 const app = sharedApp(

@@ -22,9 +22,12 @@ const app = sharedApp({
   // Cached data would be served for much longer than the token is valid.
   SESSION_MAX_AGE_SECONDS: '600',
 });
-/** The owner's other device, which keeps everything of the account cached. */
+/** A token of the owner's other device, which keeps the account's data cached. */
 let other: string;
-/** One token per document, since the first 401 of a token ends all its access; revoked a proof's TTL ago. */
+/**
+ * One token per document, because the first 401 of a token ends all its access. They were revoked longer ago than a proof
+ * counts.
+ */
 let stolen: ReadonlyMap<string, string>;
 let ordersBefore: number;
 const _closed = closedClients();

@@ -14,7 +14,7 @@ const AT_A_TIME = 20;
 
 const sandbox = startedOnce(() => startSandbox({ seed: 'strangers', instruments: 100, tickMs: 0 }));
 const program = fileURLToPath(new URL('weighed-main.ts', import.meta.url));
-/** The whole program in a process of its own, so that nothing else is measured. */
+/** The whole program in a separate process, so that only its memory and CPU are measured. */
 const facade = startedOnce(() =>
   startFacadeProcess(
     {
@@ -28,7 +28,7 @@ const facade = startedOnce(() =>
   ),
 );
 
-/** The heap's size after a garbage collection, and the CPU that the process has used: what else the machine does is not in it. */
+/** The heap's size after a garbage collection, and the process's CPU, without other load of the machine. */
 async function weigh(): Promise<{ readonly heldBytes: number; readonly cpuMicros: number }> {
   const before = facade.logged.length;
   const find = () => facade.logged.slice(before).find((line) => line.includes('"heldBytes"'));
@@ -60,7 +60,7 @@ const SIGN_IN =
 
 type Ask = (at: number) => Promise<unknown>;
 
-/** What is cached for each would be several times as many megabytes as these. */
+/** Caching something for each request would take several times these megabytes. */
 const ASKED: readonly (readonly [what: string, times: number, megabytes: number, ask: Ask])[] = [
   [
     'forged tokens that name a login',
@@ -85,14 +85,14 @@ test.each(ASKED)(
   300_000,
 );
 
-/** Measured: ten. What is not bounded by the length of its text costs thousands. */
+/** Measured: ten. Work that is not linear in the text's length costs thousands. */
 const MAX_TIMES_PLAIN = 60;
 const TIMES = 20;
 
 let usual: number;
 beforeAll(async () => {
   const check = ({ text }: RawAnswer) => expect(text).toContain('"data":{"a');
-  // The first requests are compiled and fill caches.
+  // The first requests compile code and fill caches.
   await cpuOf(plain, check);
   usual = await cpuOf(plain, check);
 });
@@ -101,8 +101,8 @@ const body = (query: string, variables: unknown = {}) => JSON.stringify({ query,
 const inBrackets = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 /**
- * The most expensive requests that fit in one body, by their errors and their variables; each differs, so that none is memoized.
- * Documents of every shape are in test/engine/documents/work.test.ts.
+ * The most expensive requests that fit in one body, by their errors and their variables. All differ, so that none is
+ * memoized. Documents of every shape are in test/engine/documents/work.test.ts.
  */
 const HEAVY: Readonly<Record<string, (at: number) => string>> = {
   'variables of another type': (at) =>
@@ -120,7 +120,7 @@ const HEAVY: Readonly<Record<string, (at: number) => string>> = {
   'what is longer than a body may be': (at) => body(`{ ${'x'.repeat(400_000)}${at} }`),
 };
 
-/** A request of a body's length that is no work. */
+/** A request of the same length without work. */
 const plain = (at: number) => body(`{ a${at}: __typename } # ${'x'.repeat(95_000)}`);
 
 /** The CPU of one of these requests, in microseconds. */
@@ -136,7 +136,7 @@ async function cpuOf(make: (at: number) => string, check: (answer: RawAnswer) =>
   return ((await weigh()).cpuMicros - cpuMicros) / TIMES;
 }
 
-// Whatever one request costs, all other clients wait for: there is one event loop.
+// All other clients wait for one request, because there is one event loop.
 test.each(Object.entries(HEAVY))(
   'an expensive request is refused for the CPU of some plain ones: %s',
   async (_name, make) => {

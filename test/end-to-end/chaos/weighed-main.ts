@@ -1,6 +1,6 @@
 import { heldBytes } from '../../support/heap.ts';
 
-// Runs the program as operators start it; asked by a signal, it writes a line of what it holds and has used.
+// Runs the program as operators start it. On a signal it prints its heap size and its CPU time.
 process.on('SIGUSR2', () => {
   const { user, system } = process.cpuUsage();
   const figures = { heldBytes: heldBytes(), cpuMicros: user + system };

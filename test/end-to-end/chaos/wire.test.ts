@@ -106,7 +106,7 @@ test.each([
 const sandbox = startedOnce(() => startSandbox({ seed: 'production', instruments: 20, tickMs: 0 }));
 const inProduction = sharedApp({ NODE_ENV: 'production' }, { gateway: sandbox });
 
-/** Words of the program, its files, its gateway and its schema that must not leak. */
+/** Words of the program, its files, its gateway and its schema must not leak. */
 function expectNothingShown(text: string): void {
   for (const word of ['Did you mean', ' at ', '.ts:', 'node_modules', '127.0.0.1', 'stack']) {
     expect(text).not.toContain(word);

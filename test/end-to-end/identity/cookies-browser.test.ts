@@ -9,7 +9,7 @@ import { startedOnce } from '../../support/started.ts';
 const LOGIN =
   'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
 
-/** The functions that a page of the test calls, in the browser. */
+/** The functions that the tests call in the browser's page. */
 const PAGE = `
   const ask = async (url, query, options = {}) => {
     const response = await fetch(url + '/graphql', {
@@ -46,7 +46,7 @@ describeWithChromium('a cookie in a browser', (executablePath) => {
     expect(await run(`ask(${own}, '{ customerId }')`)).toContain('cus_700001');
     expect(await run(`watch(${own})`)).toContain('cus_700001');
 
-    // A page of another site, to whose requests the browser adds the cookie: the two differ in their ports alone.
+    // A page of another site, to whose requests the browser adds the cookie: only the ports differ.
     const pages = createServer((_request, response) => response.end('a page'));
     await using other = await listenLocally(pages);
     await page.goto(other.url);

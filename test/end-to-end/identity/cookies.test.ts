@@ -13,7 +13,7 @@ const app = sharedApp({ AUTH_COOKIE: 'session', CORS_ORIGINS: ORIGIN });
 const token = () => app.sandbox.token(DEMO);
 const cookieOf = (value: string) => ({ cookie: `theme=dark; session=${value}; sessions=x` });
 
-/** Sends exactly these headers, as a browser would that a page cannot make add others. */
+/** Sends exactly these headers, like a browser whose page cannot add others. */
 const send = (headers: object, path: string, body?: string) =>
   rawRequest(`${app.url}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
@@ -52,7 +52,7 @@ describe('a cookie', () => {
       [`Bearer ${other}`, 'cus_700002'],
       ['', 'cus_700001'],
       ['Basic c3RhZ2luZzpzaXRl', 'cus_700001'],
-      // Somebody's token in a wrong form never acts for the cookie's user.
+      // A malformed token is never replaced by the cookie's user.
       [other, null],
       ['Bearer', null],
     ]) {
@@ -129,7 +129,7 @@ describe('a page of another site', () => {
       const form = { 'content-type': 'text/plain', ...foreign };
       const { status } = await send({ ...cookieOf(value), ...form }, '/graphql', '{}');
       expect([403, 415]).toContain(status);
-      // A page that may send the header itself has asked for it by a preflight, and has sent no cookie.
+      // A page that may send this header was allowed by a preflight, and has sent no cookie.
       expect(await get(MINE, { authorization, ...foreign })).toMatchObject({ status: 200 });
     },
   );

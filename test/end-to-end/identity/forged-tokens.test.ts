@@ -15,7 +15,7 @@ const SCREEN = `{
   withdrawalMethods { title }
   customerId
 }`;
-/** Fields that take ways of their own where nothing else is read. */
+/** Fields that are resolved differently if they are selected alone. */
 const ALONE = ['instrument(id: "AAPL") { name }', 'catalog { size }', 'orders { id }'];
 const VICTIM = { login: 700001, group: 'standard-usd' };
 

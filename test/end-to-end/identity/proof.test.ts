@@ -14,7 +14,7 @@ const PLACED = 'placedOrder(idempotencyKey: "none") { __typename }';
 describe('a token whose proof has lapsed', () => {
   const app = sharedApp({
     AUTH_PROOF_SECONDS: String(PROOF_MS / 1_000),
-    // By then a cached session is too old as well, as it is with the default settings.
+    // By then a cached session is too old as well, as with the default settings.
     SESSION_MAX_AGE_SECONDS: '1',
   });
   let token: string;
@@ -32,7 +32,7 @@ describe('a token whose proof has lapsed', () => {
   });
 
   test.each([
-    // Only op 10 says of which group the account is now.
+    // Only op 10 names the account's present group.
     ['{ customerId catalog { size } }', { getCustomerId: 1, getSession: 1 }],
     ['{ catalog { size } customerId }', { getCustomerId: 1, getSession: 1 }],
     ['{ catalog { size } positions { id } }', { getOpenPositions: 1, getSession: 1 }],

@@ -29,7 +29,7 @@ const ECHO = {
   details: { password: PASSWORD, phone: PHONE },
 };
 
-/** Sends secrets over every transport, in valid and invalid requests; returns every error received. */
+/** Sends secrets over every transport, in valid and invalid requests; returns all received errors. */
 async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Promise<string[]> {
   const { url } = server;
   const endpoint = `${url}/graphql`;
@@ -121,7 +121,7 @@ function expectNoSecrets(written: string, token: string): void {
     PUSH_TOKEN,
     FIXED_HEADER,
   ]) {
-    // The line makes a clearer failure than a whole log.
+    // A single line makes a clearer failure than a whole log.
     expect(
       written.split('\n').find((line) => line.includes(secret)),
       secret,
@@ -129,7 +129,7 @@ function expectNoSecrets(written: string, token: string): void {
   }
 }
 
-// In production errors say less, so that only another environment shows all that they could.
+// In production errors contain less, so only another environment shows everything that they could contain.
 test.each(['production', 'development'])(
   'secrets that are sent show in no error, no metric and no output of the process (%s)',
   async (NODE_ENV) => {

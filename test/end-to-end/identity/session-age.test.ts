@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { sharedApp } from '../../support/shared-app.ts';
 
-// Completing these takes several slices, so that fields behind them are resolved in a later turn.
+// Completing these takes several slices, so that later fields are resolved in a later turn.
 const WHOLE_CATALOG = `catalog { instruments {
   id symbol name description logo delayed sharia shariaStatus leverage pdt digits session quotes access
 } }`;
 
-/** Fields beside the session that determine which executor runs, and whether it runs in slices. */
+/** Fields next to the session that decide which executor runs, and whether it runs in slices. */
 const EXECUTIONS = {
   'by the reference executor': { before: '', behind: '__typename', runs: 1 },
   'by compiled code': { before: 'customerId', behind: '', runs: 3 },
@@ -19,7 +19,7 @@ const EXECUTIONS = {
   },
 };
 
-/** What is asked beside the session: the fields, what is declared for them with its variables, and fragments. */
+/** The parts of a document with a session: its fields, its declarations with their variables, and its fragments. */
 type Asked = readonly [
   fields: string,
   definitions?: string,

@@ -37,7 +37,7 @@ const PERSONAL = {
   wrongCopyLater: { sharing: 'copy', read: mineLater },
 } satisfies Record<string, AddedField>;
 
-/** Everything but the catalog that a field can read. */
+/** Everything that a field can read, except the catalog. */
 const PERSONAL_READS: Readonly<Record<string, (context: Context) => unknown>> = {
   readsViewer: ({ scope }) => scope.viewer() && 'x',
   readsCaller: ({ scope }) => scope.caller && 'x',
@@ -59,7 +59,7 @@ const wrong = Object.fromEntries(
   Object.entries(PERSONAL_READS).map(([name, read]) => [name, { sharing: 'group', read } as const]),
 );
 
-/** Reads the viewer's data only from some moment on. */
+/** While false, the field does not read the viewer's data. */
 let readsViewer = false;
 const sometimes: AddedField = {
   sharing: 'group',
@@ -74,7 +74,7 @@ const schema = extendedSchema(['Instrument'], {
   property: { sharing: null },
 });
 
-// A gateway of its own: answers with receipts, as in sandbox mode, are compressed for each request.
+// A gateway in its own process: answers with receipts, as in sandbox mode, are compressed for each request.
 const gateway = startedOnce(() => startSandbox({ seed: 'tests', tickMs: 0, instruments: 40 }));
 const app = sharedApp({}, { schema, gateway });
 let users: readonly [string, string];
@@ -262,7 +262,7 @@ describe('cached bytes of the catalog', () => {
       }
       const wrong = await ask(token, asked({ n: '2' }));
       expect(wrong.body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
-      // Variables that are not declared make no difference.
+      // Undeclared variables make no difference.
       const { etag } = await ask(token, asked({ n: 2 }));
       for (const variables of [{}, { n: 2, unknown: 'x'.repeat(1_000) }]) {
         expect(await ask(token, asked(variables))).toMatchObject({ etag });

@@ -15,7 +15,7 @@ const ACCOUNT = '{ session { balance } positions { id comment } orders { id } }'
 const ORDER =
   'mutation ($key: String!, $comment: String) { placeOrder(input: { symbol: "EURUSD", side: BUY, kind: MARKET, size: { units: 1000 }, comment: $comment, idempotencyKey: $key }) { __typename ... on OrderOutcome { replayed } } }';
 
-/** A gateway of two tenants, by a header: the same users and tokens, and books of their own. */
+/** A gateway with two tenants, by a header: the same users and tokens, but separate books. */
 async function openTenants() {
   const tenants = {
     a: await startSandbox({ seed: 'a', secret: SECRET, tickMs: 0 }),
@@ -53,7 +53,7 @@ afterAll(async () => {
   await tenants[Symbol.asyncDispose]();
 });
 
-// Of both tenants: only what is sent beside it says of which.
+// The token is valid for both tenants; only the header names the tenant.
 const token = tenants.a.token(DEMO);
 const by = (tenant: string | null) => ({
   token,
@@ -74,7 +74,7 @@ test('the headers of GATEWAY_FORWARD_HEADERS go to the gateway with each call, t
     expect(headers).toMatchObject({ 'x-tenant': 'b', 'x-brand': 'blue' });
     expect(headers).not.toHaveProperty('x-other');
   }
-  // Caches on the way are told.
+  // The Vary header informs caches.
   const { headers } = await ask('a');
   expect(headers.get('vary')).toMatch(/Authorization.*, x-brand, x-tenant$/);
 });

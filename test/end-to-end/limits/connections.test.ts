@@ -17,7 +17,7 @@ const lasting = sharedApp({ RATE_LIMIT_PER_MINUTE: '100000', MAX_BODY_BYTES: '40
 
 const HEALTH = 'GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n';
 const SWITCHED = /^HTTP\/1\.1 101 /;
-/** A connection whose request has been answered so far, or that is closed. */
+/** Opens a connection, and waits until its request is answered, or the connection is closed. */
 async function asked(app: TestApp, request: string, answer: string, address?: string) {
   const raw = await openRaw(app.url, address);
   raw.socket.write(request);
@@ -25,17 +25,17 @@ async function asked(app: TestApp, request: string, answer: string, address?: st
   return raw;
 }
 
-/** A connection that has been answered. */
+/** An answered connection. */
 const healthy = (app: TestApp, address?: string) => asked(app, HEALTH, '200 OK', address);
 
-/** A connection over which events come. */
+/** A connection with an event stream. */
 const busy = (app: TestApp, address?: string) => {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const headers = { accept: 'text/event-stream' };
   return asked(app, postOf(CHANGES, { token, headers }), 'cursor', address);
 };
 
-/** A socket, or its refusal; of a client behind a proxy where that is given. */
+/** Opens a WebSocket, optionally for a client behind a proxy; returns the socket or its refusal. */
 const upgraded = (app: TestApp, client?: string, address?: string) => {
   const from = client === undefined ? '' : `\r\nx-forwarded-for: ${client}`;
   return asked(app, UPGRADE.replace('\r\n', `${from}\r\n`), '\r\n\r\n', address);
@@ -98,7 +98,7 @@ test('subscriptions that fail to start leave room for others, however many they 
   const token = lasting.sandbox.token({ email: 'swapfree@example.com' });
   await lasting.query('{ session { login } }', { token });
   using raw = await initializedSocket(lasting, token);
-  // More than an account may have, fewer at the same time than a socket may.
+  // More than an account may have, but fewer at a time than a socket may.
   for (let batch = 0; batch < 6; batch += 1) {
     for (let at = 0; at < 50; at += 1) raw.subscribe(`${batch} ${at}`, CHANGES, { intervalMs: 0 });
     await eventually(
@@ -120,7 +120,7 @@ test('a message of a hundred thousand levels is accepted as connection_init, and
   using other = await initializedSocket(lasting);
   raw.say(`{"type":"ping","payload":{"deep":${deep}}}`);
   await eventually(() => raw.closed !== null || raw.messages.some(({ type }) => type === 'pong'));
-  // Node 24 has no stack for an echo so deep.
+  // On Node 24 the stack overflows for an echo this deep.
   expect(raw.closed?.code ?? null).toBe(MAJOR < 26 ? 4400 : null);
   expect((await other.watch('1', '{ __typename }')).payload.data).toEqual({ __typename: 'Query' });
 });

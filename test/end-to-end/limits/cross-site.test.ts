@@ -143,7 +143,7 @@ test('a page of another site uses up nothing of its visitor’s address', async 
   const limits = { ...limited('requests', 20), ...limited('messages', 100) };
   await using own = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { limits });
   const address = { 'x-forwarded-for': '192.0.2.77' };
-  // More than an address may ask in a minute, and than its budget of messages.
+  // More than the limits of an address's requests and messages in a minute.
   const answers = await inParallel(130, 8, () => {
     const headers = { ...CROSS_SITE, ...address };
     return rawRequest(`${own.url}${QUERY}`, { headers });
@@ -154,7 +154,7 @@ test('a page of another site uses up nothing of its visitor’s address', async 
   );
   expect(errors).toEqual([]);
   expect(data.login.__typename).toBe('LoginSuccess');
-  // Beyond a budget of their own they are told that there are too many.
+  // Beyond their own budget they get a 429.
   const others = answers.filter(({ status }) => status !== 429);
   expect(new Set(others.map(({ status }) => status))).toEqual(new Set([403]));
 });

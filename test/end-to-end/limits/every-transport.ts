@@ -15,7 +15,7 @@ export const TRANSPORTS = NAMES.map((name): readonly [string, Ask] => [
   async (app, asked, token) => (await send(app, name, asked, { token })).answer,
 ]);
 
-/** The codes of an answer's errors, however it came. */
+/** The codes of an answer's errors, on any transport. */
 export function codesOf({ errors = [] }: Failed): string[] {
   return errors.map(({ extensions }) => String(extensions.code));
 }

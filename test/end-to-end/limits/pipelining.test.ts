@@ -17,7 +17,7 @@ import {
   unreadBytes,
 } from './slow-reader.ts';
 
-/** Readers stall for minutes on a busy machine: for the service only as much time passes as the test lets pass. */
+/** Readers stall for minutes on a busy machine, so the service's time moves only when the test moves it. */
 function startPatiently() {
   const connections = { ...ROOMY, clock: createScriptedClock(), unreadMs: 86_400_000 };
   return startTestApp(LONG_QUESTIONS, { connections });
@@ -30,7 +30,7 @@ test('a pipelined request is begun when the answers before it are taken', async 
   using reader = await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token });
   reader.socket.write(postOf('{ customerId }', { token }).repeat(3));
   await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(UNTAKEN_BYTES));
-  // More than a kernel buffers: further requests are not read either.
+  // More than the kernel buffers, so that further requests are not read.
   reader.socket.write(postOf(`{ ${longField(20 * MEGABYTE)} }`));
   await eventually(() => expect(reader.socket.writableLength).toBeGreaterThan(10 * MEGABYTE));
   expect(app.sandbox.calls('getCustomerId')).toBe(0);

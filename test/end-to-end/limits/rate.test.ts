@@ -24,7 +24,7 @@ function remaining(headers: Headers): number {
   return Number(/"default";r=(\d+);t=\d+/.exec(headers.get('ratelimit') ?? '')?.[1]);
 }
 
-/** What is used stays used, however long the test takes. */
+/** Limits are not refilled, however long the test takes. */
 const startStill = (environment: Readonly<Record<string, string>>) =>
   startTestApp(environment, { refills: false });
 
@@ -55,7 +55,7 @@ describe('operations of an address', () => {
     const refused = await app.query('{ __typename }');
     expect(refused.status).toBe(429);
     expect(refused.headers.get('ratelimit')).toMatch(/^"default";r=0;t=\d+$/);
-    // One comes back in half a minute.
+    // One is refilled in half a minute.
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1);
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(30);
   });
@@ -68,7 +68,7 @@ test('a token whose login is not proved counts for its address, until op 10 has 
   expect(await ask('{ customerId }')).toBe(4);
   expect(remaining((await app.query('{ __typename }')).headers)).toBe(3);
   expect(await ask('{ session { login } }')).toBe(2);
-  // It has all of its account's five, and the one that proved it is its own.
+  // It has used its account's five, and its own proof.
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'revoke', times: 1 });
   expect(await ask('{ customerId }')).toBe(3);
   expect(await ask('{ __typename }')).toBe(2);
@@ -107,7 +107,7 @@ const from = (address: string) => ({ 'x-forwarded-for': address });
 
 let keys = 0;
 
-/** What becomes of an order: its type, or the code of its error. */
+/** An order's outcome: its type, or the code of its error. */
 async function sell(app: TestApp, token: string): Promise<string> {
   keys += 1;
   const { data, errors } = await app.query(
@@ -130,7 +130,7 @@ async function signIn(app: TestApp, password = 'demo'): Promise<string> {
   return accessToken ?? __typename ?? errors[0]?.extensions.code;
 }
 
-/** How often each answer came: `ok`, or the code of its error. */
+/** Counts the answers: `ok`, or the code of their error. */
 async function tally(times: number, ask: (at: number) => Promise<Parameters<typeof codesOf>[0]>) {
   const counts: Record<string, number> = {};
   for (const answer of await inParallel(times, 20, ask)) {
@@ -140,7 +140,7 @@ async function tally(times: number, ask: (at: number) => Promise<Parameters<type
   return counts;
 }
 
-/** More than an address may try. */
+/** Sends more tokens than an address may try. */
 const floodTokens = (app: TestApp) =>
   tally(PROOFS + 20, (at) => app.query('{ session { login } }', { token: forgedToken(at) }));
 
@@ -166,7 +166,7 @@ describeWithRedis('on the next replica', (serverPath) => {
 });
 
 test('sign-ins that hang leave payments their connections', async () => {
-  // A quarter of the connections is for all but reads and orders.
+  // A quarter of the connections is for calls other than reads and orders.
   await using app = await startTestApp({
     ...PROXIED,
     GATEWAY_CONNECTIONS: '16',
@@ -185,7 +185,7 @@ test('sign-ins that hang leave payments their connections', async () => {
     app.query('{ withdrawalMethods { id } customerId }', { token }),
   );
   for (const answer of await Promise.all(payments)) expect(answer.errors).toEqual([]);
-  // They go on hanging meanwhile, as many as may.
+  // The maximum of them still hang.
   expect(app.sandbox.calls('login')).toBe(2);
   for (const answer of await Promise.all(hanging)) expect(answer.errors).toHaveLength(1);
 });

@@ -21,10 +21,10 @@ const cuts = (app: TestApp, reason: string) =>
   seriesValue(app, `connections_cut_total{reason="${reason}"}`);
 const heldBytes = (app: TestApp) => seriesValue(app, 'receive_buffer_bytes');
 
-/** A service for which no time passes but what a test lets pass: budgets would be refilled while a busy machine sends. */
+/** A service whose time only the test moves, because budgets would be refilled while a busy machine sends. */
 async function startAtRest() {
   const clock = createScriptedClock(0);
-  // A ping's answer would come into the middle of a frame that a test writes in parts.
+  // A ping would be answered within a frame that a test writes in parts.
   const app = await startTestApp({}, { connections: { clock, pingMs: 86_400_000 } });
   return { app, clock, [Symbol.asyncDispose]: () => app.close() };
 }
@@ -90,7 +90,7 @@ const startWithFew = () => startTestApp({}, { limits: withoutRefills(limited('me
 
 const refusals = (app: TestApp) => seriesValue(app, 'refusals_total{limit="messages"}');
 
-/** Empties the budget of the address of all that is sent here, and goes on for twice as much. */
+/** Uses up the address's budget for everything that is sent, and sends twice as much again. */
 async function flood(app: TestApp): Promise<number[]> {
   const statuses = [];
   for (let sent = 0; sent < 3 * FEW; sent += 1) {
@@ -135,7 +135,7 @@ const FIVE_MEGABYTES = Buffer.alloc(5 * 1024 * 1024, ' ');
 
 const CHUNKED_HEAD = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
 
-// What comes of a refused body is charged as well.
+// The rest of a refused body is charged as well.
 const roomy = sharedApp({ RATE_LIMIT_PER_MINUTE: '1000000' });
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -147,7 +147,7 @@ async function post(body: Buffer, encoding = 'identity', { url } = roomy) {
     agent,
     headers: { 'content-type': 'application/json', 'content-encoding': encoding },
   });
-  // In pieces, so that the refusal comes while the client still sends.
+  // In pieces, so that the refusal arrives while the client still sends.
   for (let at = 0; at < body.length; at += 65_536) outgoing.write(body.subarray(at, at + 65_536));
   outgoing.end();
   const [response] = await once(outgoing, 'response');

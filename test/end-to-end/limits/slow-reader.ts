@@ -8,13 +8,13 @@ export const MEGABYTE = 1_048_576;
 export const LONG_QUESTIONS = {
   MAX_BODY_BYTES: String(24 * MEGABYTE),
   MAX_COST: '100000000',
-  // What is sent is bounded as well, by its rate …
+  // The rate of sent bytes is limited as well …
   RATE_LIMIT_PER_MINUTE: '1000000',
 };
-/** … and by what has not arrived whole. */
+/** … and so are incomplete messages. */
 export const ROOMY = { heldBytes: 1024 * MEGABYTE };
 
-/** More than a kernel buffers for a connection, so that the facade buffers the rest. */
+/** More than the kernel buffers for a connection, so that the facade buffers the rest. */
 export const UNTAKEN_BYTES = 12 * MEGABYTE;
 
 /** A connection that reads nothing until its socket is resumed. */
@@ -53,7 +53,7 @@ export function postOf(query: string, { token, headers = {} }: Post = {}): strin
   return `POST /graphql HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** Sends a request, and does not read its answer. */
+/** Sends a request without reading its answer. */
 export async function askAndStall(
   app: Pick<TestApp, 'url'>,
   query: string,

@@ -121,7 +121,7 @@ test('a field of an event comes from the feed or is refused, and never costs a c
     `subscription { accountChanges { cursor snapshot status positions { upserted { id ${held} } opened closed }
       orders { upserted { id } closed } session { id positions { id } orders { id } } } }`,
   );
-  // Nobody follows this account, so its feed has no orders.
+  // The account has no other subscriber, so its feed has no orders.
   const changes = watch(
     `subscription { positionChanges { cursor snapshot upserted { id ${held} } closed } }`,
     'pro@example.com',

@@ -94,7 +94,7 @@ test('a server that shuts down closes sockets with 1012, and leaves their subscr
   await raw.watch('1');
   const closed = own.close();
   expect(await raw.close()).toEqual({ code: 1012, reason: 'restarting' });
-  // A `complete` would tell their client that they have ended.
+  // A `complete` would mean a regular end.
   expect(raw.of('1').every(({ type }) => type === 'next')).toBe(true);
   await closed;
 });

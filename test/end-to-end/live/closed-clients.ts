@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import type { LiveClient } from './watcher.ts';
 
-/** Takes note of clients, which are closed behind each test: one that connects while its server closes would fail. */
+/** Closes the registered clients after each test, because a client that connects to a closing server would fail. */
 export function closedClients(): (client: LiveClient) => LiveClient {
   const clients: LiveClient[] = [];
   afterEach(async () => {

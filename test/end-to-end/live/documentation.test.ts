@@ -22,7 +22,7 @@ const opened = closedClients();
 const tokenOf = (expiresInSeconds = 3_600) =>
   app.sandbox.token({ email: 'demo@example.com', expiresInSeconds });
 
-/** Runs an example of the page with another address; `names` are the variables it leaves to its reader. */
+/** Runs an example of the page with another address; `names` are the variables that the example does not declare. */
 function run(code: string, names: Record<string, unknown>, last: string): unknown {
   const imports = [...code.matchAll(/^import .* from '(.*)';$/gm)];
   expect(imports.every(([, name = '']) => name === 'graphql-ws')).toBe(true);

@@ -8,7 +8,7 @@ import { webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
 const PRO = { email: 'pro@example.com' };
-/** A feed that has failed is polled again by its own back-off an hour later. */
+/** The back-off of a failed feed would poll it an hour later. */
 const SELDOM = { POSITIONS_POLL_MS: '3600000' };
 const opened = closedClients();
 

@@ -23,7 +23,7 @@ interface Received {
   readonly wireBytes: number;
 }
 
-/** A socket that also sees what comes over the wire; each event comes as one frame. */
+/** A socket that also records the bytes on the wire; each event is one frame. */
 async function connect(options: ClientOptions = { perMessageDeflate: true }) {
   const raw = await openSocket(app, ['graphql-transport-ws'], options);
   const received: Received[] = [];

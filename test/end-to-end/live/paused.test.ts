@@ -6,7 +6,7 @@ import { startFacadeProcess } from '../../support/facade-process.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { webSocketClient } from './watcher.ts';
 
-/** Longer than a busy machine takes to freeze the process that has begun to poll. */
+/** Longer than a busy machine takes to freeze the process once it has begun to poll. */
 const TIMEOUT_MS = 8_000;
 const ANSWER_MS = 100;
 

@@ -49,7 +49,7 @@ test('graphql-ws’s own client gets every message of the protocol, and ends eac
   expect(await events.next()).toMatchObject({ done: false, value: { data: expect.anything() } });
   await events.return?.();
   await eventually(() => received.some(({ type }) => type === 'pong'));
-  // Its id is free again, and nothing more comes of it.
+  // Its id is free again, and it gets no further message.
   const last = received.findLastIndex(({ type }) => type === 'next');
   expect(await resultsOf(client, '{ __typename }')).toMatchObject([
     { data: { __typename: 'Query' } },
@@ -82,7 +82,7 @@ test('what comes in one flight with connection_init is answered behind its ackno
     { customerId: 'cus_700001' },
     undefined,
   ]);
-  // A message takes a turn: the feed may have had its first event before it was left.
+  // A message takes a turn: the feed may have sent its first event before.
   expect(raw.of('2').filter(({ type }) => type !== 'next')).toEqual([]);
 });
 

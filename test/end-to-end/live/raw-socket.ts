@@ -12,14 +12,14 @@ export interface Message {
   readonly payload?: any;
 }
 
-/** A socket that sends whatever a test likes, valid in the protocol or not. */
+/** A socket that sends any message, valid or not. */
 export class RawSocket {
   readonly socket: WebSocket;
   readonly messages: Message[] = [];
   /** The close frame of the server. */
   closed: { readonly code: number; readonly reason: string } | null = null;
   #error: Error | null = null;
-  /** For `eventually`: its end says why what is waited for does not come. */
+  /** For `eventually`: the end of the socket fails the wait. */
   readonly whileOpen = { ended: () => this.closed && (this.#error ?? this.closed) };
 
   constructor(socket: WebSocket) {
@@ -33,7 +33,7 @@ export class RawSocket {
     });
   }
 
-  /** The connection below, for what no WebSocket would send. */
+  /** The underlying connection, for bytes that no WebSocket would send. */
   get stream(): Socket {
     return (this.socket as unknown as { _socket: Socket })._socket;
   }
@@ -57,7 +57,7 @@ export class RawSocket {
     return this.of(id).find(isOfType) as Message;
   }
 
-  /** Starts a subscription, and awaits its first event: by then its token is proved. */
+  /** Starts a subscription, and waits for its first event, by which its token is proved. */
   async watch(id: string, query = CHANGES): Promise<Message> {
     this.subscribe(id, query);
     return this.until(id, 'next');
@@ -78,7 +78,7 @@ export async function openSocket(
   protocols: readonly string[] = ['graphql-transport-ws'],
   options: ClientOptions = {},
 ): Promise<RawSocket> {
-  // What a test writes has to be as long on the wire.
+  // Messages must not become shorter on the wire.
   const plain = { perMessageDeflate: false, ...options };
   const raw = new RawSocket(new WebSocket(webSocketUrl, [...protocols], plain));
   await once(raw.socket, 'open');

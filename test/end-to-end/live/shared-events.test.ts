@@ -11,7 +11,7 @@ const TICKS = 3;
 
 const mine = ({ scope }: Context) => scope.caller.token?.text.slice(-12);
 
-/** The value of each of these fields is the token of its watcher. */
+/** The value of each of these fields is its subscriber's token. */
 const PERSONAL: Readonly<Record<string, AddedField>> = {
   unmarked: { sharing: null, read: mine },
   group: { sharing: 'group', read: mine },
@@ -50,7 +50,7 @@ async function receivedEvents(query: string) {
     const before = least();
     gateway.tick();
     await eventually(() => {
-      // One that has ended gets none.
+      // An ended one gets no events.
       for (const { watcher } of clients)
         expect([watcher.errors, watcher.ended]).toEqual([[], null]);
       return least() > before;

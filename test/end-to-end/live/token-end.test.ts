@@ -62,7 +62,7 @@ test('a client that asks for an error in place of a closed socket gets one for e
     const others = raw.of(id).slice(0, -1);
     expect(others.every(({ type, payload }) => type === 'next' && !payload.errors)).toBe(true);
   }
-  // One that begins with it has an error as well, and no result.
+  // An operation that begins with the token's end gets an error as well, and no result.
   raw.subscribe('c', LIST);
   expect((await raw.until('c', 'error')).payload).toMatchObject(refused);
   expect(raw.of('c')).toHaveLength(1);
@@ -143,7 +143,7 @@ test('where no token was sent the subscription alone ends: the socket may sign i
 test.each(VIEWS)(
   '%s: a forged token with a victim’s login reveals nothing, not even whether the victim’s feed runs',
   async (_view, changes) => {
-    // New tokens each time, since no cache may know them.
+    // New tokens each time, so that no cache knows them.
     const forgeries = (exp: number) => [
       withClaims(app.sandbox.token({ ...DEMO, signature: 'forged' }), { exp }),
       withClaims(app.sandbox.token({ email: 'fresh@example.com' }), { login: 700_001, exp }),

@@ -13,7 +13,7 @@ import {
 import { initializedSocket } from './raw-socket.ts';
 import { webSocketClient } from './watcher.ts';
 
-// An event of a quarter of a megabyte, so that the kernel's buffers for a reader are soon full.
+// An event of a quarter of a megabyte, which soon fills the kernel's buffers for a reader.
 const ROW =
   '{ id symbol name logo priceCurrent priceOpen profit units invested createdAt updatedAt }';
 const LARGE = `subscription { positionChanges { cursor ${Array.from(
@@ -21,13 +21,13 @@ const LARGE = `subscription { positionChanges { cursor ${Array.from(
   (_, at) => `copy${at}: upserted ${ROW}`,
 ).join(' ')} upserted ${ROW} status } }`;
 
-/** Readers stall for long on a busy machine: none is cut for the time that it takes. */
+/** Readers stall for long on a busy machine, so time stands still for the service. */
 const atRest = {
   connections: { ...ROOMY, unreadMs: 600_000, pingMs: 600_000, clock: createScriptedClock(0) },
 };
 
 test('a socket that does not read its pongs is not read from', async () => {
-  // What it sends counts by its size, and is not what is tried here.
+  // The size of sent messages is limited too, which is not tested here.
   await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1000000' }, atRest);
   using raw = await initializedSocket(app);
   raw.socket.pause();
@@ -55,7 +55,7 @@ test('an operation is not begun on a socket that has not read its earlier answer
   using raw = await initializedSocket(app, token);
   using other = await initializedSocket(app, token);
   raw.socket.pause();
-  // Within the account's limit of unread bytes, and beyond the socket's.
+  // Less than the account's limit of unread bytes, and more than the socket's.
   raw.subscribe('long', `{ ${longField(1.5 * UNTAKEN_BYTES)} }`);
   await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(UNTAKEN_BYTES));
   raw.subscribe('next', '{ customerId }');
@@ -71,9 +71,9 @@ test('a socket that stops reading costs one event, and gets what it missed as on
   await using app = await startTestApp(
     { POSITIONS_POLL_MS: '100', MAX_COST: '100000000' },
     {
-      // One event is more than an account may leave unread with default settings.
+      // One event exceeds the default limit of an account's unread bytes.
       ...atRest,
-      // It would repeat a version.
+      // A heartbeat would repeat a version.
       heartbeatMs: 86_400_000,
     },
   );
@@ -101,7 +101,7 @@ test('a socket that stops reading costs one event, and gets what it missed as on
   const last = versionOf(witness.last?.cursor);
   await eventually(() => expect(versionOf(events().at(-1).cursor)).toBe(last));
   const versions = events().map(({ cursor }) => versionOf(cursor));
-  // The kernel accepted some events, none twice; the rest follows merged into one.
+  // The kernel accepted some events, none twice; the others arrive merged into one.
   const steps = versions.slice(1).map((version, at) => version - (versions[at] as number));
   expect(steps.every((step) => step >= 1)).toBe(true);
   expect(steps.at(-1)).toBeGreaterThan(1);

@@ -7,7 +7,7 @@ export interface ChangesEvent {
   readonly cursor: string;
   readonly snapshot: boolean;
   readonly upserted: readonly Row[];
-  /** Where they are selected. */
+  /** Present if selected. */
   readonly ticks?: readonly Pick<Row, 'id' | 'profit' | 'priceCurrent'>[];
   readonly opened: readonly string[];
   readonly closed: readonly string[];
@@ -61,7 +61,7 @@ export const ACCOUNT = `subscription ($after: String, $intervalMs: Int, $heartbe
     totals { count profit } status asOf
   }
 }`;
-/** The two subscriptions to changes, for suites that hold for both. */
+/** The two subscriptions to changes, for suites that apply to both. */
 export const VIEWS = [
   ['positionChanges', CHANGES],
   ['accountChanges', ACCOUNT],
@@ -70,7 +70,7 @@ export const LIST = `subscription ($intervalMs: Int, $heartbeatSeconds: Int) {
   positions(intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) ${ROW}
 }`;
 
-/** One subscription of a client library, with the list computed from its events. */
+/** One subscription of a client library, and the list that results from its events. */
 export class Watcher {
   readonly events: ChangesEvent[] = [];
   readonly lists: (readonly Row[])[] = [];
@@ -83,7 +83,7 @@ export class Watcher {
   /** The library sends these again after a reconnect, so that it resumes from the last event. */
   readonly variables: { after: string | null; intervalMs?: number; heartbeatSeconds?: number };
   leave: () => void = () => {};
-  /** For `eventually`: its end says why what is waited for does not come. */
+  /** For `eventually`: the end of the subscription fails the wait. */
   readonly whileOpen = { ended: () => this.ended };
 
   constructor({ after = null, ...times }: WatchOptions = {}) {
@@ -109,7 +109,7 @@ export class Watcher {
       };
       if (positions) this.lists.push(positions);
       if (accountChanges) this.#foldAccount(accountChanges);
-      // Of any other list, by the name of its subscription.
+      // Any other list, by the name of its subscription.
       for (const event of Object.values<ChangesEvent>(changes)) this.#fold(event);
     },
     error: (failure: unknown) => {
@@ -135,7 +135,7 @@ export class Watcher {
     if (event.snapshot) this.rows.clear();
     for (const id of event.closed) this.rows.delete(id);
     for (const row of event.upserted) this.rows.set(row.id, row);
-    // A tick of a row that is not there would show as one without a symbol.
+    // A tick of a missing row would appear as a row without a symbol.
     for (const tick of event.ticks ?? [])
       this.rows.set(tick.id, { ...(this.rows.get(tick.id) as Row), ...tick });
   }

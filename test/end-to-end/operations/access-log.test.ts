@@ -99,7 +99,7 @@ describe('each request has one line', () => {
     ] as const) {
       const line = await lineOf(app, 'request', id);
       expect(line).toMatchObject({ outcome, codes: [code], status });
-      // What is slow has it as well, and a busy machine is.
+      // A slow request has it as well, and a busy machine is slow.
       const isBlamed = outcome === 'caller' || line.durationMs >= 1_000;
       expect(line.address).toBe(isBlamed ? hashed('2001:db8:1:2::/64') : undefined);
     }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TestApp } from '../../support/app.ts';
 
-/** As many as a breaker wants to have failed: failures of strangers behind one address would be one account's. */
+/** The number of failing accounts that opens a breaker: failures of unproved tokens behind one address count as one account's. */
 export const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
 
 /** A token of each account, accepted by the gateway. */
@@ -13,7 +13,7 @@ export async function provedTokens(app: TestApp, emails = EMAILS): Promise<strin
   return tokens;
 }
 
-/** A token that the gateway has accepted: what it does counts for its account. */
+/** A token that the gateway has accepted, so that its failures count for its account. */
 export async function provedToken(app: TestApp, email = 'demo@example.com'): Promise<string> {
   const [token = ''] = await provedTokens(app, [email]);
   return token;

@@ -23,7 +23,7 @@ const [, askByStream] = TRANSPORTS[2] as (typeof TRANSPORTS)[number];
 
 const CACHES = 'catalog compiled_code document positions quota response session token'.split(' ');
 
-/** The metrics that are there once there is something to measure. */
+/** The metrics that exist once there is something to measure. */
 const ONCE_MEASURED =
   /_(clock_skew_seconds|missing_fields|catalog_left_seconds|catalog_(skipped|(offered_)?instruments))$/;
 
@@ -73,7 +73,7 @@ test('every metric has its series from the start, in a text that Prometheus read
   for (const ofProcess of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
     expect(text).toContain(`\n${ofProcess} `);
   }
-  // The text is what Prometheus fetches every few seconds from each replica.
+  // Prometheus fetches this text every few seconds from each replica.
   expect(text.split('\n').length).toBeLessThan(2_000);
 });
 
@@ -160,7 +160,7 @@ describe('the gateway', () => {
     await eventually(
       async () => (await seriesValue(app, calls('getOpenPositions', 'ok', 'poll'))) > before + 1,
     );
-    // The feed of a test before ends soon after its last subscriber.
+    // The feed of an earlier test ends soon after its last subscriber.
     await eventually(async () => expect(await seriesValue(app, 'feeds')).toBe(1));
     await eventually(async () => expect(await seriesValue(app, 'subscriptions')).toBe(1));
     expect(await seriesValue(app, 'sockets')).toBeGreaterThanOrEqual(1);
@@ -181,7 +181,7 @@ describe('what is cached', () => {
     const fetches = (outcome: string) => `catalog_fetches_total{outcome="${outcome}"}`;
     const read = (token = own) => other.query(SYMBOLS, { token });
     expect(await of('catalog_left_seconds')).toBeNaN();
-    // Two seconds from its end, by the gateway's own account.
+    // Two seconds before its end, by the gateway's Age.
     other.sandbox.changeCatalog({ broken: 3, ageSeconds: 3_598 });
     await moved(other, fetches('modified'), 1, read);
     expect(await ofGroup('catalog_skipped')).toBe(3);
@@ -213,7 +213,7 @@ describe('what is cached', () => {
     const query = '{ positions { id instrument { name } } session { balance } }';
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
     const body = JSON.stringify({ query });
-    // Code is compiled for what recurs.
+    // Repeated documents are compiled.
     await eventually(async () => {
       await (await fetch(`${app.url}/graphql`, { method: 'POST', headers, body })).text();
       return (await seriesValue(app, 'cache_bytes{cache="compiled_code"}')) > 1_000;
@@ -230,7 +230,7 @@ describe('live', () => {
     await using other = await startTestApp({
       GATEWAY_POLLS_PER_SECOND: '1',
       GATEWAY_CONNECTIONS: '3',
-      // A call waits half of it.
+      // A call waits for half of it.
       GATEWAY_TIMEOUT_MS: '60000',
       POSITIONS_POLL_MS: '100',
     });
@@ -244,7 +244,7 @@ describe('live', () => {
       expect(await seriesValue(other, 'feed_poll_stretch')).toBeGreaterThan(2);
     });
     other.sandbox.fail({ operation: '*', kind: 'delay', delayMs: 1_500 });
-    // A token each, since equal reads of one are one call; so many that some wait still where the machine is busy.
+    // A new token each, because equal reads of one token are one call; enough calls that some still wait on a busy machine.
     const answers = Array.from({ length: 12 }, (_, at) => {
       const own = other.sandbox.token({ email: `user-${at + 1}@example.com` });
       return other.query('{ session(maxAge: 0) { login } customerId }', { token: own });
@@ -318,7 +318,7 @@ describe('orders', () => {
     other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429 });
     await moved(other, 'orders_total{outcome="unsent"}', 1, () => place('d'));
     other.sandbox.clearFaults();
-    // Strangers place orders with forged tokens, callers with old ones: nothing of ours has failed.
+    // Forged and expired tokens place orders: none of this is a failure of the service.
     const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
     for (const token of [forged, 'nonsense', null]) await place('x', 'AAPL', token);
     other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 403 });
@@ -347,7 +347,7 @@ test('tokens and sign-ins are counted by their end', async () => {
   app.sandbox.fail({ operation: 'login', kind: 'status', status: 500 });
   await signIns('failed', 'demo');
   app.sandbox.clearFaults();
-  // An e-mail that has signed in has five of its own from then on.
+  // An e-mail that has signed in has five attempts of its own from then on.
   for (let at = 0; at < 3; at += 1) await app.query(signIn('wrong'));
   await signIns('limited', 'demo');
   await counted('refusals_total{limit="LOGIN_LIMIT_PER_MINUTE"}', signIn('demo'), null);
@@ -383,6 +383,6 @@ test('what runs, and whether it takes traffic', async () => {
     reasons.map((reason) => `trading_graph_degraded{reason="${reason}"}`),
   );
   expect(await readinessOf(app.adminUrl)).toEqual({ status: 'ok', version, revision });
-  // What runs is for operators alone.
+  // Details are only for operators.
   expect(await readinessOf(app.url)).toEqual({ status: 'ok' });
 });

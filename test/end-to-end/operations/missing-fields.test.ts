@@ -10,7 +10,7 @@ type Row = Readonly<Record<string, unknown>>;
 const POSITION: Row = { ...positionRow };
 const DEMO = { email: 'demo@example.com' };
 
-/** The service with the sandbox gateway behind a front that changes its answers. */
+/** The service with the sandbox gateway, and a proxy between them that changes its answers. */
 async function startChanging() {
   const started = new AsyncDisposableStack();
   const sandbox = started.use(await startSandbox({ seed: 'tests', tickMs: 0 }));

@@ -23,7 +23,7 @@ test('a gateway that is down costs a line for each request, one for each backend
   for (let round = 0; round < 20; round += 1) {
     await Promise.all(tokens.map((token) => app.query(HOME, { token })));
   }
-  // A receipt has what was called, without the calls that were held back.
+  // A receipt lists the calls that were made, without those that the breaker held back.
   const calls = app.sandbox.calls();
   const { extensions } = await app.query('{ customerId }', { token: tokens[0] as string });
   expect([app.sandbox.calls(), extensions.gateway]).toEqual([calls, []]);
@@ -53,7 +53,7 @@ test('a gateway that is down costs a line for each request, one for each backend
   });
   expect(last?.calls).toContainEqual('getSession circuit 0ms');
   expect(JSON.stringify(last).length).toBeLessThan(700);
-  // Nothing for each field, behind an open breaker.
+  // No line for each field while a breaker is open.
   const ofLast = lines.filter(({ requestId }) => requestId === last?.requestId);
   expect(ofLast).toHaveLength(1);
 });
@@ -89,7 +89,7 @@ test('a name that does not resolve and a port at which nothing listens are named
     const token = gateway.token({ email: 'demo@example.com' });
     for (let at = 0; at < 5; at += 1) await app.query('{ customerId }', { token });
     expect(causes).toContain((await lineOf(app, 'circuit breaker')).cause);
-    // It goes on taking traffic.
+    // It still accepts traffic.
     expect((await fetch(`${app.url}/health/ready`)).status).toBe(200);
   }
 });

@@ -10,7 +10,7 @@ import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/re
 import type { Line } from './request-lines.ts';
 import { seriesValue } from './scraped.ts';
 
-/** What happens to a redis, by a connection that stays whatever it refuses to others. */
+/** Changes a Redis, by a connection that stays open when others are refused. */
 type Act = (admin: Redis, redis: TestRedis) => Promise<unknown>;
 
 const set =
@@ -67,7 +67,7 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       await eventually(() => lines().some(isWarned));
 
       await end(admin, redis);
-      // A Redis that was started anew has lost records, and its readiness says that alone.
+      // A restarted Redis has lost records, and readiness names only that.
       const isLoss = reason === 'away';
       await eventually(async () => {
         const { reasons = [] } = await readinessOf(app.adminUrl);
@@ -77,7 +77,7 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       await eventually(() => lines().some(isBack));
       const told = lines().filter(({ msg }) => msg.startsWith('Redis '));
       const warned = told.filter(isWarned);
-      // A busy machine may have another episode, which has a line of its own.
+      // A busy machine may cause another episode, with its own line.
       expect(warned.length).toBeLessThanOrEqual(told.filter(isBack).length);
       expect(warned.length).toBeGreaterThan(0);
     },

@@ -9,7 +9,7 @@ export function linesOf({ logged }: Pick<TestApp, 'logged'>, message: string): L
   return logged.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === message);
 }
 
-/** The first line with this message, and with this request id where one is given. */
+/** The first line with this message, and with this request id if given. */
 export function lineOf(
   app: Pick<TestApp, 'logged'>,
   message: string,
@@ -24,7 +24,7 @@ export function lineOf(
   });
 }
 
-/** What became of the requests that have had this code, as their lines say. */
+/** The outcomes of requests with this error code, from their log lines. */
 export function outcomesOf(app: Pick<TestApp, 'logged'>, code: string): string[] {
   const lines = linesOf(app, 'request').filter(({ codes }) => codes?.includes(code));
   return [...new Set(lines.map(({ outcome }) => outcome))];

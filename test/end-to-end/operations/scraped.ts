@@ -13,13 +13,13 @@ export async function scrape({ adminUrl }: Pick<TestApp, 'adminUrl'>) {
   return { text, series };
 }
 
-/** The value of one of our series; NaN where there is none. */
+/** The value of one of the service's series; NaN if it does not exist. */
 export async function seriesValue(app: Pick<TestApp, 'adminUrl'>, name: string): Promise<number> {
   const { series } = await scrape(app);
   return series.get(`trading_graph_${name}`) ?? Number.NaN;
 }
 
-/** Runs `task`, then waits until the series has grown by as much. */
+/** Runs `task`, then waits until the series has grown by this much. */
 export async function moved(
   app: Pick<TestApp, 'adminUrl'>,
   name: string,

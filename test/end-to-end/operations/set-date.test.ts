@@ -17,7 +17,7 @@ interface Event {
   };
 }
 
-/** The service on a machine whose date is so far ahead of the gateway's, until the test corrects it. */
+/** The service on a machine whose date is ahead of the gateway's by this much, until the test corrects it. */
 async function startStage(aheadMs = HOUR_MS) {
   await using opened = new AsyncDisposableStack();
   const sandbox = opened.use(await startSandbox({ tickMs: 0, instruments: 40 }));
@@ -56,7 +56,7 @@ test.concurrent('a catalog that has just been made is not taken for old where th
 test.concurrent('after the date was set back all moments are given by the present one', async () => {
   await using stage = await startStage();
   const { facade, query } = stage;
-  // It has seen the later date.
+  // Reads the later date first.
   await query(CATALOG);
   facade.signal('SIGUSR2');
   const isPast = (moment: string) => Date.parse(moment) < Date.now() + HOUR_MS / 2;
@@ -78,7 +78,7 @@ test.concurrent('after the date was set back all moments are given by the presen
     expect(placeOrder.replayed).toBe(replayed);
     expect(isPast(placeOrder.sentAt)).toBe(true);
   }
-  // The records say that they began at the later date, so that they cannot tell of a key from before it.
+  // The records began at the later date, so they do not cover an earlier key.
   const { data, errors: refused } = await query(
     `mutation { voidOrder(idempotencyKey: "v", since: "${new Date().toISOString()}") { __typename } }`,
   );

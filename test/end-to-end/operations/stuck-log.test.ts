@@ -19,7 +19,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** The program whose standard output is what the test makes of it. */
+/** The program with a standard output that the test controls. */
 async function startWith(stdout: 'pipe' | number, onSpawn = (_child: ChildProcess) => {}) {
   const [port, adminPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, [PROGRAM], {
@@ -44,7 +44,7 @@ async function startWith(stdout: 'pipe' | number, onSpawn = (_child: ChildProces
   return {
     child,
     exited,
-    /** As many requests as have the lines of several pipes. */
+    /** Sends requests whose log lines exceed several pipes. */
     async logMuch() {
       const url = `http://127.0.0.1:${port}/graphql`;
       const headers = { 'x-request-id': 'r'.repeat(128) };

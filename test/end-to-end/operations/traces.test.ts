@@ -68,7 +68,7 @@ const NAMES = Object.keys(ALL) as (keyof typeof ALL)[];
 
 type Forwarded = Partial<Record<keyof typeof ALL, string>>;
 
-/** The headers that the last gateway call forwarded from the request behind it. */
+/** The trace headers of the last gateway call. */
 function forwarded(app: TestApp): Forwarded {
   const headers = app.sandbox.requests('getCustomerId').at(-1)?.headers ?? {};
   return Object.fromEntries(
@@ -120,13 +120,13 @@ describe('a request', () => {
       });
       expect(call.endNs).toBeGreaterThan(call.startNs);
     }
-    // The gateway continues the trace below the span of its own call.
+    // The gateway continues the trace under the span of its call.
     const call = calls.find(({ name }) => name.endsWith('/customer-id'));
     expect(forwarded(app).traceparent).toBe(`00-${call?.traceId}-${call?.spanId}-01`);
     const lines = app.logged.filter((line) => line.includes(`"traceId":"${request.traceId}"`));
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request']);
 
-    // One that is answered from the catalog in memory has its spans as well.
+    // A request that is answered from the catalog in memory has spans as well.
     for (const _time of [1, 2]) {
       await app.query('{ instruments(first: 3) { nodes { id } } }', { token });
     }
@@ -157,7 +157,7 @@ describe('a request', () => {
       traceparent: `00-${TRACE_ID}-${continued.call.spanId}-01`,
       ...ofOthers,
     });
-    // Its decision not to sample counts as well.
+    // A client's decision not to sample counts as well.
     await ask(trusting, UNSAMPLED);
     expect(forwarded(trusting.app).traceparent).toMatch(
       new RegExp(`^00-${TRACE_ID}-(?!${PARENT_ID}).{16}-00$`),
@@ -168,7 +168,7 @@ describe('a request', () => {
     expect(spans.filter(({ traceId }) => traceId === TRACE_ID)).toHaveLength(3);
 
     await using place = await traced();
-    // It cannot keep its request from being sampled.
+    // An untrusted client cannot prevent sampling.
     await ask(place, UNSAMPLED);
     const { request, call } = await found(place);
     expect(request.traceId).not.toBe(TRACE_ID);
@@ -190,7 +190,7 @@ describe('a request', () => {
     const { collector, app, token } = place;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 1 });
     await app.query('{ customerId }', { token });
-    // The first attempt failed; the second, a span of its own, did not.
+    // The first attempt failed; the second has its own span and did not fail.
     const resent = await collector.find(
       ({ attributes }) => attributes['http.request.resend_count'] === 1,
     );
@@ -267,7 +267,7 @@ describe('a subscription', () => {
     const root = transport === 'WebSocket' ? operation : await collector.find(isRequest);
     expect(root).toMatchObject({ kind: 'server', parentSpanId: null });
     if (root !== operation) expect(collector.childrenOf(root)).toEqual([operation]);
-    // The polls are traces of their own, linked to nobody.
+    // Polls are separate traces, without links.
     const polls = await eventually(() => {
       const found = collector.spans.filter(({ attributes }) => attributes['trading_graph.poll']);
       expect(found.length).toBeGreaterThan(3);
@@ -348,7 +348,7 @@ test('nothing personal is in a span', async () => {
     expect(collector.spans.filter(({ kind }) => kind === 'client')).toHaveLength(sent),
   );
   await eventually(() => collector.spans.some(({ name }) => name === 'GET /graphql'));
-  // Without what is drawn at random or counts up, in which any number may turn up.
+  // Random ids and counters are left out, because they may contain any digits.
   const received = collector.bodies
     .join('\n')
     .replace(/"(?:startTimeUnixNano|endTimeUnixNano|traceId|spanId|parentSpanId)":"[^"]*"/g, '')

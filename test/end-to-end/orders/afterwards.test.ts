@@ -26,7 +26,7 @@ async function ask(client: OrderClient, message: string | GraphQLMessage, option
   return body.data as Readonly<Record<string, Afterwards>>;
 }
 
-/** Places an order, with the selection read after it. */
+/** Places an order, with the selection that is read after it. */
 const order = async (client: OrderClient, request: OrderRequest, options?: SendOptions) =>
   (await ask(client, placing(request, SELECTION), options)).answer;
 

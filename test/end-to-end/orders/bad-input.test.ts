@@ -15,11 +15,11 @@ const TYPES = { placeOrder: 'PlaceOrderInput', placeLimitOrder: 'PlaceLimitOrder
 const FIELDS = '{ __typename ... on OrderOutcome { replayed } }';
 const schema = buildSchema();
 
-// `JSON.stringify` writes neither, so these stand in for the values that are sent.
+// `JSON.stringify` cannot write these values, so these texts replace them.
 const HUGE = 'a number beyond all';
 const MINUS_ZERO = 'a zero with a sign';
 
-/** The document and its variables for the input as a variable, as a variable for each field, and as a literal. */
+/** The document and variables for an input as a variable, as a variable for each field, and as a literal. */
 const FORMS: Readonly<Record<string, (mutation: Mutation, input: Input) => object>> = {
   'one variable': (mutation, input) => ({
     query: `mutation ($input: ${TYPES[mutation]}!) { ${mutation}(input: $input) ${FIELDS} }`,
@@ -74,7 +74,7 @@ const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
   ['placeOrder', { size: {} }, 'input.size'],
   ['placeOrder', { stopLoss: { price: -1 } }, 'input.stopLoss.price'],
   ['placeOrder', { side: 'HOLD' }, 'input.side'],
-  // As from an app whose price got lost.
+  // Like an app that lost the price.
   ['placeOrder', { kind: undefined }, 'input.kind'],
   ['placeOrder', { kind: null }, 'input.kind'],
   ['placeOrder', { symbol: '' }, 'input.symbol'],
@@ -90,7 +90,7 @@ const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
 ];
 
 const NO_NULL = 'leave it out for none';
-// GraphQL itself refuses it, in a literal by validation.
+// GraphQL itself refuses it; in a literal, validation does.
 const ONE_OF = 'must be non-null';
 const NO_PRICE = 'must be given with kind PENDING';
 const REFUSED: readonly (readonly [Mutation, Input, argument: string, sentence: string])[] = [
@@ -124,7 +124,7 @@ test('bad input is refused with the name of the offending value, before anything
       argument,
     });
   }
-  // The token was not even proved.
+  // The token was not proved either.
   expect(stage.sandbox.calls()).toBe(0);
   expect(await stage.send('placeOrder', {})).toMatchObject({
     data: { placeOrder: { replayed: false } },
@@ -165,7 +165,7 @@ test.each(Object.keys(FORMS))(
       expect('sl' in sent).toBe('stopLoss' in fields);
       expect(sent).not.toHaveProperty('kind');
     }
-    // By now what is kept of a document is used.
+    // From now on cached documents are used.
     await refuseAll();
     expect(sandbox.orders()).toHaveLength(PASSING.length);
   },

@@ -17,7 +17,7 @@ const LOG_ACCOUNT_KEY = 'the key of the hashes in the log';
 const SETTLED_WITHIN_MS = 100_000;
 const UNKNOWN = { type: 'OrderOutcomeUnknown' };
 
-/** What an operator finds in the log of all replicas. */
+/** The lines that an operator finds in the logs of all replicas. */
 function linesOf(replicas: readonly FacadeProcess[], message: string) {
   return replicas
     .flatMap(({ logged }) => logged)
@@ -26,7 +26,10 @@ function linesOf(replicas: readonly FacadeProcess[], message: string) {
     .filter(({ msg }) => msg === message);
 }
 
-/** A user says that an order has vanished: with the log and the command line alone it is found, told and settled, on both replicas. */
+/**
+ * A user reports that an order has vanished: with only the log and the command line it is found, shown and settled, on both
+ * replicas.
+ */
 async function isSettled(store: Readonly<Record<string, string>>) {
   await using sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
   const environment = { ...store, LOG_ACCOUNT_KEY, ORDER_TIMEOUT_MS: '2000' };
@@ -50,7 +53,7 @@ async function isSettled(store: Readonly<Record<string, string>>) {
   expect(await cut).toEqual({ kind: 'cut' });
   await two.start();
 
-  // The login's hash leads to the line, and that to the key.
+  // The hash of the login leads to the log line, and the line to the key.
   const { out: hash } = await runCli(['hash', loginOf(1)], { LOG_ACCOUNT_KEY });
   const inLog = linesOf([one, two], 'order').filter(({ account }) => account === hash.trim());
   expect(inLog).toMatchObject([
@@ -102,7 +105,7 @@ async function isSettled(store: Readonly<Record<string, string>>) {
   const afterwards = await cli('show', loginOf(1), 'k');
   expect(afterwards.out).toMatch(/outcome="accepted" orderId="4711" by="jane"/);
 
-  // The one that was cut off has its line once, by whichever process found it.
+  // The cut-off order has one log line, of either process.
   const isCutOff = () =>
     linesOf([one, two], 'an order ended unknown').filter((line) => line.isCutOff === true);
   await eventually(() => expect(isCutOff()).toHaveLength(1));

@@ -28,7 +28,7 @@ const VOIDED = { type: 'OrderRejected', error: 'VOIDED', sent: false };
 const EXPIRED = { type: 'OrderRejected', error: 'EXPIRED', sent: false };
 
 const AWAY = { code: 'GATEWAY_UNAVAILABLE', earlierUnknown: true };
-/** What keeps a token from being proved, and what its client hears. */
+/** Faults that keep a token from being proved, and the client's errors. */
 const UNPROVED: readonly (readonly [Omit<Fault, 'operation'>, object])[] = [
   [{ kind: 'status', status: 404 }, AWAY],
   [{ kind: 'reset-before' }, AWAY],
@@ -102,7 +102,7 @@ test('a key’s age is by the later of our clock and the gateway’s, since anot
   const now = justNow();
   const since = new Date(now.getTime() + 1_000 * aheadSeconds);
   expect(await client.void('made now', { since })).toMatchObject({ ...VOIDED, replayed: false });
-  // It was made before the records began, and an order may have had it.
+  // The key was made before the records began, so an earlier order may have used it.
   const old = await client.void('made five minutes ago', { since: now });
   expect(old).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true });
 });
@@ -142,7 +142,7 @@ test('what is no key or no moment is refused before it is asked who that is; wit
     }
   }
   expect(sandbox.orders()).toEqual([]);
-  // A token that has its proof can still trade.
+  // A proved token can still trade.
   expect(await proved.place(buying('k'))).toMatchObject({ replayed: false });
 });
 
@@ -190,7 +190,7 @@ test.each([
     const timely = { ...order, input: { ...order.input, idempotencyKey: 'timely' } };
     const sent = await client.place(within(timely, 60_000), { transport });
     expect(sent).toMatchObject({ type: 'OrderAccepted', replayed: false });
-    // The gateway knows nothing of it.
+    // The gateway does not get it.
     expect(sandbox.requests().at(-1)?.body).not.toContain('sendBefore');
     expect(await readinessOf(facade.url)).toEqual({ status: 'ok' });
   },
@@ -218,7 +218,7 @@ test('an order that waits for a connection is not sent after its moment', async 
 test.each([
   ['behind', 600, 300_000, EXPIRED],
   ['ahead of', -600, -570_000, { type: 'OrderAccepted' }],
-  // As far as a date of whole seconds tells.
+  // As exact as a date in whole seconds allows.
   ['not', 0, 300_000, { type: 'OrderAccepted' }],
 ])(
   'where this clock is %s the gateway’s, that decides, and takes keys that were made by it',
@@ -289,7 +289,7 @@ test('a request that was not sent says so, of itself alone, and an unsent order 
     code: 'RATE_LIMITED',
     sent: false,
   });
-  // It was sent, and the gateway has refused it.
+  // It was sent, and the gateway refused it.
   sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, times: 1 });
   const refused = await extensionsOf(buying('k2'));
   expect(refused).toMatchObject({ code: 'RATE_LIMITED' });
@@ -303,7 +303,7 @@ test('a request that was not sent says so, of itself alone, and an unsent order 
   });
 });
 
-/** Makes the rest of a document whose operation is refused before any of its fields is looked at. */
+/** Documents whose operation is refused before any field is executed. */
 const REFUSED: readonly (readonly [string, Environment, (field: string) => string])[] = [
   ['RATE_LIMITED', { RATE_LIMIT_PER_MINUTE: '1' }, (field) => `{ ${field} }`],
   ['QUERY_TOO_COMPLEX', { MAX_DEPTH: '1' }, (field) => `{ ${field} }`],
@@ -362,7 +362,7 @@ test('so is one whose request is refused unread, for its size, its type, its id 
   await using strict = await startTestApp({}, { limits: limited('messages', 8) });
   for (let times = 0, status = 0; status !== 429; times += 1) {
     expect(times).toBeLessThan(20);
-    // One that is not packed is read all the same: it may be a sign-in.
+    // An uncompressed body is read, because it may be a sign-in.
     const answer = await post(strict, gzipSync(order), { 'content-encoding': 'gzip' });
     ({ status } = answer);
     const body = await answer.json();

@@ -22,11 +22,11 @@ export interface OrderServer {
 
 export interface SendOptions {
   readonly transport?: Transport;
-  /** The client disconnects then, answered or not. */
+  /** The client disconnects when this resolves, answered or not. */
   readonly disconnectsAfter?: Promise<unknown> | undefined;
 }
 
-/** A socket that is closed while it opens fails, which its client knows already. */
+/** A socket that is closed while it opens emits an error, which its client ignores. */
 class QuietWebSocket extends WebSocket {
   constructor(url: string, protocol: string) {
     super(url, protocol);
@@ -34,7 +34,7 @@ class QuietWebSocket extends WebSocket {
   }
 }
 
-/** One device of one account, with both transports; it never reconnects for a request that was cut. */
+/** One device of one account, with both transports; it never reconnects after a cut request. */
 export class OrderClient {
   readonly #server: OrderServer;
   readonly #headers: Readonly<Record<string, string>>;
@@ -61,7 +61,7 @@ export class OrderClient {
     return this.#reply(asking(key), options);
   }
 
-  /** `since`: when the key was made, which is just now where it is left out; null: its client does not know. */
+  /** `since`: when the key was made, by default just now; null: unknown. */
   void(
     key: string,
     { since = justNow(), ...options }: SendOptions & { readonly since?: Date | null } = {},
@@ -87,7 +87,7 @@ export class OrderClient {
     return body === 'cut' ? { kind: 'cut' } : replyOf(body);
   }
 
-  /** Sends a body as it is: some numbers cannot be written in another way. */
+  /** Sends a raw body, because JSON.stringify cannot write some numbers. */
   async post(body: string, disconnectsAfter?: Promise<unknown>): Promise<GraphQLBody | 'cut'> {
     const abort = new AbortController();
     void disconnectsAfter?.then(() => abort.abort());
@@ -113,7 +113,7 @@ export class OrderClient {
       { ...message },
       {
         next: (body) => resolve(body as GraphQLBody),
-        // Errors of GraphQL come as a list, the end of the socket as something else.
+        // GraphQL errors are a list; the end of the socket is another value.
         error: (failure) => resolve(Array.isArray(failure) ? { errors: failure } : 'cut'),
         complete: () => {},
       },
@@ -124,8 +124,8 @@ export class OrderClient {
 }
 
 /**
- * By the clock of a server in this process, which a correction of the machine's date does not set back. Ahead by less than
- * the clocks of a server and its clients may differ, so that the key is no older than a server that has only just begun.
+ * By the clock of a server in this process, which a correction of the machine's date does not set back. It is ahead by less
+ * than the clocks of a server and its clients may differ, so that the key is not older than a server that has just started.
  */
 export function justNow(): Date {
   return new Date(systemClock.date() + CLOCKS_DIFFER_MS / 2);

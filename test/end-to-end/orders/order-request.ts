@@ -1,4 +1,4 @@
-/** An order as a client requests it, for either of the two mutations. */
+/** An order as a client requests it, for either mutation. */
 export interface OrderRequest {
   readonly mutation: 'placeOrder' | 'placeLimitOrder';
   readonly input: Readonly<Record<string, unknown>> & {
@@ -13,7 +13,7 @@ export interface Outcome {
   readonly type: OutcomeType;
   readonly orderId: string | null;
   readonly replayed: boolean;
-  /** Of a rejected order: the name of the reason, and whether the gateway gave it. */
+  /** For a rejected order: the name of the reason, and whether the gateway gave it. */
   readonly error?: string | null;
   readonly sent?: boolean;
 }
@@ -22,11 +22,11 @@ interface ErrorDetails {
   readonly argument: string | null;
   readonly message: string;
   readonly isRetryable: boolean;
-  /** Whether an earlier request with the key may have been sent, for all the server knows. */
+  /** Whether the server cannot exclude that an earlier request with the key was sent. */
   readonly earlierUnknown: boolean;
 }
 
-/** The reply that a client got. `cut`: its connection closed first, from either end. */
+/** A client's reply. `cut`: its connection was closed first, from either end. */
 export type Reply =
   | ({ readonly kind: 'outcome' } & Outcome)
   | { readonly kind: 'nothing' }
@@ -66,7 +66,7 @@ export function asking(key: string): GraphQLMessage {
   };
 }
 
-/** `since`: when the key was made; left out, its client does not know. */
+/** `since`: when the key was made; undefined if the client does not know. */
 export function voiding(key: string, since?: string): GraphQLMessage {
   return {
     query: `mutation ($key: String!, $since: DateTime) { answer: voidOrder(idempotencyKey: $key, since: $since) ${OUTCOME} }`,
@@ -99,7 +99,7 @@ export function replyOf({ data, errors = [] }: GraphQLBody): Reply {
   };
 }
 
-/** A market order for one share; the comment is the key, so that the gateway's ledger can be searched for it. */
+/** A market order for one share; its comment is the key, which identifies it in the gateway's ledger. */
 export function buying(key: string, symbol = 'AAPL'): OrderRequest {
   const input = {
     symbol,
@@ -112,10 +112,10 @@ export function buying(key: string, symbol = 'AAPL'): OrderRequest {
   return { mutation: 'placeOrder', input };
 }
 
-/** By more than a correction of this machine's date. */
+/** More than a correction of this machine's date. */
 export const TOO_LATE_MS = -60_000;
 
-/** The order, to be sent within so many milliseconds, or too late already. */
+/** The order with a `sendBefore` in this many milliseconds, which may be in the past. */
 export function within({ mutation, input }: OrderRequest, inMs: number): OrderRequest {
   const sendBefore = new Date(Date.now() + inMs).toISOString();
   return { mutation, input: { ...input, sendBefore } };

@@ -76,7 +76,7 @@ test('a key that has a record is answered from it while nothing can be written',
   const { sandbox } = facade;
   const client = facade.client();
   const file = new DatabaseSync(path);
-  // Every way to ask what became of a key.
+  // Every request that asks for a key's outcome.
   const asking = () =>
     Promise.all([client.place(buying('lost')), client.placed('lost'), client.void('lost')]);
   const replayed = { type: 'OrderAccepted', replayed: true };
@@ -87,7 +87,7 @@ test('a key that has a record is answered from it while nothing can be written',
   await eventually(async () => expect(await client.placed('lost')).toMatchObject(replayed));
   file.exec('BEGIN IMMEDIATE');
   expect(await asking()).toMatchObject([replayed, replayed, replayed]);
-  // The records say that no other request had this key.
+  // The records show that no other request had this key.
   expect(await client.place(buying('new'))).toMatchObject({
     ...UNAVAILABLE,
     earlierUnknown: false,
@@ -97,7 +97,7 @@ test('a key that has a record is answered from it while nothing can be written',
   file.exec('ROLLBACK');
   file.exec('BEGIN EXCLUSIVE');
   const unknown = { ...UNAVAILABLE, earlierUnknown: true };
-  // To `placedOrder` as well: it must not be told to ask `placedOrder`.
+  // The same message for `placedOrder`, so it must not refer to `placedOrder`.
   const message = expect.stringContaining('is not known: ask again with the same key');
   const answers = await asking();
   expect(answers).toMatchObject([{ ...unknown, message }, { ...unknown, message }, unknown]);

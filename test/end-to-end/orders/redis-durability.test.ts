@@ -24,7 +24,7 @@ const refusalOf = (start: Promise<OrderFacade>) =>
 
 const reasons = async ({ url }: OrderFacade) => (await readinessOf(url)).reasons ?? [];
 
-/** The orders of a Redis that has an epoch already. */
+/** Places orders with a Redis that has a run id already. */
 async function taken(facade: OrderFacade, name: string): Promise<unknown> {
   const client = facade.client();
   return eventually(async () => {
@@ -37,7 +37,7 @@ async function taken(facade: OrderFacade, name: string): Promise<unknown> {
 describeWithRedis('in production a Redis', (serverPath) => {
   test.concurrent('without appendonly stops the start, with a line that says what would happen', async () => {
     await using redis = await startTestRedis(serverPath);
-    // A Redis that is slow to answer on a busy machine is judged after the start.
+    // A slow answer of Redis on a busy machine is judged after the start.
     await eventually(async () => {
       const line = await refusalOf(startOn(redis));
       expect(line).toMatch(
@@ -53,7 +53,7 @@ describeWithRedis('in production a Redis', (serverPath) => {
     await taken(accepted, 'order by name');
     await using elsewhere = await startOn(redis, { NODE_ENV: 'development' });
     await taken(elsewhere, 'order elsewhere');
-    // A Redis that is slow for a moment is a reason too.
+    // A slow moment of Redis is a reason too.
     for (const facade of [accepted, elsewhere]) {
       await eventually(async () => expect(await reasons(facade)).toEqual([]));
     }

@@ -10,7 +10,7 @@ import { buying, type Reply, waiting } from './order-request.ts';
 
 const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE' };
 
-/** Two replicas that reach their Redis by a line of its own. */
+/** Two replicas, each with its own connection to their Redis. */
 async function startWorld(serverPath: string) {
   await using started = new AsyncDisposableStack();
   const redis = started.use(await startTestRedis(serverPath));
@@ -25,7 +25,7 @@ async function startWorld(serverPath: string) {
   return { ...world, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Places the order as often as it takes; meanwhile it may be refused, never more. */
+/** Places the order until it is accepted; meanwhile it may only be refused. */
 async function placedBy(replica: OrderClient, key: string): Promise<Reply> {
   return eventually(async () => {
     const reply = await replica.place(buying(key));
@@ -48,11 +48,11 @@ describeWithRedis('an order is sent once and taken again soon', (serverPath) => 
         one.place(waiting('after it'), { transport: 'socket' }),
       ];
       expect(await Promise.all(replies)).toMatchObject([UNAVAILABLE, UNAVAILABLE]);
-      // Another replica may have sent it, for all that this one knows.
+      // Another replica may have sent it without this one's knowledge.
       const unknown = { ...UNAVAILABLE, earlierUnknown: true };
       const asked = [other.place(buying('first')), other.placed('first'), other.void('first')];
       expect(await Promise.all(asked)).toMatchObject([unknown, unknown, unknown]);
-      // Readiness hears of it by the next look, twice a second.
+      // The next look changes readiness, twice a second.
       await eventually(async () => {
         expect(await readinessOf(world.url)).toMatchObject({ status: 'degraded' });
       });
@@ -64,7 +64,7 @@ describeWithRedis('an order is sent once and taken again soon', (serverPath) => 
         expect(await placedBy(other, 'first')).toMatchObject(repeated);
         expect(await placedBy(other, 'after')).toMatchObject({ type: 'OrderAccepted' });
       } else {
-        // What Redis has lost is not sent again, and a key that was surely made later is taken.
+        // Orders whose records Redis has lost are not sent again; a key that was made later is accepted.
         await eventually(async () => {
           for (const key of ['first', 'after']) {
             expect(await other.place(buying(key))).toMatchObject(unknown);
@@ -75,7 +75,7 @@ describeWithRedis('an order is sent once and taken again soon', (serverPath) => 
         const keyMade = () => new Date(Date.now() + 59_000).toISOString();
         const { mutation, input } = buying('later');
         await eventually(async () => {
-          // By each answer of the gateway its clock is measured.
+          // Each answer of the gateway measures its clock.
           await other.send({ query: '{ customerId }', variables: {} });
           const placed = await other.place({ mutation, input: { ...input, keyMade: keyMade() } });
           expect(placed).toMatchObject({ type: 'OrderAccepted' });

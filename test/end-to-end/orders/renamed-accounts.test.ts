@@ -54,7 +54,7 @@ test.each(Object.entries(STORES))(
       expect(reasons).toContain('order-store');
       expect(JSON.stringify(details)).toContain('another GATEWAY_FORWARD_HEADERS');
     });
-    // The one that is named as the records are goes on.
+    // The process with the records' account names continues.
     expect(await placeBy(before, 'first')).toMatchObject(REPLAYED);
     expect(await placeBy(before, 'second')).toMatchObject({ replayed: false });
     expect(sandbox.orders().map(({ comment }) => comment)).toEqual(['first', 'second']);

@@ -18,7 +18,10 @@ import { buying } from './order-request.ts';
 const SLOW = buying('slow', 'TEST.SLOW');
 const SLOW_MS = 1_000;
 
-/** The program in a process of its own, with a file of order records; the gateway answers a slow order when the test says so. */
+/**
+ * The program in a separate process, with a file of order records; the gateway answers a slow order when the test releases
+ * it.
+ */
 async function startStage(environment: Environment = {}) {
   await using opened = new AsyncDisposableStack();
   const clock = createScriptedClock(Date.now());
@@ -73,7 +76,7 @@ test.concurrent('a signal that npm passes on once more is no second one', async 
 });
 
 test.concurrent('a signal while the service starts ends it, as it would not end process 1 of a container', async () => {
-  // It is connected to, and never answers.
+  // It accepts the connection, and never answers.
   await using redis = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
   await once(redis, 'listening');
   const { port } = redis.address() as AddressInfo;
@@ -139,7 +142,7 @@ test.concurrent('an order the gateway never answers keeps the process for its ow
 test.concurrent.each(['second SIGTERM', 'SIGKILL'] as const)(
   'after a %s with an order in flight the outcome is unknown, and nothing is sent again',
   async (end) => {
-    // The record of an order that nobody finishes is held until its deadline.
+    // The record of an unfinished order stays pending until its deadline.
     await using stage = await startStage({ ORDER_TIMEOUT_MS: '8000' });
     const { sandbox, facade, client, answer } = stage;
     const order = client.place(SLOW);
@@ -147,7 +150,7 @@ test.concurrent.each(['second SIGTERM', 'SIGKILL'] as const)(
     if (end === 'SIGKILL') await facade.kill();
     else {
       await drain(facade);
-      // What comes at once is the first one again, as npm passes it on.
+      // A signal that follows at once is the same one, which npm repeats.
       await eventually(() => {
         facade.signal('SIGTERM');
         return Promise.race([facade.ended().then(() => true), delay(200, false)]);

@@ -9,7 +9,7 @@ import { SPOILS, startSpoilingRedis } from '../../support/spoiling-redis.ts';
 import { OrderClient } from './order-client.ts';
 import { buying, type Reply } from './order-request.ts';
 
-/** Nothing is said of an order that Redis has not said. */
+/** A reply must claim nothing that Redis has not answered. */
 function isTrue(reply: Reply, sent: number): boolean {
   if (reply.kind === 'cut') return true;
   if (reply.kind === 'error') return reply.code === 'IDEMPOTENCY_UNAVAILABLE' && sent === 0;

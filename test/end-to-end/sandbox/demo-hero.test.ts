@@ -50,7 +50,7 @@ describeInBrowser('the two phones', (browser) => {
     ] as const) {
       for (const phone of PHONES) expect(await part(phone, name).innerText()).toMatch(words);
     }
-    // Over the graph the slow rest comes as a part of its own.
+    // Over the graph the slow field arrives as a separate part.
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_000 });
     await visitor.click('Open both again');
     await page.locator('#graph-phone [data-part="Positions"][data-state="here"]').waitFor();
@@ -110,7 +110,7 @@ describeInBrowser('the two phones', (browser) => {
     expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
     expect(inOrder.at(-1)).toBeLessThan(PHONE.height / 2);
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(2_000);
-    // Whatever size of text the browser is set to.
+    // With any text size of the browser.
     const titleHeight = async () => (await page.locator('h1').boundingBox())?.height ?? 0;
     const before = await titleHeight();
     await page.evaluate("document.documentElement.style.fontSize = '200%'");

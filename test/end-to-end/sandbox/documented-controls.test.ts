@@ -14,7 +14,7 @@ const BODIES = new Map([
   ['POST /sandbox/market', { symbol: 'AAPL', price: 150 }],
 ]);
 
-/** The table's rows: each control, and the shape of its answer. */
+/** The table's rows: each control, and the format of its answer. */
 const ROWS = [...PAGE.matchAll(/^\| `((?:GET|POST|DELETE) \S+)` \|.*\| `(\{.*\})` \|$/gm)].map(
   ([, control = '', shape = '']) => ({ control, shape }),
 );
@@ -35,7 +35,7 @@ test('the page lists the controls', () => {
 test.each(ROWS)('$control on the public port answers as documented', async ({ control, shape }) => {
   const [method = '', path] = control.split(' ');
   const body = BODIES.get(control);
-  // A control may have emptied the list of requests before.
+  // A control may have emptied the list of requests.
   await app.query('{ __typename customerId }', { token });
   const response = await fetch(`${app.url}${path}`, {
     method,
@@ -45,7 +45,7 @@ test.each(ROWS)('$control on the public port answers as documented', async ({ co
   expect(shapeOf(await response.json())).toBe(shape);
 });
 
-/** The shape of an answer as the page writes it. Faults have a table of their own there. */
+/** The format of an answer as the page writes it. Faults have their own table there. */
 function shapeOf(value: unknown): string {
   if (Array.isArray(value)) return `[${shapeOf(value[0])}]`;
   const fields = Object.entries(Object(value)).map(([name, each]) => {

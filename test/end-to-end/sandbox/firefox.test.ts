@@ -6,7 +6,7 @@ import { ownApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 
 describeWithFirefox('in Firefox', (path) => {
-  // One of its own: a sandbox that is set back has other orders than the service knows for a minute.
+  // A new app, because a reset sandbox has other orders than the service has cached.
   const app = ownApp({ LOGIN_LIMIT_PER_MINUTE: '1000' });
   const firefox = startedOnce(() => startFirefox(path));
   const says = (id: string, pattern: RegExp) =>

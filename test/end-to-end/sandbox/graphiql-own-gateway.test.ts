@@ -10,7 +10,7 @@ import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 import { linkOf, openGraphiql } from './graphiql-visit.ts';
 
-// They change nothing that is money or a password; to sign in is what the form does.
+// They change neither money nor a password; signing in is what the form does.
 const SENT_WITHOUT_A_QUESTION = [
   'login',
   'voidOrder',
@@ -63,7 +63,7 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
       await page.getByText(/^Signed in until /).waitFor();
       await run();
       await result.getByText('cus_700001').waitFor();
-      // Nothing of it is kept.
+      // None of it is stored.
       const kept = await page.evaluate(
         'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
       );
@@ -104,12 +104,12 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
       `mutation A { ${ORDER.replace('__typename', '...query A: __typename')} } fragment query on OrderOutcome { __typename }`,
       `query Q { customerId } mutation M { ${ORDER} }`,
     ].entries()) {
-      // As somebody types it: nothing is taken from an example.
+      // Typed by hand, without an example.
       await page.getByRole('button', { name: 'New tab' }).click();
       await page.locator('.graphiql-query-editor .CodeMirror').click();
       await page.keyboard.insertText(query);
       if (query.startsWith('query Q')) {
-        // GraphiQL asks which of several once it has read them.
+        // GraphiQL offers a choice of several operations once it has parsed them.
         await page
           .locator('.graphiql-tab-active')
           .getByText(/^[QM]$/)

@@ -16,7 +16,7 @@ import { sharedApp } from '../../support/shared-app.ts';
 import { linkOf, openGraphiql } from './graphiql-visit.ts';
 
 const WIDE = { width: 1920, height: 1080 };
-// A short run shows each thing in one of these windows.
+// A short run uses one of these windows for each check.
 const NARROW = { width: 320, height: 640 };
 
 const NAMES = EXAMPLES.map(
@@ -62,7 +62,7 @@ describeInBrowser('GraphiQL', (browser) => {
       await using opened = await open({ viewport });
       const { page, problems, run, stop, summary } = opened;
       expect(await tabNames(page)).toEqual(NAMES);
-      // From the last to the first, so that no tab is the open one already.
+      // From the last to the first, so that the tab is never the open one.
       for (const [at, name] of [...NAMES.entries()].reverse()) {
         await clickAsAPerson(page, `#graphiql-session-tab-${at}`);
         expect(await activeTab(page)).toBe(name);
@@ -108,7 +108,7 @@ describeInBrowser('GraphiQL', (browser) => {
     expect(text).toContain(`${made.length} gateway call`);
     expect(await page.getByRole('status').innerText()).toBe('Home: 200 OK');
 
-    // A call that others share is none of the cache.
+    // A shared call does not count as cached.
     await page.route('**/graphql', async (route) => {
       const answer = await route.fetch();
       const calls = ['call', 'shared', 'cache'].map((source) => ({
@@ -173,7 +173,7 @@ describeInBrowser('GraphiQL', (browser) => {
       const { page, problems, run, result } = opened;
       expect(await tabNames(page)).toEqual(['Linked', ...NAMES]);
       expect(await activeTab(page)).toBe('Linked');
-      // An empty line is a space without width.
+      // An empty line is a zero-width space.
       expect((await result.innerText()).replaceAll('\u200b', '').trim()).toBe('');
       expect(page.url()).toBe(`${app.url}/graphql`);
       await run();
@@ -185,7 +185,7 @@ describeInBrowser('GraphiQL', (browser) => {
       await page.reload();
       await isReady(page);
       expect(await tabNames(page)).toEqual(['Linked', ...NAMES]);
-      // The editor shows the open tab, not what was shown last.
+      // The editor shows the open tab, and not the last content.
       await page.locator('.graphiql-query-editor').getByText('Linked').waitFor();
       await page.getByRole('region', { name: 'Variables' }).getByText('AAPL').waitFor();
       expect(problems).toEqual([]);

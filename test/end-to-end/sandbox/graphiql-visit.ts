@@ -2,13 +2,13 @@ import type { Browser } from 'playwright-core';
 import { isReady, openPage, type PageOptions } from '../../support/browser-page.ts';
 import { DESKTOP } from '../../support/demo-visit.ts';
 
-/** What of an address opens a tab with an operation, behind its `#` or `?`. */
+/** The part of an address, after its `#` or `?`, that opens a tab with an operation. */
 export function linkOf(query: string, variables?: unknown): string {
   const given = variables !== undefined && { variables: JSON.stringify(variables) };
   return String(new URLSearchParams({ query, ...given }));
 }
 
-/** GraphiQL once it takes operations; `rest` of its address may open one. */
+/** GraphiQL, ready for operations; `rest` of its address may open one. */
 export async function openGraphiql(
   browser: Browser,
   url: string,

@@ -56,7 +56,7 @@ describe('its assets', () => {
       const plain = await rawRequest(`${app.url}${path}`);
       expect(plain.status).toBe(200);
       expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable');
-      // Packing less would save less than it costs.
+      // Compressing less would cost more than it saves.
       if (plain.bytes.length <= 1024) continue;
       for (const encoding of ['br', 'gzip']) {
         const headers = { 'accept-encoding': encoding };
@@ -87,7 +87,7 @@ describe('without the sandbox', () => {
     expect(text).not.toContain('example.com');
     expect(text).not.toContain('Bearer');
     expect(text).not.toContain('eyJ');
-    // Of examples and addresses neither.
+    // It contains neither examples nor addresses.
     expect(text).not.toMatch(/TEST\.|\bmutation\b/);
     expect(text).not.toContain(app.sandbox.url);
   });

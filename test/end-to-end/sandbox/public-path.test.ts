@@ -40,7 +40,7 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
       const { headers } = await rawRequest(app.url + path, html);
       expect(headers.location).toBe(location);
     }
-    // Another path that begins alike is none of ours.
+    // A path with the same beginning is not served.
     expect((await rawRequest(`${app.url}/tgraph`, html)).status).toBe(404);
     const { headers } = await rawRequest(`${app.url}/tg/logout`, { method: 'POST' });
     expect(headers['set-cookie']?.[0]).toContain('; Path=/tg/graphql;');

@@ -6,7 +6,7 @@ import type { Sandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { loopbackAddress } from '../../support/loopback-address.ts';
 
-/** An app that follows its account's positions over a socket of its own. */
+/** An app that follows its account's positions over its own socket. */
 export class Viewer {
   readonly email: string;
   readonly #client: Client;
@@ -46,7 +46,7 @@ interface ViewerOptions {
   readonly url: string;
   readonly sandbox: Sandbox;
   readonly route: boolean;
-  /** The address of this machine that its socket comes from. */
+  /** This machine's address from which its socket connects. */
   readonly address?: string;
 }
 
@@ -55,13 +55,13 @@ export interface CrowdOptions {
   readonly sandbox: Sandbox;
   readonly accounts: number;
   readonly socketsPerAccount: number;
-  /** False: the clients do not say where they belong. */
+  /** If false, the clients send no routing hint. */
   readonly route?: boolean;
 }
 
 const OPENED_AT_ONCE = 25;
 
-/** The viewers of many accounts, all of whom have their list. */
+/** The viewers of many accounts, all with a list. */
 export class Crowd implements Disposable {
   readonly viewers: Viewer[] = [];
 

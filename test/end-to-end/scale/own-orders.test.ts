@@ -12,7 +12,7 @@ const ACCOUNT = '{ orders { id } session { orders { id } positions { id } } posi
 describeWithRedis('three replicas that share a Redis show an own order', (redisPath) => {
   const redis = startedOnce(() => startTestRedis(redisPath));
   const sandbox = startedOnce(() => startSandbox({ instruments: 40, tickMs: 0 }));
-  // A list that a feed has just read is long the newest: only an order makes it outdated.
+  // A list that a feed has just read stays the newest for long: only an order makes it outdated.
   const replica = () =>
     startedOnce(() => {
       const environment = { REDIS_URL: redis.url, POSITIONS_POLL_MS: '30000' };
@@ -31,7 +31,10 @@ describeWithRedis('three replicas that share a Redis show an own order', (redisP
     return data.placeOrder.__typename;
   };
 
-  /** How many orders and positions each replica shows; each token of the account may have a snapshot in memory there. */
+  /**
+   * The numbers of orders and positions on each replica, for each token of the account, which may have a cached snapshot
+   * there.
+   */
   const everywhere = async (tokens: readonly string[]) => {
     const answers = await Promise.all(
       replicas.flatMap((each) => tokens.map((token) => each.query(ACCOUNT, { token }))),

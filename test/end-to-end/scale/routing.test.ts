@@ -42,7 +42,7 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
     await eventually(async () => {
       using probe = await crowd(1);
       expect(probe.viewers).toHaveLength(ACCOUNTS);
-      // Until the sockets of before reconnect, the accounts that belong to the replica that is back are polled twice.
+      // Until the old sockets reconnect, the accounts of the returned replica are polled twice.
       const remapped = (await replicas.sockets())[0] ?? 0;
       expect(remapped).toBeGreaterThan(ACCOUNTS / 8);
       expect(await replicas.feeds()).toBe(ACCOUNTS + remapped);
@@ -79,7 +79,7 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
       }
     });
     await Promise.all(answers);
-    // Each of a token's snapshots is in the memory of one replica.
+    // Each token's snapshot is in the memory of one replica.
     expect(sandbox.calls('getSession') - calls).toBe(24);
   });
 });

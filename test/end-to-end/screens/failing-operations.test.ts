@@ -7,7 +7,7 @@ import { sharedApp } from '../../support/shared-app.ts';
 const LIMITS = { SANDBOX_INSTRUMENTS: '20' };
 
 const app = sharedApp(LIMITS);
-/** Starts without any cached catalog, which would be served as stale-if-error. */
+/** Starts without a cached catalog, which would be served as stale. */
 const withoutCatalog = sharedApp(LIMITS);
 
 beforeEach(() => {
@@ -24,7 +24,7 @@ const READS = `
 `;
 const SCREEN = `{ ${READS} catalog { group } }`;
 
-// The fields of the screen that each operation serves.
+// The fields of the screen, by the operation that serves them.
 const FIELDS = {
   getSession: ['session', 'orders'],
   getOpenPositions: ['positions'],
@@ -57,7 +57,7 @@ const contract = { code: 'GATEWAY_CONTRACT', retryable: false };
 const limited = { code: 'RATE_LIMITED', retryable: true };
 const refused = { code: 'GATEWAY_REFUSED', retryable: false };
 
-/** By a clock that is an hour behind. */
+/** Headers of a clock that is an hour behind. */
 function anHourAgo(inSeconds: number): Readonly<Record<string, string>> {
   const nowMs = Date.now() - 3_600_000;
   const [date, until] = [nowMs, nowMs + inSeconds * 1_000].map((ms) => new Date(ms).toUTCString());
@@ -66,7 +66,7 @@ function anHourAgo(inSeconds: number): Readonly<Record<string, string>> {
 
 const status = (code: number, body: unknown = '', headers: Readonly<Record<string, string>> = {}) =>
   ({ kind: 'status', status: code, body, headers }) as const;
-/** Longer than the deadline, or it would be waited for. */
+/** Longer than the deadline, so that it is not waited for. */
 const after = (seconds: number) => ({ 'retry-after': String(seconds) });
 
 const CASES: readonly Case[] = [
@@ -79,7 +79,7 @@ const CASES: readonly Case[] = [
     status(503, WORDS, anHourAgo(900)),
     { ...unavailable, retryAfter: 900, ...worded },
   ],
-  // What stands there is about the gateway's inside.
+  // The body describes the gateway's internals.
   ['500 that says how long', status(500, WORDS, after(1200)), unavailable],
   [
     '423 with the snapshot’s error body',
@@ -91,11 +91,11 @@ const CASES: readonly Case[] = [
   ['garbage', { kind: 'garbage' }, contract],
   ['JSON of another shape', status(200, { entirely: 'different' }), contract],
 ];
-/** Asks by a new token: nothing is cached for it, and it is not proved. */
+/** Asks with a new token, which has no cache and no proof. */
 const ask = ({ sandbox, query }: TestApp, document: string) =>
   query(document, { token: sandbox.token({ email: 'demo@example.com' }) });
 
-/** Nothing but the fields of this operation may be missing. */
+/** Only the fields of this operation may be missing. */
 function expectMissing(
   operation: keyof typeof FIELDS,
   extensions: Extensions,
@@ -107,7 +107,10 @@ function expectMissing(
   for (const error of errors) expect(error.extensions).toEqual({ ...extensions, operation });
 }
 
-/** Each case for a plain read and for the catalog, which is read in pieces; one of each meaning for the others. */
+/**
+ * The operations for which each case is tested: a plain read, and the catalog, which is read in pieces. The others get one
+ * case of each kind.
+ */
 const WHOLE: ReadonlySet<OperationName> = new Set(['getCustomerId', 'getAllTickers']);
 const SOME = CASES.filter(([name]) => /^(403|garbage|JSON of another shape)$/.test(name));
 

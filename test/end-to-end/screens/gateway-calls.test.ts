@@ -22,7 +22,7 @@ test.each(OPERATION_NAMES)('%s as the gateway receives it', async (name) => {
   // No other header is sent: no cookie, address or user agent of the client.
   expect(request?.headers).toEqual({
     host: new URL(app.sandbox.url).host,
-    // An order's connection is its own.
+    // An order has its own connection.
     connection: ['openPosition', 'placeLimitOrder'].includes(name) ? 'close' : 'keep-alive',
     accept: 'application/json',
     'x-request-id': answer.headers.get('x-request-id'),

@@ -69,7 +69,7 @@ test('a read after a write without a user joins no earlier call', async () => {
   held.hold(/withdrawal-methods/);
   const early = app.query('{ withdrawalMethods { id } }', { token });
   await eventually(() => expect(held.waiting).toBe(1));
-  // The write is no account’s, so it makes no call outdated. Only the mutation knows that this read comes later.
+  // The write belongs to no account, so it makes no call outdated. Only the mutation knows that this read comes later.
   const document = `mutation { forgotPassword(input: { email: "demo@example.com" }) {
     ... on Acknowledged { withdrawalMethods { id } } } }`;
   const late = app.query(document, { token });

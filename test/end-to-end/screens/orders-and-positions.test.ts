@@ -47,7 +47,7 @@ describe('orders together with positions', () => {
 
   test.each([
     ['newer than the snapshot is that of the session too', '', ['p', 'q'], ['q'], ['q']],
-    // A feed's list, from before.
+    // A feed's earlier list.
     ['older than the snapshot is not', 'maxAge: 0', ['p', 'q'], ['p'], ['p', 'q']],
   ])('a list of positions that is %s', async (_, maxAge, inSnapshot, listed, shown) => {
     await using app = await startTestApp({ POSITIONS_POLL_MS: '20000' });
@@ -122,7 +122,7 @@ describe('orders alone', () => {
     await eventually(() => watcher.rows.has(executed), watcher.whileOpen);
     const { data } = await app.query('{ orders { id } }', { token });
     expect(ids(data.orders)).not.toContain(executed);
-    // The feed itself goes on without a snapshot for each of its polls.
+    // The feed continues without a snapshot for each of its polls.
     app.sandbox.clearCalls();
     await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBeGreaterThan(3));
     expect(app.sandbox.calls('getSession')).toBe(0);

@@ -15,7 +15,7 @@ describe('the newest list of positions', () => {
     await screen.read('{ session { positions { id } } }');
     positionsAre('1');
     await screen.read('{ positions { id } }');
-    // The snapshot is requested first and answered last, so its own list is the older one by then.
+    // The snapshot is requested first and answered last, so its own list is older by then.
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
     const slow = screen.read('{ session(maxAge: 0) { positions { id } } }');
     await eventually(() => expect(screen.calls('getSession')).toBe(2));

@@ -28,7 +28,7 @@ const HOLDING = `id symbol side name logo delayed sharia digits units priceOpen 
 const POSITION = `${HOLDING} rateProfit storage profit`;
 const ORDER = `${HOLDING} kind state useMargin`;
 
-/** The paths at which something is null: what is there has the type that the schema says. */
+/** The paths with a null: all other values have the type in the schema. */
 function nullsIn(value: unknown, path = ''): string[] {
   if (value === null) return [path];
   if (typeof value !== 'object') return [];
@@ -189,7 +189,7 @@ describe('a query', () => {
     const token = gateway.token({ email: 'demo@example.com' });
     const text = '{ session { login } positions { id } withdrawalMethods { id } customerId }';
     const answer = app.query(text, { token });
-    // The last is sent before the first is answered.
+    // The last call is sent before the first is answered.
     await eventually(() => expect(gateway.requests()).toHaveLength(4));
     await clock.advance(1_000);
     expect((await answer).errors).toEqual([]);
@@ -202,7 +202,7 @@ test('README’s first query is answered as it says, apart from times', async ()
   const shown = JSON.parse(/```json\n(.*?)```/s.exec(readme)?.[1] ?? '');
   await using app = await startTestApp({ SANDBOX_SEED: '1' });
   const token = await app.signIn();
-  // The catalog and the session are in memory by then, as the receipt shows them.
+  // The catalog and the session are cached by then, as the receipt shows.
   await app.query('{ session { id } instrument(id: "AAPL") { id } }', { token });
   const { data, errors, extensions } = await app.query(query, { token });
   expect(errors).toEqual([]);

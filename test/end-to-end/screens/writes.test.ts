@@ -21,7 +21,7 @@ const OUTCOME = `{
 const documentOf = (field: string) =>
   `mutation ($input: ${field[0]?.toUpperCase()}${field.slice(1)}Input!) { ${field}(input: $input) ${OUTCOME} }`;
 
-/** Each by its field, which has the name of its operation; whether it does no harm to send it again. */
+/** The writes, by the names of their field and operation; whether a repeat is harmless. */
 const WRITES: readonly (readonly [OperationName, object, boolean])[] = [
   ['resetTradingAccountPassword', { accountExternalId: '700001' }, false],
   ['addCryptoWallet', { address: 'bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh' }, false],
@@ -65,7 +65,7 @@ describe.each(WRITES)('%s', (field, input, isHarmless) => {
     async (fault) => {
       app.sandbox.fail({ operation: field, ...fault });
       app.sandbox.clearCalls();
-      // A token of its own, since a 401 ends a token's proof.
+      // A new token, because a 401 ends a token's proof.
       const own = app.sandbox.token({ email: 'demo@example.com' });
       const { data, errors } = await send(input, own);
       expect(data).toEqual({ [field]: null });

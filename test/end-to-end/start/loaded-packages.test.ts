@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 
-// A bundle has the packages within it.
+// A bundle contains the packages.
 const sources = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const hook = fileURLToPath(new URL('../../support/loaded-packages.ts', import.meta.url));
 
@@ -18,7 +18,7 @@ test('what a setting needs is not loaded without it', async () => {
     facade.logged.flatMap((line) => /^loaded package (\S+)$/.exec(line)?.[1] ?? []);
   const before = loaded();
   expect(before).toContain('undici');
-  // Its types of metrics are prom-client's, tracing or not.
+  // prom-client needs the API package with or without tracing.
   const tracing = before.filter((name) => /^@opentelemetry\/(?!api$)/.test(name));
   expect(tracing).toEqual([]);
   const late = ['jose', 'ioredis'];

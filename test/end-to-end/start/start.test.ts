@@ -95,7 +95,7 @@ test('wrong values are listed together, and stop the start with exit code 78', a
   ]);
 });
 
-// In a process of its own, since a path in the file systems of the kernel that hangs would hang this one.
+// In a separate process, because a path in a hanging kernel file system would block this one.
 test.each([
   ['ORDER_STORE', '/proc/self/mem'],
   ['PERSISTED_DOCUMENTS', '/proc/kmsg'],
@@ -181,7 +181,7 @@ test.each<[string, number, Environment, RegExp[]]>([
       level: 'fatal',
       problem: expect.stringMatching(words),
     }));
-    // A machine of few open files is warned of, too.
+    // A machine with few open files logs a warning too.
     const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'fatal');
     expect(fatal).toMatchObject(expected);
     expect(stdout).not.toContain('canary');
@@ -213,6 +213,6 @@ test.each([
       msg: 'uncaught exception, exiting',
     },
   ]);
-  // Not a second time as plain text.
+  // It is not repeated as plain text.
   expect(facade.logged.at(-1)).toBe(fatal[0]);
 });

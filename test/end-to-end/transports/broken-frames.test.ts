@@ -27,7 +27,7 @@ function inPieces(sizeOf: (length: number) => number): Writing {
   };
 }
 
-/** Sends frames on a connection of their own, and its end. Resolves when the server has closed it. */
+/** Sends frames on a new connection, and ends it. Resolves when the server has closed it. */
 async function send(names: readonly string[], writing: Writing, isWithUpgrade: boolean) {
   const { port } = new URL(app.url);
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
@@ -47,12 +47,13 @@ async function send(names: readonly string[], writing: Writing, isWithUpgrade: b
 
 const NAMES = Object.keys(FRAMES);
 const PAIRS = NAMES.flatMap((first) => NAMES.map((second) => [first, second]));
-// What ended the process took three: a packed one, whose unpacking lets the others wait, a broken one, and any.
+// Three frames once ended the process: a compressed one, whose decompression delays the others, a broken one, and any
+// other.
 const TRIPLES = PAIRS.flatMap((pair) =>
   inFull(['packedText', 'ping'], ['packedText']).map((first) => [first, ...pair]),
 );
 
-// What is thrown on the event loop ends a process, and belongs to no test of Vitest's.
+// An error that is thrown on the event loop ends a process, and Vitest assigns it to no test.
 const thrown: unknown[] = [];
 const note = (error: unknown) => void thrown.push(error);
 beforeAll(() => void process.on('uncaughtException', note));

@@ -53,7 +53,7 @@ describe('clients as they are', () => {
     const isResponse = client.media === 'application/graphql-response+json';
     for (const document of ['{ nope }', '{', 'query ($a: Int!) { session(maxAge: $a) { id } }']) {
       const refused = await send(client, document);
-      // Of a refused subscription there is one result, of the type that a query has.
+      // A refused subscription has one result, with a query's media type.
       expect(refused.status).toBe(isResponse || isBoth(client) ? 400 : 200);
       expect(refused.text).toContain('"errors":[{"message":');
     }
@@ -150,7 +150,7 @@ describe('clients as they are', () => {
       return json?.replace(/"extensions":\{"gateway":.*?\}\}$/, '"extensions":{}}');
     };
     expect(await ask('{ __typename }')).toBe('{"data":{"__typename":"Query"},"extensions":{}}');
-    // Made of the catalog alone, whose bytes are cached.
+    // Only catalog data, whose bytes are cached.
     const ofCatalog = '{ instrument(id: "AAPL") { id } }';
     for (let count = 0; count < 2; count += 1) {
       expect(await ask(ofCatalog)).toBe('{"data":{"instrument":{"id":"AAPL"}},"extensions":{}}');
@@ -161,7 +161,7 @@ describe('clients as they are', () => {
     expect(await ask('subscription { positions { id } }', null)).toContain('UNAUTHENTICATED');
   });
 
-  // The public suite, the optional ones too.
+  // The public suite, with its optional audits.
   test.each(serverAudits({ url: () => `${app.url}/graphql` }))('$name ($id)', async (audit) => {
     expect(await audit.fn()).toMatchObject({ status: 'ok' });
   });

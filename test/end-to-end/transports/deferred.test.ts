@@ -27,7 +27,7 @@ const FORMATS = ['deferSpec=20220824', 'incrementalSpec=v0.2'] as const;
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever its own query asked for
 type Message = any;
 
-/** The parts of an answer, as they come. */
+/** The parts of an answer, as they arrive. */
 async function* partsOf(response: Response): AsyncGenerator<Message> {
   const boundary = /boundary="([^"]+)"/.exec(response.headers.get('content-type') ?? '')?.[1];
   let text = '';
@@ -84,7 +84,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
       expect(where).toEqual({ path: [], label: 'payout' });
       expect(data.session).toEqual({ id: '700001', balance });
     } else {
-      // What the first part has is not repeated.
+      // Fields of the first part are not repeated.
       expect(payout.incremental[1]).toEqual({ id: '0', subPath: ['session'], data: { balance } });
       expect(first.pending).toEqual([
         { id: '0', path: [], label: 'payout' },
@@ -94,7 +94,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
       expect(where).toEqual({ id: '0' });
       expect(payout.completed).toEqual([{ id: '0' }]);
     }
-    // The session is read once, whoever selects it.
+    // The session is read once for all parts.
     expect(sandbox.calls('getSession')).toBe(1);
   });
 
@@ -193,7 +193,7 @@ test('an event stream has every part once', async () => {
   for await (const part of partsOf(await ask('text/event-stream'))) messages.push(part);
   const [first, ...later] = messages;
   expect(first).toMatchObject({ data: { session: {} }, hasNext: true });
-  // Parts that are ready at the same time come in one event.
+  // Parts that are ready at the same time are one event.
   expect(later.at(-1)).toMatchObject({ hasNext: false });
   const parts = later.flatMap(({ incremental }) => incremental);
   for (const part of parts) expect(part).toHaveProperty('path');

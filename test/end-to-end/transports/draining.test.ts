@@ -8,7 +8,7 @@ import { initializedSocket } from '../live/raw-socket.ts';
 
 const tokenOf = ({ sandbox }: TestApp) => sandbox.token({ email: 'demo@example.com' });
 
-/** The text of an event stream, to its end. */
+/** The whole text of an event stream. */
 async function ask(app: TestApp, query: string): Promise<string> {
   const headers = { accept: 'text/event-stream', authorization: `Bearer ${tokenOf(app)}` };
   const { text } = await rawPost(`${app.url}/graphql`, JSON.stringify({ query }), headers);
@@ -17,7 +17,7 @@ async function ask(app: TestApp, query: string): Promise<string> {
 
 test('an event stream that is just being opened does not delay the shutdown, and one of a query is answered to its end', async () => {
   const app = await startTestApp();
-  // The stream waits for its proof first.
+  // The stream first waits for its proof.
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 600 });
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
   const ended = ask(app, 'subscription { positions { id } }').catch(() => 'cut off');
@@ -63,7 +63,7 @@ test('a request that crosses the begin of a shutdown on an idle connection is an
   idle.write(get);
   await eventually(() => expect(text).toContain('\r\n\r\n'));
   const closed = app.close();
-  // From then on no others are taken.
+  // From then on no connection is accepted.
   await eventually(async () => {
     const [error] = await once(dial(), 'error').catch((thrown) => [thrown]);
     expect(error).toMatchObject({ code: 'ECONNREFUSED' });
@@ -82,7 +82,7 @@ test('a shutdown waits for no request longer than the grace period', async () =>
   const asked = ask(app, '{ customerId }').catch(() => 'cut off');
   await eventually(() => expect(app.sandbox.calls('getCustomerId')).toBe(2));
   await app.close();
-  // When the connections to the gateway close they would be answered.
+  // They would only be answered when the connections to the gateway close.
   expect(await asked).toBe('cut off');
   await raw.close();
   expect(raw.of('1')).toEqual([]);

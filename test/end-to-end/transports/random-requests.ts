@@ -12,7 +12,7 @@ export interface Ingredients {
 export interface RandomRequest extends RawRequest {
   /** The query string of `/graphql`. */
   readonly search: string;
-  /** A subscription, whose events have no end. */
+  /** True for a subscription, whose events have no end. */
   readonly isEndless: boolean;
 }
 

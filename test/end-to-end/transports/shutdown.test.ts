@@ -9,7 +9,7 @@ import { stepUntil } from '../../support/steps.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
 const GRACE_MS = 30_000;
-/** Of one client, while the service is told to end and does. */
+/** The requests of one client while the service shuts down. */
 const MAX_REQUESTS = 10_000;
 const OVER_HTTP = 12;
 const OVER_WEB_SOCKET = 4;
@@ -17,7 +17,7 @@ const OVER_WEB_SOCKET = 4;
 const sandbox = startedOnce(() => startSandbox({ seed: 'shutdown', tickMs: 0 }));
 let tokens: readonly string[];
 beforeAll(() => {
-  // Equal reads of one token are one call, so that each client has its own.
+  // Equal reads of one token are one call, so each client has its own token.
   tokens = Array.from({ length: OVER_HTTP + OVER_WEB_SOCKET }, (_, at) =>
     sandbox.token({ email: `user-${at + 1}@example.com` }),
   );
@@ -38,7 +38,7 @@ describe('SIGTERM', () => {
     await using facade = await startFacade();
     sandbox.clearFaults();
     sandbox.clearCalls();
-    // Long enough that some are always in flight.
+    // Long enough that some calls are always under way.
     sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20 });
     const clients = tokens.map((token, at) => {
       const tally: Tally = { answered: 0, lost: [] };
@@ -48,11 +48,11 @@ describe('SIGTERM', () => {
     await eventually(() => clients.every(({ tally }) => tally.answered >= 3));
     facade.signal('SIGTERM');
     expect(await facade.ended()).toBe(0);
-    // A request that never ends would use it up.
+    // A request without an end would use up the grace period.
     expect(facade.logged.join()).not.toContain('grace period elapsed');
     await Promise.all(clients.map(({ done }) => done));
     expect(clients.flatMap(({ tally }) => tally.lost)).toEqual([]);
-    // Whatever was executed was answered.
+    // Each executed request was answered.
     const answered = clients.reduce((sum, { tally }) => sum + tally.answered, 0);
     expect(sandbox.calls('getCustomerId')).toBe(answered);
   });
@@ -87,11 +87,11 @@ function post(url: string, token: string, agent?: Agent) {
 
 interface Tally {
   answered: number;
-  /** Answers that are wrong, and what became of requests that were sent and have none. */
+  /** Wrong answers, and sent requests without an answer. */
   readonly lost: string[];
 }
 
-/** Asks again for as long as there are answers; null is none any more. */
+/** Asks until the service no longer answers, which null shows. */
 async function untilLeft(tally: Tally, ask: () => Promise<string | null>): Promise<void> {
   let answer: string | null = '';
   const again = async () => {
@@ -103,7 +103,7 @@ async function untilLeft(tally: Tally, ask: () => Promise<string | null>): Promi
   await stepUntil(() => answer === null, again, MAX_REQUESTS);
 }
 
-/** Sends one request after the other on a keep-alive connection, as an app's HTTP client does. */
+/** Sends one request after another on a keep-alive connection, like an app's HTTP client. */
 async function askOverHttp({ url }: FacadeProcess, token: string, tally: Tally): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   await untilLeft(tally, async () => {
@@ -111,8 +111,8 @@ async function askOverHttp({ url }: FacadeProcess, token: string, tally: Tally):
       return (await post(url, token, agent)).text;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      // The port is closed; or the connection was, since a machine that is busy sent nothing on it for a while: HTTP
-      // clients send again what found a kept connection closed.
+      // The port is closed; or the connection is, because a busy machine sent nothing on it for a while. HTTP clients
+      // repeat a request that finds its kept connection closed.
       const isUnsent = code === 'ECONNREFUSED' || (code === 'ECONNRESET' && message !== 'aborted');
       if (!isUnsent) tally.lost.push(String(error));
       return null;
@@ -121,7 +121,7 @@ async function askOverHttp({ url }: FacadeProcess, token: string, tally: Tally):
   agent.destroy();
 }
 
-/** One operation after the other on a socket, until the server has closed it. */
+/** One operation after another on a socket, until the server has closed it. */
 async function askOverWebSocket(facade: FacadeProcess, token: string, tally: Tally): Promise<void> {
   using raw = await initializedSocket(facade, token);
   let id = 0;
