@@ -13,15 +13,12 @@ import { ErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
 import type { EngineLimiter, LimitLabel } from './operation/limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline/pipeline.ts';
 import type { CONNECTIONS } from './transports/connections/connection-bounds.ts';
-import { LongLivedConnections } from './transports/connections/long-lived-connections.ts';
 import { MessageBudget } from './transports/connections/message-budget.ts';
 import { OpenConnections } from './transports/connections/open-connections.ts';
 import { HttpServer, type HttpServerSettings } from './transports/http/http-server.ts';
 import { AccessLog, type AccessLogOptions } from './transports/requests/access-log.ts';
 import { type AuthCookieOptions, createAuthCookie } from './transports/requests/auth-cookie.ts';
-import { BearerTokens } from './transports/requests/bearer.ts';
 import { ClientAddresses } from './transports/requests/client-address.ts';
-import { ClientNames } from './transports/requests/client-names.ts';
 import type { ServerMetrics } from './transports/requests/server-metrics.ts';
 import type { ServerSettings } from './transports/requests/server-settings.ts';
 import { WebSocketEndpoint } from './transports/websocket/websocket-endpoint.ts';
@@ -93,7 +90,6 @@ function settingsOf(options: EngineOptions, graph: Pipeline): ServerSettings {
     ...connections,
     graph,
     metrics,
-    lasting: new LongLivedConnections(),
     refused,
     addresses: new ClientAddresses(options.trustedProxies, log),
     openConnections: new OpenConnections({
@@ -101,9 +97,8 @@ function settingsOf(options: EngineOptions, graph: Pipeline): ServerSettings {
       onCut: (reason) => metrics.connectionsCut.inc({ reason }),
     }),
     messages: new MessageBudget(limiter, refused),
-    tokens: new BearerTokens(authCookie && createAuthCookie(authCookie)),
+    cookie: authCookie && createAuthCookie(authCookie),
     forwarding: createHeaderForwarding(options.forwardHeaders),
-    clientNames: new ClientNames(),
     accessLog: new AccessLog({ ...options, clock, metrics }),
   };
 }

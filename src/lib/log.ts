@@ -64,7 +64,8 @@ export function openLogOutput(format: LogFormat): LogOutput {
 }
 
 function jsonLine(level: Level, members: object, msg: string): string {
-  return `${JSON.stringify({ level, time: momentText(Date.now()), ...members, msg })}\n`;
+  const json = JSON.stringify(members).slice(1, -1);
+  return `{"level":"${level}","time":"${momentText(Date.now())}",${json},"msg":"${msg}"}\n`;
 }
 
 function inFormat(format: LogFormat, json: string): string {

@@ -61,8 +61,7 @@ export class SandboxProxy implements Site {
       const lost = (error: Error) => {
         // A fault of the sandbox may reset connections, which is no failure of the facade.
         if (!isOperation && !reply.disconnected.aborted) return reject(error);
-        if (reply.isBegun) reply.abort();
-        else reply.sendNothing(502);
+        if (!reply.abort()) reply.sendNothing(502);
         resolve();
       };
       const { host: _host, connection: _connection, ...headers } = request.headers;

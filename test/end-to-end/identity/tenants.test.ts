@@ -114,12 +114,10 @@ describe('a header that goes on', () => {
     }
   });
 
-  const many = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`x-${at}`, 'x']));
   test.each<[string, object]>([
     ['is no text', { 'x-tenant': 7 }],
     ['has other characters', { 'x-tenant': '\u0431' }],
     ['is long', { 'x-tenant': 'a'.repeat(2_000) }],
-    ['comes behind too many', { ...many, 'x-tenant': 'a' }],
     ['comes twice', { 'x-tenant': 'a', 'X-Tenant': 'b' }],
   ])('ends a socket where it %s, and is not left out', async (_, headers) => {
     const socket = await openSocket(app);

@@ -230,7 +230,7 @@ test('LOG_SAMPLE leaves out healthy queries, and keeps each one that failed or w
   expect(logged).toEqual(['wrong', 'slow', 'order']);
 });
 
-test('what a client calls itself, its request and its operation is bounded and redacted', async () => {
+test('the names of a client, its request and its operation are bounded, and no secret in them is logged', async () => {
   await using app = await startTestApp();
   const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6IjcwMDAwMSJ9.Y2FuYXJ5';
   await app.query('query call_4915198765432 { __typename }', {
@@ -250,8 +250,7 @@ test('what a client calls itself, its request and its operation is bounded and r
     expect(written).not.toContain(secret);
   }
   expect(second?.operationName.length).toBe(80);
-  expect(first?.client).toBe('[…]');
-  expect(second?.client).toBeUndefined();
+  expect([first?.client, second?.client]).toEqual([undefined, undefined]);
 });
 
 test('each order has a line with what was asked and what became of it, which its key finds', async () => {

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Readiness } from './readiness.ts';
 
-/** The operators' listener: metrics and details that the public must not see. `build` tells replicas apart. */
+/** The operators' listener: metrics and details that the public must not see. `build` distinguishes replicas. */
 export function createAdminServer(
   metrics: Registry,
   readiness: Readiness,

@@ -6,7 +6,7 @@ export const COUNTED_BYTES = 16_384;
 /** A body in too many pieces costs as much CPU as some hundred requests. */
 export const BYTES_OF_PIECES = 256 * COUNTED_BYTES;
 
-/** Counts all that a client sends, whatever its answer: refused requests, pings, fragments, which are no operations. */
+/** Counts all that a client sends: operations, refused requests, pings and other messages. */
 export class MessageBudget {
   readonly #limiter: EngineLimiter;
   readonly #refused: (limit: LimitLabel) => void;

@@ -1,10 +1,11 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Slot } from '../../../lib/limits/slot.ts';
 import type { EngineLimitName } from '../../operation/limits.ts';
 import { unfinishedBytes } from './unfinished-frames.ts';
 
-/** Why a connection was closed: bytes that nobody reads, or the bound of all connections' bytes. */
+/** Why a connection was closed: bytes that its client does not read, or the bound of all connections' bytes. */
 export const CUTS = ['unread', 'bytes'] as const;
 
 interface OpenConnectionsOptions {
@@ -19,6 +20,15 @@ const LOOK_MS = 500;
 // More than one connection is closed at a time, since finding the largest of thousands takes a while.
 const RELIEF = 7 / 8;
 
+/** The most requests of a connection that wait for the answers before theirs. Node reads all that come in one read. */
+const MAX_WAITING = 32;
+
+/** The use of a connection that lasts until one side closes it: a WebSocket or an event stream. */
+interface LongLived {
+  /** Closes it, so that its client reconnects and reaches another replica. */
+  restart(): void;
+}
+
 /** One connection of the public listener. */
 export class Connection {
   readonly socket: Socket;
@@ -26,9 +36,11 @@ export class Connection {
   slot: Slot<EngineLimitName> | null = null;
   /** The HTTP requests on it that are being answered. */
   underWay = 0;
-  /** Those that wait for the answers before theirs. */
-  waiting = 0;
   webSocket: WebSocket | null = null;
+  /** A shutdown has to close it, since its client would stay. */
+  longLived: LongLived | null = null;
+  /** The requests that wait for the answers before theirs. */
+  #waiting = 0;
   #wholeUntil = 0;
 
   constructor(socket: Socket) {
@@ -48,12 +60,36 @@ export class Connection {
 
   /** Whether requests on it have no answer yet. */
   get isBusy(): boolean {
-    return this.underWay + this.waiting > 0;
+    return this.underWay + this.#waiting > 0;
   }
 
-  /** Call it when a request has arrived whole. Further ones that wait behind it stay counted. */
+  /** Whether so many requests wait that a further one is too many. */
+  get isFull(): boolean {
+    return this.#waiting >= MAX_WAITING;
+  }
+
+  /** Call it when a request has arrived whole. Later ones that wait stay counted. */
   arrived(): void {
-    if (this.waiting === 0) this.#wholeUntil = this.socket.bytesRead;
+    if (this.#waiting === 0) this.#wholeUntil = this.socket.bytesRead;
+  }
+
+  /**
+   * Back-pressure for HTTP pipelining: begins a request when the answers before it have been taken, and reads no further ones
+   * until the last has begun. A request whose connection closes is never begun.
+   */
+  beginInOrder(response: ServerResponse, begin: () => void): void {
+    const { socket } = this;
+    this.#waiting += 1;
+    // Node resumes the socket at the end of each message: pause it after that, before the next read.
+    process.nextTick(() => this.#waiting > 0 && socket.pause());
+    response.once('socket', () =>
+      // In a turn of its own, so that other connections go in between.
+      setImmediate(() => {
+        this.#waiting -= 1;
+        if (this.#waiting === 0) socket.resume();
+        if (!socket.destroyed) begin();
+      }),
+    );
   }
 }
 
@@ -65,6 +101,7 @@ export class OpenConnections {
   readonly #options: OpenConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
   #looks: NodeJS.Timeout | undefined;
+  #isDraining = false;
 
   constructor(options: OpenConnectionsOptions) {
     this.#options = options;
@@ -106,6 +143,18 @@ export class OpenConnections {
     socket.setTimeout(this.#options.unreadMs);
     // More than once: a quiet socket may stop reading later.
     socket.on('timeout', () => this.timedOut(socket));
+  }
+
+  /** Keeps a WebSocket or an event stream for the drain. One that begins later is closed, or the drain would wait for it. */
+  lasts(socket: Socket, longLived: LongLived): void {
+    if (this.#isDraining) longLived.restart();
+    else this.of(socket).longLived = longLived;
+  }
+
+  /** Closes the WebSockets and event streams. Their clients reconnect with jitter. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const { longLived } of this.#open.values()) longLived?.restart();
   }
 
   /**

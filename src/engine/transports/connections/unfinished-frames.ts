@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 
-/** What the receiver of `ws` keeps of a message that has not arrived whole. Its public API does not tell. */
+/** The private fields in which the receiver of `ws` keeps a message that has not arrived whole. */
 interface Receiver {
   /** Parts of a frame. */
   readonly _buffers?: readonly Buffer[];

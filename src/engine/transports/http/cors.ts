@@ -29,8 +29,6 @@ export function setCorsHeaders(
   if (origin === undefined || !isAllowedOrigin(origin, allowed)) return;
   reply.set('access-control-allow-origin', origin);
   reply.set('access-control-expose-headers', RESPONSE_HEADERS);
-  // The page may know how long its requests take, and by which version of HTTP, which bounds its event streams.
-  reply.set('timing-allow-origin', origin);
   if (takesCookies) reply.set('access-control-allow-credentials', 'true');
 }
 

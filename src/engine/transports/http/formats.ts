@@ -48,7 +48,7 @@ function stream(
   };
 }
 
-/** Clients read a part when the boundary behind it has come. */
+/** A client reads a part when the next boundary has come. */
 function multipart(spec: string, before = '', after = '', ping = ''): StreamFormat {
   const contentType = `multipart/mixed;boundary="graphql";${spec}`;
   return stream(`multipart/mixed;${spec.toLowerCase()}`, contentType, {

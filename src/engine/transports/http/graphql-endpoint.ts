@@ -12,13 +12,14 @@ import type { Answer } from '../../pipeline/pipeline.ts';
 import { COUNTED_BYTES } from '../connections/message-budget.ts';
 import type { AuthCookie } from '../requests/auth-cookie.ts';
 import { isOfUser } from '../requests/bearer.ts';
+import { clientIn } from '../requests/client-names.ts';
 import { endRequestTrace, requestTrace } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { type BodyFault, takeBody } from './body.ts';
 import { EventStream } from './event-stream.ts';
 import { FORMATS, type Format, type StreamFormat } from './formats.ts';
 import { type Accepted, isJsonType, negotiated } from './negotiation.ts';
-import { readParams } from './params.ts';
+import { jsonOf, paramsOf } from './params.ts';
 import { type HttpReply, refuseFlood } from './reply.ts';
 import { sendAnswer, sendRefusal } from './send-result.ts';
 
@@ -27,8 +28,7 @@ export function createGraphQLEndpoint(
   settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
   const { graph, addresses, maxBodyBytes, messages, pingMs } = settings;
-  const { accessLog, clientNames, forwarding, lasting, openConnections, tokens, tracing } =
-    settings;
+  const { accessLog, cookie, forwarding, openConnections, tracing } = settings;
   // Elsewhere the token that was refused here may be good.
   const clearsCookie = forwarding.names.length === 0;
 
@@ -37,22 +37,13 @@ export function createGraphQLEndpoint(
     summary: RequestSummary,
     body: Buffer | null,
   ): MaybePromise<void> {
-    openConnections.of(reply.request.socket).arrived();
+    const { method, headers, socket, url = '' } = reply.request;
+    openConnections.of(socket).arrived();
     const bytes = body?.length ?? 0;
     if (body !== null) summary.bytesIn = bytes;
     // The request is counted already. The unpacked size counts: a few bytes on the wire may hold the largest body.
     const more = bytes - COUNTED_BYTES;
     if (more >= 0 && !messages.take(clientOf(reply.caller), more)) return refuseFlood(reply);
-    return answerRequest(reply, summary, body);
-  }
-
-  function answerRequest(
-    reply: HttpReply,
-    summary: RequestSummary,
-    body: Buffer | null,
-  ): MaybePromise<void> {
-    const { request } = reply;
-    const { method, headers } = request;
     const accepted = negotiated(headers.accept);
     if (accepted === null) return refuse(reply, 406, NOT_ACCEPTABLE);
     const { single, events, parts } = accepted;
@@ -60,13 +51,16 @@ export function createGraphQLEndpoint(
       reply.set('allow', 'GET, POST');
       return refuse(reply, 405, 'GraphQL only supports GET and POST requests.', single);
     }
-    const params = readParams(request, body);
-    if (params.kind === 'fault') return refuse(reply, 400, params.fault, single);
-    if (Array.isArray(params.sent))
-      return refuse(reply, 400, BATCHED, single, 'BATCHING_NOT_SUPPORTED');
+    let sent: unknown;
+    try {
+      sent = body === null ? paramsOf(url) : jsonOf(body);
+    } catch {
+      return refuse(reply, 400, body === null ? NO_JSON_PARAMETER : NO_JSON, single);
+    }
+    if (Array.isArray(sent)) return refuse(reply, 400, BATCHED, single, 'BATCHING_NOT_SUPPORTED');
     const isCacheable = method === 'GET' && single.framing === null;
     const transport: TransportContext = {
-      sent: params.sent,
+      sent,
       record: summary,
       mayMutate: method === 'POST',
       takesEvents: events !== null,
@@ -85,8 +79,8 @@ export function createGraphQLEndpoint(
     { single, events, parts }: Accepted,
   ): MaybePromise<void> {
     if (operation !== null) reply.setAll(operation.headers);
-    if (tokens.cookie !== null)
-      setCookie(reply, tokens.cookie, outcome as ExecutionResult, operation, clearsCookie);
+    if (cookie !== null)
+      setCookie(reply, cookie, outcome as ExecutionResult, operation, clearsCookie);
     if (isRefusal(outcome)) return sendRefusal(reply, outcome, single);
     if (operation === null || operation.events === null) {
       return sendAnswer(reply, outcome as ExecutionResult, operation, single);
@@ -112,12 +106,11 @@ export function createGraphQLEndpoint(
     const stream = new EventStream(reply, summary, pingMs, format ?? FORMATS.events);
     // The span is that of the start.
     if (summary.trace !== null) endRequestTrace(summary.trace, 200);
-    lasting.add(stream);
-    try {
-      await stream.carry(followed);
-    } finally {
-      lasting.delete(stream);
-    }
+    const { socket } = reply.request;
+    openConnections.lasts(socket, stream);
+    await stream.carry(followed).finally(() => {
+      openConnections.of(socket).longLived = null;
+    });
   }
 
   /** Answers a request that is refused before there is an operation. */
@@ -134,11 +127,6 @@ export function createGraphQLEndpoint(
     return sendRefusal(reply, { ...refused(errors, status), isWellFormed: false }, format);
   }
 
-  function refuseUntaken(reply: HttpReply, fault: BodyFault): MaybePromise<void> {
-    if (fault === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
-    return refuse(reply, 413, 'The body is too large.');
-  }
-
   return (reply) => {
     const { request, requestId } = reply;
     const { method = '', headers, url = '' } = request;
@@ -146,7 +134,7 @@ export function createGraphQLEndpoint(
       requestId,
       transport: 'http',
       method,
-      client: clientNames.fromHeaders(headers),
+      client: clientIn(headers),
       bytesIn: url.length,
       trace: tracing && requestTrace(tracing, request, addresses),
     });
@@ -156,12 +144,13 @@ export function createGraphQLEndpoint(
     if (!isJsonType(headers['content-type'])) {
       return refuse(reply, 415, 'Send JSON with `Content-Type: application/json`.');
     }
+    const taken = (body: Buffer | BodyFault) => {
+      if (body === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
+      if (body === 'too large') return refuse(reply, 413, 'The body is too large.');
+      return answer(reply, summary, body);
+    };
     const onPieces = () => reply.cutForPieces();
-    return takeBody(request, maxBodyBytes, onPieces, (body) =>
-      reply.guard(() =>
-        typeof body === 'string' ? refuseUntaken(reply, body) : answer(reply, summary, body),
-      ),
-    );
+    return takeBody(request, maxBodyBytes, onPieces, (body) => reply.guard(() => taken(body)));
   };
 }
 
@@ -191,4 +180,6 @@ const CODES: Readonly<Record<number, Code>> = {
 };
 const NOT_ACCEPTABLE =
   'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0", deferSpec=20220824 or incrementalSpec=v0.2.';
+const NO_JSON = 'The body is not JSON.';
+const NO_JSON_PARAMETER = '`variables` and `extensions` are JSON.';
 const BATCHED = 'Batches are not supported: send each operation by itself, with HttpLink.';

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestCaller } from '../../../lib/limits/caller.ts';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
+import { clientOf, type RequestCaller } from '../../../lib/limits/caller.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import {
   type Body,
@@ -11,8 +12,13 @@ import {
 } from '../../../lib/pack.ts';
 import { tooManyMessages } from '../../operation/over-limit-error.ts';
 import { markNotSent } from '../../operation/refusal.ts';
+import { requestError } from '../../operation/request-error.ts';
 import type { RequestSummary } from '../../operation/request-summary.ts';
+import { BYTES_OF_PIECES } from '../connections/message-budget.ts';
+import type { Connection } from '../connections/open-connections.ts';
 import { requestIdOf } from '../requests/request-id.ts';
+import { endRequestTrace } from '../requests/request-trace.ts';
+import type { ServerSettings } from '../requests/server-settings.ts';
 import { discardBody } from './body.ts';
 
 // Each matches its name without a weight, or with one above 0.
@@ -22,16 +28,7 @@ const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 export const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
 const SAFE_HEAD = ['vary', VARY, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff'];
 
-/** Receives the end of each reply. */
-export interface ReplyWatcher {
-  /** The last byte is sent, or the client has disconnected. */
-  closed(reply: HttpReply): void;
-  failed(reply: HttpReply, error: unknown): void;
-  /** Its body comes in more pieces than its size explains. */
-  cutForPieces(reply: HttpReply): void;
-}
-
-/** The response to one HTTP request: headers are collected, then sent with the body. */
+/** The response to one HTTP request. */
 export class HttpReply {
   readonly request: IncomingMessage;
   readonly requestId: string;
@@ -40,22 +37,26 @@ export class HttpReply {
   summary: RequestSummary | null = null;
   readonly #disconnecting = new AbortController();
   readonly #response: ServerResponse;
-  readonly #watcher: ReplyWatcher;
-  /** Names and values alternate: node writes such a list without any lookup. */
+  readonly #connection: Connection;
+  readonly #settings: ServerSettings;
+  /** Names and values alternate: Node writes such a list without any lookup. */
   readonly #head: string[];
 
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
     sender: RequestCaller,
-    watcher: ReplyWatcher,
+    connection: Connection,
+    settings: ServerSettings,
   ) {
     const requestId = requestIdOf(request.headers['x-request-id']);
     this.request = request;
     this.requestId = requestId;
     this.caller = { ...sender, signal: this.disconnected, requestId };
     this.#response = response;
-    this.#watcher = watcher;
+    this.#connection = connection;
+    this.#settings = settings;
+    connection.underWay += 1;
     this.#head = [...SAFE_HEAD, 'x-request-id', requestId];
     response.on('close', () => this.#closed());
   }
@@ -65,20 +66,12 @@ export class HttpReply {
     return this.#disconnecting.signal;
   }
 
-  get isBegun(): boolean {
-    return this.#response.headersSent;
-  }
-
-  get status(): number {
-    return this.#response.statusCode;
-  }
-
-  /** Reports what `task` throws or rejects with. */
+  /** Answers an error that `task` throws or rejects with. */
   guard(task: () => MaybePromise<void>): void {
     try {
-      task()?.catch((error: unknown) => this.#watcher.failed(this, error));
+      task()?.catch((error: unknown) => this.#failed(error));
     } catch (error) {
-      this.#watcher.failed(this, error);
+      this.#failed(error);
     }
   }
 
@@ -88,7 +81,7 @@ export class HttpReply {
     else this.#head[at + 1] = value;
   }
 
-  /** Adds a line, whatever others have its name. */
+  /** Adds a line to those that have its name already. */
   add(name: string, value: string): void {
     this.#head.push(name, value);
   }
@@ -101,9 +94,12 @@ export class HttpReply {
     return this.#find(name) >= 0;
   }
 
-  /** Call it where the request's body comes in more pieces than its size explains. */
+  /** Ends the connection of a request whose body comes in more pieces than its size explains. */
   cutForPieces(): void {
-    this.#watcher.cutForPieces(this);
+    const { messages, metrics } = this.#settings;
+    metrics.connectionsCut.inc({ reason: 'pieces' });
+    messages.take(clientOf(this.caller), BYTES_OF_PIECES);
+    this.request.socket.destroy();
   }
 
   /** Sends a whole body, compressed as the client accepts; compression runs off the event loop. */
@@ -145,32 +141,55 @@ export class HttpReply {
     return this.#response;
   }
 
-  /** Destroys the response, so that the client sees that it is incomplete. */
-  abort(): void {
-    this.#response.destroy();
-  }
-
   #whole(status: number, body: Body, bytes: number): void {
     discardBody(this.request, () => this.cutForPieces());
     this.set('content-length', String(bytes));
     this.summary?.sent(bytes);
     this.#response.writeHead(status, this.#head);
-    if (this.request.method === 'HEAD') this.#response.end();
-    else if (isChunks(body)) {
+    if (isChunks(body)) {
       this.#response.cork();
       for (const chunk of body) this.#response.write(chunk);
       this.#response.end();
     } else this.#response.end(body);
   }
 
+  /** Destroys a response that is begun, so that its client sees that it is incomplete. False where none is begun. */
+  abort(): boolean {
+    if (!this.#response.headersSent) return false;
+    this.#response.destroy();
+    return true;
+  }
+
+  /** The last byte is sent, or the client has disconnected. */
   #closed(): void {
-    if (!this.#response.writableFinished) this.#disconnecting.abort();
-    this.#watcher.closed(this);
+    const { caller, summary } = this;
+    const { headersSent, statusCode, writableFinished } = this.#response;
+    this.#connection.arrived();
+    this.#connection.underWay -= 1;
+    if (!writableFinished) this.#disconnecting.abort();
+    if (summary === null) return;
+    if (summary.trace) endRequestTrace(summary.trace, headersSent ? statusCode : null);
+    // A client ends a subscription over SSE by leaving.
+    if (!writableFinished && summary.type !== 'subscription') summary.worsen('gone');
+    this.#settings.accessLog.ended(summary, caller, statusCode);
   }
 
   #find(name: string): number {
     for (let at = 0; at < this.#head.length; at += 2) if (this.#head[at] === name) return at;
     return -1;
+  }
+
+  #failed(error: unknown): void {
+    const { requestId, summary } = this;
+    summary?.failed('INTERNAL', 'fault');
+    this.#settings.log.error({ requestId, err: error }, 'a request failed');
+    if (this.abort()) return;
+    const errors = [requestError('INTERNAL', 'Something went wrong here.', { requestId })];
+    try {
+      fireAndForget('response', this.sendJson(500, { errors }));
+    } catch {
+      this.#response.destroy();
+    }
   }
 }
 

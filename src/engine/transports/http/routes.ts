@@ -27,7 +27,7 @@ const CROSS_SITE =
 export function createRoutes(
   settings: RouteSettings,
 ): (reply: HttpReply, isForeign: boolean) => MaybePromise<void> {
-  const { forwarding, publicPath, readiness, sdl, sites, tokens } = settings;
+  const { cookie, forwarding, publicPath, readiness, sdl, sites } = settings;
   const requestHeaders = allowedRequestHeaders(settings.corsHeaders);
   const answerGraphQL = createGraphQLEndpoint(settings);
 
@@ -39,7 +39,6 @@ export function createRoutes(
 
   /** Takes the cookie away; the token itself ends when it expires. */
   function logout(reply: HttpReply): MaybePromise<void> {
-    const { cookie } = tokens;
     if (cookie === null) return sendNotFound(reply);
     if (reply.request.method !== 'POST') {
       reply.set('allow', 'POST');

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { HttpReply } from './reply.ts';
 
-/** Pages and files that are served beside GraphQL. */
+/** Pages and files that are served as well as GraphQL. */
 export interface Site {
   /** Returns what answers the request; null for one that is not for this site. */
   route(request: IncomingMessage, path: string): ((reply: HttpReply) => MaybePromise<void>) | null;

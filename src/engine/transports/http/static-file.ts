@@ -31,7 +31,7 @@ export function sendFile(reply: HttpReply, file: StaticFile): void {
   else reply.sendPacked(200, file[encoding], encoding);
 }
 
-/** Sends a page for which nothing but what this server serves may be loaded, run or asked, and which nobody may frame. */
+/** Sends a page that loads, runs and asks only what this server serves, and that no other page may frame. */
 export function sendPage(
   reply: HttpReply,
   html: string,

@@ -107,8 +107,7 @@ export class AccessLog {
     const { requestId, trace, transport, method, operationName, type, client } = summary;
     const { claimedAccount, isTrusted } = summary;
     const account = claimedAccount === null ? undefined : this.#hashOf(claimedAccount);
-    // A token that was not accepted may name somebody else's account.
-    const accountMember = standing?.isAccepted === true ? 'account' : 'claimedAccount';
+    const isAccepted = standing?.isAccepted === true;
     return {
       // A client chooses its id, so it may be a token.
       requestId: requestId.includes('eyJ') ? redactTokens(requestId) : requestId,
@@ -118,7 +117,9 @@ export class AccessLog {
       operationName: operationName ?? undefined,
       type: type ?? undefined,
       document: type === null ? undefined : isTrusted ? 'trusted' : 'other',
-      [accountMember]: account,
+      account: isAccepted ? account : undefined,
+      // A token that was not accepted may name another's account.
+      claimedAccount: isAccepted ? undefined : account,
       // The headers may be secrets, and are as easy to guess as an account.
       tenant: account && forwarded ? this.#hashOf(forwarded.digest) : undefined,
       client: client?.name,

@@ -16,33 +16,24 @@ export function isOfUser(authorization = ''): boolean {
   return authorization !== '' && !/^Basic(?: |$)/i.test(authorization);
 }
 
-interface LastSent {
-  readonly header: string;
-  readonly isCookie: boolean;
-  readonly apart: string;
-  readonly token: Token | null;
-}
-
-/** The tokens of requests, from the header or else from the `cookie`. A client sends the same one with each request of a connection. */
+/** The tokens of requests. A client sends the same one with each request of a connection, so it is hashed once. */
 export class BearerTokens {
-  readonly cookie: AuthCookie | null;
-  readonly #lastSent = new WeakMap<Socket, LastSent>();
+  readonly #cookie: AuthCookie | null;
+  readonly #lastSent = new WeakMap<Socket, { readonly token: Token; readonly apart: string }>();
 
   constructor(cookie: AuthCookie | null) {
-    this.cookie = cookie;
+    this.#cookie = cookie;
   }
 
+  /** The token of the header, or else of the cookie. `apart` is what `toToken` takes. */
   of({ headers, socket }: IncomingMessage, apart = ''): Token | null {
-    const isCookie = !isOfUser(headers.authorization);
-    const header = isCookie ? headers.cookie : headers.authorization;
-    if (header === undefined || (isCookie && this.cookie === null)) return null;
-    let last = this.#lastSent.get(socket);
-    // The whole header is compared: behind a proxy the next request is another client's.
-    if (last?.header !== header || last.isCookie !== isCookie || last.apart !== apart) {
-      const text = isCookie ? this.cookie?.textIn(header) : bearerText(header);
-      last = { header, isCookie, apart, token: text ? toToken(text, apart) : null };
-      this.#lastSent.set(socket, last);
-    }
-    return last.token;
+    const { authorization = '', cookie = '' } = headers;
+    const text = isOfUser(authorization) ? bearerText(authorization) : this.#cookie?.textIn(cookie);
+    if (!text) return null;
+    const last = this.#lastSent.get(socket);
+    if (last?.token.text === text && last.apart === apart) return last.token;
+    const token = toToken(text, apart);
+    this.#lastSent.set(socket, { token, apart });
+    return token;
   }
 }

@@ -36,7 +36,7 @@ export class ClientAddresses {
     const peer = this.peerOf(socket);
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined) return peer;
-    if (this.#isTrusted(peer)) return this.#behind(peer, String(forwarded));
+    if (this.#isTrusted(peer)) return this.#forwardedClient(peer, String(forwarded));
     this.#warn(peer);
     return peer;
   }
@@ -55,7 +55,7 @@ export class ClientAddresses {
   }
 
   /** Read from the right: each hop is added by the next one, and the leftmost may be forged by the client. */
-  #behind(peer: string, forwarded: string): string {
+  #forwardedClient(peer: string, forwarded: string): string {
     let client = peer;
     for (const hop of forwarded.split(',').reverse()) {
       const address = addressIn(hop);

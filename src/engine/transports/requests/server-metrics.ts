@@ -32,7 +32,7 @@ export class ServerMetrics {
       registry,
       'connections_cut_total',
       'Connections closed for a bound of what they send or leave unread.',
-      { reason: [...CUTS, 'rate', 'pipelined', 'pieces'] },
+      { reason: [...CUTS, 'pipelined', 'pieces'] },
     );
   }
 

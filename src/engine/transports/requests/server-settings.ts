@@ -6,21 +6,17 @@ import type { Token } from '../../../lib/token.ts';
 import type { Tracing } from '../../../lib/tracing/tracing.ts';
 import type { EngineLimiter, LimitLabel } from '../../operation/limits.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
-import type { LongLivedConnections } from '../connections/long-lived-connections.ts';
 import type { MessageBudget } from '../connections/message-budget.ts';
 import type { OpenConnections } from '../connections/open-connections.ts';
 import type { AccessLog } from './access-log.ts';
-import type { BearerTokens } from './bearer.ts';
+import type { AuthCookie } from './auth-cookie.ts';
 import type { ClientAddresses } from './client-address.ts';
-import type { ClientNames } from './client-names.ts';
 import type { AllowedOrigins } from './origins.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
 /** The settings that all transports share. */
 export interface ServerSettings {
   readonly graph: Pipeline;
-  /** A shutdown closes them. */
-  readonly lasting: LongLivedConnections;
   readonly log: Log;
   readonly metrics: ServerMetrics;
   /** Counts what is over a limit here, and no operation yet. */
@@ -43,10 +39,10 @@ export interface ServerSettings {
   /** How long unread bytes may stay where they are. */
   readonly unreadMs: number;
   readonly messages: MessageBudget;
-  readonly tokens: BearerTokens;
+  /** Null where tokens come in headers alone. */
+  readonly cookie: AuthCookie | null;
   readonly forwarding: HeaderForwarding;
   /** Null where tracing is off. */
   readonly tracing: Tracing | null;
   readonly accessLog: AccessLog;
-  readonly clientNames: ClientNames;
 }

@@ -22,7 +22,7 @@ const MAX_OPERATIONS = 100;
 const MAX_REASON_BYTES = 123;
 // A client may be too busy, or its network too poor, to answer for a minute; after a pause of this process all have missed one.
 const MAX_UNANSWERED_PINGS = 5;
-/** The upgrade was counted for them: behind a flooded address a socket opens, and proves its token. */
+/** Messages that are not counted, since the upgrade was: a client at a flooded address can open a socket and prove its token. */
 const FREE_MESSAGES = 3;
 const OF_CLIENTS: ReadonlySet<unknown> = new Set([
   MessageType.ConnectionInit,
@@ -66,7 +66,7 @@ export class GraphQLSocket implements OperationOwner {
   /** The operation that the present message has opened. */
   #opened: SocketOperation | null = null;
   #subscribed = 0;
-  /** What waits until the client has read enough. */
+  /** The functions that wait until the client has read enough. */
   readonly #waiting: (() => void)[] = [];
   #unansweredPings = 0;
   #freeMessages = FREE_MESSAGES;
@@ -78,7 +78,7 @@ export class GraphQLSocket implements OperationOwner {
     slot: Slot<EngineLimitName>,
     settings: ServerSettings,
   ) {
-    const { lasting, log, pingMs } = settings;
+    const { log, openConnections, pingMs } = settings;
     const session = new SocketSession(request, settings);
     this.#socket = socket;
     this.settings = settings;
@@ -105,25 +105,20 @@ export class GraphQLSocket implements OperationOwner {
       const handled = deliver(message as never);
       const operation = this.#opened;
       this.#opened = null;
-      handled.catch((error: unknown) => this.#failed(error, message, operation));
+      handled.catch((error: unknown) => this.#failed(error, operation));
       if (message?.type === MessageType.Complete) this.#leave(message.id);
     });
     socket.on('ping', () => this.#counts(0));
-    socket.on('pong', () => {
-      // One that was not asked for counts as a message.
-      if (this.#unansweredPings === 0) this.#counts(0);
-      this.#unansweredPings = 0;
-    });
+    socket.on('pong', () => this.#counts(0));
     socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
     const pings = setInterval(() => this.#ping(), pingMs);
     socket.once('close', (code, reason) => {
       clearInterval(pings);
-      lasting.delete(this);
       this.#goOn();
       for (const operation of [...this.#operations]) operation.leave();
-      protocolClosed(code, String(reason)).catch((error) => this.#failed(error, null, null));
+      protocolClosed(code, String(reason)).catch((error) => this.#failed(error, null));
     });
-    lasting.add(this);
+    openConnections.lasts(request.socket, this);
   }
 
   get isOpen(): boolean {
@@ -202,7 +197,7 @@ export class GraphQLSocket implements OperationOwner {
     this.#closeWith(code, ownReason ?? reason);
   }
 
-  /** A reason that tells a client's own long text is left out. */
+  /** A reason is left out where it contains a client's own text and is too long. */
   #closeWith(code: number, reason: string): void {
     this.#socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason);
   }
@@ -239,15 +234,13 @@ export class GraphQLSocket implements OperationOwner {
     this.#socket.ping();
   }
 
-  /** Counts a message against its client. False where it is not handled: an answer behind the close could not be sent. */
+  /** Counts a message against its client. False where it is not handled, since no answer can be sent after the close. */
   #counts(bytes: number): boolean {
-    const { messages, metrics } = this.settings;
     if (!this.isOpen) return false;
     this.#unansweredPings = 0;
     this.#freeMessages -= 1;
     if (this.#freeMessages >= 0 && bytes < COUNTED_BYTES) return true;
-    if (messages.take(clientOf(this.session.caller), bytes)) return true;
-    metrics.connectionsCut.inc({ reason: 'rate' });
+    if (this.settings.messages.take(clientOf(this.session.caller), bytes)) return true;
     this.close('rate');
     // What it has sent already stays unread until `ws` ends the connection.
     this.#socket.pause();
@@ -271,12 +264,7 @@ export class GraphQLSocket implements OperationOwner {
     for (const operation of this.#operations) if (operation.ownId === ownId) operation.leave();
   }
 
-  #failed(error: unknown, message: Message, operation: SocketOperation | null): void {
-    // The payload of a ping nests too deep to be echoed.
-    if (message?.type === MessageType.Ping) {
-      this.close('unreadable');
-      return;
-    }
+  #failed(error: unknown, operation: SocketOperation | null): void {
     const requestId = operation?.summary.requestId;
     this.settings.log.error({ err: error, requestId }, 'a WebSocket message could not be handled');
     operation?.failed();

@@ -8,13 +8,7 @@ import { asGraphQLError } from '../../operation/error-codes.ts';
 import type { Meter } from '../../operation/meter.ts';
 import { isRefusal, markNotSent, type Refusal } from '../../operation/refusal.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
-import {
-  type Delivery,
-  type JsonText,
-  OVER,
-  type Over,
-  type ResultSink,
-} from '../../operation/result-sink.ts';
+import type { Delivery, JsonText, ResultSink } from '../../operation/result-sink.ts';
 import { mayBeMutation } from '../../operation/transport-context.ts';
 import type { OpenedOperation } from '../../pipeline/pipeline.ts';
 import type { Closing } from '../connections/closings.ts';
@@ -60,13 +54,13 @@ export function errorsOf(errors: readonly GraphQLError[]) {
 /** One operation of a WebSocket, from its `subscribe` to its `complete` or `error`. */
 export class SocketOperation implements ResultSink {
   readonly id: string;
-  /** The protocol's: the client's, behind a number and a colon. */
+  /** The id that the protocol sees: a number, a colon and the client's id. */
   readonly ownId: string;
   readonly summary: RequestSummary;
   readonly #socket: OperationOwner;
   /** Aborted once its client has unsubscribed, or has left. */
   readonly #leaving = new AbortController();
-  /** What stands before each result. */
+  /** The beginning of each message with a result. */
   readonly #head: string;
   #opened: OpenedOperation | null = null;
   #results: Delivery | null = null;
@@ -92,7 +86,7 @@ export class SocketOperation implements ResultSink {
     return this.#leaving.signal.aborted;
   }
 
-  /** Whether a shutdown waits for its answer. Nobody waits for the end of a subscription. */
+  /** Whether a shutdown waits for its answer. It waits for no subscription. */
   get isAwaited(): boolean {
     return this.summary.type !== 'subscription' && !this.summary.hasEnded;
   }
@@ -113,8 +107,8 @@ export class SocketOperation implements ResultSink {
     return { schema, document: document.document, operationName, rootValue: this };
   }
 
-  /** Executes it, and returns what the protocol iterates: it has one step, which ends when all results are sent. */
-  async start(): Promise<Delivery> {
+  /** Executes it, and returns what the protocol iterates: it yields nothing, and ends when all results are sent. */
+  async start(): Promise<AsyncGenerator<never, void>> {
     const socket = this.#socket;
     const { operation, start } = this.#opened as OpenedOperation;
     const { meter } = operation;
@@ -134,10 +128,10 @@ export class SocketOperation implements ResultSink {
       await this.#results?.return();
       this.#end();
     }
-    return deliveryOf(() => this.#deliver(outcome, meter));
+    return this.#deliver(outcome, meter);
   }
 
-  async #deliver(outcome: Subscribed | Refusal, meter: Meter): Promise<Over> {
+  async *#deliver(outcome: Subscribed | Refusal, meter: Meter): AsyncGenerator<never, void> {
     if (Symbol.asyncIterator in outcome) await this.#follow();
     else if (isRefusal(outcome) || (this.#tokenEnd !== null && outcome.errors !== undefined))
       this.#fail(outcome.errors ?? []);
@@ -147,7 +141,7 @@ export class SocketOperation implements ResultSink {
       this.#fail(codes.masked([asGraphQLError(this.#tokenEnd)], this.summary));
     }
     this.#end();
-    return OVER;
+    yield* [];
   }
 
   /** Sends the results of a subscription until there are no more. */
@@ -244,19 +238,10 @@ export class SocketOperation implements ResultSink {
   #end(): void {
     const { summary } = this;
     const { isOpen, session, settings } = this.#socket;
-    // The errors of reads that stopped, those of a mutation's answer too, are nobody's fault.
+    // Reads that stopped for a client that left have errors, which are no fault.
     if (this.isLeft && !summary.hasStarted) summary.outcome = 'gone';
     else if (!isOpen && summary.type !== 'subscription') summary.worsen('gone');
     settings.accessLog.ended(summary, session.caller, null);
     this.#socket.ended(this);
   }
-}
-
-function deliveryOf(next: () => Promise<Over>): Delivery {
-  const delivery: Delivery = {
-    next,
-    return: async () => OVER,
-    [Symbol.asyncIterator]: () => delivery,
-  };
-  return delivery;
 }

@@ -3,7 +3,7 @@ import type { RequestCaller } from '../../../lib/limits/caller.ts';
 import { toToken } from '../../../lib/token.ts';
 import type { ClientNaming } from '../../operation/request-summary.ts';
 import { bearerText, isOfUser } from '../requests/bearer.ts';
-import { CLIENT_NAME, CLIENT_VERSION } from '../requests/client-names.ts';
+import { CLIENT_NAME, CLIENT_VERSION, clientIn, clientNaming } from '../requests/client-names.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { headersIn, textIn } from './connection-params.ts';
 
@@ -18,7 +18,7 @@ export class SocketSession {
   client: ClientNaming | null;
   /** The sign by which its client wants to learn that its token has ended. */
   onTokenEnd: 'close' | 'error' = 'close';
-  /** The headers that `connectionParams` give, in place of a request's. */
+  /** The headers that are forwarded: those of `connectionParams`, and above them those of the upgrade. */
   headers: Readonly<Record<string, string>> = {};
   readonly #settings: ServerSettings;
   /** The token of its page's visitor, for a client that sends none. */
@@ -27,22 +27,22 @@ export class SocketSession {
   readonly #upgraded: Readonly<Record<string, string>>;
 
   constructor(request: IncomingMessage, settings: ServerSettings) {
-    const { addresses, clientNames, forwarding, tokens } = settings;
+    const { addresses, cookie, forwarding } = settings;
     const { headers } = request;
     this.#settings = settings;
     this.requestId = headers['x-request-id'];
     const { origin } = headers;
     const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
     this.caller = { token: null, client };
-    this.client = clientNames.fromHeaders(headers);
-    // A browser says which page it is for, and others were refused: without it nobody knows whose cookie it is.
-    this.#cookieText = tokens.cookie?.textIn(origin === undefined ? '' : (headers.cookie ?? ''));
+    this.client = clientIn(headers);
+    // A browser names the page in `Origin`, and foreign pages were refused. Without `Origin` the cookie may be another page's.
+    this.#cookieText = cookie?.textIn(origin === undefined ? '' : (headers.cookie ?? ''));
     this.#upgraded = forwarding.in(headers);
   }
 
   /** Reads `connectionParams`, and returns whether they are in order. The token is judged by the operations that use it. */
   initialize(params: unknown): 'accepted' | 'forbidden' | 'header' {
-    const { clientNames, forwarding, standingOf } = this.#settings;
+    const { forwarding, standingOf } = this.#settings;
     const authorization = textIn(params, 'authorization');
     if (authorization.length > MAX_AUTHORIZATION_LENGTH) return 'forbidden';
     const given = headersIn(params, forwarding.names);
@@ -53,7 +53,7 @@ export class SocketSession {
     const token = text ? toToken(text, forwarded?.digest) : null;
     this.caller = { token, standing: standingOf(token), client: this.caller.client, forwarded };
     if (textIn(params, 'ontokenend') === 'error') this.onTokenEnd = 'error';
-    this.client ??= clientNames.of(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
+    this.client ??= clientNaming(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
     return 'accepted';
   }
 }

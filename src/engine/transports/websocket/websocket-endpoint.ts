@@ -24,20 +24,17 @@ const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
 const EXTENSIONS = 'sec-websocket-extensions';
 /** An offer with a smaller window than ours. */
 const SMALLER_WINDOW = /server_max_window_bits\s*=\s*"?(?:8|9|10)\b/;
-const MAX_NAME_LENGTH = 200;
 
 /** The status line, and the headers that go with it. */
 type UpgradeRefusal = `${number} ${string}`;
 const BAD_REQUEST: UpgradeRefusal = '400 Bad Request\r\nsec-websocket-version: 13';
 const TOO_MANY: UpgradeRefusal = '429 Too Many Requests\r\nretry-after: 10';
-const UNAVAILABLE: UpgradeRefusal = '503 Service Unavailable';
 
-/** The WebSockets: accepts upgrades, and closes the sockets in a shutdown. */
+/** Accepts upgrades to WebSockets. */
 export class WebSocketEndpoint {
   readonly #settings: ServerSettings;
   readonly #server: WebSocketServer;
   readonly #repeated: RepeatedErrors;
-  #isDraining = false;
 
   constructor(settings: ServerSettings) {
     this.#settings = settings;
@@ -77,20 +74,14 @@ export class WebSocketEndpoint {
     });
   }
 
-  /** Accepts no more sockets. The caller closes the others, and the HTTP server waits for their connections. */
-  drain(): void {
-    this.#isDraining = true;
-  }
-
   terminate(): void {
     for (const socket of this.#server.clients) socket.terminate();
   }
 
   #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
-    const { addresses, forwarding, messages, origins, tokens } = this.#settings;
+    const { addresses, cookie, forwarding, messages, origins } = this.#settings;
     if (forwarding.comesTwice(request)) return this.#malformed('a forwarded header comes twice');
-    if (!isAllowedPage(request, origins, tokens.cookie)) return this.#foreign(request);
-    if (this.#isDraining) return UNAVAILABLE;
+    if (!isAllowedPage(request, origins, cookie)) return this.#foreign(request);
     // Where there is a body, Node 26 hands over something other than the connection, which `ws` cannot read; Node 24
     // hands over the body as the first frames.
     if (socket !== request.socket || hasBody(request)) return this.#malformed('it has a body');
@@ -99,13 +90,9 @@ export class WebSocketEndpoint {
     return messages.take(client) ? null : TOO_MANY;
   }
 
-  /** Behind a proxy that rewrites `Host`, the pages of this server itself are foreign ones, and so are React Native's apps on Android. */
-  #foreign({ headers: { origin = '', host = '' } }: IncomingMessage): UpgradeRefusal {
-    const named = {
-      origin: origin.slice(0, MAX_NAME_LENGTH),
-      host: host.slice(0, MAX_NAME_LENGTH),
-    };
-    this.#warn(named, 'a WebSocket for a page of another site was refused');
+  /** Where a proxy rewrites `Host`, this server's own pages look foreign, and so do React Native's apps on Android. */
+  #foreign({ headers: { origin, host } }: IncomingMessage): UpgradeRefusal {
+    this.#warn({ origin, host }, 'a WebSocket for a page of another site was refused');
     return '403 Forbidden';
   }
 
