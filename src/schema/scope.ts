@@ -261,8 +261,7 @@ export class Scope implements OwnReads {
 }
 
 function byId<T extends { readonly id: string }>(list: readonly T[]): ById<T> {
-  // The first of several rows with one id counts.
-  return new Map(list.toReversed().map((one) => [one.id, one]));
+  return new Map(list.map((one) => [one.id, one]));
 }
 
 type Holding = Pick<Position | Order, 'symbol'>;

@@ -79,6 +79,15 @@ test('the headers of GATEWAY_FORWARD_HEADERS go to the gateway with each call, t
   expect(headers.get('vary')).toMatch(/Authorization.*, x-brand, x-tenant$/);
 });
 
+test('the session that a login has read is not served to its token without the same headers', async () => {
+  const login =
+    'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken session { balance } } } }';
+  const { data } = await app.query(login, { headers: { 'x-tenant': 'b' } });
+  expect(data.login.session).not.toBeNull();
+  const issued = data.login.accessToken;
+  expect((await app.query('{ session { balance } }', { token: issued })).data.session).toBeNull();
+});
+
 describe('a header that goes on', () => {
   test('may come only once, so that no proxy and service read different ones', async () => {
     const headers = { authorization: `Bearer ${token}`, 'x-tenant': ['a', 'b'] };
