@@ -49,7 +49,6 @@ const ORDER = {
   effect: 'order',
   backend: 'orders',
   area: 'orders',
-  bounds: 'order',
   errors: 'submit',
 } as const;
 

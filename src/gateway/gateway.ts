@@ -16,18 +16,11 @@ export class Gateway extends Origin {
 
   constructor(options: GatewayOptions) {
     const clockSkew = new ClockSkew(systemClock, steadyClock);
-    let isClockWrong = false;
     super({
       ...options,
       operations: OPERATIONS,
       widths: gatewayWidths(options.gatewayConnections),
-      observe: (call, _outcome, exchange) => {
-        clockSkew.saw(call, exchange);
-        const detail = clockSkew.degradedReason();
-        if ((detail !== null) === isClockWrong) return;
-        isClockWrong = !isClockWrong;
-        options.log.warn({ state: isClockWrong ? 'wrong' : 'right', detail }, 'clock');
-      },
+      observe: (call, _outcome, exchange) => clockSkew.saw(call, exchange),
     });
     this.clockSkew = clockSkew;
     options.metrics.watchClock(clockSkew);

@@ -34,8 +34,8 @@ export interface OperationTraits {
   readonly backend: Backend;
   /** The area `orders` is for orders alone. */
   readonly area: Area;
-  /** The settings that bound the time of a call and the size of its answer. `catalog`: its answer is parsed in pieces. */
-  readonly bounds: 'usual' | 'order' | 'catalog';
+  /** The time and the size of an answer. Those of an order have a setting of their own; a `catalog` may be much larger. */
+  readonly bounds: 'usual' | 'catalog';
   /**
    * The fact that a 200 proves about its token: that it is accepted and its `login` its own, that it is accepted (`token`), that
    * it may read one `group`'s catalog, or `nothing`. Proof opens shared caches, so an operation proves `nothing` until it is

@@ -35,10 +35,8 @@ export interface CallValues {
 /** A look-up of an order goes the way of reads, and leaves the orders' connections to orders. */
 const LOOK_UP = {
   effect: 'read',
-  isIdempotent: true,
   area: 'reads',
   backend: 'reads',
-  bounds: 'usual',
   mayHaveAged: false,
 } as const;
 
@@ -77,9 +75,9 @@ export class Requests {
   }
 }
 
-function boundsOf({ bounds }: GatewayOperation, settings: RequestSettings) {
+function boundsOf({ bounds, effect }: GatewayOperation, settings: RequestSettings) {
   const { gatewayTimeoutMs, orderTimeoutMs, gatewayMaxBytes: maxBytes } = settings;
-  if (bounds === 'order') return { deadlineMs: orderTimeoutMs, maxBytes };
+  if (effect === 'order') return { deadlineMs: orderTimeoutMs, maxBytes };
   if (bounds === 'usual') return { deadlineMs: gatewayTimeoutMs, maxBytes };
   return {
     deadlineMs: CATALOG_TIMEOUT_FACTOR * gatewayTimeoutMs,

@@ -1,4 +1,5 @@
 import { jsonOf } from '../../gateway/answer-body.ts';
+import { codeOf } from '../../gateway/classify.ts';
 import { DeadlineError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Answer, NoAnswer } from '../../gateway/exchange.ts';
 import { retryAfterSeconds } from '../../gateway/judge.ts';
@@ -101,7 +102,9 @@ function noAnswer({ reason, cause }: NoAnswer, deadlineMs: number): Fault {
     }
     case 'connection':
     case 'aborted':
-      return { text: `The connection broke before the answer was whole (${codeOf(cause)}).` };
+      return {
+        text: `The connection broke before the answer was whole (${codeOf(cause) ?? 'no code'}).`,
+      };
   }
 }
 
@@ -130,19 +133,10 @@ const CONNECT_FAILURES: readonly (readonly [RegExp, string, Finding['setting']?]
 ];
 
 function notSent(cause: unknown): Fault {
-  const code = codeOf(cause);
+  const code = codeOf(cause) ?? 'no code';
   const [, why, setting = 'GATEWAY_URL' as const] =
     CONNECT_FAILURES.find(([pattern]) => pattern.test(code)) ?? [];
   const isLate = cause instanceof DeadlineError;
   const reason = why ?? (isLate ? 'no connection within the deadline' : 'see the code');
   return { text: `The gateway cannot be reached: ${reason} (${code}).`, setting };
-}
-
-/** The code of the error, or of the one behind it: several addresses of a host fail as one. */
-function codeOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return 'no code';
-  const inner = cause instanceof AggregateError ? cause.errors[0] : cause.cause;
-  if (inner instanceof Error && codeOf(inner) !== 'no code') return codeOf(inner);
-  const { code } = cause as NodeJS.ErrnoException;
-  return typeof code === 'string' ? code : 'no code';
 }

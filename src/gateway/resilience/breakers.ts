@@ -52,7 +52,7 @@ export class Breakers {
       if (call.row.effect === 'order') this.#heedReads(breaker);
       const permit = breaker.admit(account);
       if (permit === null) return { sent: false, cause: circuitOpen(call.operation) };
-      const exchange = await send(permit.isProbe ? unending(call) : call);
+      const exchange = await send(call);
       const health = healthShown(call, exchange);
       const cause = health === 'success' ? null : causeOf(call, exchange);
       breaker.settle(permit, { health, account, cause });
@@ -97,11 +97,6 @@ export class Breakers {
 function circuitOpen(name: string): NotAttemptedError {
   const message = `the gateway's ${name} has failed a moment ago and is left alone for now`;
   return new NotAttemptedError('circuit', message);
-}
-
-/** A probe serves every client, so its own client must not abort it by disconnecting. */
-function unending(call: WireCall): WireCall {
-  return { ...call, signal: undefined };
 }
 
 /** The outcome, or the code of the error where a connection was not made or was lost. */

@@ -136,14 +136,14 @@ export function withBulkheads(
     if (bulkhead.take(entry)) return sendHeld(send, call, bulkhead, entry);
     const startedAtMs = clock.now();
     const mostMs = longestWaitMs(call);
-    const hasPlace = await bulkhead.wait(entry, mostMs, signalOf(call));
+    const busy = { sent: false, cause: new NotAttemptedError('busy', FULL) } as const;
+    if (!(await bulkhead.wait(entry, mostMs, signalOf(call)))) return busy;
     const waitedMs = clock.now() - startedAtMs;
-    // After a pause of the process a call's turn may come before its timer fires.
-    const isOver = waitedMs > mostMs;
-    if (hasPlace && isOver) bulkhead.leave(entry);
-    if (!hasPlace || isOver) return { sent: false, cause: new NotAttemptedError('busy', FULL) };
     const deadlineMs = call.deadlineMs - waitedMs;
-    return sendHeld(send, { ...call, deadlineMs }, bulkhead, entry);
+    if (waitedMs <= mostMs) return sendHeld(send, { ...call, deadlineMs }, bulkhead, entry);
+    // After a pause of the process a call's turn may come before its timer fires.
+    bulkhead.leave(entry);
+    return busy;
   };
 }
 
