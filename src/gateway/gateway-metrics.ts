@@ -21,7 +21,6 @@ interface Watched {
 
 /** The metrics of gateway calls. The polls of live feeds are counted apart from the calls that clients wait for. */
 export class GatewayMetrics {
-  readonly #registry: Registry;
   readonly #seconds;
   readonly #calls;
   readonly #retries;
@@ -30,9 +29,9 @@ export class GatewayMetrics {
   readonly #lastRows = new Map<string, Map<string, SeenRows>>();
   /** One for each origin. */
   readonly #watched: Watched[] = [];
+  #clockSkew: { readonly ms: number | null } | null = null;
 
   constructor(registry: Registry) {
-    this.#registry = registry;
     const labels = { operation: [], origin: [] };
     this.#seconds = histogram(
       registry,
@@ -68,6 +67,15 @@ export class GatewayMetrics {
     );
     gauges(registry, 'gateway_calls_waiting', 'Calls that wait for a connection.', ['area'], () =>
       this.#waiting(),
+    );
+    gauge(
+      registry,
+      'gateway_clock_skew_seconds',
+      'How far the gateway’s clock is ahead of this machine’s.',
+      () => {
+        const ms = this.#clockSkew?.ms ?? null;
+        return ms === null ? null : ms / 1000;
+      },
     );
     gauges(
       registry,
@@ -115,10 +123,7 @@ export class GatewayMetrics {
   }
 
   watchClock(clockSkew: { readonly ms: number | null }): void {
-    const help = 'How far the gateway’s clock is ahead of this machine’s.';
-    gauge(this.#registry, 'gateway_clock_skew_seconds', help, () =>
-      clockSkew.ms === null ? null : clockSkew.ms / 1000,
-    );
+    this.#clockSkew = clockSkew;
   }
 
   #addSeries(operation: string, origin: string): void {

@@ -33,7 +33,7 @@ export function* jsonItems(bytes: Buffer, pieceBytes = PIECE_BYTES): Generator<u
     } else if (to === end) {
       throw new SyntaxError('items that cannot be parsed');
     } else {
-      // The boundary is inside an item: the next piece ends behind it.
+      // The boundary is inside an item: the next piece ends after it.
       length = 2 * (to - from);
     }
   }

@@ -43,7 +43,7 @@ export interface OrderCalls<Name extends string = string> {
 
 export interface OrderOptions {
   readonly sendBeforeMs?: number | null;
-  /** Called with a later end of an order whose client was told that the outcome is unknown. */
+  /** Called with a later end of an order whose client got the outcome unknown. */
   readonly onLate?: ((end: OrderEnd) => void) | undefined;
 }
 

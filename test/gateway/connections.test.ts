@@ -65,7 +65,7 @@ test('a connection is left once it is old, and the call that is under way on it 
   await eventually(() => expect(gateway.openConnections).toBe(1));
 });
 
-test('a gateway behind TLS is called where its certificate is trusted, and a further connection resumes the session', async () => {
+test('a gateway with TLS is called where its certificate is trusted, and a further connection resumes the session', async () => {
   await using place = await openSandbox();
   await using files = await makeCertificate();
   await using front = await startTlsFront(files, Number(new URL(place.sandbox.url).port));

@@ -141,7 +141,7 @@ test.each(CASES)('%s', async (_, script, words) => {
   }
   const before = gateway.requests.length;
   expect(await allThree(client)).toEqual(words);
-  // Each was sent once, whatever its outcome.
+  // Each was sent once.
   const methods = gateway.requests.slice(before).map(({ method }) => method);
   expect(methods.sort()).toEqual(['GET', 'POST', 'PUT']);
 });

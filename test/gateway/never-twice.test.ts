@@ -116,7 +116,7 @@ function outcomeOf(exchange: Exchange): keyof typeof ENOUGH {
   return exchange.answered ? 'answered' : 'unknown';
 }
 
-/** Small and repeatable; the interleaving of sockets is random enough beside it. */
+/** Small and repeatable; the interleaving of sockets is random enough. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

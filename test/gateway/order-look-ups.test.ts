@@ -156,7 +156,7 @@ test.each<[string, Run, string, number]>([
     0,
   ],
   [
-    'throws behind the answer',
+    'throws after the answer',
     async ({ send }) => {
       await send('trade', {});
       throw new Error('a fault');
@@ -193,7 +193,7 @@ test.each<[string, Run, string, number]>([
     1,
   ],
 ])(
-  'an order whose file %s is told as it is, and is sent once at most',
+  'an order whose file %s is reported as it is, and is sent once at most',
   async (_, run, words, trades) => {
     const order = await placed(run, ({ method }) => (method === 'POST' ? taken : state('OPEN')));
     expect(order.words).toContain(words);

@@ -1,6 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Health } from '../classify.ts';
-import { RollingWindow } from './rolling-window.ts';
 
 /** How a breaker counts calls that were sent, and how it probes. */
 export interface BreakerPolicy {
@@ -56,7 +55,7 @@ const LEFT_MS = 3_000;
 /** Holds calls back from a backend that fails. Now and then it lets one pass, to see whether the backend recovers. It sets no timers. */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
-  #window: RollingWindow<Slice>;
+  #counted: Counted;
   #silence = noLosses();
   #era = 0;
   #openedAtMs: number | null = null;
@@ -68,7 +67,7 @@ export class CircuitBreaker {
 
   constructor(options: CircuitBreakerOptions) {
     this.#options = options;
-    this.#window = createWindow(options.clock);
+    this.#counted = noCalls(options.clock);
   }
 
   get isOpen(): boolean {
@@ -122,7 +121,7 @@ export class CircuitBreaker {
   }
 
   #open(): void {
-    this.#tried = new Set([...this.#failingAccounts(), ...this.#silence.accounts]);
+    this.#tried = new Set([...this.#counted.failures.keys(), ...this.#silence.accounts]);
     this.#turn(this.#options.clock.now());
   }
 
@@ -130,7 +129,7 @@ export class CircuitBreaker {
     this.#openedAtMs = openedAtMs;
     this.#era += 1;
     this.#probedAtMs = this.#options.clock.now();
-    this.#window = createWindow(this.#options.clock);
+    this.#counted = noCalls(this.#options.clock);
     this.#silence = noLosses();
     this.#options.onChange(this.isOpen);
   }
@@ -147,19 +146,20 @@ export class CircuitBreaker {
 
   #answered({ atMs }: Permit): void {
     this.#cause = null;
-    this.#window.current().successes += 1;
+    this.#current().successes += 1;
     this.#answeredAtMs = Math.max(this.#answeredAtMs, atMs);
     if (this.#silence.accounts.size > 0) this.#silence = noLosses();
   }
 
   /** Anybody can be many strangers, so their failures count only where no connection was made. */
   #failed(permit: Permit, { health, account, cause }: Shown): void {
-    if (health === 'unreachable') this.#window.current().unreachable += 1;
+    const counted = this.#current();
+    if (health === 'unreachable') counted.unreachable += 1;
     else if (account === null) return;
     else if (health === 'lost' && this.#options.policy.losses === 'silence') {
       this.#lost(permit, account);
     } else {
-      const { failures } = this.#window.current();
+      const { failures } = counted;
       const before = failures.get(account) ?? 0;
       if (before > 0 || failures.size < MAX_ACCOUNTS) failures.set(account, before + 1);
     }
@@ -181,51 +181,38 @@ export class CircuitBreaker {
     return accounts.size >= MIN_ACCOUNTS && lastMs - sinceMs >= MIN_SILENCE_MS;
   }
 
-  #isFailing(): boolean {
-    const slices = this.#window.slices();
-    const successes = sum(slices.map((slice) => slice.successes));
-    const unreachable = sum(slices.map((slice) => slice.unreachable));
-    const byAccount = countsOf(slices.map((slice) => slice.failures));
-    const failures = sum(byAccount);
-    const isHalf = (failed: number) => failed >= (successes + unreachable + failures) / 2;
-    if (unreachable >= MIN_UNREACHABLE && isHalf(unreachable)) return true;
-    if (successes + failures < this.#options.policy.minCalls || !isHalf(failures)) return false;
-    return byAccount.length >= MIN_ACCOUNTS && Math.max(...byAccount) <= failures / 2;
+  /** The calls of one window are forgotten together. */
+  #current(): Counted {
+    const { clock } = this.#options;
+    if (clock.now() - this.#counted.sinceMs >= WINDOW_MS) this.#counted = noCalls(clock);
+    return this.#counted;
   }
 
-  #failingAccounts(): readonly string[] {
-    return this.#window.slices().flatMap(({ failures }) => [...failures.keys()]);
+  #isFailing(): boolean {
+    const { successes, unreachable, failures } = this.#counted;
+    const byAccount = [...failures.values()];
+    const failed = byAccount.reduce((sum, each) => sum + each, 0);
+    const isHalf = (count: number) => count >= (successes + unreachable + failed) / 2;
+    if (unreachable >= MIN_UNREACHABLE && isHalf(unreachable)) return true;
+    if (successes + failed < this.#options.policy.minCalls || !isHalf(failed)) return false;
+    return byAccount.length >= MIN_ACCOUNTS && Math.max(...byAccount) <= failed / 2;
   }
 }
 
-/** The calls of a slice of time. */
-interface Slice {
+/** The calls of one window. */
+interface Counted {
+  readonly sinceMs: number;
   successes: number;
   unreachable: number;
   /** The failures by account. */
   readonly failures: Map<string, number>;
 }
 
-function createWindow(clock: Clock): RollingWindow<Slice> {
-  return new RollingWindow(clock, WINDOW_MS, () => ({
-    successes: 0,
-    unreachable: 0,
-    failures: new Map<string, number>(),
-  }));
+function noCalls(clock: Clock): Counted {
+  return { sinceMs: clock.now(), successes: 0, unreachable: 0, failures: new Map() };
 }
 
 /** The losses since the last answer: of which accounts, and when the first and the last of them ended. */
 function noLosses() {
   return { accounts: new Set<string>(), sinceMs: 0, lastMs: 0 };
-}
-
-function countsOf(all: readonly ReadonlyMap<string, number>[]): readonly number[] {
-  const total = new Map<string, number>();
-  for (const [account, count] of all.flatMap((each) => [...each]))
-    total.set(account, (total.get(account) ?? 0) + count);
-  return [...total.values()];
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, each) => total + each, 0);
 }

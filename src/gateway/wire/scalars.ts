@@ -105,7 +105,7 @@ const FIRST_INSTANT_MS = Date.parse('0000-01-01');
 const YEAR_ONE_MS = Date.parse('0001-01-01');
 const END_INSTANT_MS = Date.UTC(10_000);
 // The interface names no unit. Below the first a number can only be seconds: as milliseconds it would lie before
-// 1973. From the second on it can only be microseconds: as milliseconds it would lie behind the year 5138.
+// 1973. From the second on it can only be microseconds: as milliseconds it would lie after the year 5138.
 const FIRST_MILLISECONDS = 1e11;
 const FIRST_MICROSECONDS = 1e14;
 

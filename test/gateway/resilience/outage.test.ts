@@ -298,7 +298,7 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     const { during, sent, secondsUntilTaken, circuits } = await outage(reset, { withReads: true });
     expect(during.unknown).toBeLessThanOrEqual(12 + SECONDS / 5);
     expect(during.unknown + during.unsent).toBe(3 * SECONDS);
-    // Each that went out is unknown, and none of those that were told to be unsent.
+    // Each that went out is unknown, and none of those that were reported as unsent.
     expect(sent).toBe(during.unknown);
     expect(secondsUntilTaken).toBeLessThanOrEqual(6);
     expect(circuits.filter((each) => each.startsWith('orders'))).toEqual([
