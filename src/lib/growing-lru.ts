@@ -4,17 +4,8 @@ interface GrowingLruOptions<Value> {
   readonly maxEntries: number;
   /** The measured memory of an entry with its key, so that `calculatedSize` is the cache's in bytes. */
   readonly entryBytes: number;
-  /** Called with what is forgotten for want of room. */
+  /** Called with each value that is evicted to make room. */
   readonly onEvict?: (value: Value) => void;
-}
-
-/** The options of each look-up: without them lru-cache makes an object for each. */
-const NO_OPTIONS = {};
-
-class QuietLru<Key extends {}, Value extends {}> extends LRUCache<Key, Value> {
-  override get(key: Key): Value | undefined {
-    return super.get(key, NO_OPTIONS);
-  }
 }
 
 /** An LRU cache of small entries that grows as it fills: with `max`, lru-cache allocates 1.9 MB for 100,000 ahead. */
@@ -23,7 +14,7 @@ export function growingLru<Key extends {}, Value extends {}>({
   entryBytes,
   onEvict,
 }: GrowingLruOptions<Value>): LRUCache<Key, Value> {
-  return new QuietLru({
+  return new LRUCache({
     maxSize: maxEntries * entryBytes,
     sizeCalculation: () => entryBytes,
     ...(onEvict && {
