@@ -222,6 +222,7 @@ test.each(['/graphql', '/nothing'])(
     };
     await stepUntil(() => refused, send, 20);
     expect(sent).toBeLessThanOrEqual(10);
+    expect(await seriesValue(app, 'connections_cut_total{reason="pieces"}')).toBe(sent);
     expect(await isRefused('192.0.2.2')).toBe(false);
   },
 );

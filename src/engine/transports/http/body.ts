@@ -65,6 +65,7 @@ export function discardBody(request: IncomingMessage, onPieces: () => void): voi
   request.on('data', (piece: Buffer) => {
     pieces += 1;
     bytes += piece.length;
-    if (!request.destroyed && tooManyPieces(pieces, bytes)) onPieces();
+    // Node goes on parsing what it has read of a connection that is destroyed.
+    if (!request.socket.destroyed && tooManyPieces(pieces, bytes)) onPieces();
   });
 }

@@ -18,7 +18,7 @@ export function sendRefusal(
 ): MaybePromise<void> {
   reply.setAll(headers);
   const text = JSON.stringify({ errors });
-  // Its formats are what was refused.
+  // The client refused the other formats.
   if (status === 406) return sendResult(reply, status, text, FORMATS.json);
   // Clients older than `application/graphql-response+json` read a wrong document's errors only from a 200.
   const shown = isWellFormed && status === 400 && format !== FORMATS.response ? 200 : status;
