@@ -32,7 +32,8 @@ export class GatewayMetrics {
   #clockSkew: { readonly ms: number | null } | null = null;
 
   constructor(registry: Registry) {
-    const labels = { operation: [], origin: [] };
+    const operation = { operation: [] };
+    const labels = { ...operation, origin: [] };
     this.#seconds = histogram(
       registry,
       'gateway_call_seconds',
@@ -46,14 +47,17 @@ export class GatewayMetrics {
       'Attempts to call the gateway, by outcome; circuit, busy and expired were not sent.',
       { ...labels, outcome: [] },
     );
-    this.#retries = counter(registry, 'gateway_retries_total', 'Repeated gateway calls.', {
-      operation: [],
-    });
+    this.#retries = counter(
+      registry,
+      'gateway_retries_total',
+      'Repeated gateway calls.',
+      operation,
+    );
     this.#brokenAnswers = counter(
       registry,
       'gateway_answers_broken_total',
       'Successful answers whose body breaks the interface.',
-      { operation: [] },
+      operation,
     );
     gauges(registry, 'circuit_open', '1 while a breaker of the backend is open.', ['backend'], () =>
       this.#circuits(),
@@ -106,13 +110,9 @@ export class GatewayMetrics {
   };
 
   /** Adds the series of all operations, so that they are there before the first call. */
-  watch(
-    operations: Watched['operations'],
-    resilience: Watched['resilience'],
-    pools: Watched['pools'],
-  ): void {
-    this.#watched.push({ operations, resilience, pools });
-    for (const { name, effect, errors } of Object.values(operations)) {
+  watch(origin: Watched): void {
+    this.#watched.push(origin);
+    for (const { name, effect, errors } of Object.values(origin.operations)) {
       this.#addSeries(name, 'request');
       // Writes are never repeated.
       if (effect === 'read') this.#retries.inc({ operation: name }, 0);

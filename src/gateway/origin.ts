@@ -57,7 +57,7 @@ export class Origin {
         for (const listener of this.#recoveryListeners) listener(backend);
       },
     });
-    metrics.watch(operations, this.#resilience, this.#pools);
+    metrics.watch({ operations, resilience: this.#resilience, pools: this.#pools });
     this.client = new GatewayClient({
       ...options,
       send: this.#resilience.send,

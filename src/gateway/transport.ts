@@ -11,13 +11,13 @@ export const LATE_MS = 60_000;
 
 /** Sends calls over the pools. */
 export class Transport {
+  readonly logicalClock: LogicalClock;
   readonly #pools: Pools;
-  readonly #logicalClock: LogicalClock;
   #lateCalls = 0;
 
   constructor(pools: Pools, logicalClock: LogicalClock) {
     this.#pools = pools;
-    this.#logicalClock = logicalClock;
+    this.logicalClock = logicalClock;
   }
 
   readonly send: Send = (call) => {
@@ -43,10 +43,6 @@ export class Transport {
     return promise;
   };
 
-  nextLogicalTime(): number {
-    return this.#logicalClock.next();
-  }
-
   /** At most half of an area's connections wait for late answers, so that the next calls find one. */
   beginLate({ row }: WireCall): boolean {
     if (this.#lateCalls >= (this.#pools.widths[row.area] ?? 0) / 2) return false;
@@ -63,7 +59,6 @@ type Headers = Record<string, string | string[] | undefined>;
 
 const TOO_LATE = 'the moment before which it was meant to be sent has passed';
 const EMPTY = Buffer.alloc(0);
-const NO_HEADERS: Answer['headers'] = Object.freeze({});
 
 /** One dispatch through undici, which ends exactly once. */
 class Dispatch implements Dispatcher.DispatchHandler {
@@ -78,7 +73,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #sentAtMs = 0;
   #logicalTime = 0;
   #status = 0;
-  #headers = NO_HEADERS;
+  #headers: Answer['headers'] = {};
   /** Null until the body begins. */
   #collector: ByteCollector | null = null;
   /** Whether the deadline has passed, and the answer is still read. */
@@ -119,7 +114,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
       this.#stop(new NotAttemptedError('expired', TOO_LATE));
     }
     this.#controller = controller;
-    this.#logicalTime = this.#transport.nextLogicalTime();
+    this.#logicalTime = this.#transport.logicalClock.next();
     this.#sentAtMs = nowMs;
   }
 

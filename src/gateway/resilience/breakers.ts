@@ -8,10 +8,7 @@ import { CircuitBreaker, ORDERS, READS_AND_WRITES } from './circuit-breaker.ts';
 
 export interface BreakersOptions {
   readonly clock: Clock;
-  /**
-   * Called when the first breaker of a backend has opened, with its operation's name and the cause, and when the last has
-   * closed.
-   */
+  /** Called when the first breaker of a backend has opened, with its name and cause, and when the last has closed. */
   readonly onCircuit: (name: string, state: 'closed' | 'open', cause: string | null) => void;
   /** Called each time a breaker of the backend has closed. */
   readonly onRecovered?: ((backend: Backend) => void) | undefined;
