@@ -15,7 +15,7 @@ import type { SettledOutcome, SettleRequest, StoredOrder } from '../store/settle
 import { UsageError } from './command/arguments.ts';
 import { EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
 
-/** What an operator says of an order. */
+/** The words of an operator about an order. */
 export interface Said {
   readonly verdict?: string | undefined;
   readonly number?: string | undefined;

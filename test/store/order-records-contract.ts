@@ -170,7 +170,7 @@ export function itKeepsOrderRecords(
     }
     await reserved(records, '4', 'pending');
     await eventually(() => expect(records.status.held).toBe(10));
-    for (const key of ['a', 'b']) await reserved(records, 'innocent', key);
+    for (const key of ['a', 'b']) await reserved(records, 'another', key);
     expect(records.status.degradedReason).toBe(null);
     await eventually(() => expect(records.status.held).toBe(10));
     const left = await Promise.all(
@@ -257,7 +257,7 @@ export function itKeepsOrderRecords(
     expect(await records.find(accountNamed('1'), 'new')).toBe(null);
     expect(records.status.degradedReason).toBe(null);
     for (const account of ['11', '2', '1:']) await reserved(records, account, 'new');
-    // What the account has is answered, whatever became of it.
+    // Records of the account are answered, with any outcome.
     for (const { account, key, id } of [...kept, pending]) {
       expect(await records.reserve(request(account, key))).toMatchObject({ record: { id } });
     }

@@ -13,7 +13,7 @@ import {
   voidRequest,
 } from './order-records-contract.ts';
 
-/** Two processes of the service on one store, and an operator beside them. */
+/** Two processes of the service on one store, and an operator. */
 export interface SharedRecords extends AsyncDisposable {
   readonly replicas: readonly [OrderRecords, OrderRecords];
   readonly operator: OperatorRecords;
@@ -35,7 +35,7 @@ const one = accountNamed('1');
 /** The contract of every store that operators have to do with. */
 export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void {
   test.each([booked, notSent])(
-    'the word of an operator on an unknown order, $kind, is told by each replica, and nothing replaces it',
+    'an unknown order that an operator settles as $kind is so on each replica, and nothing replaces that',
     async (word) => {
       await using shared = await open();
       const [maker, other] = shared.replicas;
@@ -66,7 +66,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
         kind: 'settled',
         record: { outcome: word },
       });
-      // A late answer is told of it, and changes nothing, however often it comes.
+      // A late answer changes nothing, and gets the settled outcome, however often it comes.
       for (const late of [accepted, rejected, unknown]) {
         expect(await maker.settle(order, late)).toEqual(word);
       }
@@ -130,14 +130,14 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       );
       const late = maker.settle(order, accepted);
       const answers = await Promise.all(words);
-      const told = await late;
+      const kept = await late;
       const stands = (await other.find(one, key))?.outcome as RecordedOutcome;
       expect(await maker.find(one, key)).toMatchObject({ outcome: stands });
-      if (told === null) expect(stands).toEqual(accepted);
-      else expect(stands).toEqual(told);
+      if (kept === null) expect(stands).toEqual(accepted);
+      else expect(stands).toEqual(kept);
       for (const answer of answers) expect(answer).toMatchObject({ record: { outcome: stands } });
       const isByHand = answers.some(({ kind }) => kind === 'settled');
-      expect(isByHand).toBe(told !== null);
+      expect(isByHand).toBe(kept !== null);
     }
   });
 

@@ -35,7 +35,7 @@ export function wasNotSent(error: Error): boolean {
   return NOT_SENT in error;
 }
 
-/** Whether the error tells its client that an earlier request with the key may have been sent. */
+/** Whether the error says to its client that an earlier request with the key may have been sent. */
 export function leavesDoubt(error: unknown): boolean {
   if (error instanceof RecordsUnavailableError) return error.earlierUnknown;
   return error instanceof UnprovedOrderError || error instanceof KeyNotVoidedError;

@@ -46,7 +46,7 @@ export function orderLines(hashKey: string | null) {
   };
 }
 
-/** What was asked for, as the log and the record keep it. */
+/** The order as it was asked for, for the log and the record. */
 export function askedOf({ operation, order }: Ticket): Omit<AskedOrder, 'requestId'> {
   const isLimit = operation === 'placeLimitOrder';
   const { side, price, stopLoss, takeProfit } = order;

@@ -116,7 +116,7 @@ export class Orders {
     for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
       const placed = await this.#endOf(recordId(account, key));
       if (placed) return placed;
-      // By the later of two clocks: where ours is behind, an old key would be younger than the records.
+      // The later of two clocks counts: where ours is slow, an old key would seem younger than the records.
       const atMs = clock.date() + this.#options.gatewayAheadMs();
       const ageMs = keyAgeAt(sinceMs, atMs);
       const waiting = this.#recorder.waiting(account, key);
@@ -245,7 +245,7 @@ export class Orders {
     throw new RecordsUnavailableError('the key is not free yet', { earlierUnknown: false });
   }
 
-  /** Another process may have sent it, and changed the account behind what this one has in memory. */
+  /** Another process may have sent the order, so what this one has in memory of the account may be old. */
   #replayed(account: Account, idempotencyKey: string, record: OrderRecord): OrderResult {
     // The process of an order that is pending past its deadline is dead, and whether the gateway got the order is unknown.
     const outcome = record.outcome ?? unknownSince(record.reservedAtMs);
@@ -293,7 +293,7 @@ function voided(
   return { outcome: VOIDED, idempotencyKey, replayed: true };
 }
 
-/** The answer to an order whose key is closed, which is about this request; nobody may know of earlier ones. */
+/** The answer to an order whose key is closed. It is about this request; earlier ones may be unknown. */
 function refused(idempotencyKey: string, { rememberedMs, keyAgeMs }: KeyClosing): OrderResult {
   const earlierUnknown = keyAgeMs > rememberedMs;
   const message = earlierUnknown ? EARLIER_UNKNOWN : null;

@@ -13,7 +13,7 @@ export interface OrderResult {
   readonly idempotencyKey: string;
   /** Nothing was sent for this answer: it is the recorded outcome of an earlier request. */
   readonly replayed: boolean;
-  /** Whether nobody knows of earlier requests with a key that is closed. */
+  /** Whether it is unknown if an earlier request with a closed key was sent. */
   readonly earlierUnknown?: boolean;
 }
 
@@ -29,7 +29,7 @@ export function isVoided(submission: Submission): boolean {
   return isUnsent(submission) && submission.error === VOIDED.error;
 }
 
-/** Whether it was refused here, before the gateway heard of it. */
+/** Whether it was refused here and never sent. */
 export function isUnsent(submission: Submission): submission is UnsentOrder {
   return submission.kind === 'rejected' && submission.sent === false;
 }

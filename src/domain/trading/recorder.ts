@@ -67,7 +67,7 @@ export class Recorder {
       if (!isSettled(kept) || outcome.kind === 'unknown' || agree(kept, outcome)) return;
       const { metrics, log, lines } = this.#options;
       metrics.contradictions.inc();
-      // What an operator has settled stays.
+      // The outcome that an operator has given stays.
       const line = { ...lines.ofKey(reservation), ...outcomeOf(outcome) };
       log.error(line, 'the gateway contradicts a settled order');
     });

@@ -31,7 +31,7 @@ export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gate
   readonly gatewayAheadMs: () => number;
 }
 
-/** What became of an order, and when it was sent and answered. */
+/** The outcome of an order, and when it was sent and answered. */
 interface Verdict {
   readonly submission: Submission;
   readonly times: OrderTimes;
@@ -122,7 +122,7 @@ export class Submitter {
       const submission = this.report(viewer.account, unknownSince(startedAtMs));
       return { submission, times: NEVER_SENT };
     }
-    // A repeat could only come later still, so this is the end of what the gateway never heard of.
+    // A repeat could only come later still, so an order that was never sent ends here.
     if (!exchange.sent && this.#isExpired(ticket)) {
       return { submission: EXPIRED, times: NEVER_SENT };
     }
@@ -181,7 +181,7 @@ export class Submitter {
   }
 
   /**
-   * Judges by the later of two dates: where this machine's clock is behind, an order would go out after its moment. Where it is wrong
+   * Judges by the later of two dates: where this machine's clock is slow, an order would go out after its moment. Where it is wrong
    * the gateway's alone counts.
    */
   #byGateway(ticket: Ticket): Ticket {

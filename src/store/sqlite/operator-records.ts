@@ -1,9 +1,8 @@
 import type { Account } from '../../lib/account.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { OperatorRecords } from '../operator-records.ts';
-import { datesOf, gapReason } from '../order-gap.ts';
+import { datesOf } from '../order-gap.ts';
 import {
-  HELD,
   isUnknown,
   NO_TIMES,
   type OrderRecord,
@@ -21,7 +20,7 @@ import {
 import { OrderFile } from './order-file.ts';
 import { type Row, recordOf } from './order-row.ts';
 import { OrderTable } from './order-table.ts';
-import { FULL, isIncomplete } from './order-tasks.ts';
+import { FULL, statusOf } from './order-tasks.ts';
 
 interface OperatorFileOptions {
   readonly path: string;
@@ -80,14 +79,8 @@ export class OperatorFile implements OperatorRecords {
 
   async status(): Promise<RecordsStatus> {
     return this.#run(() => {
-      const { records, held, lossUntil } = this.#file.state;
-      const isGap = isIncomplete(this.#file);
-      return {
-        held: records,
-        degradedReason: this.#table.isFull(this.#options.max) ? FULL : null,
-        gapReason: isGap ? gapReason('the order records', lossUntil) : null,
-        holdReason: held === 1 ? HELD : null,
-      };
+      const isFull = this.#table.isFull(this.#options.max);
+      return statusOf(this.#file, isFull ? FULL : null);
     });
   }
 

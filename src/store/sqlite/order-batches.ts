@@ -1,8 +1,8 @@
-import { type Dates, datesOf, gapReason } from '../order-gap.ts';
-import { HELD, RENAMED, type RecordsStatus, RecordsUnavailableError } from '../order-records.ts';
+import { type Dates, datesOf } from '../order-gap.ts';
+import { RENAMED, type RecordsStatus, RecordsUnavailableError } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
 import { OrderFile } from './order-file.ts';
-import { FULL, isIncomplete, OrderTasks } from './order-tasks.ts';
+import { FULL, OrderTasks, statusOf } from './order-tasks.ts';
 import { type Refusal, toRefusal } from './refusal.ts';
 import type { SqliteFileError } from './sqlite-errors.ts';
 
@@ -26,7 +26,7 @@ export interface Batch {
 export interface BatchAnswer {
   readonly answers: readonly TaskAnswer[];
   readonly status: RecordsStatus;
-  /** What operators are to read in the log. */
+  /** Lines for the log. */
   readonly warnings: readonly string[];
 }
 
@@ -60,23 +60,14 @@ export class OrderBatches {
     return this.answerOf(this.#run(tasks, dates));
   }
 
-  /** Without answers it says how the file is. */
+  /** Adds the state of the file to the answers, which may be none. */
   answerOf(answers: readonly TaskAnswer[]): BatchAnswer {
-    return { answers, status: this.#status(), warnings: this.#warnings.splice(0) };
+    const status = statusOf(this.#file, this.#degradedReason());
+    return { answers, status, warnings: this.#warnings.splice(0) };
   }
 
   close(): void {
     this.#file.close();
-  }
-
-  #status(): RecordsStatus {
-    const { records, held, lossUntil } = this.#file.state;
-    return {
-      held: records,
-      degradedReason: this.#degradedReason(),
-      gapReason: isIncomplete(this.#file) ? gapReason('the order records', lossUntil) : null,
-      holdReason: held === 1 ? HELD : null,
-    };
   }
 
   #degradedReason(): string | null {

@@ -234,7 +234,7 @@ export class OrderFile {
     try {
       this.#mark?.write({ writes: this.#state.writes, inode: this.#inode ?? '' });
     } catch {
-      // The commit itself is durable, and a mark that lags behind only detects less.
+      // The commit itself is durable, and an older mark only detects fewer losses.
     }
   }
 

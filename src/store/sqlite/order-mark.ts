@@ -12,7 +12,7 @@ const UNREADABLE: Mark = { writes: 0, inode: '' };
 
 /**
  * The mark of an order file: its count of writes and its inode. It is written after each commit without fsync, so it may lag
- * behind the file and is never ahead of it: a file with fewer writes is an older copy.
+ * the file and is never ahead of it: a file with fewer writes is an older copy.
  */
 export class OrderMark {
   readonly #descriptor: number;

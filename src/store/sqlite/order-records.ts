@@ -41,7 +41,7 @@ const CHECK_MS = 1_000;
 const PATIENCE_MS = 5_000;
 // A longer batch would delay other processes that use the file.
 const BATCH_TASKS = 200;
-/** A disk that hangs for hours must not fill the memory with questions that nobody waits for any more. */
+/** A disk that hangs for hours must not fill the memory with questions whose clients have given up. */
 const MAX_QUEUE = 10_000;
 const TOO_LATE = 'the order records take too long to answer';
 
@@ -140,7 +140,7 @@ class SqliteOrderRecords implements OrderRecords {
     ...args: Parameters<OrderTasks[Name]>
   ): Promise<ReturnType<OrderTasks[Name]>> {
     if (this.#isClosed) throw new RecordsUnavailableError('the order records are closed');
-    // What became of an order waits for as long as it takes.
+    // The outcome of an order must be written, however long that takes.
     const isOutcome = name === 'settle' || name === 'release';
     if (!isOutcome && this.#queue.length >= MAX_QUEUE) throw new RecordsUnavailableError(TOO_LATE);
     const waiting = { task: { name, args } as Task, ...Promise.withResolvers<unknown>() };

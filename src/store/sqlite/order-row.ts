@@ -10,7 +10,7 @@ import {
 } from '../order-records.ts';
 import { isOfNeverSent } from '../record-shares.ts';
 
-/** What a record counts as. Those that the gateway rejected give way to others. */
+/** The classes by which records are counted. Those that the gateway rejected give way to others. */
 export const SENT = 0;
 export const NEVER_SENT = 1;
 export const REJECTED = 2;

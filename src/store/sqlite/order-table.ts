@@ -95,7 +95,7 @@ export class OrderTable {
     return this.#file.all(sql, ms, ROWS_AT_ONCE);
   }
 
-  /** The next rows behind one, of one account or of all. */
+  /** The next rows after a number, of one account or of all. */
   rows(account: Account | null, after: number): readonly Row[] {
     const sql =
       'SELECT * FROM orders WHERE n > ? AND account = coalesce(?, account) ORDER BY n LIMIT ?';

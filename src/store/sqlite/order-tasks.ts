@@ -1,10 +1,11 @@
 import type { Account } from '../../lib/account.ts';
-import { isMadeAfterGap, KEY_AHEAD_MS, lossEndOf, lossUntilOf } from '../order-gap.ts';
+import { gapReason, isMadeAfterGap, KEY_AHEAD_MS, lossEndOf, lossUntilOf } from '../order-gap.ts';
 import {
   AccountRecordsFullError,
   CUT_OFF_GRACE_MS,
   type CutOffOrder,
   closedBy,
+  HELD,
   isUnknown,
   KEY_LIFE_MS,
   NO_TIMES,
@@ -15,6 +16,7 @@ import {
   type RecordedOutcome,
   RecordsForgottenError,
   RecordsGapError,
+  type RecordsStatus,
   RecordsUnavailableError,
   type Reservation,
   rank,
@@ -28,14 +30,25 @@ import { OrderTable } from './order-table.ts';
 
 export const FULL = 'all order records are in use';
 
+/** The state of a file as of its last transaction. */
+export function statusOf(file: OrderFile, degradedReason: string | null): RecordsStatus {
+  const { records, held, lossUntil } = file.state;
+  return {
+    held: records,
+    degradedReason,
+    gapReason: isIncomplete(file) ? gapReason('the order records', lossUntil) : null,
+    holdReason: held === 1 ? HELD : null,
+  };
+}
+
 /** Whether records may be missing. */
-export function isIncomplete({ state, dates }: OrderFile): boolean {
+function isIncomplete({ state, dates }: OrderFile): boolean {
   const { lostAt, lossUntil } = state;
   if (lostAt === null) return false;
   return dates.surelyMs === null || dates.surelyMs < lossEndOf(lostAt, lossUntil);
 }
 
-/** What the port of the order records asks of a file. Each method runs within a transaction of the file. */
+/** The rules of the order records, on the tables of a file. Each method runs within a transaction of the file. */
 export class OrderTasks {
   readonly #file: OrderFile;
   readonly #bounds: RecordBounds;

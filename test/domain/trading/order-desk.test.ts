@@ -44,7 +44,7 @@ test.each([
   ['none', unanswered],
   ['a success without words', answered(200)],
   ['a conflict', answered(409)],
-])('an order that ends unknown is logged once, whatever its answer: %s', async (_, exchange) => {
+])('an order that ends unknown is logged once, with any answer: %s', async (_, exchange) => {
   const { desk, calls, clock, counted, doubts, lines } = open();
   const placed = desk.place(demo, ticketOf('k'));
   await clock.advance(0);

@@ -14,7 +14,7 @@ import type { Asked, Call, Story } from './order-world.ts';
 export function contradictionsIn(story: Story, final: OrderRecord | null): readonly string[] {
   return [
     ...sending(story, final),
-    ...told(story, final),
+    ...answers(story, final),
     ...later(story, final),
     ...refusals(story),
   ].map((rule) => `${story.account} ${story.key}: ${rule}`);
@@ -35,7 +35,7 @@ function* sending({ calls, isForgettable }: Story, final: OrderRecord | null): G
   else if (closingOf(final) !== null) yield 'sent, and closed';
 }
 
-function* told(
+function* answers(
   { asked, calls, isForgettable }: Story,
   final: OrderRecord | null,
 ): Generator<string> {
@@ -46,9 +46,9 @@ function* told(
     .map(({ outcome }) => outcome);
   if (final?.outcome && closingOf(final) === null) words.push(final.outcome);
   const known = new Set(words.map(wordOf).filter((word) => word !== 'unknown'));
-  // Where the process that told an outcome was killed before it was written, an operator says in other words that nothing was traded.
+  // Where a process answered and was killed before it wrote the outcome, an operator settles in other words that nothing was traded.
   const isSettled = known.delete('SETTLED');
-  if (known.size > 1) yield `told as ${[...known].join(' and ')}`;
+  if (known.size > 1) yield `answered as ${[...known].join(' and ')}`;
   // Where a loss took the void, an operator says in other words that nothing was sent.
   if (isSettled && (known.has('accepted') || (known.has('VOIDED') && !isForgettable)))
     yield 'settled as another outcome';
@@ -58,7 +58,8 @@ function* told(
     yield 'rejected, and at the gateway';
   if ((known.has('VOIDED') || known.has('EXPIRED')) && traded.length > 0)
     yield 'unsent, and yet sent';
-  if (asked.some((each) => each.do === 'void' && each.result === null)) yield 'a void told nothing';
+  if (asked.some((each) => each.do === 'void' && each.result === null))
+    yield 'a void answered nothing';
   const first = results.filter(
     ({ replayed, outcome }) => !replayed && wordOf(outcome) !== 'VOIDED',
   );
@@ -67,7 +68,7 @@ function* told(
     yield 'had an outcome, and is forgotten';
 }
 
-/** What is known stays known: to the process that told it, and on record once all is written. */
+/** An outcome that a client has read stays known: to the process that answered, and on record once all is written. */
 function* later({ asked, isForgettable }: Story, final: OrderRecord | null): Generator<string> {
   const known = asked.filter(
     ({ result }) => isOutcome(result) && result.outcome.kind !== 'unknown',

@@ -21,7 +21,8 @@ export async function runOrders(runs: number, seed: number): Promise<number> {
     const recordOf = await world.finish();
     sent += world.sent;
     const found = world.stories.flatMap((story) => contradictionsIn(story, recordOf(story)));
-    if (found.length > 0) throw new Error(`${found.join('\n')}\nafter:\n${world.told.join('\n')}`);
+    if (found.length > 0)
+      throw new Error(`${found.join('\n')}\nafter:\n${world.events.join('\n')}`);
   });
   await fc.assert(property, { numRuns: runs, seed, endOnFailure: true });
   return sent;

@@ -81,7 +81,7 @@ export const demo = viewerOf('token-1');
 export const demoProof = proofOf(demo);
 export const orderTimeoutMs = 15_000;
 
-/** The counters of orders, each of whose steps is told by its name. */
+/** The counters of orders; each step calls back with its name. */
 export function countersOf(count: (name: string) => void): SubmitterOptions['metrics'] {
   const counter = (name: string) => ({
     inc: (labels?: { outcome: string }) => count(labels ? `${labels.outcome} ${name}` : name),

@@ -105,7 +105,7 @@ const ENDS = Object.keys(EXCHANGES) as End[];
 export class OrderWorld {
   readonly stories: Story[] = [];
   /** The names of what has happened. */
-  readonly told: string[] = [];
+  readonly events: string[] = [];
   readonly #path: string;
   readonly #clock = createScriptedClock();
   readonly #processes: readonly Process[] = [0, 1].map((n) => ({ n, generation: 0, life: null }));
@@ -142,7 +142,7 @@ export class OrderWorld {
     const action = actions[Math.floor(choice / kinds.length) % actions.length];
     if (action === undefined) return;
     const [name, run] = action;
-    this.told.push(name);
+    this.events.push(name);
     await run();
     await nothingMoves();
   }
@@ -385,7 +385,7 @@ export class OrderWorld {
       ? ({ kind: 'accepted', orderId: null, message: null, settled } as const)
       : ({ kind: 'rejected', error: 'SETTLED', message: null, sent: false, settled } as const);
     if (!existsSync(this.#path)) return;
-    // What the gateway may still do nobody knows.
+    // It is not known yet what the gateway will do.
     if (story.calls.some(({ state, process }) => state !== 'over' && process.life !== null)) return;
     for (const call of story.calls) call.state = 'over';
     const operator = this.#openOperator();
@@ -415,7 +415,7 @@ export class OrderWorld {
       },
       'the file is removed alone': () => rmSync(path),
     };
-    // A file without records is not told from a new one.
+    // A file without records looks like a new one.
     if (!existsSync(path) || !existsSync(mark) || this.#calls === 0) return [];
     const lossesNow = Object.entries(losses).map(
       ([name, lose]): Action => [

@@ -143,9 +143,9 @@ test.each([
   last(calls).endLate(late);
   expect(acceptances).toHaveLength(changes);
   await clock.advance(0);
-  const told = { outcome: { kind }, replayed: true };
-  expect(await orders.placed(demoProof, 'k')).toMatchObject(told);
-  expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject(told);
+  const answer = { outcome: { kind }, replayed: true };
+  expect(await orders.placed(demoProof, 'k')).toMatchObject(answer);
+  expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject(answer);
   expect(calls).toHaveLength(1);
 });
 
@@ -296,8 +296,8 @@ test.each([
   ['another number', acceptedAs('78'), ['contradicted']],
   ['a refusal', answered(200, { success: false }), ['contradicted']],
 ])(
-  'a late answer to an order that an operator has settled stays told, and %s is told apart',
-  async (_, late, told) => {
+  'an order that an operator has settled keeps that outcome after a late answer, and %s is compared with it',
+  async (_, late, contradictions) => {
     const settled = {
       kind: 'accepted',
       orderId: '77',
@@ -313,9 +313,9 @@ test.each([
     expect(await placed).toMatchObject({ outcome: { kind: 'unknown' } });
     last(calls).endLate(late);
     await clock.advance(0);
-    expect(counted.filter((each) => each.includes('contradicted'))).toEqual(told);
+    expect(counted.filter((each) => each.includes('contradicted'))).toEqual(contradictions);
     const line = 'the gateway contradicts a settled order';
-    expect(log.lines.filter((each) => each === line)).toHaveLength(told.length);
+    expect(log.lines.filter((each) => each === line)).toHaveLength(contradictions.length);
     expect(times).toEqual([
       { sentAtMs: 1_000, answeredAtMs: null },
       { sentAtMs: 1_000, answeredAtMs: clock.date() },

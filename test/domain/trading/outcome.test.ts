@@ -33,7 +33,7 @@ type Row = [why: string, statuses: number[], bodies: unknown[], verdict: string]
 // In the order of the rows of docs/orders.md.
 test.each<Row>([
   [
-    '3: a success beside another status',
+    '3: a success with another status',
     [301, 400, 401, 403, 408, 422, 429, 500, 503],
     [yes],
     'unknown',
@@ -44,7 +44,7 @@ test.each<Row>([
   ['5: a 403', [403], [no, { error: 'X' }, {}, '<html>'], 'error: forbidden'],
   ['5: a 429', [429], [no, { error: 'X' }, {}, '<html>'], 'error: rate-limited'],
   [
-    '6: a refusal, whatever its body',
+    '6: a refusal with any body',
     [400, 402, 404, 418, 422, 451],
     [no, {}, '', '<html>', '[]', { success: 'true' }, { success: null }],
     'rejected',

@@ -31,11 +31,11 @@ test('a repeat, a question and a void get an outcome that waits to be written', 
       orders.placed(demoProof, 'k'),
       orders.void(demoProof, 'k', null),
     ]);
-  const told = (kind: string) =>
+  const answer = (kind: string) =>
     Array(3).fill(expect.objectContaining({ outcome: expect.objectContaining({ kind }) }));
-  expect(await ask()).toEqual(told('unknown'));
+  expect(await ask()).toEqual(answer('unknown'));
   last(calls).endLate(acceptedAs('o-1'));
-  expect(await ask()).toEqual(told('accepted'));
+  expect(await ask()).toEqual(answer('accepted'));
   const other = orders.place(demo, demoProof, ticketOf('k', 'MSFT'));
   await expect(other).rejects.toThrow(InputError);
   expect(calls).toHaveLength(1);
@@ -79,11 +79,11 @@ test('a key whose freeing was never answered may be that of an order which anoth
   const other = await begin('k', demo, 'AAPL', start());
   last(calls).end(acceptedAs('o-1'));
   await other.placed;
-  const told = { outcome: { orderId: 'o-1' }, replayed: true };
-  expect(await orders.placed(demoProof, 'k')).toMatchObject(told);
+  const answer = { outcome: { orderId: 'o-1' }, replayed: true };
+  expect(await orders.placed(demoProof, 'k')).toMatchObject(answer);
   const repeat = orders.place(demo, demoProof, ticketOf('k'));
   await clock.advance(orderTimeoutMs + 2_000);
-  expect(await repeat).toMatchObject(told);
+  expect(await repeat).toMatchObject(answer);
   isAway = true;
   const unknown = { earlierUnknown: true };
   await expect(orders.placed(demoProof, 'k')).rejects.toMatchObject(unknown);

@@ -57,7 +57,7 @@ describe('where the records do not reach back to when the key was made', () => {
         await expect(process.void(demoProof, 'k', sinceMs)).rejects.toThrow(KeyForgottenError);
       }
       await expect(process.placed(demoProof, 'k')).rejects.toThrow(KeyForgottenError);
-      // It is told what became of itself.
+      // It is answered with its own outcome.
       const late = await process.place(demo, demoProof, ticketOf('k'));
       const message = expect.stringContaining('an earlier one with its key');
       expect(late).toEqual({

@@ -100,7 +100,7 @@ const losses: Readonly<Record<string, (path: string) => string>> = {
 };
 
 test.each(Object.entries(losses))(
-  'is found at the next start, is told in one line, and has no order sent twice: %s',
+  'a loss is found at the next start and reported in one line, and no order is sent twice: %s',
   async (_, lose) => {
     await using folder = await temporaryFolder();
     const path = await fileWithCopy(folder.path);
@@ -127,14 +127,14 @@ test.each(Object.entries(losses))(
     await expect(one.records.reserve(made('x', 30_000))).rejects.toThrow('incomplete');
     await expect(one.records.find(request('1', 'x').account, 'x')).rejects.toThrow('incomplete');
     expect(await one.records.reserve(made('y', 90_000))).toMatchObject({ reserved: true });
-    // A key is closed nevertheless, and is told not to be known.
+    // A key is closed nevertheless. Its record says that the store does not remember it.
     const { voided, record } = await one.records.voidKey(voidRequest('1', 'void'));
     expect(voided).toBe(true);
     expect(closingOf(record)?.rememberedMs).toBe(0);
   },
 );
 
-test('is found where a copy follows another one, though it has more writes than that had since', async () => {
+test('a loss is found where a copy follows another one, though it has more writes than that had since', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(path, `${path}.later`);
@@ -149,7 +149,7 @@ test('is found where a copy follows another one, though it has more writes than 
   await expect(one.records.reserve(request('1', 'between'))).rejects.toThrow('incomplete');
 });
 
-test('is found where a copy without any record is put back without a mark', async () => {
+test('a loss is found where a copy without any record is put back without a mark', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   await (await opened(path)).records.close();
@@ -163,7 +163,7 @@ test('is found where a copy without any record is put back without a mark', asyn
   await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
 });
 
-test('is none: a restart, a mark behind its file, two processes, an operator’s look, a new file', async () => {
+test('no loss is found after a restart, with an older mark, by two processes or an operator, in a new file', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(`${path}.mark.kept`, `${path}.mark`);
@@ -268,7 +268,7 @@ test('a file that is removed or replaced in use is refused until it is back', as
   await reserved(one.records, '1', 'new');
 });
 
-test('not seen: a file and its mark, both as they were, in place; the operator’s word is for that', async () => {
+test('a file that is restored together with its mark is not detected: an operator declares that loss', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   for (const each of [path, `${path}.mark`]) copyFileSync(`${each}.kept`, each);
