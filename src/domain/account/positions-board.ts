@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
+import { digestOfIds, type IdsDigest } from '../../gateway/operations/holdings.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { Watermarks } from './watermarks.ts';
@@ -78,13 +78,6 @@ export function newer<T extends PositionsAnswer | null>(
   return b === null || a.logicalTime > b.logicalTime ? a : b;
 }
 
-/** A digest of a list's ids in any order. The ids themselves would take most of an account's memory. */
-export type IdsDigest = number;
-
-export function digestOfIds(ids: readonly string[]): IdsDigest {
-  return Number.parseInt(hash('sha1', JSON.stringify(ids.toSorted())).slice(0, 13), 16);
-}
-
 /** A served list: its ids, the time of its call, and the time of the first call with these ids. */
 interface Served {
   readonly ids: IdsDigest;
@@ -122,7 +115,7 @@ class ServedLists {
     const { positions, logicalTime: at } = list;
     // Mostly only prices change. A digest of each list would be a twentieth of a request's CPU.
     const isSame = former !== undefined && hasSameIds(before, positions);
-    const ids = isSame ? former.ids : digestOfIds(positions.map(({ id }) => id));
+    const ids = isSame ? former.ids : digestOfIds(positions);
     const idsSince = former?.ids === ids ? former.idsSince : at;
     this.#lists.set(key, list);
     this.#served.set(key, { ids, at, idsSince });

@@ -7,7 +7,7 @@ import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { AccountFreshness } from './account-freshness.ts';
 import type { JoinedReads } from './joined-reads.ts';
-import { digestOfIds, type IdsDigest, type PositionsBoard } from './positions-board.ts';
+import type { PositionsBoard } from './positions-board.ts';
 
 export interface SessionsOptions {
   readonly gateway: ViewerGateway;
@@ -31,12 +31,6 @@ interface SessionDemand {
   readonly needsRows?: boolean;
 }
 
-interface CachedSnapshot {
-  readonly answer: SessionAnswer;
-  /** Null where it has no list of positions. */
-  readonly ids: IdsDigest | null;
-}
-
 const OPERATION = 'getSession';
 
 /**
@@ -45,7 +39,7 @@ const OPERATION = 'getSession';
  */
 export class Sessions {
   readonly #options: SessionsOptions;
-  readonly #cache: LRUCache<string, CachedSnapshot>;
+  readonly #cache: LRUCache<string, SessionAnswer>;
   /** The logical time of the newest snapshot that is not kept. An earlier call may bring an older one. */
   #forgottenTime = 0;
 
@@ -53,8 +47,8 @@ export class Sessions {
     this.#options = options;
     this.#cache = new LRUCache({
       maxSize: options.maxBytes,
-      sizeCalculation: ({ answer }) => bytesOf(answer),
-      dispose: ({ answer }, _key, reason) => {
+      sizeCalculation: bytesOf,
+      dispose: (answer, _key, reason) => {
         if (reason === 'evict') this.#forget(answer);
       },
     });
@@ -73,10 +67,10 @@ export class Sessions {
   /** The cached snapshot, if it meets the demand and is not stale. */
   cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
     const { board, clock } = this.#options;
-    const cached = this.#cachedFor(viewer);
-    if (!cached) return null;
-    const { answer, ids } = cached;
-    const { logicalTime, sentAtMs } = answer;
+    const answer = this.#cachedFor(viewer);
+    if (!answer) return null;
+    const { logicalTime, sentAtMs, session } = answer;
+    const ids = session.positions?.ids ?? null;
     const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, this.#options.maxAgeMs);
     const isServable =
       logicalTime > this.#earliestTime(viewer, demand) &&
@@ -128,7 +122,7 @@ export class Sessions {
     const { gateway, freshness } = this.#options;
     const { tokenHash, account } = viewer;
     const answer = await gateway.getSession(detached(viewer));
-    const newest = this.#cache.peek(tokenHash)?.answer.logicalTime ?? this.#forgottenTime;
+    const newest = this.#cache.peek(tokenHash)?.logicalTime ?? this.#forgottenTime;
     // An answer from before a change serves its own readers and is not cached.
     if (answer.logicalTime > Math.max(newest, freshness.changedAt(account))) {
       this.#keep(tokenHash, keepsRows ? answer : withoutRows(answer));
@@ -137,8 +131,7 @@ export class Sessions {
   }
 
   #keep(key: string, answer: SessionAnswer): void {
-    const { positions } = answer.session;
-    this.#cache.set(key, { answer, ids: positions && digestOfIds(positions.ids) });
+    this.#cache.set(key, answer);
     // One that is larger than the cache is not kept.
     if (!this.#cache.has(key)) this.#forget(answer);
   }
@@ -148,14 +141,13 @@ export class Sessions {
   }
 
   /** Undefined for a token that the gateway has not accepted recently: it does not get even its own snapshot. */
-  #cachedFor(viewer: Viewer): CachedSnapshot | undefined {
+  #cachedFor(viewer: Viewer): SessionAnswer | undefined {
     return this.#options.ledger.isAccepted(viewer) ? this.#cache.get(viewer.tokenHash) : undefined;
   }
 }
 
 // Measured on the heap; a test repeats that.
 const BYTES_OF_A_SNAPSHOT = 1_000;
-const BYTES_OF_AN_ID = 40;
 const BYTES_OF_A_ROW = 490;
 const BYTES_OF_AN_ORDER = 445;
 
@@ -170,10 +162,8 @@ function hasRows({ session: { positions } }: SessionAnswer): boolean {
 }
 
 function bytesOf({ session: { positions, orders } }: SessionAnswer): number {
-  const ids = (positions?.ids.length ?? 0) * BYTES_OF_AN_ID;
-  const rows =
-    bytesOfRows(positions?.rows, BYTES_OF_A_ROW) + bytesOfRows(orders, BYTES_OF_AN_ORDER);
-  return BYTES_OF_A_SNAPSHOT + ids + rows;
+  const rows = bytesOfRows(positions?.rows, BYTES_OF_A_ROW);
+  return BYTES_OF_A_SNAPSHOT + rows + bytesOfRows(orders, BYTES_OF_AN_ORDER);
 }
 
 function bytesOfRows(rows: readonly (Position | Order)[] | null | undefined, each: number): number {

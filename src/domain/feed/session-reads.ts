@@ -1,4 +1,3 @@
-import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Account } from '../../lib/account.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { FeedOptions } from './feed-options.ts';
@@ -77,28 +76,19 @@ export class SessionReads {
   /** The logical time after which a snapshot must have been asked for; null where the one that is shown will do. */
   #wantedAfter(): number | null {
     const { freshness, schedule, clock, sessionMaxAgeMs } = this.#options;
-    const { session, idsTime } = this.#state;
+    const { session, ids, idsTime } = this.#state;
     if (session === null) return Number.NEGATIVE_INFINITY;
     const changedAt = freshness.changedAt(this.#account);
     if (session.logicalTime <= changedAt) return changedAt;
-    const hasSameIds = this.#hasSameIds(session);
+    const { positions } = session.session;
+    // A snapshot without a list contradicts none.
+    const hasSameIds = positions === null || positions.ids === ids;
     if (session.logicalTime <= idsTime && !hasSameIds) return idsTime;
     // A snapshot that is older than the list is asked for again at the pace of a followed session.
     const isFollowed = this.#figureFollowers > 0 || !hasSameIds;
     const figuresMs = isFollowed ? this.#figuresMs * schedule.stretch : Number.POSITIVE_INFINITY;
     const isOld = clock.now() - session.sentAtMs >= Math.min(figuresMs, sessionMaxAgeMs);
     return isOld ? session.logicalTime : null;
-  }
-
-  #hasSameIds({ session: { positions } }: SessionAnswer): boolean {
-    const { rows } = this.#state;
-    // A snapshot without a list contradicts none.
-    if (positions === null) return true;
-    const { ids } = positions;
-    if (ids.length !== rows.length) return false;
-    if (rows.every(({ id }, at) => id === ids[at])) return true;
-    const set = new Set(ids);
-    return rows.every(({ id }) => set.has(id));
   }
 
   #start(): void {

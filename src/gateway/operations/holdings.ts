@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ValueOf, WireOf } from '../fields.ts';
 import * as f from '../fields.ts';
 
@@ -59,11 +60,19 @@ export const sameBesidesPrices = f.equality(POSITION, { without: TICK });
 
 /** The positions of a snapshot: which they are, and their rows. */
 interface SnapshotPositions {
-  readonly ids: readonly string[];
+  readonly ids: IdsDigest;
   /** Null in a snapshot that is cached: they are most of it, and seldom read. */
   readonly rows: readonly Position[] | null;
 }
 
 export function inSnapshot(rows: readonly Position[]): SnapshotPositions {
-  return { ids: rows.map(({ id }) => id), rows };
+  return { ids: digestOfIds(rows), rows };
+}
+
+/** A digest of a list's ids in any order. The ids themselves would take a tenth of an account's memory. */
+export type IdsDigest = number;
+
+export function digestOfIds(rows: readonly { readonly id: string }[]): IdsDigest {
+  const ids = rows.map(({ id }) => id).sort();
+  return Number.parseInt(hash('sha1', JSON.stringify(ids)).slice(0, 13), 16);
 }

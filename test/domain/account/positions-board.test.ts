@@ -1,10 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
-import { digestOfIds, PositionsBoard } from '../../../src/domain/account/positions-board.ts';
+import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { OpenPositions } from '../../../src/domain/feed/open-positions.ts';
 import type { PositionsAnswer } from '../../../src/gateway/operations/get-open-positions.ts';
+import { digestOfIds } from '../../../src/gateway/operations/holdings.ts';
 import { createLiveBench } from '../feed/live-bench.ts';
 import { answerOf, position } from '../feed/scripted-gateway.ts';
 
@@ -114,7 +115,7 @@ test('op 12 is called three times at most while newer lists are served and forgo
 });
 
 function contradicts(viewer: Viewer, at: number, ...ids: string[]): boolean {
-  return board.contradicts(viewer, at, digestOfIds(ids));
+  return board.contradicts(viewer, at, digestOfIds(ids.map((id) => ({ id }))));
 }
 
 test.each([

@@ -3,7 +3,12 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import type { PositionsAnswer } from '../../../src/gateway/operations/get-open-positions.ts';
 import type { Session, SessionAnswer } from '../../../src/gateway/operations/get-session.ts';
-import { type Order, POSITIONS, type Position } from '../../../src/gateway/operations/holdings.ts';
+import {
+  inSnapshot,
+  type Order,
+  POSITIONS,
+  type Position,
+} from '../../../src/gateway/operations/holdings.ts';
 import { readingIn } from '../../../src/gateway/wire/scalars.ts';
 import type { Clock, LogicalClock } from '../../../src/lib/clock.ts';
 import { positionRow } from '../../gateway/wire/rows.ts';
@@ -135,10 +140,6 @@ export function answerOf(
   const { logicalTime, atMs } = sent;
   const body = bodyOf(JSON.stringify(positions));
   return { positions, ...body, logicalTime, sentAtMs: atMs, receivedAtMs: atMs };
-}
-
-export function inSnapshot(rows: readonly Position[]): NonNullable<Session['positions']> {
-  return { ids: rows.map(({ id }) => id), rows };
 }
 
 export function gatewayError(kind: GatewayErrorKind, retryAfterSeconds?: number): GatewayError {

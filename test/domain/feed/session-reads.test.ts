@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { FeedOptions } from '../../../src/domain/feed/feed-options.ts';
+import { inSnapshot } from '../../../src/gateway/operations/holdings.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { gatewayError, inSnapshot, order, position } from './scripted-gateway.ts';
+import { gatewayError, order, position } from './scripted-gateway.ts';
 
 const MAX_AGE_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ORDERS, POSITIONS } from '../../../src/gateway/operations/holdings.ts';
+import { digestOfIds, ORDERS, POSITIONS } from '../../../src/gateway/operations/holdings.ts';
 import { readingIn } from '../../../src/gateway/wire/scalars.ts';
 import { toSession } from './read-session.ts';
 import { lostOf, orderRow, positionRow, sessionRow, wrongFor } from './rows.ts';
@@ -57,7 +57,7 @@ describe('each field of the interface has the name that the schema gives it', ()
       profits: 100.5,
       kycStatus: 'APPROVED',
       createdAt: NEW_YEAR,
-      positions: { ids: [id], rows: positions(positionRow) },
+      positions: { ids: digestOfIds([{ id }]), rows: positions(positionRow) },
       orders: orders(orderRow),
     });
   });
@@ -118,7 +118,7 @@ describe.each([
     for (const nothing of [undefined, null]) {
       expect(session({ [list]: nothing })).toMatchObject({ login: '700001', [list]: null });
     }
-    const none = list === 'orders' ? [] : { ids: [], rows: [] };
+    const none = list === 'orders' ? [] : { ids: digestOfIds([]), rows: [] };
     expect(session({ [list]: [] })).toMatchObject({ login: '700001', [list]: none });
   });
 });
