@@ -2,7 +2,7 @@ import { parseExactJson } from '../../../lib/exact-json.ts';
 
 /** The parameters in the body of a POST. It throws where the body is no JSON. */
 export function jsonOf(body: Buffer): unknown {
-  // Some clients send a byte order mark.
+  // Some clients begin with U+FEFF, which is no JSON.
   return parseExactJson(body.toString().replace(/^\ufeff/, ''));
 }
 
