@@ -20,9 +20,6 @@ export type Ticket = OrderCall & {
   readonly keyMadeMs: number | null;
 };
 
-type MarketTicket = Extract<Ticket, { operation: 'openPosition' }>;
-type LimitTicket = Extract<Ticket, { operation: 'placeLimitOrder' }>;
-
 interface OrderInput {
   readonly symbol: string;
   readonly side: Side;
@@ -49,7 +46,7 @@ export interface PlaceLimitOrderInput extends OrderInput {
 }
 
 /** The ticket of op 4. Throws an InputError that names the first invalid value. */
-export function marketTicket(input: PlaceOrderInput): MarketTicket {
+export function marketTicket(input: PlaceOrderInput): Ticket {
   const size = exactlyOneOf('input.size', input.size, ['units', 'amount']);
   return {
     operation: 'openPosition',
@@ -67,7 +64,7 @@ export function marketTicket(input: PlaceOrderInput): MarketTicket {
 }
 
 /** The ticket of op 5. Throws an InputError that names the first invalid value. */
-export function limitTicket(input: PlaceLimitOrderInput): LimitTicket {
+export function limitTicket(input: PlaceLimitOrderInput): Ticket {
   return {
     operation: 'placeLimitOrder',
     ...keyOf(input),
