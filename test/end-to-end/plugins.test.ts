@@ -81,7 +81,7 @@ describe('a plugin', () => {
     expect(await codes('{ session { id } }')).toEqual([['Something went wrong here.', 'INTERNAL']]);
   });
 
-  test('that fails behind an order says nothing of it by a code of its own', async () => {
+  test('that fails after an order hides no outcome by a code of its own', async () => {
     const fails = () => {
       throw new GraphQLError('no', { extensions: { code: 'FORBIDDEN' } });
     };

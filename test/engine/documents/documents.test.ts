@@ -115,7 +115,7 @@ describe('the limit', () => {
   });
 });
 
-test('a mutation holds five fields and one login at most, also behind fragments', () => {
+test('a mutation has five fields and one login at most, those in fragments included', () => {
   const login = 'login(input: { email: "a", password: "b" }) { id }';
   expect(tooComplex(`mutation { a: ${login} ...F } fragment F on Mutation { ${login} }`)).toEqual([
     { code: 'QUERY_TOO_COMPLEX', retryable: false, limit: 'login fields', value: 2, maximum: 1 },

@@ -42,14 +42,14 @@ test.each<readonly [string, readonly string[]]>([
 
 test.each([
   ['at the root', '{ cat { name } plain }'],
-  ['beside what is the same for all', '{ dog { next { __typename } owner age } }'],
-  ['in one of the types behind an interface', '{ node { name } }'],
-  ['behind an interface, further down', '{ node { next { next { name } } } }'],
+  ['next to fields that are the same for all', '{ dog { next { __typename } owner age } }'],
+  ['in one of the types of an interface', '{ node { name } }'],
+  ['below an interface', '{ node { next { next { name } } } }'],
   ['in a fragment on the interface', '{ any { ... on Node { name } } }'],
   ['in a fragment on one type', '{ any { ... on Dog { owner } } }'],
   ['in a condition', 'query ($x: Boolean!) { dog { ... @include(if: $x) { owner } } }'],
   ['in a fragment used twice', '{ cat { ...N } node { ...N } } fragment N on Node { name }'],
-  ['behind another name', '{ dog { name: owner } }'],
+  ['under an alias', '{ dog { name: owner } }'],
   ['in introspection', '{ cat { name } __schema { description } }'],
 ])('there are none where a field may be the viewer’s: %s', (_where, text) => {
   expect(factsIn(schema, text).marks).toBeNull();

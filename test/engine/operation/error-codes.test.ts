@@ -1,12 +1,12 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type OperationDefinitionNode, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { ErrorCodes } from '../../../src/engine/operation/error-codes.ts';
 import { RequestSummary } from '../../../src/engine/operation/request-summary.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import type { PublicCause } from '../../../src/lib/public-cause.ts';
 
-/** Masks one error that a resolver threw, described so. */
-function maskedAs(described: PublicCause) {
+/** Masks one error that a resolver threw, described so, at each of some fields. */
+function maskedAs(described: PublicCause, document = '{ field }') {
   const lines: string[] = [];
   const counted: unknown[] = [];
   const codes = new ErrorCodes({
@@ -21,20 +21,31 @@ function maskedAs(described: PublicCause) {
   const origin = { requestId: 'r', transport: 'http', method: 'POST', client: null } as const;
   const record = new RequestSummary({ ...origin, bytesIn: 0, trace: null });
   const originalError = new Error('a secret');
-  const [error] = codes.masked([new GraphQLError('a secret', { originalError })], record);
-  return { error, record, counted, log: lines.join('') };
+  const query = parse(document).definitions[0] as OperationDefinitionNode;
+  const errors = query.selectionSet.selections.map(
+    (node) => new GraphQLError('a secret', { nodes: node, originalError }),
+  );
+  const [error] = codes.masked(errors, record);
+  return { error, record, counted, lines, log: lines.join('') };
 }
 
 test('an unknown error is masked, counted, and logged with its stack', () => {
   const internal = { message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } };
   const { error, record, counted, log } = maskedAs(internal);
-  expect(error?.toJSON()).toEqual({
+  expect(error?.toJSON()).toMatchObject({
     ...internal,
     extensions: { code: 'INTERNAL', requestId: 'r' },
   });
   expect(counted).toEqual(['INTERNAL']);
   expect(record.outcome).toBe('fault');
   expect(log).toMatch(/a secret.*error-codes\.test\.ts/);
+});
+
+test('an error that several fields of a request have is logged and counted as a limit once', () => {
+  const extensions = { code: 'INTERNAL', limit: 'calls' };
+  const { counted, lines } = maskedAs({ message: 'wrong', extensions }, '{ one two three }');
+  expect(lines).toHaveLength(1);
+  expect(counted).toEqual(['calls', 'INTERNAL', 'INTERNAL', 'INTERNAL']);
 });
 
 test('a failed call is a fault of its request alone, and one over a limit here is refused', () => {

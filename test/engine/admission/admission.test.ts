@@ -1,0 +1,59 @@
+import { buildSchema } from 'graphql';
+import { expect, test } from 'vitest';
+import { admit } from '../../../src/engine/admission/admission.ts';
+import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
+import type { Operation } from '../../../src/engine/admission/operation.ts';
+import { Documents } from '../../../src/engine/documents/documents.ts';
+import { PersistedDocuments } from '../../../src/engine/documents/persisted-documents.ts';
+import { createExecutors } from '../../../src/engine/execution/compiling-executor.ts';
+import { RequestSummary } from '../../../src/engine/operation/request-summary.ts';
+import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import { createTestLimiter, limited } from '../../support/limits.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
+
+const schema = buildSchema('type Query { field: Int } type Mutation { write: Int }');
+const parts = {
+  limits: new ClientLimits(
+    createTestLimiter(
+      { ...limited('requests', 100), ...limited('fields', 1_000) },
+      createScriptedClock(),
+    ),
+  ),
+  documents: new Documents({
+    schema,
+    limits: { maxTokens: 100, maxDepth: 10, maxAliases: 10, maxDirectives: 10 },
+    introspection: true,
+    executors: createExecutors(schema),
+  }),
+  persisted: new PersistedDocuments({ trusted: null, trustedOnly: 'off', log: { warn() {} } }),
+  maxCost: 1_000,
+  scheduler: new FairScheduler(),
+  sizeOf: () => 1,
+  keepsTree: false,
+};
+
+test.each([
+  ['query { field }', true],
+  ['mutation { write }', false],
+])('a client that leaves ends the run of %s: %s', async (query, isEnded) => {
+  const leaving = new AbortController();
+  const origin = { requestId: 'r', transport: 'http', method: 'POST', client: null } as const;
+  const admitted = await admit(
+    parts,
+    { token: null, signal: leaving.signal },
+    {
+      sent: { query },
+      record: new RequestSummary({ ...origin, bytesIn: 0, trace: null }),
+      mayMutate: true,
+      takesEvents: false,
+      partsFormat: null,
+      takesBytes: false,
+      ifNoneMatch: undefined,
+      headers: {},
+      reportsEnd: undefined,
+    },
+  );
+  expect(admitted.kind).toBe('operation');
+  leaving.abort();
+  expect((admitted as Operation).meter.isOverNow()).toBe(isEnded);
+});
