@@ -246,7 +246,7 @@ export function publicCause(cause: unknown): PublicCause {
   const described = describe(cause);
   const extensions = publicExtensions(described);
   const { message, code } = described;
-  return { message, extensions, outcome: outcomeOf(code, extensions), reason: reasonOf(cause) };
+  return { message, extensions, outcome: outcomeOf(code, extensions) };
 }
 
 /**
@@ -257,13 +257,6 @@ function outcomeOf(code: Code, { operation, retryable }: PublicExtensions): Attr
   if (code === 'RATE_LIMITED' && operation !== undefined) return 'fault';
   if (code === 'IDEMPOTENCY_UNAVAILABLE' && !retryable) return 'refused';
   return ERROR_CODES[code].outcome;
-}
-
-/** Why the gateway was not called; null if its code says enough. */
-function reasonOf(cause: unknown): string | null {
-  const before = cause instanceof GatewayError ? notAttempted(cause) : null;
-  if (before === 'held') return 'orders_held';
-  return before === 'circuit' ? 'circuit_open' : null;
 }
 
 function notAttempted({ cause }: GatewayError): NotAttemptedError['reason'] | null {

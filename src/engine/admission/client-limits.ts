@@ -27,7 +27,7 @@ export class ClientLimits {
     const headers = headersOf(requests);
     const refusal = requests.isOver
       ? overLimit(ENGINE_LIMITS.requests.label, secondsOf(requests))
-      : this.#owing(client);
+      : this.owing(client);
     return refusal === null ? { kind: 'charged', headers } : withHeaders(refusal, headers);
   }
 
@@ -44,23 +44,13 @@ export class ClientLimits {
     return client;
   }
 
-  /** Refuses a costly operation: hundreds may have been admitted before the first of them was charged. */
-  overFields({ meter, client }: Operation): Refusal | null {
-    return meter.isCostly ? this.#owing(client) : null;
-  }
-
-  /** Refuses an event to a client that owes fields. */
-  overEvents(client: Client): Refusal | null {
-    return this.#owing(client);
-  }
-
   /** Charges the fields of a result, which are known once it is made. */
   chargeFields(operation: Operation): void {
     this.limiter.spend('fields', this.currentClient(operation), operation.meter.fields);
   }
 
   /** Refuses a client that owes fields of former answers. */
-  #owing(client: Client): Refusal | null {
+  owing(client: Client): Refusal | null {
     const taken = this.limiter.take('fields', client, 0);
     return taken.isOver ? overLimit(ENGINE_LIMITS.fields.label, secondsOf(taken)) : null;
   }

@@ -42,7 +42,7 @@ interface EventResultsOptions {
   readonly codes: ErrorCodes;
   readonly receipts: boolean;
   readonly scheduler: FairScheduler;
-  readonly limits: Pick<ClientLimits, 'limiter' | 'overEvents' | 'currentClient'>;
+  readonly limits: Pick<ClientLimits, 'limiter' | 'owing' | 'currentClient'>;
   /** The budget of one event, in fields. */
   readonly maxCost: number;
 }
@@ -143,7 +143,7 @@ export class EventResults {
   #textOf(event: object, live: LiveOperation, events: PullStream<unknown>): MaybePromise<JsonText> {
     const { limits } = this.#options;
     const client = live.clientNow();
-    const refusal = limits.overEvents(client);
+    const refusal = limits.owing(client);
     if (refusal !== null) throw refusal.errors[0];
     return chain(this.#madeFor(event, live, events, client), ({ text, fields }) => {
       limits.limiter.spend('fields', client, fields);

@@ -114,8 +114,9 @@ export class Execution {
   #charged(context: OperationContext): MaybePromise<ExecutionResult> {
     const { limits } = this.#parts;
     const { operation } = context;
-    const { prepared, args, meter } = operation;
-    const refusal = limits.overFields(operation);
+    const { prepared, args, meter, client } = operation;
+    // Hundreds of costly operations may have been admitted before the first of them was charged.
+    const refusal = meter.isCostly ? limits.owing(client) : null;
     const result =
       refusal === null
         ? prepared.executor.execute({ ...args, contextValue: context }, meter)

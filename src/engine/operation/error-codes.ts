@@ -83,14 +83,14 @@ export class ErrorCodes {
       : described;
   }
 
-  #count({ extensions, outcome, reason = null }: PublicCause, record: RequestSummary): void {
+  #count({ extensions, outcome }: PublicCause, record: RequestSummary): void {
     const { metrics } = this.#options;
     const { code, operation, limit } = extensions;
     metrics.error(code, operation);
     const attributed = outcome ?? errorCodeOf(code)?.outcome ?? 'caller';
     // An account that is over a limit here is no fault.
     const isOverLimit = attributed === 'fault' && limit !== undefined;
-    record.failed(String(code), isOverLimit ? 'refused' : attributed, reason);
+    record.failed(String(code), isOverLimit ? 'refused' : attributed);
   }
 
   #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
@@ -101,28 +101,27 @@ export class ErrorCodes {
   }
 
   /**
-   * Logs a fault with its stack, that of a field once a minute: it may fail in each row, or end thousands of
-   * subscriptions. A failed call of a backend is in the line of its request, and in that of the backend while it fails: a line for
-   * each field would be a storm in an outage.
+   * Logs a fault with its stack, once a minute for each field: it may fail in each row, or end thousands of
+   * subscriptions. The line of a request has its failed calls of backends. A line for each field would be a storm in
+   * an outage.
    */
   #log(
     cause: unknown,
-    { extensions, reason, fault }: PublicCause,
+    { extensions }: PublicCause,
     requestId: string,
     of: Pick<GraphQLError, 'path' | 'nodes'>,
   ): void {
     const { log } = this.#options;
     const { code, operation } = extensions;
-    if (code === 'INTERNAL' || fault !== undefined) {
-      const err = fault ?? cause;
+    if (code === 'INTERNAL') {
       const [node] = of.nodes ?? [];
       // The path has a client's aliases, which are of any number.
       const name = node?.kind === Kind.FIELD ? node.name.value : '';
-      const told = this.#repeated.next(name, err instanceof Error ? err.message : '');
-      if (told === null) return;
+      const repeats = this.#repeated.next(name, cause instanceof Error ? cause.message : '');
+      if (repeats === null) return;
       const field = of.path?.filter((key) => typeof key === 'string').join('.');
-      log.error({ requestId, code, operation, field, ...told, err }, 'a fault of the facade');
-    } else if (log.isLevelEnabled('debug') && reason == null) {
+      log.error({ requestId, code, field, ...repeats, err: cause }, 'a fault of the facade');
+    } else if (log.isLevelEnabled('debug')) {
       const message = cause instanceof Error ? redact(cause.message) : '';
       log.debug({ requestId, code, operation, reason: message }, 'a field failed');
     }

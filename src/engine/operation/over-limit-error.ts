@@ -18,13 +18,6 @@ export class OverLimitError extends GraphQLError {
   }
 }
 
-const RETRY_SECONDS = 10;
-
-/** Refuses a request or message of a client that has sent too many messages. */
-export function tooManyMessages(): Refusal {
-  return overLimit('messages', RETRY_SECONDS);
-}
-
 /** Refuses the whole request, with the seconds after which to retry. */
 export function overLimit(limit: string, seconds = CROWDED_RETRY_SECONDS): Refusal {
   const error = new OverLimitError(limit, seconds);

@@ -28,7 +28,7 @@ export function withHeaders(refusal: Refusal, headers: Refusal['headers']): Refu
   return { ...refusal, headers: { ...headers, ...refusal.headers } };
 }
 
-/** Tells a refusal from a result, which is GraphQL's own object and has no kind. */
+/** Distinguishes a refusal from a result, which is GraphQL's own object and has no kind. */
 export function isRefusal(outcome: object): outcome is Refusal {
   return (outcome as Partial<Refusal>).kind === 'refusal';
 }

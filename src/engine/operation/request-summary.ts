@@ -54,8 +54,6 @@ export class RequestSummary {
   /** The account that the token claims. */
   claimedAccount: string | null = null;
   outcome: RequestOutcome = 'ok';
-  /** The cause of its failure, where the codes do not say it. */
-  reason: string | null = null;
   bytesOut = 0;
   /** The results that were sent: one, or the events of a subscription. */
   results = 0;
@@ -83,10 +81,9 @@ export class RequestSummary {
     if (this.calls.length < MAX_LISTED_CALLS) this.calls = this.calls.concat(entry);
   }
 
-  failed(code: string, outcome: Attribution, reason: string | null = null): void {
+  failed(code: string, outcome: Attribution): void {
     this.worsen(outcome);
     if (!this.codes.includes(code)) this.codes = this.codes.concat(code);
-    this.reason ??= reason;
   }
 
   worsen(outcome: RequestOutcome): void {

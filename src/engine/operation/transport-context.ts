@@ -20,7 +20,7 @@ export interface TransportContext {
   readonly ifNoneMatch: string | undefined;
   /** The headers of the request, by their names in lower case; of a socket those that its `connectionParams` give. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** True where the transport itself tells the client why a subscription ends. */
+  /** True where the transport itself reports to the client why a subscription ends. */
   readonly reportsEnd: ((error: unknown) => boolean) | undefined;
 }
 

@@ -278,7 +278,7 @@ function invalid(error: Error): Error {
   return located(requestError('GRAPHQL_VALIDATION_FAILED', error.message), error);
 }
 
-/** A plugin failed behind a mutation that was executed, or took its result away. */
+/** A plugin failed after a mutation was executed, or took its result away. */
 class LostResultError extends Error {
   override readonly name = 'LostResultError';
 

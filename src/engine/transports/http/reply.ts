@@ -10,7 +10,7 @@ import {
   PACK_FROM_BYTES,
   pack,
 } from '../../../lib/pack.ts';
-import { tooManyMessages } from '../../operation/over-limit-error.ts';
+import { overLimit } from '../../operation/over-limit-error.ts';
 import { markNotSent } from '../../operation/refusal.ts';
 import { requestError } from '../../operation/request-error.ts';
 import type { RequestSummary } from '../../operation/request-summary.ts';
@@ -24,6 +24,8 @@ import { discardBody } from './body.ts';
 // Each matches its name without a weight, or with one above 0.
 const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
+
+const FLOOD_RETRY_SECONDS = 10;
 
 export const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
 const SAFE_HEAD = ['vary', VARY, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff'];
@@ -195,7 +197,7 @@ export class HttpReply {
 
 /** Answers a client that has sent too much. */
 export function refuseFlood(reply: HttpReply): MaybePromise<void> {
-  const { errors, headers } = tooManyMessages();
+  const { errors, headers } = overLimit('messages', FLOOD_RETRY_SECONDS);
   if (reply.request.method === 'POST') markNotSent(errors);
   reply.setAll(headers);
   return reply.sendJson(429, { errors });

@@ -57,14 +57,13 @@ export class AccessLog {
     const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
     if (!this.#isLogged || this.#isLeftOut(summary, isSlow)) return;
     const { sample, log } = this.#options;
-    const { outcome, reason, codes, calls, callCount, bytesIn, bytesOut } = summary;
+    const { outcome, codes, calls, callCount, bytesIn, bytesOut } = summary;
     const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
     const line = {
       ...this.#membersOf(summary, caller),
       status: status ?? undefined,
       outcome,
       codes: codes.length > 0 ? codes : undefined,
-      reason: reason ?? undefined,
       durationMs: tenths(durationMs),
       calls: callCount > 0 ? calls.map(callText) : undefined,
       callCount: callCount > calls.length ? callCount : undefined,
