@@ -20,7 +20,16 @@ export interface NotHeld {
 
 /** The reason why a script made no record, or does not say whether there is one. */
 export type Refusal =
-  | { readonly kind: 'renamed' | 'evicted' | 'undecided' | 'forgotten' | 'forgetful' | 'young' }
+  | {
+      readonly kind:
+        | 'renamed'
+        | 'evicted'
+        | 'undecided'
+        | 'forgotten'
+        | 'forgetful'
+        | 'young'
+        | 'released';
+    }
   | { readonly kind: 'full' | 'fullAccount' | 'fullOfUnsent' }
   | { readonly kind: 'copies'; readonly have: number; readonly wanted: number }
   | { readonly kind: 'incomplete'; readonly untilMs?: number };

@@ -49,7 +49,6 @@ import {
   RecordsAbsentError,
 } from './order-store.ts';
 import { RedisHealth } from './redis-health.ts';
-import type { Script } from './script-head.ts';
 import { FORGETFUL, LOOK, type StoreLook, shortOf, UNDECIDED } from './store-look.ts';
 
 export interface RedisOrderRecordsOptions extends RecordBounds, OrderStoreOptions {
@@ -81,6 +80,7 @@ export class RedisOrderRecords implements OrderRecords {
   readonly redis: RedisConnection;
   readonly store: OrderStore;
   readonly #options: RedisOrderRecordsOptions;
+  readonly #bounds: Required<Pick<RedisOrderRecordsOptions, 'max' | 'maxPerAccount' | 'graceMs'>>;
   readonly #writer: RedisConnection;
   /** Reservations that may be in Redis although their orders are not sent. Each is released until that succeeds. */
   readonly #unsent = new Set<Reservation>();
@@ -90,12 +90,13 @@ export class RedisOrderRecords implements OrderRecords {
   #isDurable: boolean | null = null;
   #failure: string | null = 'not connected yet';
   #cancelLook = () => {};
+  #isReleasing = false;
   #isClosed = false;
-  readonly #graceMs: number;
 
   constructor(redis: RedisConnection, writer: RedisConnection, options: RedisOrderRecordsOptions) {
+    const { max, maxPerAccount = max, graceMs = GRACE_MS } = options;
     this.#options = options;
-    this.#graceMs = options.graceMs ?? GRACE_MS;
+    this.#bounds = { max, maxPerAccount, graceMs };
     this.redis = redis;
     this.#writer = writer;
     this.store = new OrderStore(redis, writer, options);
@@ -106,21 +107,18 @@ export class RedisOrderRecords implements OrderRecords {
     const reservation = toReservation(request);
     const { account, key, keyMadeMs = null } = request;
     try {
-      const more = { keyMadeMs: keyMadeMs ?? undefined };
-      const answer = await this.#add(RESERVE, reservation, more);
-      switch (answer.kind) {
-        case 'reserved':
-          return { reserved: true, reservation };
-        case 'held':
-          return { reserved: false, record: recordOf(answer) };
-        case 'released':
-          throw new RecordsUnavailableError('the reservation came too late');
-        default:
-          throw this.#errorOf(answer, keyMadeMs);
-      }
+      const answer = await this.store.write(RESERVE, {
+        ...valuesOf(reservation),
+        ...this.#bounds,
+        keyMadeMs: keyMadeMs ?? undefined,
+      });
+      if (answer.kind === 'reserved') return { reserved: true, reservation };
+      return { reserved: false, record: this.#recordIn(answer, keyMadeMs) };
     } catch (error) {
-      if (error instanceof RedisSilentError || error instanceof NotCopiedError) {
-        this.#releaseLater(reservation);
+      const mayBeWritten = error instanceof RedisSilentError || error instanceof NotCopiedError;
+      if (mayBeWritten && this.#unsent.size < MAX_UNSENT) {
+        this.#unsent.add(reservation);
+        fireAndForget('redis', this.#releaseUnsent());
       }
       if (!(error instanceof RedisRefusedError)) throw error;
       // A Redis without room for writes still answers reads.
@@ -175,7 +173,8 @@ export class RedisOrderRecords implements OrderRecords {
     const reservation = closedReservation(request);
     // The script knows how far back Redis remembers.
     const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
-    const record = this.#recordIn(await this.#add(VOID, reservation, { outcome }));
+    const values = { ...valuesOf(reservation), ...this.#bounds, outcome };
+    const record = this.#recordIn(await this.store.write(VOID, values));
     return { voided: record.id === reservation.id, record };
   }
 
@@ -217,12 +216,12 @@ export class RedisOrderRecords implements OrderRecords {
     const { isInspection, clock } = this.#options;
     try {
       const { loss, wanted } = this.store;
-      const seen = await this.store.run(LOOK, { seen: wanted, graceMs: this.#graceMs });
+      const seen = await this.store.run(LOOK, { seen: wanted, graceMs: this.#bounds.graceMs });
       this.#warnOf(seen, loss);
       this.#seen = seen;
       this.#isDurable = seen.isDurable;
       this.#failure = null;
-      this.#releaseUnsent();
+      fireAndForget('redis', this.#releaseUnsent());
     } catch (error) {
       if (error instanceof RecordsAbsentError) {
         this.#isDurable = error.isDurable;
@@ -262,59 +261,41 @@ export class RedisOrderRecords implements OrderRecords {
     if (isRenamed) return RENAMED;
     if (isUndecided) return UNDECIDED;
     if (this.isForgetful) return FORGETFUL;
-    return held >= this.#options.max && !hasRejected ? 'all order records are in use' : null;
+    return held >= this.#bounds.max && !hasRejected ? 'all order records are in use' : null;
   }
 
-  /** Runs a script that makes a record. */
-  async #add<Answer>(
-    script: Script<Answer | Refusal>,
-    reservation: Reservation,
-    more: { readonly keyMadeMs?: number | undefined; readonly outcome?: string },
-  ): Promise<Answer | Refusal> {
-    const { max, maxPerAccount = max } = this.#options;
-    const bounds = { max, maxPerAccount, graceMs: this.#graceMs };
-    return this.store.write(script, { ...valuesOf(reservation), ...bounds, ...more });
-  }
-
-  #releaseLater(reservation: Reservation): void {
-    if (this.#unsent.size < MAX_UNSENT) this.#unsent.add(reservation);
-    this.#releaseUnsent();
-  }
-
-  #releaseUnsent(): void {
-    for (const reservation of [...this.#unsent]) {
-      // A slow Redis would have another release queued with each look.
+  async #releaseUnsent(): Promise<void> {
+    // A slow Redis would have another release queued with each look.
+    if (this.#isReleasing) return;
+    this.#isReleasing = true;
+    const released = [...this.#unsent].map(async (reservation) => {
+      await this.release(reservation);
       this.#unsent.delete(reservation);
-      this.release(reservation).catch(() => this.#unsent.add(reservation));
-    }
+    });
+    await Promise.allSettled(released);
+    this.#isReleasing = false;
   }
 
   /** Throws a refusal. */
-  #recordIn(answer: Held | Refusal): OrderRecord {
-    if (answer.kind === 'held') return recordOf(answer);
-    throw this.#errorOf(answer, null);
-  }
-
-  #errorOf(refusal: Refusal, keyMadeMs: number | null): RecordsUnavailableError {
-    const { max, maxPerAccount = max } = this.#options;
-    switch (refusal.kind) {
+  #recordIn(answer: Held | Refusal, keyMadeMs: number | null = null): OrderRecord {
+    switch (answer.kind) {
+      case 'held':
+        return recordOf(answer);
       case 'fullAccount':
-      case 'fullOfUnsent': {
-        const isNeverSent = refusal.kind === 'fullOfUnsent';
-        return new AccountRecordsFullError({ max, maxPerAccount }, isNeverSent);
-      }
+      case 'fullOfUnsent':
+        throw new AccountRecordsFullError(this.#bounds, answer.kind === 'fullOfUnsent');
       case 'full':
-        return storeFull(max);
+        throw storeFull(this.#bounds.max);
       case 'incomplete':
-        return new RecordsGapError(refusal.untilMs ?? null, keyMadeMs);
+        throw new RecordsGapError(answer.untilMs ?? null, keyMadeMs);
       case 'forgotten':
-        return new RecordsForgottenError();
+        throw new RecordsForgottenError();
       case 'copies': {
-        const message = shortOf(refusal.have, refusal.wanted) ?? undefined;
-        return new RecordsUnavailableError(message, { earlierUnknown: false });
+        const message = shortOf(answer.have, answer.wanted) ?? undefined;
+        throw new RecordsUnavailableError(message, { earlierUnknown: false });
       }
       default:
-        return new RecordsUnavailableError(REFUSALS[refusal.kind]);
+        throw new RecordsUnavailableError(REFUSALS[answer.kind]);
     }
   }
 }
@@ -324,6 +305,7 @@ const REFUSALS = {
   evicted: 'Redis has dropped the record of this key before its time (see maxmemory-policy)',
   undecided: UNDECIDED,
   forgetful: FORGETFUL,
+  released: 'the reservation came after its release',
   young: 'the order records in Redis are new: processes that remember others are waited for',
 } as const;
 

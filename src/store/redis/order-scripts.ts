@@ -46,9 +46,7 @@ drop(name)
 `;
 
 /** `id`: the reservation. `keyMadeMs`: when the key was made, where that is known. */
-export const RESERVE = script<
-  Held | Refusal | { readonly kind: 'reserved' | 'released' }
->(`${ADD_HEAD}
+export const RESERVE = script<Held | Refusal | { readonly kind: 'reserved' }>(`${ADD_HEAD}
 if redis.call('EXISTS', prefix .. 'released:' .. given.id) == 1 then return {kind = 'released'} end
 local made = given.keyMadeMs
 if isIncomplete() and not (made and mark.lossUntil and made > mark.lossUntil + ${KEY_AHEAD_MS}) then return missing() end
