@@ -8,18 +8,18 @@ export const CLOCKS_DIFFER_MS = 2_000;
 
 /** Two clocks that are further apart contradict each other. */
 const AGREE_MS = 60_000;
-/** Of two clocks that are further apart one is absurd, and nobody knows which. */
+/** Where two clocks are further apart one is absurd, and nobody knows which. */
 const MAX_APART_MS = 10 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 
 /** The dates of one moment, by this machine's clock and the gateway's. */
 export interface Dates {
   readonly nowMs: number;
-  /** By the clock that keys are made by: the gateway's where ours is behind, or wrong; no later than it is. */
+  /** The date by the clock that keys are made by, which is the gateway's where ours is late or wrong. It is never too late. */
   readonly judgedMs: number;
-  /** By the later clock: a record is made by it. */
+  /** The date by the later clock, by which a record is made. */
   readonly laterMs: number;
-  /** By the earlier clock, which a record ends by; null where the gateway's was not measured, or the two contradict each other. */
+  /** The date by the earlier clock, by which a record ends; null where the gateway's was not measured, or the two contradict each other. */
   readonly surelyMs: number | null;
   /** How far the clocks are apart; null where that was not measured, or where one of them is absurd. */
   readonly differMs: number | null;
@@ -40,7 +40,7 @@ export function datesOf(nowMs: number, skewMs: number | null): Dates {
   };
 }
 
-/** How much later it is than by this machine's clock, for moments that clients name: by the gateway's where ours is behind, or wrong. */
+/** How much later it is than by this machine's clock, for moments that clients name. The gateway's clock counts where ours is late or wrong. */
 export function judgedAheadMs(skewMs: number | null): number {
   return skewMs !== null && (skewMs > 0 || skewMs < -AGREE_MS) ? skewMs : 0;
 }

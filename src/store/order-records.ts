@@ -9,7 +9,7 @@ import { newRecordId, type RecordBounds, recordQuota } from './record-shares.ts'
  * account's share of it, is full.
  */
 export interface OrderRecords {
-  /** Once this answers `reserved: true` the record survives whatever the store promises to survive. */
+  /** Once this answers `reserved: true` the record is durable. */
   reserve(request: ReserveRequest): Promise<ReserveAnswer>;
   /**
    * Replaces pending or unknown, never accepted or rejected. Success means that the outcome is durable; repeat it until then.
@@ -67,7 +67,7 @@ export interface ReserveRequest extends OrderKey {
   readonly asked?: AskedOrder | null;
 }
 
-/** What was asked for, as the back office reads it; the stores read nothing in it. */
+/** The order as the back office reads it; the stores read nothing in it. */
 export interface AskedOrder {
   readonly requestId: string | null;
   readonly kind: 'MARKET' | 'PENDING';

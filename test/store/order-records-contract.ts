@@ -222,7 +222,7 @@ export function itKeepsOrderRecords(
     expect(
       await records.reserve({ ...request('1', 'young'), keyMadeMs: Date.now() }),
     ).toMatchObject({ reserved: true });
-    // What has a record is answered by it.
+    // A key that has a record is answered by it.
     const repeat = { ...request('1', 'young'), keyMadeMs: Date.now() - 25 * hourMs };
     expect(await records.reserve(repeat)).toMatchObject({ reserved: false });
     expect(await records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });

@@ -197,7 +197,7 @@ export class RedisOrderRecords implements OrderRecords {
   copiesReason(): string | null {
     const { wanted, isLate } = this.store;
     const short = this.#seen && shortOf(this.#seen.connected, wanted);
-    return short ?? (isLate ? 'replicas of Redis fall behind' : null);
+    return short ?? (isLate ? 'replicas of Redis answer too late' : null);
   }
 
   /** Whether a restart of Redis would forget orders, and that is not accepted. */

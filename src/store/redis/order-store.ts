@@ -79,7 +79,7 @@ export class OrderStore {
     this.#redis = redis;
     this.#writer = writer;
     this.#options = options;
-    // In braces: all keys of a script on one node, should Redis be a cluster behind a proxy.
+    // The braces keep all keys of a script on one node where a proxy hides a cluster.
     this.marker = `${options.prefix}{orders}:v2:marker`;
   }
 
@@ -93,7 +93,7 @@ export class OrderStore {
     return this.#options.redisReplicas ?? this.#wanted;
   }
 
-  /** Whether a write reached too few replicas lately, although they are connected. */
+  /** Whether a write reached too few replicas within the last seconds, although they are connected. */
   get isLate(): boolean {
     return this.#options.clock.now() - this.#lateAtMs < LATE_MS;
   }
@@ -145,7 +145,7 @@ export class OrderStore {
     const { wanted } = this;
     const { redisTimeoutMs = REDIS_TIMEOUT_MS } = this.#options;
     if (wanted === 0) return 0;
-    // Without an answer there is no proof that it is anywhere else.
+    // A missing answer proves no copy.
     return this.#writer.copies(wanted, Math.round(0.8 * redisTimeoutMs)).catch(() => 0);
   }
 

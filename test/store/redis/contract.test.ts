@@ -60,7 +60,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     const order = await reserved(one.records, '1', 'k', 1);
     const find = () => one.records.find(order.account, 'k');
     await eventually(async () => expect(await find()).toMatchObject({ pendingMs: 0 }));
-    // As a primary whose clock is behind has it.
+    // A primary with an earlier clock has such a deadline.
     await redis.command('HSET', `${PREFIX}:record:1:k`, 'deadline', `${Date.now() + 60_000}`);
     expect(await find()).toMatchObject({ outcome: null, pendingMs: 0 });
     await one.records.release(order);

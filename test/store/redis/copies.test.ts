@@ -145,14 +145,14 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     const before = await at();
     await eventually(async () => (await at()) !== before);
     expect(one.records.copiesReason()).toBe(null);
-    await reserved(one.records, '1', 'beside');
+    await reserved(one.records, '1', 'during');
     tool.destroy();
     await eventually(async () => expect(await replicas()).toContain('connected_slaves:0'));
-    await reserved(one.records, '1', 'behind');
+    await reserved(one.records, '1', 'after');
     expect(await redis.command('HGET', MARKER, 'copies')).toBe(null);
   });
 
-  test('one that hangs has it refused, its key free and its void unsaid; others with another connection read on', async () => {
+  test('while a replica hangs orders and voids are refused, keys stay free, and other processes read on', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     const [copy] = redis.copies;
     await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
@@ -161,22 +161,22 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await eventually(() => one.records.reserve(request('1', 'doubted', LONG_OVER_MS)));
     using operator = await operatorOf(redis.primary);
     copy?.redis.signal('SIGSTOP');
-    const told = (asked: Promise<unknown>) => asked.then(String, (error: Error) => error.message);
+    const end = (asked: Promise<unknown>) => asked.then(String, (error: Error) => error.message);
     const asked = [
-      told(one.records.reserve(request('1', 'k'))),
-      told(one.records.voidKey(voidRequest('1', 'void'))),
-      told(one.records.settle(early, accepted)),
-      told(operator.settle(DOUBTED)),
+      end(one.records.reserve(request('1', 'k'))),
+      end(one.records.voidKey(voidRequest('1', 'void'))),
+      end(one.records.settle(early, accepted)),
+      end(operator.settle(DOUBTED)),
     ];
     await eventually(async () => {
       expect(await redis.primary.command('EXISTS', `${PREFIX}:record:1:void`)).toBe(1);
     });
-    // Whoever is told of a closed key is told what lasts.
-    asked.push(told(other.records.reserve(request('1', 'void'))));
+    // A closed key is reported only once its record lasts.
+    asked.push(end(other.records.reserve(request('1', 'void'))));
     expect(await other.records.find(accountNamed('1'), 'early')).not.toBe(null);
     const late = '0 of 1 replicas of Redis have it in time';
     expect(await Promise.all(asked)).toEqual(asked.map(() => late));
-    expect(one.records.copiesReason()).toContain('fall behind');
+    expect(one.records.copiesReason()).toContain('answer too late');
     await eventually(async () =>
       expect(await other.records.find(accountNamed('1'), 'k')).toBe(null),
     );
@@ -185,7 +185,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     const closed = await eventually(() => one.records.voidKey(voidRequest('1', 'void')));
     expect(closingOf(closed.record)).not.toBe(null);
     await one.records.settle(early, accepted);
-    // An operator who repeats it is told once it lasts.
+    // A repeated command succeeds once the outcome lasts.
     expect(await operator.settle(DOUBTED)).toMatchObject({ kind: 'settled' });
   });
 

@@ -27,9 +27,9 @@ test.each([
 
 test('each reason is logged once until five seconds without any', async () => {
   const clock = createScriptedClock(0);
-  const told: unknown[] = [];
+  const logged: unknown[] = [];
   const health = new RedisHealth(
-    (message, fields) => told.push([message.slice(0, 13), fields?.reason]),
+    (message, fields) => logged.push([message.slice(0, 13), fields?.reason]),
     clock,
   );
   for (let second = 0; second < 20; second += 1) {
@@ -48,7 +48,7 @@ test('each reason is logged once until five seconds without any', async () => {
   expect(health.reason).toBeNull();
   health.worked();
   health.failed(FULL);
-  expect(told).toEqual([
+  expect(logged).toEqual([
     ['Redis refuses', 'OOM'],
     ['Redis cannot ', 'away'],
     ['Redis is back', 'away'],
