@@ -173,6 +173,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     });
     // A closed key is reported only once its record lasts.
     asked.push(end(other.records.reserve(request('1', 'void'))));
+    asked.push(end(other.records.find(accountNamed('1'), 'void')));
     expect(await other.records.find(accountNamed('1'), 'early')).not.toBe(null);
     const late = '0 of 1 replicas of Redis have it in time';
     expect(await Promise.all(asked)).toEqual(asked.map(() => late));
