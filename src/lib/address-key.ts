@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 // The prefix of IPv4-mapped IPv6 addresses (RFC 4291, 2.5.5.2).
 const MAPPED = '0:0:0:0:0:ffff';
 
-/** Normalizes an address: without a zone, and IPv4-mapped IPv6 as IPv4. */
+/** Normalizes an address: removes the zone, and writes IPv4-mapped IPv6 as IPv4. */
 export function plainAddress(address: string): string {
   const bare = (address.split('%', 1)[0] ?? '').toLowerCase();
   if (!isIPv6(bare)) return bare;
@@ -16,7 +16,10 @@ export function plainAddress(address: string): string {
   return bytes.join('.');
 }
 
-/** The key by which limits count an address: IPv4 as it is; of IPv6 the /64, since a host has all of it and could use a new address for each request. */
+/**
+ * Returns the key by which limits count an address. An IPv6 host owns a /64 and can use a new address for each request, so
+ * its key is the /64.
+ */
 export function addressKey(address: string): string {
   const plain = plainAddress(address);
   return isIPv6(plain) ? `${groups(plain).slice(0, 4).join(':')}::/64` : plain;
@@ -24,7 +27,7 @@ export function addressKey(address: string): string {
 
 /** The eight groups of a valid IPv6 address, without leading zeros. */
 function groups(address: string): string[] {
-  // It writes a dotted suffix as two groups, and drops leading zeros.
+  // URL writes a dotted suffix as two groups, and drops leading zeros.
   const { hostname } = new URL(`http://[${address}]`);
   const [head, tail] = hostname.slice(1, -1).split('::', 2);
   const split = (part = '') => part.split(':').filter(Boolean);

@@ -5,7 +5,7 @@ interface BackoffOptions {
   readonly random: () => number;
 }
 
-/** Exponential backoff with jitter in the upper half, or clients would retry in step; added to a Retry-After, never taken off. */
+/** Exponential backoff with jitter, or clients would retry in step. The jitter never shortens a Retry-After. */
 export function backoffMs(
   failures: number,
   { baseMs, maxMs, random }: BackoffOptions,

@@ -1,27 +1,27 @@
 interface ByteCollectorOptions {
   readonly maxBytes: number;
-  /** The announced size. The buffer grows no further, and is not allocated before bytes arrive. */
+  /** The announced size. The buffer never grows beyond it, and is not allocated before bytes arrive. */
   readonly announcedBytes?: number;
-  /** So many pieces may be of any size; each further one must have some bytes. */
+  /** This many pieces may be of any size; further pieces must have a minimum average size. */
   readonly freePieces?: number;
 }
 
 type Collected = 'kept' | 'too many bytes' | 'too many pieces';
 
-// An ordinary segment has 1,400 bytes; a sender that writes lines sends some dozens of bytes at a time.
+// An ordinary segment has 1,400 bytes; a sender that writes single lines sends a few dozen bytes at a time.
 const FREE_PIECES = 1_024;
 const BYTES_PER_PIECE = 128;
 const MIN_BUFFER = 512;
 const EMPTY = Buffer.alloc(0);
 
-/** Whether the pieces are too small on average: a small one costs its receiver as much as a large one. */
+/** Whether the pieces are too small on average: a small piece costs its receiver as much as a large one. */
 export function tooManyPieces(pieces: number, bytes: number, freePieces = FREE_PIECES): boolean {
   return pieces > freePieces + bytes / BYTES_PER_PIECE;
 }
 
 /**
- * Collects bytes that arrive in pieces into one growing buffer. A list would keep an object, and often a
- * whole read of the socket, for each piece, so that a sender of single bytes multiplies its bytes by hundreds.
+ * Collects bytes that arrive in pieces into one growing buffer. A list would keep an object for each piece, and often a
+ * whole read buffer of the socket: a sender of single bytes would use hundreds of times its bytes.
  */
 export class ByteCollector {
   readonly #maxBytes: number;
@@ -37,7 +37,7 @@ export class ByteCollector {
     this.#freePieces = freePieces;
   }
 
-  /** A piece that is not kept leaves the collector as it was. */
+  /** A rejected piece leaves the collector unchanged. */
   add(piece: Buffer): Collected {
     const length = this.#length + piece.length;
     if (length > this.#maxBytes) return 'too many bytes';
@@ -51,7 +51,7 @@ export class ByteCollector {
     return 'kept';
   }
 
-  /** Empties the collector, and returns its bytes. Their buffer may be larger, so that they must not be kept for long. */
+  /** Empties the collector and returns its bytes. Their buffer may be larger, so do not keep them for long. */
   take(): Buffer {
     const bytes = this.#buffer.subarray(0, this.#length);
     this.#buffer = EMPTY;
@@ -61,7 +61,7 @@ export class ByteCollector {
   }
 
   #append(piece: Buffer, length: number): void {
-    // The first piece is not ours: its end is the buffer's end, so nothing is written after it.
+    // The first piece belongs to its sender, so it is copied before anything is appended.
     if (length > this.#buffer.length) {
       const grown = Buffer.allocUnsafeSlow(this.#capacityFor(length));
       this.#buffer.copy(grown, 0, 0, this.#length);

@@ -1,26 +1,26 @@
 /** Time is passed in as a value, so that a test can stop and advance it. */
 export interface Clock {
-  /** Milliseconds that never go back, for ages, pauses and turns. They are dates until the date is set back. */
+  /** Milliseconds that never go back, for ages, pauses and turns. They equal the date until the date is set back. */
   now(): number;
-  /** Milliseconds since the epoch, which may be set back. It is compared with others' dates, such as a token's expiry. */
+  /** Milliseconds since the epoch. The date can be set back. Compare it with dates of other systems, such as a token's expiry. */
   date(): number;
-  /** The date of a time that `now` returned, for a date that is sent to others. */
+  /** The date of a time that `now` returned, for a date that is sent to another system. */
   dateOf(ms: number): number;
   /** Runs `task` once after `ms`; the timer never keeps the process alive. Returns a function that cancels it. */
   after(ms: number, task: () => void): () => void;
 }
 
-// setTimeout turns a delay above 2^31-1 into 1 ms, so a far deadline would fire immediately, and is reached by several; it warns of
-// one below 0, as that of a moment that has just passed.
+// setTimeout turns a delay above 2^31-1 into 1 ms, so a later deadline takes several timers. It also warns of a negative
+// delay.
 export const MAX_TIMER_MS = 2_147_483_647;
 
 let latestMs = Date.now();
-/** How far the date has been set back, in all. */
+/** The sum of all amounts by which the date has been set back. */
 let setBackMs = 0;
 
 /**
- * The date, which never goes back here: where it is set back, time passes on from there. Else all that waits would wait for as
- * long as the date was set back, and all that is kept would stay young.
+ * The date, but when it is set back, time continues from the latest value. Otherwise timeouts would last longer by that
+ * amount, and cached entries would stay fresh.
  */
 function latestDate(): number {
   const ms = Date.now() + setBackMs;
@@ -55,8 +55,8 @@ export const steadyClock: Clock = {
 };
 
 /**
- * Orders events by a counter, because a wall clock may stand still between two of them, or jump back. A process has
- * one, so that the times of its calls, refusals and changes may be compared with each other.
+ * Orders events by a counter, because a wall clock can stand still between two events, or jump back. A process has one, so
+ * the times of its calls, refusals and changes can be compared.
  */
 export class LogicalClock {
   #last = 0;
@@ -67,7 +67,7 @@ export class LogicalClock {
   }
 }
 
-/** Resolves after so long, or when the signal is aborted. */
+/** Resolves after `ms`, or when the signal is aborted. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -81,7 +81,7 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits for a promise for so long; null where it takes longer. A result that arrived while the process was paused is in time. */
+/** Waits for a promise; null if it takes longer than `ms`. A result that arrived while the process was paused is in time. */
 export function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
   const { promise: tooLate, resolve } = Promise.withResolvers<null>();
   const cancel = clock.after(ms, () => setImmediate(resolve, null));

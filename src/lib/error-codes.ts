@@ -1,6 +1,6 @@
 import type { Attribution } from './public-cause.ts';
 
-/** Every code that `extensions.code` of an error can hold; `docs/errors.md` is printed from this table. */
+/** Every code that `extensions.code` of an error can have; `docs/errors.md` is printed from this table. */
 export interface ErrorCode {
   /** True when the same request may succeed if it is repeated, and repeating it does no harm. */
   readonly retryable: boolean;
@@ -8,13 +8,13 @@ export interface ErrorCode {
   readonly cause: string;
   /** The instruction for a client's developer. */
   readonly advice: string;
-  /** A message that the user reads as it is. */
+  /** A message that can be shown to the user unchanged. */
   readonly show: string;
-  /** The message in another case, which its key names. */
+  /** The message in another case, named by its key. */
   readonly showInstead?: Readonly<Record<string, string>>;
   /**
-   * The certainty about a write, an order included, whose own field or whole request has the code: this request did
-   * not carry it out (`none`), nobody knows (`unknown`), or no write ever has it (`never`).
+   * What a client knows about a write whose field or request failed with this code: this request did not carry it out
+   * (`none`), its outcome is unknown (`unknown`), or writes never fail with this code (`never`).
    */
   readonly write: 'none' | 'unknown' | 'never';
 }
@@ -161,7 +161,7 @@ export const ERROR_CODES = {
 
 export type Code = keyof typeof ERROR_CODES;
 
-/** The row of a code. Plugins and resolvers of the team may use others. */
+/** The row of a code; undefined for a code of a plugin or a resolver. */
 export function errorCodeOf(code: unknown): ErrorCode | undefined {
   return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code)
     ? ERROR_CODES[code as Code]

@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
 
-/** Stands in parsed JSON for a number that a double cannot represent exactly; no type of a schema accepts it. */
+/** Replaces a number in parsed JSON that a double cannot represent exactly; no type of a schema accepts it. */
 export const INEXACT: unique symbol = Symbol('a number that cannot be carried exactly');
 
 /**
- * Matches a number that may be inexact: 16 digits or an exponent, outside of strings. Doubles
- * represent any 15 digits. The rare part is matched first and its surroundings by lookbehind, which
- * takes 0.03 to 0.3 µs for an ordinary body.
+ * Matches a number that may be inexact: 16 digits or an exponent, outside of strings. A double represents any 15 digits.
+ * The rare part is matched first, and its surroundings by lookbehind; this takes 0.03 to 0.3 µs for an ordinary body.
  */
 const SUSPECT = /[\d.](?:[eE](?<=[:,[\s]-?[\d.]+[eE])|[\d.]{15}(?<=[:,[\s]-?[\d.]{16}))/;
 
-/** Each costs as much to look at as a hundred other numbers to parse. */
+/** Checking one costs as much as parsing a hundred other numbers. */
 const MAX_SUSPECTS = 1_000;
 
-/** Like JSON.parse, with INEXACT for each number that is not exact, and beyond the first thousand for what may not be. */
+/** Like JSON.parse, with INEXACT for each number that is not exact. After a thousand checks, every suspect counts as inexact. */
 export function parseExactJson(text: string): unknown {
   if (!SUSPECT.test(text)) return JSON.parse(text);
   let suspects = 0;
@@ -23,7 +22,7 @@ export function parseExactJson(text: string): unknown {
   });
 }
 
-/** A whole number of 16 or more digits, of which a double may be the neighbour. */
+/** A whole number of 16 or more digits, which a double might round. */
 export class LongInteger {
   readonly digits: string;
 
@@ -32,7 +31,7 @@ export class LongInteger {
   }
 }
 
-/** Like JSON.parse, with a LongInteger, or what `keep` makes of it, for each whole number of 16 or more digits. */
+/** Like JSON.parse, with a LongInteger, or the result of `keep`, for each whole number of 16 or more digits. */
 export function parseLongIntegers(
   text: string,
   keep: (digits: string) => unknown = (digits) => new LongInteger(digits),
@@ -41,14 +40,14 @@ export function parseLongIntegers(
   return parseMarked(text, (source) => (/^-?\d+$/.test(source) ? keep(source) : undefined));
 }
 
-/** Strings, and numbers that may be inexact, in a text that is JSON. */
+/** Strings, and numbers that may be inexact, in a text that is valid JSON. */
 const STRING_OR_SUSPECT = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[\d.]+[eE][-+]?\d+|-?[\d.]{16,}/g;
-/** Begins the strings that stand for marks. It is random, or a client could name a mark. */
+/** The prefix of the strings that stand for marks. It is random, or a client could name a mark. */
 const PLACE = randomBytes(12).toString('base64');
 
 /**
- * Like JSON.parse, with what `mark` returns in place of each number that may be inexact; undefined leaves it. A
- * reviver would cost a hundred times as much as the parser, since it is called for all other values too.
+ * Like JSON.parse, with the result of `mark` in place of each number that may be inexact; undefined leaves the number. A
+ * reviver would be called for all other values too, and cost a hundred times as much as the parser.
  */
 function parseMarked(text: string, mark: (source: string) => unknown): unknown {
   const plain: unknown = JSON.parse(text);
@@ -78,7 +77,10 @@ function withMarks(value: unknown, marks: readonly unknown[]): unknown {
   return root.value;
 }
 
-/** True where a number's double has the same decimal value: else an infinite amount is sent as null, a long one as its neighbour. */
+/**
+ * Whether a number's double has the same decimal value. An inexact number must not be forwarded: JSON would send infinity
+ * as null, and a long number as its neighbour.
+ */
 export function isExactNumber(text: string): boolean {
   const number = Number(text);
   return Number.isFinite(number) && decimalOf(text) === decimalOf(String(number));
@@ -96,6 +98,6 @@ function decimalOf(text: string): string {
   while (to > from && digits[to - 1] === '0') to -= 1;
   if (from === to) return '0';
   const scale = Number(exponent) - fraction.length + (digits.length - to);
-  // The sign survives any conversion, except that of zero, which changes no value.
+  // The sign survives any conversion, except that of zero, where it does not matter.
   return `${digits.slice(from, to)}e${scale}`;
 }

@@ -1,19 +1,22 @@
 type Task = () => void;
 
-// Short enough that other requests hardly wait, long enough that the switch costs little in comparison.
+// Short enough that other requests hardly wait, long enough that the cost of switching is small.
 const SLICE_MS = 5;
-// Each holds what is made of it already: a hundred large ones at a time would fill the memory.
+// Work in progress holds its partial output: a hundred large answers at once would fill the memory.
 const MAX_HELD_PER_SHARE = 500_000;
 
-/** The long work of one client, by the sizes of what it makes. */
+/** The long work of one client, measured by the sizes of its output. */
 interface Share {
   held: number;
   readonly waiting: { readonly size: number; readonly enter: Task }[];
 }
 
-/** Divides long synchronous work into slices, one a turn, so that socket I/O runs in between. Clients are served round-robin. */
+/**
+ * Divides long synchronous work into slices, one per turn, so that socket I/O runs in between. Clients are served round-
+ * robin.
+ */
 export class FairScheduler {
-  // A Map keeps the order of insertion: the first key is the one that has waited longest.
+  // A Map keeps the order of insertion: the first key has waited longest.
   readonly #queues = new Map<string, Task[]>();
   readonly #shares = new Map<string, Share>();
   readonly #sliceMs: number;
@@ -36,7 +39,7 @@ export class FairScheduler {
 
   /** Runs the task in a turn of its own, after those of other clients that have waited longer. */
   later(client: string, task: Task): void {
-    // The next turn is planned for as long as anybody waits.
+    // While a task waits, the next turn is already planned.
     if (this.#queues.size === 0) setImmediate(() => this.#runNext());
     const queue = this.#queues.get(client);
     if (queue) queue.push(task);
@@ -48,7 +51,7 @@ export class FairScheduler {
     return new Promise((resolve) => this.later(client, resolve));
   }
 
-  /** Resolves once the share has room for long work of the size, or has no other. Call `leave` when it is done. */
+  /** Resolves when the share has room for long work of this size, or is empty. Call `leave` when the work is done. */
   enter(name: string, size: number): Promise<void> {
     const share = this.#shares.get(name) ?? { held: 0, waiting: [] };
     this.#shares.set(name, share);

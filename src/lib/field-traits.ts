@@ -1,23 +1,23 @@
-/** The audience for which a value is the same: a `group`, one `copy` of what it shares, or an `account`'s subscribers. */
+/** The audience that sees the same value: a `group`, one `copy` of a group's shared data, or the subscribers of an `account`. */
 export type Sharing = 'group' | 'copy' | 'account';
 
-/** The facts that a schema states about a field, an argument or a type, and that are acted on without knowing the schema. */
+/** The facts that a schema states about a field, an argument or a type. The engine acts on them without knowing the schema. */
 interface FieldTraits {
-  /** The value of a field without it is the viewer's own. */
+  /** Without it, the field's value belongs to the viewer alone. */
   readonly sharing?: Sharing;
   /** The argument limits the age of a read that several fields of an operation share. */
   readonly isAgeLimit?: boolean;
-  /** Names what the field reads: the plan of an operation has the names that its fields state. */
+  /** Names the data that the field reads: the plan of an operation collects the names of its fields. */
   readonly reads?: string;
-  /** True where the field's selection is read by a plan of its own, as under any field of a mutation's root. */
+  /** True if the field's selection has a read plan of its own, as the fields of a mutation's root do. */
   readonly readsApart?: boolean;
-  /** Names the things that a list of it has one entry for, or is the most entries of the list. */
+  /** The maximum of the list's entries, or the name of the things that it has one entry for. */
   readonly listSize?: string | number;
-  /** The argument with one value for each entry of the list, of which `listSize` is then the most. */
+  /** The argument that has one value per entry of the list; `listSize` is then the maximum. */
   readonly sizeArgument?: string;
-  /** With the argument the field scans all things of that name, and its cost includes them. */
+  /** With this argument the field scans all things of that name, and its cost includes them. */
   readonly scans?: string;
-  /** An operation may select the field of the root this often. */
+  /** How often an operation may select this field of the root. */
   readonly mostSelected?: number;
 }
 
@@ -32,20 +32,20 @@ interface Extended {
   readonly extensions: Readonly<{ [Trait in keyof FieldTraits]?: unknown }>;
 }
 
-/** Null where the field has no mark, or an unknown one: its value is then the viewer's own. */
+/** Null if the field has no mark, or an unknown one: its value then belongs to the viewer alone. */
 export function sharingOf({ extensions: { sharing } }: Extended): Sharing | null {
   return sharing === 'group' || sharing === 'copy' || sharing === 'account' ? sharing : null;
 }
 
 /**
- * Whether the field may be resolved in a later turn where an answer is made in slices: with arguments it may compute
- * much. A read of the viewer's own computes nothing, and is better begun than put off.
+ * Whether the field may be resolved in a later turn when an answer is made in slices. A field with arguments can compute
+ * much. A read of the viewer's own data computes nothing, and should begin at once.
  */
 export function isPostponable(field: Extended & { readonly args: readonly unknown[] }): boolean {
   return field.args.length > 0 && sharingOf(field) !== null;
 }
 
-/** A trait as the schema states it; undefined where it does not. */
+/** A trait as the schema states it; undefined if it does not. */
 export function traitOf<Trait extends keyof FieldTraits>(
   { extensions }: Extended,
   trait: Trait,

@@ -30,7 +30,7 @@ export function fireAndForget(task: BackgroundTask, work: MaybePromise<unknown>)
   });
 }
 
-/** Calls the listener with each failure, until what it returns is called. */
+/** Calls the listener with each failure. Returns a function that ends this. */
 export function onBackgroundFailure(listener: (failure: BackgroundFailure) => void): () => void {
   const onMessage = (message: unknown) => listener(message as BackgroundFailure);
   failures.subscribe(onMessage);

@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-/** The headers of a request that go on with each call on its behalf. */
+/** The headers of a request that are forwarded with each gateway call on its behalf. */
 export interface ForwardedHeaders {
   /** Names and values alternate. */
   readonly pairs: readonly string[];
-  /** The same for the same headers: nothing is shared across two of them. */
+  /** Equal for equal headers: requests with different digests share nothing. */
   readonly digest: string;
 }
 
 export type HeaderForwarding = ReturnType<typeof createHeaderForwarding>;
 
-/** Picks the headers that go on with each call on a request's behalf, by names in lower case. */
+/** Picks the headers to forward, by names in lower case. */
 export function createHeaderForwarding(names: readonly string[]) {
   /** The request's own headers, by their names. */
   function own(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
     const present = names.filter((name) => Object.hasOwn(headers, name));
-    // Over HTTP a value has no space around it, and each transport must mean the same by it.
+    // HTTP trims the space around a value, and other transports must send the same value.
     return Object.fromEntries(present.map((name) => [name, String(headers[name]).trim()]));
   }
 
@@ -27,12 +27,12 @@ export function createHeaderForwarding(names: readonly string[]) {
     return { pairs, digest: hash('sha256', JSON.stringify(pairs), 'base64url').slice(0, 22) };
   }
 
-  /** Whether one comes twice: Node joins the two, and a proxy may have checked only the last. */
+  /** Whether a header occurs twice: Node joins the values, and a proxy may have checked only the last. */
   const comesTwice = (request: Pick<IncomingMessage, 'headersDistinct'>) =>
-    // Node makes `headersDistinct` of all headers when it is first read.
+    // Reading `headersDistinct` for the first time makes Node collect all headers, which costs time.
     names.some((name) => (request.headersDistinct[name]?.length ?? 0) > 1);
 
-  /** The end of `Vary`: caches between an answer and its client must not share it across these headers. */
+  /** The end of `Vary`: caches must not share an answer between requests whose forwarded headers differ. */
   const vary = names.map((name) => `, ${name}`).join('');
 
   return { names, in: own, of, comesTwice, vary };

@@ -2,13 +2,16 @@ import { LRUCache } from 'lru-cache';
 
 interface GrowingLruOptions<Value> {
   readonly maxEntries: number;
-  /** The measured memory of an entry with its key, so that `calculatedSize` is the cache's in bytes. */
+  /** The measured memory of an entry with its key, so that `calculatedSize` is the cache's size in bytes. */
   readonly entryBytes: number;
   /** Called with each value that is evicted to make room. */
   readonly onEvict?: (value: Value) => void;
 }
 
-/** An LRU cache of small entries that grows as it fills: with `max`, lru-cache allocates 1.9 MB for 100,000 ahead. */
+/**
+ * An LRU cache of small entries that grows as it fills: with `max`, lru-cache allocates 1.9 MB for 100,000 entries in
+ * advance.
+ */
 export function growingLru<Key extends {}, Value extends {}>({
   maxEntries,
   entryBytes,

@@ -12,7 +12,7 @@ export class ListenError extends Error {
   }
 }
 
-/** Resolves with the port, which the system chooses for 0. */
+/** Resolves with the port. The system chooses one for port 0. */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const failed = (error: Error) => reject(toListenError(error, host));
@@ -24,7 +24,7 @@ export function listen(server: Server, port: number, host: string): Promise<numb
   });
 }
 
-/** Throws a ListenError where a listener would; no request is served meanwhile. */
+/** Throws a ListenError if a listener cannot be opened. It serves no request. */
 export async function probeAddress(port: number, host: string): Promise<void> {
   const server = createServer((socket) => socket.destroy());
   await listen(server, port, host);

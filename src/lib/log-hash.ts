@@ -2,10 +2,13 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 const LENGTH = 16;
 
-/** Without a configured key the hashes of a process agree with each other, and not with those of other processes. */
+/** Without a configured key, hashes are comparable only within one process. */
 const OF_PROCESS = randomBytes(32);
 
-/** Replaces an account's login or a client's address in the log. The same text has the same hash, which says nothing without the key. */
+/**
+ * Replaces an account's login or a client's address in the log. Equal texts have equal hashes, which reveal nothing without
+ * the key.
+ */
 export function logHash(key: string | null, text: string): string {
   return createHmac('sha256', key ?? OF_PROCESS)
     .update(text)

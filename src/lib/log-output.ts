@@ -3,30 +3,30 @@ import sonicBoom, { type SonicBoom } from 'sonic-boom';
 import { steadyClock, within } from './clock.ts';
 
 interface LogOutputOptions {
-  /** A file, or a pipe that does not block. */
+  /** A file, or a non-blocking pipe. */
   readonly fd: number;
   readonly maxBytes?: number;
-  /** The line that says how many were dropped. */
+  /** The line that reports how many lines were dropped. */
   readonly droppedLine: (count: number) => string;
 }
 
 // Ten seconds of a thousand requests each, at 400 bytes a line.
 const MAX_BYTES = 4_194_304;
-// A write costs as much as ten lines, since it wakes the reader.
+// A write costs as much as ten lines, because it wakes the reader.
 const BATCH_MS = 20;
 const RETRY_MS = 100;
-// For the last lines of a process whose reader is slow.
+// For the last lines of a process with a slow reader.
 const LAST_MS = 500;
 const LAST_PAUSE_MS = 10;
 
-/** Writes lines in the background, in order. Lines that their reader does not take wait in a bounded buffer; more are dropped. */
+/** Writes lines in the background, in order. Unread lines wait in a bounded buffer; further lines are dropped. */
 export class LogOutput {
   readonly #fd: number;
   readonly #boom: SonicBoom;
   readonly #droppedLine: (count: number) => string;
-  /** Lines that the writer does not have yet. */
+  /** Lines that were not passed to the writer yet. */
   #batch = '';
-  /** Bytes that the writer has and has not written. */
+  /** Bytes that the writer has received but not written. */
   #unwrittenBytes = 0;
   #droppedLines = 0;
   #reportedLines = 0;
@@ -43,7 +43,7 @@ export class LogOutput {
       this.#unwrittenBytes -= Buffer.byteLength(lines);
       this.#droppedLines += lines.split('\n').length - 1;
     });
-    // The lines are kept: a disk may have room again, and a named pipe a reader.
+    // The lines are kept: a full disk may get room again, and a named pipe a reader.
     this.#boom.on('error', () => {
       setTimeout(() => this.#hand(''), RETRY_MS).unref();
     });
@@ -68,7 +68,7 @@ export class LogOutput {
     await within(steadyClock, ms, promise);
   }
 
-  /** For the exit of the process. Another line must not break one of which the reader has a part. */
+  /** Writes the last lines when the process exits. It writes nothing if the reader has only a part of an earlier line. */
   writeLast(): void {
     if (this.#unwrittenBytes === 0) writeWithin(LAST_MS, this.#fd, Buffer.from(this.#batch));
   }
@@ -92,10 +92,10 @@ export class LogOutput {
   }
 }
 
-/** The standard output of the process, which ends neither with its reader nor with its disk. */
+/** The standard output of the process, which survives the loss of its reader and a full disk. */
 export function standardOutput(droppedLine: (count: number) => string): LogOutput {
-  // Node makes a pipe non-blocking where it opens the stream: a write to a full one would occupy a thread of the pool,
-  // for whose end the exit of the process waits.
+  // Opening the stream makes Node set a pipe to non-blocking. Otherwise a write to a full pipe would occupy a thread of the
+  // pool, and the exit of the process would wait for it.
   if (isPipeOrSocket(1)) process.stdout.on('error', () => {});
   const output = new LogOutput({ fd: 1, droppedLine });
   process.once('exit', () => output.writeLast());

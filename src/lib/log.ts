@@ -7,7 +7,10 @@ type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 export interface Log extends Pick<pino.Logger, Level | 'isLevelEnabled'> {
   child(bindings: Record<string, unknown>): Log;
-  /** Logs at level `info` without redaction, which takes longer than all else of a request's line: no member may hold a secret. */
+  /**
+   * Logs at level `info` without redaction, which takes longer than the rest of a request's line. No member may hold a
+   * secret.
+   */
   line(members: object, message: string): void;
 }
 
@@ -21,7 +24,7 @@ export interface LogOptions {
 /** `json`: one object per line, for machines. `compact`: one short line, for a console. */
 type LogFormat = 'json' | 'compact';
 
-/** A log that redacts secrets at any depth, in child loggers too, so that no caller has to. */
+/** A log that redacts secrets at any depth, also in child loggers, so that callers need not. */
 export function createLog({ level, format, destination }: LogOptions): Log {
   const write = (json: string) => destination.write(inFormat(format, json));
   const log = pino(
@@ -35,7 +38,7 @@ export function createLog({ level, format, destination }: LogOptions): Log {
       // The hook below has already turned errors into plain records.
       serializers: { err: (error: unknown) => error },
       hooks: {
-        // Runs only for enabled levels, and sees the arguments of a format text too.
+        // Runs only for enabled levels, and also receives the arguments of a format string.
         logMethod(args, method) {
           Reflect.apply(method, this, redactArguments(args));
         },
@@ -45,7 +48,7 @@ export function createLog({ level, format, destination }: LogOptions): Log {
   );
   const { child } = log;
   const isLogged = log.isLevelEnabled('info');
-  // Bindings are serialized once without the hook; child loggers inherit this from their parent.
+  // Bindings are serialized once, without the hook; child loggers inherit this function from their parent.
   return Object.assign(log, {
     child(this: pino.Logger, bindings: Record<string, unknown>): Log {
       return Reflect.apply(child, this, [redactRecord(bindings)]) as pino.Logger & Log;
@@ -96,7 +99,7 @@ function compactLine(json: string): string {
   return `${words.join(' ')}${stackOf(err)}\n`;
 }
 
-/** An error's stack, and those of its causes: a call that fails has the reason there. */
+/** An error's stack and the stacks of its causes, which hold the reason of a failed call. */
 function stackOf(error: unknown, name = ''): string {
   if (!(error instanceof Object)) return error == null ? '' : `\n${name}${error}`;
   const { stack, message, cause } = error as Error;

@@ -1,6 +1,6 @@
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Calls `next` at once with a value that is no promise: awaiting it would cost a microtask. */
+/** Calls `next` at once if the value is not a promise: awaiting it would cost a microtask. */
 export function chain<T, U>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<U>,
@@ -8,7 +8,7 @@ export function chain<T, U>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** The promise that is begun, itself; what is thrown before there is one is a rejection, as that of an async function. */
+/** Returns the promise of `begin` itself. Like an async function, it turns a thrown error into a rejection. */
 export function promised<T>(begin: () => MaybePromise<T>): Promise<T> {
   try {
     return Promise.resolve(begin());

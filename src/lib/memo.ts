@@ -1,4 +1,4 @@
-/** Returns the value of a key; makes and stores it where there is none. */
+/** Returns the value of a key; makes and stores it if there is none. */
 export function memo<Key, Value>(
   known: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 const PREFIX = 'trading_graph_';
 
-/** The values of each label, from fixed sets: an identifier in a label would be a leak, and a new series for each user. */
+/** The values of each label, from fixed sets: an identifier in a label would leak, and create a new series for each user. */
 type Labels<Name extends string> = Readonly<Record<Name, readonly string[]>>;
 
 /** A counter. Every combination of its labels is a series from the start, or Prometheus would miss its first increase. */

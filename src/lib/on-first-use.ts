@@ -1,4 +1,4 @@
-/** Memoizes `load`, which is called with the first use. Its failure is not kept: the next use loads again. */
+/** Memoizes `load`, which is called on the first use. A failure is not kept: the next use loads again. */
 export function onFirstUse<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | null = null;
   return () => {

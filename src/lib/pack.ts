@@ -5,13 +5,13 @@ import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } fro
 
 export type Encoding = 'br' | 'gzip';
 
-/** A body in one piece, or in chunks where it is large. */
+/** A body in one piece, or in chunks if it is large. */
 export type Body = string | Buffer | readonly Buffer[];
 
-/** Below this the saving is less than the cost. */
+/** Below this size, compression costs more than it saves. */
 export const PACK_FROM_BYTES = 1024;
 
-/** For one reader; a body that many share is worth a higher one. */
+/** For a body with one reader; a shared body is worth a higher quality. */
 const BROTLI_QUALITY = 4;
 
 const compressBrotli = promisify(brotliCompress);

@@ -1,13 +1,13 @@
 import { fireAndForget } from './fire-and-forget.ts';
 
 interface PullStreamOptions<T> {
-  /** Called once, by the first listener: a stream that is never read opens nothing. */
+  /** Called once, by the first listener: an unread stream opens nothing. */
   readonly open: () => void;
-  /** Returns the next value; undefined where the reader must wait until it is woken. */
+  /** Returns the next value; undefined if the reader must wait until it is woken. */
   readonly take: () => T | undefined;
-  /** Called where the value that was taken last could not be shown. */
+  /** Called if the value taken last could not be shown. */
   readonly missed?: () => void;
-  /** Called once, when an opened stream has ended, from either side. */
+  /** Called once, when an opened stream ends, whichever side ends it. */
   readonly close: () => void;
 }
 
@@ -19,7 +19,10 @@ export interface StreamListener {
   ended(error: Error | null): void;
 }
 
-/** Makes values on demand, for one listener that may stop reading. By its name alone an async iterable, as results must be. */
+/**
+ * Makes values on demand for one listener, which may stop reading. It is an async iterable in name only, because graphql-js
+ * requires one.
+ */
 export class PullStream<T> implements AsyncIterable<T, undefined> {
   readonly #ending = new AbortController();
   readonly #options: PullStreamOptions<T>;
@@ -31,12 +34,12 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
     this.#options = options;
   }
 
-  /** Aborted when the stream ends: for what is under way with a value that was taken before. */
+  /** Aborted when the stream ends, to stop work on a value that was taken before. */
   get ending(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** The listener is woken, the first time immediately, whenever it may `take`. */
+  /** Wakes the listener, the first time immediately, whenever it may call `take`. */
   listen(listener: StreamListener): void {
     if (this.#state === 'new') {
       this.#state = 'open';
@@ -52,12 +55,12 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
     return this.#state === 'open' ? this.#options.take() : undefined;
   }
 
-  /** Tells the stream that the value taken last could not be shown. */
+  /** Reports that the value taken last could not be shown. */
   missed(): void {
     this.#options.missed?.();
   }
 
-  /** Tells the listener of a possible new value. */
+  /** Notifies the listener of a possible new value. */
   wake(): void {
     if (this.#state === 'open') this.#listener?.woken();
   }
@@ -69,12 +72,12 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
     this.#state = 'ended';
     this.#error = error;
     if (wasOpen) this.#options.close();
-    // Node makes an error with its stack for an abort that has no reason.
+    // Without a reason, Node creates an error with a stack for each abort.
     this.#ending.abort(error);
     this.#listener?.ended(error);
   }
 
-  /** Ends the stream for its reader, who wants to know nothing more. */
+  /** Ends the stream for a reader that needs no more events. */
   leave(): void {
     this.end();
     this.#error = null;
@@ -108,7 +111,7 @@ export function pullStreamOf<T>(values: AsyncIterable<T>): PullStream<T> {
       const taken = next;
       next = null;
       if (taken !== null) fireAndForget('live feed', read());
-      // A value of nothing is an event too.
+      // A null or undefined value is an event too.
       return taken === null ? undefined : (taken.value ?? (null as T));
     },
     close: () => fireAndForget('live feed', Promise.resolve(iterator?.return?.())),

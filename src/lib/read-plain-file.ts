@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 
-/** Reads an operator's file: bounded, without blocking, no pipes or devices, as some under /proc have no end. */
+/** Reads an operator's file: bounded, without blocking. Pipes and devices are refused, because some have no end. */
 export async function readPlainFile(path: string, maxBytes: number): Promise<string> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   assertPlainFile(await file.stat());

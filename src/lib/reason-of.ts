@@ -1,4 +1,4 @@
-// Operators read these in place of "ENOTDIR: not a directory, open '/a/b'".
+// Operators read these instead of "ENOTDIR: not a directory, open '/a/b'".
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',

@@ -2,7 +2,7 @@ import { redact, redactTokens } from './redact.ts';
 
 const REDACTED = '[struck out]';
 const DEEPEST = 8;
-// A socket or a request that slipped into a record must not stall the process.
+// A socket or a request in a record must not stall the process.
 const MAX_VALUES = 2_000;
 
 const SECRET_NAME =
@@ -33,7 +33,7 @@ export function redactRecord(record: object): Record<string, unknown> {
     try {
       return redactedObject(value, isFromError);
     } catch {
-      // A getter, a proxy or a message of a library threw.
+      // A getter, a proxy or a library's message threw.
       return '[unreadable]';
     } finally {
       under.delete(value);
@@ -43,7 +43,7 @@ export function redactRecord(record: object): Record<string, unknown> {
   function redactedObject(value: object, isFromError: boolean): unknown {
     if (value instanceof Date) return value;
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-    // URLs contain passwords before the host and may contain secrets after the path.
+    // A URL can contain a password before its host, and secrets after its path.
     if (value instanceof URL) return `${value.origin}${value.pathname}`;
     if (Array.isArray(value) || value instanceof Set) {
       return [...value].map((item) => redactedValue(item, isFromError));
@@ -53,7 +53,7 @@ export function redactRecord(record: object): Record<string, unknown> {
     return redacted(isMap ? Object.fromEntries(value) : value, isFromError);
   }
 
-  /** Messages may quote the gateway, a parser or a user. */
+  /** An error's texts may quote the gateway, a parser or a user. */
   function redactedError(error: Error): Record<string, unknown> {
     return {
       type: error.name,

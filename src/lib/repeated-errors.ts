@@ -1,5 +1,5 @@
 const REPEAT_MS = 60_000;
-/** Errors may differ in each row of a list; a few of them are enough. */
+/** An error's details may differ in each row of a list; a few of them are enough. */
 const MAX_DETAILS = 10;
 const MAX_DETAIL_LENGTH = 200;
 
@@ -9,7 +9,7 @@ interface LoggedError {
   notLogged: number;
 }
 
-/** Decides which errors are logged: each name once a minute, and a few errors of a name that differ in their details. */
+/** Decides which errors are logged: each name once a minute, plus a few errors of that name with different details. */
 export class RepeatedErrors {
   readonly #nowMs: () => number;
   readonly #logged = new Map<string, LoggedError>();
@@ -18,7 +18,10 @@ export class RepeatedErrors {
     this.#nowMs = nowMs;
   }
 
-  /** Null where this error is not logged; else how many of its name were not logged since the last one. Names are of a bounded number. */
+  /**
+   * Null if this error is not to be logged; otherwise how many of its name were skipped since the last one. The set of
+   * names must be bounded.
+   */
   next(name: string, detail = ''): { readonly notLogged: number } | null {
     const last = this.#logged.get(name);
     const short = detail.slice(0, MAX_DETAIL_LENGTH);

@@ -1,4 +1,4 @@
-/** The Sentinels that know which Redis is the primary at present, and how to sign in there. */
+/** The Sentinels that know the present Redis primary, and the credentials for it. */
 export type SentinelUrl = Readonly<NonNullable<ReturnType<typeof readSentinelUrl>>>;
 
 const SENTINEL_URL =
@@ -11,9 +11,9 @@ export function isSentinelUrl(text: string): boolean {
   return /^rediss?-sentinel:/.test(text);
 }
 
-/** Reads `redis-sentinel://user:password@host:port,host:port/name/database`; null where it is none. */
+/** Reads `redis-sentinel://user:password@host:port,host:port/name/database`; null if the text is not such a URL. */
 export function readSentinelUrl(text: string) {
-  // A line end would be part of a password.
+  // Otherwise a line end would become part of a password.
   const found = /\s/.test(text) ? null : SENTINEL_URL.exec(text);
   const { tls, user, password, hosts, name, db, query } = found?.groups ?? {};
   if (hosts === undefined || name === undefined) return null;

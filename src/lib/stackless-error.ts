@@ -1,4 +1,4 @@
-/** An error without a stack, which costs ten times the rest and says nothing where the cause is outside of the process. */
+/** An error without a stack. A stack costs ten times the rest, and is useless if the cause is outside of the process. */
 export class StacklessError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     const { stackTraceLimit } = Error;
@@ -8,7 +8,7 @@ export class StacklessError extends Error {
   }
 }
 
-/** Makes errors of other modules' classes without stacks, which keep alive all that their functions refer to. */
+/** Makes errors of other modules' classes without stacks. A stack keeps everything alive that its functions refer to. */
 export function withoutStack<Made>(make: () => Made): Made {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

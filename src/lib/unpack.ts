@@ -12,7 +12,7 @@ export class OversizeError extends Error {
   override readonly name = 'OversizeError';
 }
 
-/** The bound counts after unpacking: a few kilobytes on the wire can hold gigabytes. */
+/** Decompresses up to `maxBytes`: a few kilobytes on the wire can expand to gigabytes. */
 export async function unpack(
   packed: Buffer,
   encoding: string | undefined,

@@ -17,6 +17,6 @@ test.each([
   ['1::2:3:4:5:6:7', '1:0:2:3::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['', ''],
-])('limits know %s as %s', (address, key) => {
+])('the key of %s is %s', (address, key) => {
   expect(addressKey(address)).toBe(key);
 });

@@ -9,7 +9,7 @@ test('pieces of any size become one buffer in their order', () => {
   expect(collector.take()).toHaveLength(0);
 });
 
-test('bytes beyond the limit are refused, and the limit itself is not', () => {
+test('bytes beyond the limit are refused; exactly the limit is accepted', () => {
   const collector = new ByteCollector({ maxBytes: 5 });
   expect(collector.add(Buffer.from('1234'))).toBe('kept');
   expect(collector.add(Buffer.from('56'))).toBe('too many bytes');
@@ -17,18 +17,18 @@ test('bytes beyond the limit are refused, and the limit itself is not', () => {
   expect(String(collector.take())).toBe('12345');
 });
 
-test('more pieces than the size explains are refused', () => {
+test('more pieces than the size justifies are refused', () => {
   const collector = new ByteCollector({ maxBytes: 1_000, freePieces: 10 });
   const outcomes = Array.from({ length: 15 }, () => collector.add(Buffer.from('x')));
   expect(outcomes.filter((outcome) => outcome === 'kept')).toHaveLength(10);
   expect(outcomes.at(-1)).toBe('too many pieces');
-  // 128 bytes explain one piece beyond the ten.
+  // 128 bytes justify one piece beyond the ten.
   expect(collector.add(Buffer.alloc(117))).toBe('too many pieces');
   expect(collector.add(Buffer.alloc(118))).toBe('kept');
 });
 
 test.each([0, 262_144])(
-  'the memory that is held is twice the bytes at most, whatever was announced (%s)',
+  'the buffer is at most twice the size of the bytes, for any announced size (%s)',
   (announcedBytes) => {
     const allocated = vi.spyOn(Buffer, 'allocUnsafeSlow');
     const collector = new ByteCollector({ maxBytes: 262_144, announcedBytes });

@@ -22,7 +22,7 @@ function setTimes() {
   };
 }
 
-test('time passes at its speed after the date was set back, and moments are given by the present date', () => {
+test('time continues at its normal speed after the date is set back, and dateOf uses the present date', () => {
   const { setDate, pass } = setTimes();
   const beforeMs = systemClock.now();
   expect(beforeMs).toBe(systemClock.date());
@@ -37,7 +37,7 @@ test('time passes at its speed after the date was set back, and moments are give
   }
 });
 
-test('a date that is set forward is followed, and time since the start by neither', () => {
+test('the system clock follows a date that is set forward; the steady clock ignores changes of the date', () => {
   const { setDate, pass } = setTimes();
   const steadyMs = steadyClock.now();
   pass(1);
@@ -49,7 +49,7 @@ test('a date that is set forward is followed, and time since the start by neithe
   expect(steadyClock.dateOf(steadyClock.now())).toBeCloseTo(systemClock.date());
 });
 
-test('a deadline further away than the longest timer comes in time, unless it is cancelled before', () => {
+test('a deadline beyond the longest timer fires in time, unless it is cancelled', () => {
   vi.useFakeTimers();
   try {
     const farMs = 60 * 24 * HOUR_MS;

@@ -20,11 +20,11 @@ const INEXACT_TEXTS = [
   ...['-12345678901234567890', '1e99999999999999999999', '0.30000000000000001'],
 ];
 
-test.each(EXACT)('%s survives', (text) => {
+test.each(EXACT)('%s is exact', (text) => {
   expect(isExactNumber(text)).toBe(true);
 });
 
-test.each(INEXACT_TEXTS)('%s does not survive, wherever it stands', (text) => {
+test.each(INEXACT_TEXTS)('%s is inexact at any position', (text) => {
   expect(isExactNumber(text)).toBe(false);
   for (const [before, after] of [
     ['', ''],
@@ -37,7 +37,7 @@ test.each(INEXACT_TEXTS)('%s does not survive, wherever it stands', (text) => {
   }
 });
 
-test('every double survives as it is written', () => {
+test('every printed double is exact', () => {
   let state = 1n;
   const bits = new DataView(new ArrayBuffer(8));
   for (let run = 0; run < 20_000; run += 1) {
@@ -48,7 +48,7 @@ test('every double survives as it is written', () => {
   }
 });
 
-test('a number of very many zeros takes as long as it is, not its square', () => {
+test('checking a number of many zeros takes linear time', () => {
   const texts = (zeros: number) => [
     `1${'0'.repeat(zeros)}1e-${zeros + 1}`,
     `0.${'0'.repeat(zeros)}1`,
@@ -66,14 +66,14 @@ test.each([
   '{"a":"1e400","b\\"1e400":[1e400,"\\\\",1e400,"\\\\\\"12345678901234567890,"],"c":{"":[-1e400]}}',
   '{"__proto__":1e400,"a":1e400,"a":1}',
   ' [ 1e400 , {} , null , true , [] , "", { "1" : 1e400 , "0" : -0.5e-400 } ] ',
-])('a body differs from what it is to JSON.parse in these numbers alone: %s', (text) => {
+])('only inexact numbers are parsed differently than by JSON.parse: %s', (text) => {
   const revive = (_key: string, value: unknown) =>
     typeof value === 'number' && Math.abs(value) > 1e308 ? INEXACT : value;
   const expected = JSON.parse(text.replaceAll('-0.5e-400', '1e400'), revive);
   expect(Object.entries(parseExactJson(text) as object)).toEqual(Object.entries(expected));
 });
 
-test('a whole number of sixteen digits keeps them, wherever it stands', () => {
+test('a whole number of sixteen digits keeps its digits at any position', () => {
   const text =
     '{"a":[-1234567890123456,12345678901234567,1234567890123456.5,1e16,"1234567890123456"]}';
   const [, , ...rest] = JSON.parse(text).a;
@@ -81,14 +81,14 @@ test('a whole number of sixteen digits keeps them, wherever it stands', () => {
   expect(parseLongIntegers(text)).toStrictEqual({ a: [...kept, ...rest] });
 });
 
-test('beyond a thousand numbers that may be inexact none is taken', () => {
+test('after a thousand suspect numbers every further one counts as inexact', () => {
   const texts = [...Array(1_001).keys()].map((at) => `${at + 1}e2`);
   const parsed = parseExactJson(`[1,"1e1",${texts}]`) as unknown[];
   expect(parsed.lastIndexOf(100_000)).toBe(1_001);
   expect(parsed.indexOf(INEXACT)).toBe(1_002);
 });
 
-test('one such number in a body costs some times what JSON.parse costs', () => {
+test('one inexact number in a body costs a small multiple of JSON.parse', () => {
   const text = `[1e400,${'1,'.repeat(100_000)}1]`;
   // Measured: seven; with a reviver, a hundred.
   expect(cpuOf(() => parseExactJson(text))).toBeLessThan(30 * cpuOf(() => JSON.parse(text)));

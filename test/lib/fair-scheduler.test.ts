@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { FairScheduler } from '../../src/lib/fair-scheduler.ts';
 import { eventually } from '../support/eventually.ts';
 
-test('clients take turns, each with its tasks in order', async () => {
+test('clients take turns, and the tasks of each run in order', async () => {
   const scheduler = new FairScheduler();
   const ran: string[] = [];
   for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) {
@@ -13,7 +13,7 @@ test('clients take turns, each with its tasks in order', async () => {
   expect(ran).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });
 
-test('a slice ends with its time, and the next begins in the next turn', async () => {
+test('a slice ends after its time, and the next begins in the next turn', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const scheduler = new FairScheduler(100);
@@ -27,12 +27,12 @@ test('a slice ends with its time, and the next begins in the next turn', async (
   }
 });
 
-test('long work waits for room in its own share, in the order in which it came', async () => {
+test('long work waits for room in its own share, first come first served', async () => {
   const scheduler = new FairScheduler();
   const entered: string[] = [];
   const enter = (share: string, size: number) =>
     void scheduler.enter(share, size).then(() => entered.push(`${share} ${size}`));
-  // What is larger than a share has it for itself.
+  // Work that is larger than a share runs alone in it.
   for (const size of [600_000, 300_000, 250_000, 200_000]) enter('a', size);
   enter('b', 1);
   await setImmediate();

@@ -6,18 +6,18 @@ import {
   onBackgroundFailure,
 } from '../../src/lib/fire-and-forget.ts';
 
-test('a failure of background work reaches the listener, and ends no process', async () => {
-  const told: BackgroundFailure[] = [];
-  const forget = onBackgroundFailure((failure) => told.push(failure));
+test('a failure of background work reaches the listener, and does not end the process', async () => {
+  const reported: BackgroundFailure[] = [];
+  const forget = onBackgroundFailure((failure) => reported.push(failure));
   const error = new Error('no');
   fireAndForget('known keys', Promise.reject(error));
   fireAndForget('known keys', Promise.resolve());
   fireAndForget('known keys', undefined);
   await new Promise(setImmediate);
-  expect(told).toEqual([{ task: 'known keys', error }]);
+  expect(reported).toEqual([{ task: 'known keys', error }]);
   forget();
   const warning = once(process, 'warning');
   fireAndForget('known keys', Promise.reject(error));
   expect(await warning).toEqual([error]);
-  expect(told).toHaveLength(1);
+  expect(reported).toHaveLength(1);
 });

@@ -7,11 +7,11 @@ import { expect, test } from 'vitest';
 import { LogOutput } from '../../src/lib/log-output.ts';
 import { eventually } from '../support/eventually.ts';
 
-test('beyond the bound lines are dropped, and once there is room a line says how many', async () => {
+test('lines beyond the bound are dropped, and a later line reports how many', async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'log-output-'));
   const path = join(folder.path, 'pipe');
   execFileSync('mkfifo', [path]);
-  // It takes some 64 kB until it is read.
+  // A pipe holds about 64 kB until it is read.
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   const droppedLine = (count: number) => `${count} dropped\n`;
   const output = new LogOutput({ fd, droppedLine, maxBytes: 200_000 });
@@ -21,7 +21,7 @@ test('beyond the bound lines are dropped, and once there is room a line says how
     try {
       all += piece.toString('utf8', 0, readSync(fd, piece));
     } catch (error) {
-      // It is empty for now.
+      // The pipe is empty.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
     }
     return all;
@@ -39,7 +39,7 @@ test('beyond the bound lines are dropped, and once there is room a line says how
   expect(output.droppedLines).toBe(40_001);
 });
 
-test('an exit writes what no write has begun with', async () => {
+test('lines that were not written yet are written at exit', async () => {
   const file = join(import.meta.dirname, '../../src/lib/log-output.ts');
   const script = `import { standardOutput } from '${file}';
     standardOutput(String).write('the last line\\n');

@@ -80,7 +80,7 @@ describe('a secret never reaches the output', () => {
   });
 });
 
-test('a record that is circular, or refers to half the process, is cut, and what JSON lacks is text', () => {
+test('a circular or very large record is cut, and values that JSON lacks become text', () => {
   const { log, lines } = openLog();
   const circle: Record<string, unknown> = {};
   circle.again = circle;
@@ -93,10 +93,10 @@ test('a record that is circular, or refers to half the process, is cut, and what
   log.info({ wide });
   log.info({ deep });
   for (const line of lines.slice(1)) expect(line).toContain('[left out]');
-  // The same object twice is no circle.
+  // The same object twice is not circular.
   const one = { name: 'one' };
   const url = new URL('https://user:canary@gateway.example.com/path?key=canary');
-  // As a number a reader would round it.
+  // A reader would round it if it were a number.
   log.info({ first: one, second: one, large: 2n ** 60n, url, bytes: Buffer.from('canary') });
   expect(JSON.parse(lines[3] ?? '')).toMatchObject({
     first: one,
@@ -107,7 +107,7 @@ test('a record that is circular, or refers to half the process, is cut, and what
   });
 });
 
-test('at a console a line is short, with the stack of an error below it', () => {
+test('the compact format prints short lines, with the stack of an error below', () => {
   const { log, lines } = openLog({ format: 'compact' });
   log.warn({ operation: 'getSession', reason: 'too late', token: 'canary' }, 'gateway failed');
   log.error(new Error('no way'));

@@ -3,7 +3,7 @@ import { momentText, parseMoment } from '../../src/lib/moment-text.ts';
 
 const DAY_MS = 86_400_000;
 
-test('each day of the calendar, second of a day and millisecond of a second is written as toISOString does', () => {
+test('each day of the calendar, second of a day and millisecond of a second is formatted as by toISOString', () => {
   const moments: number[] = [];
   for (let ms = Date.UTC(1969, 11, 30); ms < Date.UTC(2200, 0, 3); ms += DAY_MS) {
     moments.push(ms, ms + DAY_MS - 1);
@@ -16,7 +16,7 @@ test('each day of the calendar, second of a day and millisecond of a second is w
 test.each([
   ...[0, -1, 8.64e15, -8.64e15, 1_763_630_400_000.5],
   ...[Date.UTC(2200), Date.UTC(10_000), Date.UTC(-1, 0)],
-])('also %d milliseconds from 1970', (ms) => {
+])('%d milliseconds from 1970 are formatted as by toISOString', (ms) => {
   expect(momentText(ms)).toBe(isoText(ms));
 });
 
@@ -28,7 +28,7 @@ test.each([
   ['2026-11-20T00:30:00+03:30', Date.UTC(2026, 10, 19, 21, 0)],
   ['2026-02-28T23:30:00-01:00', Date.UTC(2026, 2, 1, 0, 30)],
   ['2028-02-29T00:00:00Z', Date.UTC(2028, 1, 29)],
-])('%s is read as the moment that it is', (text, ms) => {
+])('%s is parsed', (text, ms) => {
   expect(parseMoment(text)).toBe(ms);
 });
 
@@ -39,7 +39,7 @@ test.each([
   ...['2026-11-20T09:30:00', '2026-11-20T09:30Z', '2026-11-20', '2026-11-20T09:30:00+25:00'],
   ...['2026-11-20 09:30:00Z', '2026-11-20t09:30:00z', '+002026-11-20T09:30:00Z', '1795392427840'],
   ...['2026-11-20T09:30:00.Z', ' 2026-11-20T09:30:00Z', '2026-11-20T09:30:00Z\n', '', 'tomorrow'],
-])('%j is no moment', (text) => {
+])('%j is not a moment', (text) => {
   expect(parseMoment(text)).toBe(null);
 });
 

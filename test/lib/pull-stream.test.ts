@@ -23,7 +23,7 @@ function createNumbers(...ready: number[]) {
   return { ready, taken, ends, seen, stream, listen };
 }
 
-test('a stream without a reader is never opened, so it has nothing to close', () => {
+test('a stream without a reader is neither opened nor closed', () => {
   const { ends, seen, stream, listen } = createNumbers(1);
   stream.leave();
   expect(seen).toEqual({ opened: 0, closed: 0 });
@@ -31,7 +31,7 @@ test('a stream without a reader is never opened, so it has nothing to close', ()
   expect([ends, stream.take()]).toEqual([[null], undefined]);
 });
 
-test('a reader gets the end once, with its error, also if it comes later, but not if it left', () => {
+test('a reader receives the end and its error once, also if it listens later; no error after it left', () => {
   const over = new Error('over');
   const reading = createNumbers();
   reading.listen();
@@ -64,7 +64,7 @@ test('a listener is woken immediately for each event, and once for the end', () 
   expect([taken.length, ends, seen.closed]).toEqual([3, [over], 1]);
 });
 
-test('an iterable is read one value ahead of its listener, and closed when the listener leaves', async () => {
+test('an iterable is read one value ahead of its listener, and is closed when the listener leaves', async () => {
   const steps: string[] = [];
   async function* numbers() {
     try {
@@ -91,7 +91,7 @@ test('an iterable is read one value ahead of its listener, and closed when the l
   expect([ends, stream.take()]).toEqual([[null], undefined]);
 });
 
-test('an iterable may have values of nothing, which are events like others', async () => {
+test('null and undefined values of an iterable are events too', async () => {
   const taken: unknown[] = [];
   const ended = vi.fn();
   async function* nothing() {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { readPlainFile } from '../../src/lib/read-plain-file.ts';
 
 test.each([0, 1, 100_000])(
-  'a file of the %i bytes that are allowed is read whole',
+  'a file of exactly the maximum of %i bytes is read; a larger one is refused',
   async (bytes) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'plain-file-'));
     const path = join(folder.path, 'file');

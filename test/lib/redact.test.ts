@@ -22,7 +22,7 @@ test.each([
   ['eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6IjEifQ', '[…]'],
   ['to 0x52908400098527886E0F7030069857D2E4169EE7 failed', 'to […] failed'],
   ['to bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', 'to […]'],
-])('whatever identifies a person or opens an account is redacted: %s', (text, expected) => {
+])('personal data and credentials are redacted: %s', (text, expected) => {
   expect(redact(text)).toBe(expected);
 });
 
@@ -33,11 +33,11 @@ test.each([
   'EUR/USD at 1.08345, stop 1.07',
   'internationalization-of-everything',
   '',
-])('the words and figures of a message stay: %s', (text) => {
+])('the words and figures of a message are kept: %s', (text) => {
   expect(redact(text)).toBe(text);
 });
 
-test('a record with what throws at a look is logged without it', () => {
+test('a value that throws when it is read is replaced', () => {
   const thrown = () => {
     throw new Error('no look');
   };
@@ -53,15 +53,15 @@ test('a record with what throws at a look is logged without it', () => {
   });
 });
 
-test('tokens alone can be redacted, where figures matter', () => {
+test('redactTokens keeps figures', () => {
   expect(redactTokens(`login 7000012 with ${jwt}`)).toBe('login 7000012 with […]');
 });
 
 test.each(['a', '1', '1 ', '12-', 'a@', '+1 ', 'eyJ', 'bearer ', 'a.', '%40'])(
-  'a text of "%s" takes as long as it is, not its square',
+  'redacting a text of "%s" takes linear time',
   async (part) => {
     const cpuAt = (length: number) => cpuOf(() => redact(part.repeat(length / part.length)));
-    // A busy machine spoils one measurement; the square of the length spoils all.
+    // A busy machine can spoil one measurement; quadratic time fails in all of them.
     await eventually(() => expect(cpuAt(16_000)).toBeLessThan(24 * cpuAt(2_000)));
   },
 );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readSentinelUrl } from '../../src/lib/sentinel-url.ts';
 
-test('an address of Sentinels names them all, the primary and its database, and how to sign in', () => {
+test('a Sentinel URL has the Sentinels, the primary and its database, and the credentials', () => {
   expect(
     readSentinelUrl(
       'rediss-sentinel://app:p%40ss@one.internal,10.0.0.2:7000,[::1]:7001/orders/3?sentinelUsername=s&sentinelPassword=p%26w',
@@ -40,6 +40,6 @@ test.each([
   'redis-sentinel://one/orders/0/1',
   'redis-sentinel://one/orders?sentinelPassword=p\n',
   'redis-sentinel://app:p\n@one/orders',
-])('%s is no address of Sentinels', (text) => {
+])('%s is not a Sentinel URL', (text) => {
   expect(readSentinelUrl(text)).toBe(null);
 });

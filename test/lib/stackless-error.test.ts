@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { StacklessError, withoutStack } from '../../src/lib/stackless-error.ts';
 
-test('what is made without a stack has its message alone, may throw, and other errors keep theirs', () => {
+test('an error made without a stack has only its message, and other errors keep their stacks', () => {
   const gone = new StacklessError('gone', { cause: 1 });
   expect(gone).toMatchObject({ message: 'gone', cause: 1, stack: 'Error: gone' });
   expect(withoutStack(() => new TypeError('gone')).stack).toBe('TypeError: gone');

@@ -2,9 +2,9 @@ import type { ForwardedHeaders } from '../forwarded-headers.ts';
 import type { Token } from '../token.ts';
 import { addressClient, type Client } from './client.ts';
 
-/** The state of a request's token: looked up once for the request, and kept current by what becomes known meanwhile. */
+/** The state of a request's token: looked up once per request, and updated when more becomes known about the token. */
 export interface TokenStanding {
-  /** The account that limits are charged to; null while none is proved. */
+  /** The account that limits are charged to; null until an account is proved. */
   readonly client: Client | null;
   /** Whether a backend has accepted the token recently. */
   readonly isAccepted: boolean;
@@ -14,20 +14,20 @@ export interface TokenStanding {
 export interface RequestCaller {
   /** Its hash differs with the forwarded headers as well. */
   readonly token: Token | null;
-  /** Undefined where there is no token, or nobody to ask about it. */
+  /** Undefined if there is no token, or no backend that could verify it. */
   readonly standing?: TokenStanding | undefined;
   /** Aborts a read once no client waits for it; a write runs to its own deadline. */
   readonly signal?: AbortSignal | undefined;
   /** The client's own address and agent. */
   readonly client?: { readonly address: string; readonly userAgent: string | null } | undefined;
   readonly requestId?: string | undefined;
-  /** Undefined where it has none of them. */
+  /** Undefined if the request has none of these headers. */
   readonly forwarded?: ForwardedHeaders | undefined;
 }
 
 /**
- * Returns the client that a caller's requests are charged to: a proved account whose token is live, else the address. A
- * token that merely names an account, or has ended, must not be able to use up what its owner may do.
+ * Returns the client that a caller's requests are charged to: a proved account whose token is live, otherwise the address.
+ * A token that merely names an account, or has expired, must not use up the limits of the account's owner.
  */
 export function clientOf({ standing, client }: Pick<RequestCaller, 'standing' | 'client'>): Client {
   return standing?.client ?? addressClient(client?.address);

@@ -4,7 +4,7 @@ import { addressKey } from '../address-key.ts';
 /** The kinds of clients that limits are charged to; the owner of a limit may have kinds of its own. */
 export type ClientKind = 'account' | 'address' | (string & {});
 
-/** The one that something is charged to. */
+/** The client that usage is charged to. */
 export interface Client {
   readonly kind: ClientKind;
   readonly key: string;
@@ -20,7 +20,7 @@ export function accountClient(account: Account): Client {
 const MAX_KNOWN = 4_096;
 const known = new Map<string, Client>();
 
-/** An IPv4 address, or the /64 of an IPv6 one. Memoized: each request asks for it several times. */
+/** The client of an IPv4 address, or of the /64 of an IPv6 one. Memoized, because each request asks for it several times. */
 export function addressClient(address = ''): Client {
   const before = known.get(address);
   if (before) return before;
@@ -34,7 +34,7 @@ export function singleClient(kind: ClientKind, name: string): Client {
   return { kind, key: `${kind} ${name}` };
 }
 
-/** The same client with regard to one thing, of which it has a limit of its own. */
+/** The same client with regard to one thing, for which it has a separate limit. */
 export function regarding(client: Client, thing: string, kind = client.kind): Client {
   return { ...client, kind, key: `${client.key} ${thing}` };
 }

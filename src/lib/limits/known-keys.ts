@@ -2,17 +2,17 @@ import type { Clock } from '../clock.ts';
 import { growingLru } from '../growing-lru.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 
-/** Keys that replicas share, each until a date. */
+/** Keys that replicas share, each with an expiry date. */
 export interface SharedKeys {
   add(key: string, untilMs: number): void;
   delete(key: string): void;
-  /** False while the store does not answer. */
+  /** False if the store does not answer. */
   has(key: string): Promise<boolean>;
 }
 
 const MAX_KEYS = 100_000;
 
-/** Remembers what has proved itself once, such as the hashes of tokens; without `shared` as long as the process lives. */
+/** Remembers keys that were proved valid, such as hashes of tokens. Without `shared`, only in this process. */
 export class KnownKeys {
   readonly #clock: Clock;
   readonly #lifeMs: number;
@@ -43,7 +43,7 @@ export class KnownKeys {
     return this.hasHere(key) || (this.#shared?.has(key) ?? false);
   }
 
-  /** The store is not asked. */
+  /** Looks only in this process. */
   hasHere(key: string): boolean {
     return this.#clock.now() - (this.#addedAtMs.get(key) ?? -Infinity) < this.#lifeMs;
   }

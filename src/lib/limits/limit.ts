@@ -1,21 +1,21 @@
 import type { ClientKind } from './client.ts';
 
-/** How many of something each client may have. */
+/** The maximum of one resource for each client. */
 export interface Limit {
-  /** Its name in metrics: that of its setting, where it has one. Clients do not see it. */
+  /** Its name in metrics: the name of its setting, if it has one. Clients do not see it. */
   readonly label: string;
   readonly max: Readonly<Partial<Record<ClientKind, number>>>;
-  /** How many times that refills in a minute; 0: only what is given back may be taken again. */
+  /** How many times `max` is refilled per minute; 0 if tokens only return when they are given back. */
   readonly refills: number;
-  /** How many times that may be owed by those who used more. */
+  /** The maximum debt of a client that used more, as a multiple of `max`. */
   readonly maxDebt: number;
-  /** Whether replicas share it. What costs a process is counted by that process. */
+  /** Whether replicas share it. A resource of the process is counted per process. */
   readonly isShared: boolean;
 }
 
 export type Limits<Name extends string> = Readonly<Record<Name, Limit>>;
 
-/** A limit as its owner's table has it: all else that names it follows from the row. */
+/** A limit's row in its owner's table. Everything else that names the limit derives from this row. */
 interface LimitRow<Settings = never> extends Omit<Limit, 'max'> {
   /** The first cell of its row in docs/limits.md. */
   readonly what: string;
@@ -34,7 +34,7 @@ export function limitsOf<Name extends string, Settings>(
 
 type Row<Settings, Label> = LimitRow<Settings> & { readonly label: Label };
 
-/** A limit of so many in a minute, of all replicas together. */
+/** A limit per minute, counted over all replicas together. */
 export function perMinute<Settings, const Label extends string>(
   label: Label,
   what: string,
@@ -44,7 +44,7 @@ export function perMinute<Settings, const Label extends string>(
   return { label, what, maxBy, refills, maxDebt: 1, isShared: true };
 }
 
-/** A limit of so many of each process; without `refills` at a time, until they are given back. */
+/** A limit per process. Without `refills` it bounds concurrent use: tokens return when they are given back. */
 export function perProcess<Settings, const Label extends string>(
   label: Label,
   what: string,

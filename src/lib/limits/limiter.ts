@@ -7,30 +7,30 @@ import type { Client, ClientKind } from './client.ts';
 import type { Limits } from './limit.ts';
 import { type BucketRule, TokenBucket } from './token-bucket.ts';
 
-/** Tells what a client has left. */
+/** A client's balance. */
 export interface Taken {
   readonly isOver: boolean;
-  /** It is below 0 where the client owes some. */
+  /** Below 0 if the client is in debt. */
   readonly left: number;
   readonly max: number;
-  /** The time until enough is there again; where nothing was refused, until all is. */
+  /** After a refusal, the time until enough tokens are there; otherwise, until the bucket is full. */
   readonly waitMs: number;
 }
 
 /**
- * Tells the other replicas what this one took of each bucket, and returns what all have left in each; null while the store
- * does not answer. `figures`: of each its size, what it earns in a millisecond, and what was taken.
+ * Reports this replica's usage of each bucket, and returns the level of each over all replicas; null if the store does not
+ * answer. `figures` has three numbers per bucket: its size, its refill per millisecond, and the usage.
  */
 export type Share = (keys: string[], figures: number[]) => Promise<readonly number[] | null>;
 
 interface Bucket {
   readonly name: string;
   readonly tokens: TokenBucket;
-  /** So many were taken here that the other replicas do not know of yet. */
+  /** Usage that was not reported to the other replicas yet. */
   unshared: number;
 }
 
-/** Beyond so many of one kind the least recently used is forgotten, so that a flood costs no memory. */
+/** The maximum of buckets per kind. Beyond it the least recently used one is dropped, so that a flood costs no memory. */
 const MAX_BUCKETS = 100_000;
 const BUCKET_BYTES = 300;
 const newKinds = () => new Map<ClientKind, LRUCache<string, Bucket>>();
@@ -38,23 +38,23 @@ const newBuckets = () =>
   growingLru<string, Bucket>({ maxEntries: MAX_BUCKETS, entryBytes: BUCKET_BYTES });
 const MINUTE_MS = 60_000;
 const SHARE_MS = 100;
-// A sum of fractions may be a little less than the whole.
+// A sum of fractions can be a little less than the whole.
 const TOLERANCE = 1e-6;
 
 /**
- * The token buckets of all limits. Replicas that share a limit have one each, and bring them into line ten times a
- * second: nobody waits for the store, and what they have let through together beyond the limit is owed.
+ * The token buckets of all limits. Each replica has its own buckets, and replicas that share a limit synchronize them ten
+ * times a second. No request waits for the store. If the replicas together exceed a limit, the excess becomes debt.
  */
 export class Limiter<Name extends string> {
   readonly table: Limits<Name>;
   readonly #clock: Clock;
   readonly #share: Share | undefined;
   readonly #buckets = new Map<string, ReturnType<typeof newKinds>>();
-  /** One for all clients of a kind: with their own, buckets would take half as much again. */
+  /** Shared by all clients of a kind: a rule per bucket would take half as much memory again. */
   readonly #rules = new Map<string, BucketRule>();
   readonly #unshared = new Set<Bucket>();
 
-  /** `clock` is a monotonic one. Without `share` this process counts for itself. */
+  /** `clock` is monotonic. Without `share` this process counts for itself. */
   constructor(table: Limits<Name>, clock: Clock, share?: Share) {
     this.table = table;
     this.#clock = clock;
@@ -66,7 +66,7 @@ export class Limiter<Name extends string> {
     return all.reduce((sum, { calculatedSize }) => sum + calculatedSize, 0);
   }
 
-  /** Takes so many, or none where the client has less than is needed. */
+  /** Takes `points`; takes nothing if the client has less than `needed`. */
   take(name: Name, client: Client, points = 1, needed = points): Taken {
     const nowMs = this.#clock.now();
     const bucket = this.#bucketOf(name, client, nowMs);
@@ -77,7 +77,7 @@ export class Limiter<Name extends string> {
     return taken(bucket.tokens, nowMs, needed - points);
   }
 
-  /** Takes what was used already, or is given back where it is below 0. */
+  /** Charges past usage. A negative number gives tokens back. */
   spend(name: Name, client: Client, points: number): Taken {
     const nowMs = this.#clock.now();
     const bucket = this.#bucketOf(name, client, nowMs);
@@ -89,7 +89,7 @@ export class Limiter<Name extends string> {
     this.spend(name, client, -1);
   }
 
-  /** Charges another client in place of the first, unless that one has too little left. */
+  /** Charges another client instead of the first, unless the other has too little left. */
   move(name: Name, from: Client, to: Client): void {
     if (!this.take(name, to).isOver) this.giveBack(name, from);
   }
@@ -133,7 +133,7 @@ export class Limiter<Name extends string> {
     const names = buckets.map(({ name }) => name);
     const levels = (await this.#share?.(names, figures)) ?? null;
     for (const [at, { tokens, unshared }] of levels === null ? [] : buckets.entries()) {
-      // Meanwhile more may have been taken.
+      // More may have been taken since the report.
       tokens.set((levels?.[at] as number) - unshared, this.#clock.now());
     }
   }

@@ -3,16 +3,16 @@ import type { Limiter } from './limiter.ts';
 
 type Owner = () => Client;
 
-/** One of what clients may have so many of at a time, such as sockets. */
+/** One unit of a resource that a client may use concurrently, such as sockets. */
 export class Slot<Name extends string> {
-  /** Says whose it is by now. */
+  /** Returns the present owner. */
   owner: Owner;
   readonly #limiter: Limiter<Name>;
   readonly #name: Name;
   /** The client that it is charged to; null once it is released. */
   #client: Client | null;
 
-  /** Null where the client has none left. */
+  /** Null if the client has none left. */
   static take<Name extends string>(limiter: Limiter<Name>, name: NoInfer<Name>, owner: Owner) {
     const client = owner();
     return limiter.take(name, client).isOver ? null : new Slot(limiter, name, owner, client);
@@ -25,11 +25,11 @@ export class Slot<Name extends string> {
     this.#client = client;
   }
 
-  /** Charges it to its owner. False where the account has none left: then it stays where it is. */
+  /** Charges the present owner. Returns false if that account has none left; the former client then stays charged. */
   settle(): boolean {
     const next = this.owner();
     if (this.#client === null || next.key === this.#client.key) return true;
-    // A token that has expired, or was refused, holds nothing of its account any more.
+    // An expired or refused token no longer counts towards its account.
     if (next.kind === 'address') this.#limiter.spend(this.#name, next, 1);
     else if (this.#limiter.take(this.#name, next).isOver) return false;
     this.#limiter.giveBack(this.#name, this.#client);

@@ -1,7 +1,7 @@
 export interface BucketRule {
   readonly max: number;
   readonly perMs: number;
-  /** Its debt has a bound, or it could last for hours. */
+  /** Bounded, because unbounded debt could last for hours. */
   readonly maxDebt: number;
 }
 
@@ -16,13 +16,13 @@ export class TokenBucket {
     this.#atMs = nowMs;
   }
 
-  /** Below 0: what is owed. */
+  /** A level below 0 is debt. */
   left(nowMs: number): number {
     const earned = (nowMs - this.#atMs) * this.rule.perMs;
     return Math.min(this.rule.max, this.#level + earned);
   }
 
-  /** Takes so many, below 0 to give back, and returns what is left: below 0 where there were too few. */
+  /** Takes points, and returns the new level, which is debt if there were too few. Negative points are given back. */
   take(points: number, nowMs: number): number {
     return this.set(this.left(nowMs) - points, nowMs);
   }

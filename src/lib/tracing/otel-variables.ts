@@ -9,7 +9,10 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
 
-/** Runs `open`, during which OpenTelemetry reads its variables; `onWarn` gets each wrong one without its value. */
+/**
+ * Runs `open`, during which OpenTelemetry reads its variables. `onWarn` receives a warning for each wrong variable, without
+ * its value.
+ */
 export function withWarnings<T>(onWarn: (text: string) => void, open: () => T): T {
   const warn = (text: string) => onWarn(text.replaceAll(/'[^']*'/g, "'…'"));
   const logger = { error: warn, warn, info() {}, debug() {}, verbose() {} };
@@ -22,7 +25,7 @@ export function withWarnings<T>(onWarn: (text: string) => void, open: () => T): 
   }
 }
 
-/** The batches by OTEL_BSP_…; the processor has the standard's defaults. The SDK leaves these variables to its users. */
+/** The batch options of OTEL_BSP_…, which the SDK does not read itself. The processor has the standard's defaults. */
 export function batchOptions(): Omit<BatchSpanProcessorOptions, 'exporter'> {
   const options = {
     scheduledDelayMillis: getNumberFromEnv('OTEL_BSP_SCHEDULE_DELAY'),
@@ -33,7 +36,7 @@ export function batchOptions(): Omit<BatchSpanProcessorOptions, 'exporter'> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-/** The sampler by OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG. */
+/** The sampler that OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG name. */
 export function sampler(): Sampler {
   const given = getStringFromEnv('OTEL_TRACES_SAMPLER')?.trim() ?? 'parentbased_always_on';
   const ratio = getNumberFromEnv('OTEL_TRACES_SAMPLER_ARG') ?? 1;

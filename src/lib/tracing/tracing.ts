@@ -29,26 +29,26 @@ export interface SpanStart {
 }
 
 export interface SpanEnd {
-  /** The kind of a failure, from a fixed set of words; null for none. */
+  /** The kind of a failure, from a fixed set of words; null after success. */
   readonly errorType: string | null;
   readonly attributes?: Attributes;
 }
 
-/** The trace that a piece of work belongs to. */
+/** The trace that a unit of work belongs to. */
 export interface Trace {
-  /** Headers that its gateway calls carry; names and values alternate. */
+  /** Headers for its gateway calls; names and values alternate. */
   readonly headers: readonly string[];
 }
 
 interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
-  /** Whether the trace of the sender is continued; else the request begins a trace. */
+  /** Whether the sender's trace is continued; otherwise the request begins a new trace. */
   readonly isContinued: boolean;
-  /** Null where operations have no span above them, as those of a socket. */
+  /** Null if operations have no span above them, as on a socket. */
   readonly span: SpanStart | null;
 }
 
-// A collector that is away must not delay a shutdown for longer.
+// An unreachable collector must not delay a shutdown for longer.
 const CLOSE_MS = 2_000;
 const PROPAGATOR = new W3CTraceContextPropagator();
 const GETTER = {
@@ -56,7 +56,7 @@ const GETTER = {
   get: (headers: IncomingHttpHeaders, name: string) => headers[name],
 };
 
-/** Records spans and exports them, by OpenTelemetry's SDK. Import its type alone: the module is loaded where tracing is on. */
+/** Records spans and exports them with OpenTelemetry's SDK. Import only its type: the module is loaded only if tracing is on. */
 export class Tracing implements AsyncDisposable {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
@@ -87,7 +87,7 @@ export class Tracing implements AsyncDisposable {
     return new RequestTrace(this.#tracer, parent, span);
   }
 
-  /** A call without a trace begins one of its own. */
+  /** A call without a parent trace begins a new one. */
   call(parent: Trace | undefined, start: SpanStart): TraceSpan {
     const context = parent instanceof TraceSpan ? parent.context : ROOT_CONTEXT;
     const call = new TraceSpan(this.#tracer, context, start, SpanKind.CLIENT);
@@ -97,7 +97,7 @@ export class Tracing implements AsyncDisposable {
     return call;
   }
 
-  /** Exports what is left. Spans that the collector does not take in time are lost with the process. */
+  /** Exports the remaining spans. Spans that the collector does not take in time are lost. */
   async [Symbol.asyncDispose](): Promise<void> {
     const flushed = this.#provider.shutdown().catch(() => {});
     await Promise.race([flushed, delay(CLOSE_MS, undefined, { ref: false })]);
@@ -118,12 +118,12 @@ export class RequestTrace {
     this.#first = this.#request;
   }
 
-  /** Null where nothing has a span yet, as for an operation of a socket that is refused. */
+  /** Null until there is a span: a refused operation of a socket has none. */
   get traceId(): string | null {
     return this.#first?.traceId ?? null;
   }
 
-  /** A span below that of the request. */
+  /** A span below the request's span. */
   operation(start: SpanStart): TraceSpan {
     const kind = this.#request === null ? SpanKind.SERVER : SpanKind.INTERNAL;
     const span = new TraceSpan(this.#tracer, this.#parent, start, kind);

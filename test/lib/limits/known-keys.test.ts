@@ -4,7 +4,7 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const LIFE_MS = 3_600_000;
 
-test('a key is known for its life, and no more once it is deleted', async () => {
+test('a key is known until it expires or is deleted', async () => {
   const clock = createScriptedClock();
   const known = new KnownKeys(clock, LIFE_MS);
   expect(known.has('a')).toBe(false);
@@ -18,23 +18,23 @@ test('a key is known for its life, and no more once it is deleted', async () => 
   expect(known.has('a')).toBe(false);
 });
 
-test('keys that are unknown here are asked of the other replicas, which get all of them', async () => {
+test('replicas share their keys, and look up unknown ones in the store', async () => {
   const clock = createScriptedClock();
-  const told: unknown[] = [];
+  const calls: unknown[] = [];
   const known = new KnownKeys(clock, LIFE_MS, {
-    add: (key, untilMs) => void told.push([key, untilMs]),
-    delete: (key) => void told.push(key),
+    add: (key, untilMs) => void calls.push([key, untilMs]),
+    delete: (key) => void calls.push(key),
     has: async (key) => key === 'theirs',
   });
   known.add('ours');
   expect(known.has('ours')).toBe(true);
   expect([known.hasHere('theirs'), await known.has('theirs')]).toEqual([false, true]);
-  expect(await known.has('nobody’s')).toBe(false);
+  expect(await known.has('unknown')).toBe(false);
   known.delete('theirs');
-  expect(told).toEqual([['ours', clock.date() + LIFE_MS], 'theirs']);
+  expect(calls).toEqual([['ours', clock.date() + LIFE_MS], 'theirs']);
 });
 
-test('a flood of keys costs no more memory, and forgets the oldest', () => {
+test('the memory is bounded: a new key replaces the oldest', () => {
   const known = new KnownKeys(createScriptedClock(), LIFE_MS);
   for (let at = 0; at < 100_000; at += 1) known.add(String(at));
   const full = known.byteSize;

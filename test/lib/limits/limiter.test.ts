@@ -18,15 +18,15 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 const A = singleClient('address', 'a');
 const B = singleClient('address', 'b');
 
-function stage(limits: Partial<LimitTable>) {
+function createFixture(limits: Partial<LimitTable>) {
   const clock = createScriptedClock();
   const limiter = createTestLimiter(limits, clock);
   return { clock, limiter };
 }
 
 describe('a limit', () => {
-  test('is taken from down to nothing, each client has its own, and it refills evenly within a minute', async () => {
-    const { clock, limiter } = stage(limited('requests', 3));
+  test('can be used up by each client separately, and refills evenly within a minute', async () => {
+    const { clock, limiter } = createFixture(limited('requests', 3));
     expect(limiter.take('requests', A, 2)).toMatchObject({ isOver: false, left: 1, max: 3 });
     expect(limiter.take('requests', A)).toMatchObject({ isOver: false, left: 0, waitMs: 60_000 });
     expect(limiter.take('requests', A)).toMatchObject({ isOver: true, left: 0, waitMs: 20_000 });
@@ -41,13 +41,13 @@ describe('a limit', () => {
     expect(limiter.take('requests', A, 0)).toMatchObject({ left: 3, waitMs: 0 });
   });
 
-  test('without a number for a kind of client refuses to count it', () => {
-    const { limiter } = stage({});
+  test('throws for a kind of client that it has no number for', () => {
+    const { limiter } = createFixture({});
     expect(() => limiter.take('orders', A)).toThrow('orders has no number for address');
   });
 
-  test('is owed by a caller that has used more, at most as much again', async () => {
-    const { clock, limiter } = stage(limited('fields', 60));
+  test('allows debt after use, at most of its own size', async () => {
+    const { clock, limiter } = createFixture(limited('fields', 60));
     expect(limiter.spend('fields', A, 70)).toMatchObject({ isOver: true, left: -10 });
     expect(limiter.take('fields', A, 0)).toMatchObject({ isOver: true, waitMs: 10_000 });
     expect(limiter.spend('fields', A, 1_000)).toMatchObject({ left: -60 });
@@ -55,10 +55,13 @@ describe('a limit', () => {
     expect(limiter.take('fields', A, 0)).toMatchObject({ isOver: false, left: 0 });
   });
 
-  test('has what is given back, never more than there was, or moves to another that has some left', async () => {
-    const { clock, limiter } = stage({ ...limited('requests', 1), ...limited('subscriptions', 1) });
+  test('takes tokens back up to its size, and moves a charge to a client that has some left', async () => {
+    const { clock, limiter } = createFixture({
+      ...limited('requests', 1),
+      ...limited('subscriptions', 1),
+    });
     limiter.take('subscriptions', A);
-    // One that counts what there is at a time has nothing else, however long it takes.
+    // A limit of concurrent use does not refill.
     await clock.advance(3_600_000);
     expect(limiter.take('subscriptions', A)).toMatchObject({ isOver: true });
     limiter.giveBack('subscriptions', A);
@@ -74,8 +77,8 @@ describe('a limit', () => {
   });
 });
 
-test('all tokens of an account have one, and so has a /64 of IPv6', () => {
-  const { limiter } = stage(limited('requests', 2));
+test('all tokens of an account share one limit, and so do all addresses of an IPv6 /64', () => {
+  const { limiter } = createFixture(limited('requests', 2));
   const passes = (client: Client) => !limiter.take('requests', client).isOver;
   const account = () => accountClient(accountNamed('1'));
   expect([passes(account()), passes(account()), passes(account())]).toEqual([true, true, false]);
@@ -89,8 +92,8 @@ test('all tokens of an account have one, and so has a /64 of IPv6', () => {
   ]);
 });
 
-test('a flood of clients costs no more memory, and is the first to be forgotten', () => {
-  const { limiter } = stage(limited('requests', 1));
+test('the memory is bounded: a flood of clients evicts the least recently used', () => {
+  const { limiter } = createFixture(limited('requests', 1));
   limiter.take('requests', A);
   for (let at = 0; at < 99_999; at += 1) {
     limiter.take('requests', singleClient('address', String(at)));
@@ -101,22 +104,22 @@ test('a flood of clients costs no more memory, and is the first to be forgotten'
   expect(limiter.byteSize).toBe(full);
   expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
   expect(limiter.take('requests', singleClient('address', '0'))).toMatchObject({ isOver: false });
-  // Another kind of client has a memory of its own.
+  // Another kind of client has a separate cache.
   limiter.take('requests', accountClient(accountNamed('1')));
   expect(limiter.byteSize).toBeGreaterThan(full);
 });
 
-describe('replicas that share', () => {
-  /** A store that sums up what it is told of one bucket. */
+describe('replicas that share a limit', () => {
+  /** A store that sums up the reported usage of one bucket. */
   function sharedStore(most: number) {
     let level = most;
-    const told: string[][] = [];
+    const reported: string[][] = [];
     const share: Share = async (keys, [, , taken = 0]) => {
-      told.push(keys);
+      reported.push(keys);
       level -= taken;
       return [level];
     };
-    return { told, share };
+    return { reported, share };
   }
 
   function replicasOf(limits: Partial<LimitTable>, share: Share) {
@@ -125,20 +128,20 @@ describe('replicas that share', () => {
     return { clock, one: open(), other: open() };
   }
 
-  test('learn within a tenth of a second what others have let through', async () => {
-    const { told, share } = sharedStore(10);
+  test('learn the usage of the others within a tenth of a second', async () => {
+    const { reported, share } = sharedStore(10);
     const { clock, one, other } = replicasOf(limited('requests', 10), share);
     for (let at = 0; at < 8; at += 1) one.take('requests', A);
     other.take('requests', A);
     await clock.advance(100);
-    expect(told).toEqual([['requests address a'], ['requests address a']]);
+    expect(reported).toEqual([['requests address a'], ['requests address a']]);
     other.take('requests', A);
     await clock.advance(100);
     expect(other.take('requests', A)).toMatchObject({ isOver: true });
     expect(clock.pending).toBe(0);
   });
 
-  test('owe together what they have let through beyond the limit', async () => {
+  test('turn what they granted beyond the limit into debt', async () => {
     const { clock, one, other } = replicasOf(limited('login', 4), sharedStore(4).share);
     const pair = singleClient('pair', 'x');
     for (const replica of [one, other]) replica.take('login', pair, 4);
@@ -146,7 +149,7 @@ describe('replicas that share', () => {
     expect(other.take('login', pair, 0).left).toBeCloseTo(-4);
   });
 
-  test('count what is taken while the store answers', async () => {
+  test('count usage during a call of the store', async () => {
     const store = sharedStore(10);
     const { clock, one } = replicasOf(limited('requests', 10), async (...taken) => {
       one.take('requests', A, 3);
@@ -157,15 +160,15 @@ describe('replicas that share', () => {
     expect(one.take('requests', A, 0).left).toBeCloseTo(5, 1);
   });
 
-  test('count for themselves while the store is away, and what costs them alone always', async () => {
+  test('count for themselves while the store is down, and limits per process always', async () => {
     const { clock, one } = replicasOf(limited('requests', 2), async () => null);
     one.take('requests', A, 2);
     await clock.advance(100);
     expect(one.take('requests', A)).toMatchObject({ isOver: true });
-    const { told, share } = sharedStore(5);
+    const { reported, share } = sharedStore(5);
     const alone = replicasOf(limited('messages', 5), share);
     alone.one.spend('messages', A, 1);
     await alone.clock.advance(1_000);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });

@@ -7,22 +7,22 @@ import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 const ADDRESS = addressClient('192.0.2.1');
 const ACCOUNT = accountClient(accountNamed('1'));
 
-/** Two of each address and each account. */
-function stage() {
+/** A limiter with two slots for each address and each account. */
+function createFixture() {
   const connections = { ...DEFAULT_LIMITS.connections, max: { account: 2, address: 2 } };
   const limiter = createTestLimiter({ connections });
   const owner: { is: Client } = { is: ADDRESS };
   return {
     owner,
     take: () => Slot.take(limiter, 'connections', () => ADDRESS),
-    /** A slot of whoever is the owner by then. */
+    /** Takes a slot whose owner may change. */
     takeOpen: () => Slot.take(limiter, 'connections', () => owner.is),
     left: (of: Client) => limiter.take('connections', of, 0).left,
   };
 }
 
-test('a client takes as many as it may, until one is released, once', () => {
-  const { take, left } = stage();
+test('a client may take slots up to its limit, and releasing one twice frees one', () => {
+  const { take, left } = createFixture();
   const first = take();
   expect(take()).not.toBeNull();
   expect(take()).toBeNull();
@@ -31,8 +31,8 @@ test('a client takes as many as it may, until one is released, once', () => {
   expect(left(ADDRESS)).toBe(1);
 });
 
-test('a slot settles with the account that is proved, and is released there', () => {
-  const { takeOpen, owner, left } = stage();
+test('a slot is charged to the account once that is proved, and released there', () => {
+  const { takeOpen, owner, left } = createFixture();
   const slot = takeOpen();
   owner.is = ACCOUNT;
   expect(slot?.settle()).toBe(true);
@@ -44,8 +44,8 @@ test('a slot settles with the account that is proved, and is released there', ()
   expect(left(ACCOUNT)).toBe(2);
 });
 
-test('a slot leaves its account when its token is over, even for an address that has none left', () => {
-  const { take, takeOpen, owner, left } = stage();
+test('a slot returns to the address when its token ends, even if the address has none left', () => {
+  const { take, takeOpen, owner, left } = createFixture();
   owner.is = ACCOUNT;
   const slots = [takeOpen(), takeOpen()];
   take();

@@ -6,7 +6,7 @@ async function openTracing(environment: Readonly<Record<string, string>> = {}) {
   const collector = await startSpanCollector();
   const warned: string[] = [];
   const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...environment };
-  // OpenTelemetry's SDK reads these from the process, as it is made.
+  // The constructor of OpenTelemetry's SDK reads these from the process.
   Object.assign(process.env, variables);
   try {
     const log = {
@@ -50,15 +50,18 @@ test.each([
   ['parentbased_traceidratio', '0', 0],
   ['parentbased_traceidratio', undefined, 100],
   ['traceidratio', 'half', 100],
-])('the sampler %s, with %s, records %d of a hundred', async (name, ratio, count) => {
-  const environment = {
-    OTEL_TRACES_SAMPLER: name,
-    ...(ratio && { OTEL_TRACES_SAMPLER_ARG: ratio }),
-  };
-  const { requests, warned } = await sampled(environment);
-  expect(requests).toBe(count);
-  expect(warned).toHaveLength(ratio === 'half' ? 1 : 0);
-});
+])(
+  'the sampler %s with argument %s records %d of a hundred requests',
+  async (name, ratio, count) => {
+    const environment = {
+      OTEL_TRACES_SAMPLER: name,
+      ...(ratio && { OTEL_TRACES_SAMPLER_ARG: ratio }),
+    };
+    const { requests, warned } = await sampled(environment);
+    expect(requests).toBe(count);
+    expect(warned).toHaveLength(ratio === 'half' ? 1 : 0);
+  },
+);
 
 test.each([
   ['OTEL_TRACES_SAMPLER', 'canary'],
