@@ -7,7 +7,7 @@ import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { accepted, request, reserved, unknown, voidRequest } from '../order-records-contract.ts';
-import { isMarked, startCopiedRedis } from './failovers.ts';
+import { isMarked, startCopiedRedis, startCopy } from './failovers.ts';
 import { DURABLE, MARKER, openOperator, openReadyReplica, openReplica, PREFIX } from './replica.ts';
 
 const GAP = { name: 'RecordsGapError', earlierUnknown: true };
@@ -184,6 +184,22 @@ describeWithRedis('a promotion', (serverPath) => {
     await redis.primary.command('REPLICAOF', '127.0.0.1', port);
     await eventually(() => reserved(one.records, '1', 'new'));
     expect(one.warnings).toEqual([]);
+  });
+
+  test('is not what a primary is that restarts from its snapshot, though it names its former self', async () => {
+    await using primary = await startTestRedis(serverPath, {
+      args: ['--repl-diskless-sync-delay', '0', '--save', '3600 1'],
+    });
+    await using copy = await startCopy(serverPath, primary);
+    await using one = await openReadyReplica(primary.url, { redisReplicas: 1 });
+    await eventually(() => reserved(one.records, '1', 'kept'));
+    await primary.command('SAVE');
+    await reserved(one.records, '1', 'lost');
+    copy.line.cut();
+    await restart(primary);
+    expect(await primary.command('EXISTS', `${PREFIX}:record:1:kept`)).toBe(1);
+    expect(await primary.command('EXISTS', `${PREFIX}:record:1:lost`)).toBe(0);
+    await isRefused(one.records, request('1', 'lost'));
   });
 
   test('of one of two replicas waits until the other follows it, and is a loss where that has more', async () => {
