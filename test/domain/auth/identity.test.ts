@@ -4,9 +4,10 @@ import type { ClaimNames } from '../../../src/domain/auth/claims.ts';
 import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { Identity, type IdentityOptions } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
-import { lasting, type OwnReads } from '../../../src/domain/auth/viewer.ts';
+import { accountOf, lasting, type OwnReads } from '../../../src/domain/auth/viewer.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { toToken } from '../../../src/lib/token.ts';
+import { loginNamed } from '../../support/accounts.ts';
 import { collectGarbage } from '../../support/heap.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { unsignedToken } from '../../support/tokens.ts';
@@ -60,6 +61,12 @@ describe('the login', () => {
     const inherited = { login: 'constructor', group: '__proto__' };
     expect(() => identified({ login: 1 }, inherited)).toThrow(UnauthenticatedError);
   });
+});
+
+test('one login under different forwarded headers is different accounts', () => {
+  const login = loginNamed('1');
+  const tenants = [undefined, { pairs: [], digest: 'a' }, { pairs: [], digest: 'b' }];
+  expect(new Set(tenants.map((forwarded) => accountOf(login, forwarded))).size).toBe(3);
 });
 
 test('the group is a text, and none where that is empty', () => {
