@@ -6,7 +6,7 @@ import { programVersion } from './app/program-version.ts';
 import { sandboxSettings } from './app/sandbox-settings.ts';
 import { createShutdown } from './app/shutdown.ts';
 import { sitesOf } from './app/sites.ts';
-import { atAddress, openConfiguredStores, openDocuments } from './app/usable.ts';
+import { atAddress, openFiles } from './app/usable.ts';
 import type { Config } from './config.ts';
 import { expiryOf } from './domain/auth/claims.ts';
 import { TRADING_LIMITS } from './domain/auth/limits.ts';
@@ -70,15 +70,11 @@ export async function startApp(config: Config, given: AppOptions) {
     executors: createExecutors(schema),
     maxBytes: cacheBytes.documents,
   });
-  const trusted = await openDocuments(config, { documents, log });
-  opened.defer(() => trusted?.close());
-
-  // The order records are opened last, since verifying their file takes long.
-  const stores = await openConfiguredStores(config, {
-    onWarn: (message, fields = {}) => log.warn(fields, message),
+  const ofStores = {
+    onWarn: (message: string, fields: object = {}) => log.warn(fields, message),
     gatewaySkewMs: () => clockSkew.ms,
-  });
-  opened.defer(() => stores.close());
+  };
+  const { trusted, stores } = await openFiles(config, opened, { documents, log }, ofStores);
   const { records } = stores;
 
   const limits = { ...limitsOf(ENGINE_LIMITS, config), ...limitsOf(TRADING_LIMITS, config) };

@@ -25,10 +25,36 @@ const USABLE = {
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
 } as const satisfies Partial<Record<SettingName, string>>;
 
+type StoreObserver = Pick<StoreOptions, 'onWarn' | 'isInspection' | 'gatewaySkewMs'>;
+type DocumentOptions = Omit<TrustedDocumentsOptions, 'path' | 'clock'>;
+
+/** Opens the manifests and the stores at the same time; throws one ConfigError for all that cannot be used. */
+export async function openFiles(
+  config: Config,
+  opened: AsyncDisposableStack,
+  ofDocuments: DocumentOptions,
+  ofStores: StoreObserver,
+) {
+  const [trusted, stores] = await Promise.allSettled([
+    openDocuments(config, ofDocuments),
+    openConfiguredStores(config, ofStores),
+  ]);
+  if (trusted.status === 'fulfilled') opened.defer(() => trusted.value?.close());
+  if (stores.status === 'fulfilled') opened.defer(() => stores.value.close());
+  const failures: unknown[] = [];
+  for (const each of [trusted, stores]) if (each.status === 'rejected') failures.push(each.reason);
+  const bug = failures.find((failure) => !(failure instanceof ConfigError));
+  if (bug !== undefined) throw bug;
+  const problems = failures.flatMap((failure) => (failure as ConfigError).problems);
+  if (trusted.status === 'rejected' || stores.status === 'rejected')
+    throw new ConfigError(problems);
+  return { trusted: trusted.value, stores: stores.value };
+}
+
 /** The stores that the configuration names; throws a ConfigError where they cannot be used. */
 export async function openConfiguredStores(
   config: Config,
-  observer: Pick<StoreOptions, 'onWarn' | 'isInspection' | 'gatewaySkewMs'>,
+  observer: StoreObserver,
 ): Promise<SharedStore> {
   const { redisUrl, orderStore } = config;
   try {
@@ -56,9 +82,9 @@ export async function openConfiguredStores(
 }
 
 /** Null where no documents are trusted; throws a ConfigError where the manifests cannot be used. */
-export async function openDocuments(
+async function openDocuments(
   { persistedDocuments: path }: Config,
-  options: Omit<TrustedDocumentsOptions, 'path' | 'clock'>,
+  options: DocumentOptions,
 ): Promise<TrustedDocuments | null> {
   if (path === null) return null;
   return withManifest(path, () => TrustedDocuments.open({ ...options, path, clock: systemClock }));

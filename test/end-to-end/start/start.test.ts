@@ -100,12 +100,24 @@ test.each([
   ['ORDER_STORE', '/proc/self/mem'],
   ['PERSISTED_DOCUMENTS', '/proc/kmsg'],
 ])('%s=%s stops the start with exit code 78, and is not waited for', async (name, path) => {
-  const { code, stdout, problems } = await failedStart({ [name]: path });
+  const { code, stdout, problems } = await failedStart({ ORDER_STORE: 'memory', [name]: path });
   expect(code).toBe(78);
   expect(stdout).toBe('');
   expect(problems).toEqual([
     'The configuration is wrong:',
     expect.stringContaining(`${name}="${path}": must be `),
+  ]);
+});
+
+test('an unusable store and an unreadable manifest are reported together', async () => {
+  const { code, problems } = await failedStart({
+    ORDER_STORE: '/proc/self/mem',
+    PERSISTED_DOCUMENTS: '/proc/kmsg',
+  });
+  expect(code).toBe(78);
+  expect(problems.slice(1)).toEqual([
+    expect.stringContaining('PERSISTED_DOCUMENTS="/proc/kmsg": must be '),
+    expect.stringContaining('ORDER_STORE="/proc/self/mem": must be '),
   ]);
 });
 
