@@ -1,6 +1,6 @@
 import type { Answer } from './exchange.ts';
 
-/** The body as JSON; undefined where it is none. A page of HTML with status 200 is not an answer. */
+/** The body as JSON; undefined if it is not JSON. An HTML page with status 200 is not an answer. */
 export function jsonOf(answer: Answer, parse: (text: string) => unknown = JSON.parse): unknown {
   if (!isJsonContent(answer.headers['content-type'])) return undefined;
   try {

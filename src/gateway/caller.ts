@@ -5,8 +5,8 @@ import type { Trace } from '../lib/tracing/tracing.ts';
 export type ReceiptSource = 'call' | 'cache' | 'shared';
 
 /**
- * The results of a call on the wire, however it is judged; `circuit` and `busy`: it was not even begun; `expired`:
- * it came too late to be sent. Each has its counter from the start.
+ * The outcome of a call on the wire; its client may be answered differently. `circuit` and `busy`: the call never began.
+ * `expired`: it would have been sent too late. Each outcome has a counter from the start.
  */
 export const CALL_OUTCOMES = [
   'ok',
@@ -31,16 +31,16 @@ export interface ReceiptEntry {
   readonly operation: string;
   readonly ms: number;
   readonly source: ReceiptSource;
-  /** How a call ended; absent where nothing was called for this request. */
+  /** How the call ended; absent if this request made no call. */
   readonly outcome?: CallOutcome;
 }
 
 /**
- * On whose behalf the gateway is called. Where GATEWAY_FORWARD_CLIENT says so, the client's address and agent are sent on; the
- * id of the request is, as `X-Request-Id`. A call without a trace is a trace of its own.
+ * The caller on whose behalf the gateway is called. The request's id is sent as `X-Request-Id`; the client's address and
+ * agent are sent only with GATEWAY_FORWARD_CLIENT. A call without a trace starts its own trace.
  */
 export interface Caller extends RequestCaller {
-  /** Marks a feed's poll: no client waits for this one answer, and another poll follows anyway. */
+  /** Marks the poll of a feed: no client waits for its answer, and another poll follows. */
   readonly priority?: 'poll' | undefined;
   /** The trace that the call is part of. */
   readonly trace?: Trace | undefined;

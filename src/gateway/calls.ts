@@ -20,7 +20,7 @@ export interface OperationSettings {
 export interface CallsOptions extends OperationSettings {
   readonly send: Send;
   readonly requests: Requests;
-  /** Called with each read or sign-in whose answer breaks the interface. */
+  /** Called for each read or sign-in whose answer breaks the interface. */
   readonly onBroken: (operation: string) => void;
   /** Called after each answer with the fields that it lacks. */
   readonly onRead: (operation: string, reading: Reading) => void;
@@ -28,10 +28,10 @@ export interface CallsOptions extends OperationSettings {
   readonly onOrderFailed: (operation: string, error: unknown) => void;
 }
 
-/** A list over more pages than this is a loop. */
+/** A list with more pages than this is an endless loop. */
 const MAX_CALLS = 100;
 
-/** The calls of one run of an operation. Together they have the operation's deadline and the bound of its answer's bytes. */
+/** The calls of one run of an operation. They share the operation's deadline and its limit of bytes. */
 export class Calls {
   readonly operation: DescribedOperation;
   readonly caller: Caller;
@@ -56,7 +56,7 @@ export class Calls {
     return send(this.#bounded(requests.call(this.operation, name, this.caller, values)));
   }
 
-  /** The first call has the operation's deadline and size; later ones have what is left. */
+  /** The first call gets the operation's deadline and limit of bytes; later calls get the rest. */
   #bounded(call: WireCall): WireCall {
     this.#count += 1;
     if (this.#count === 1) {
@@ -73,7 +73,10 @@ export class Calls {
     this.#bytesLeft = Math.max(0, this.#bytesLeft - bytes.length);
   }
 
-  /** Reads the JSON of an answer; what is read as null breaks the interface. `JSON.parse` is quicker where no id is a long number. */
+  /**
+   * Reads the JSON of an answer. If `read` returns null, the answer breaks the interface. `JSON.parse` is faster, for
+   * answers without numeric ids.
+   */
   value<T>(
     answer: Answer,
     expected: string,
@@ -97,7 +100,7 @@ export class Calls {
     this.#options.onRead(this.operation.name, reading);
   }
 
-  /** The error of an answer that breaks the interface, counted. */
+  /** Counts an answer that breaks the interface, and returns its error. */
   broken(message: string): GatewayError {
     this.#options.onBroken(this.operation.name);
     return contractError(this.operation.name, message);
@@ -106,7 +109,7 @@ export class Calls {
 
 /** The calls of a read, by their names. */
 export class ReadCalls<Name extends string = string> extends Calls {
-  /** Resolves to the answer of a 2xx, or of a requested 304; any other end is a GatewayError. */
+  /** Resolves to an answer with a 2xx, or with a requested 304; otherwise throws a GatewayError. */
   async send(name: Name, values: CallValues = {}): Promise<Answer> {
     const answer = judgeRead(this.operation.name, await this.exchange(name, values));
     const isConditional = this.operation.mayHaveAged;
@@ -122,7 +125,7 @@ export class WriteCalls<Name extends string = string> extends Calls {
     return this.exchange(name, values);
   }
 
-  /** Sends a write whose answer says no more than whether it was done. */
+  /** Sends a write whose answer reports only whether it was done. */
   async acknowledged(name: Name, values: CallValues): Promise<Acknowledgement> {
     return judgeWrite(this.operation, await this.exchange(name, values));
   }

@@ -5,20 +5,20 @@ import type { Answer, Exchange, WireCall } from './exchange.ts';
 import { hasErrorBody } from './refusal.ts';
 import { isRow } from './wire/scalars.ts';
 
-/** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors never disagree about it. */
+/** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors agree. */
 interface Judgement {
   readonly outcome: CallOutcome;
   readonly health: Health;
   /** Whether a read may succeed a moment later. */
   readonly mayRecover: boolean;
-  /** The error of a read; null where it has an answer. */
+  /** The error of a read; null if it has an answer. */
   readonly error: GatewayErrorKind | null;
 }
 
 /**
- * The health of the gateway as one call shows it; `none` where it shows nothing. `failure`: an answer that says so. `lost`: no
- * answer. `unreachable`: no connection. `foreign`: the answer to an order may be a proxy's, so a server lives, perhaps not the
- * gateway.
+ * The health of the gateway that one call shows; `none` if it shows nothing. `failure`: an answer that reports a failure.
+ * `lost`: no answer. `unreachable`: no connection. `foreign`: the answer to an order may come from a proxy, so a server is
+ * alive, but perhaps not the gateway.
  */
 export type Health = 'success' | 'failure' | 'lost' | 'unreachable' | 'foreign' | 'none';
 
@@ -32,7 +32,7 @@ const JUDGEMENTS = {
   unsendable: means('connect', 'none', 'unavailable'),
   unreachable: means('connect', 'unreachable', 'unavailable', true),
   timeout: means('timeout', 'lost', 'timeout'),
-  // Mostly a keep-alive connection that the gateway closed just as it was used again.
+  // Usually a keep-alive connection that the gateway closed at the moment of reuse.
   connection: means('reset', 'lost', 'unavailable', true),
   aborted: means('cancelled', 'none', 'unavailable'),
   protocol: means('contract', 'none', 'contract'),
@@ -40,7 +40,7 @@ const JUDGEMENTS = {
   encoding: means('contract', 'none', 'contract'),
   cached: means('contract', 'none', 'contract'),
   answered: means('ok', 'success', null),
-  // A 401 or 403 may be that of a proxy whose backend is down, and forged tokens prove neither health nor failure.
+  // A 401 or 403 may come from a proxy whose backend is down, and forged tokens prove neither health nor failure.
   401: means('401', 'none', 'unauthenticated'),
   403: means('403', 'none', 'forbidden'),
   408: means('timeout', 'success', 'timeout'),
@@ -59,7 +59,7 @@ function means(
   return { outcome, health, mayRecover, error };
 }
 
-/** Classifies by status only: the body of a 4xx about the request is still to be read. */
+/** Classifies by status only; callers read the body of a 4xx about the request. */
 export function classify(exchange: Exchange, isGivenUp = false): Judgement {
   if (!exchange.sent) return JUDGEMENTS[unsent(exchange.cause, isGivenUp)];
   if (!exchange.answered) return JUDGEMENTS[exchange.reason];
@@ -76,7 +76,7 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
 
-// Requests that cannot be sent anywhere, and pools that are being closed, are no failure of the gateway's.
+// Requests that can never be sent, and closing pools, are not failures of the gateway.
 const OWN_FAULTS: ReadonlySet<unknown> = new Set([
   'UND_ERR_INVALID_ARG',
   'UND_ERR_NOT_SUPPORTED',
@@ -85,7 +85,7 @@ const OWN_FAULTS: ReadonlySet<unknown> = new Set([
   'UND_ERR_CLOSED',
 ]);
 
-/** Refused, unknown host, TLS: no connection was made, and the gateway is `unreachable`. */
+/** Why a call was not sent. Without a connection (refused, unknown host, TLS) the gateway is `unreachable`. */
 function unsent(cause: unknown, isGivenUp: boolean) {
   if (cause instanceof NotAttemptedError) return cause.reason;
   if (cause instanceof DeadlineError) return 'late';
@@ -94,19 +94,20 @@ function unsent(cause: unknown, isGivenUp: boolean) {
   return isOwnFault ? 'unsendable' : 'unreachable';
 }
 
-/** The outcome of a call as one word for operators, however it is judged for its client. */
+/** The outcome of a call as one word for operators; its client may be answered differently. */
 export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
   const { outcome } = classify(exchange, isGivenUp(call));
   if (!exchange.sent || !exchange.answered || exchange.status === 304) return outcome;
   if (outcome === 'ok') return isJsonContent(exchange.headers['content-type']) ? 'ok' : 'contract';
-  // A write's 4xx is about its input; a read's without the interface's error body may be a proxy's.
+  // A 4xx to a write is about its input. A 4xx to a read without an error body of the interface may come from a proxy.
   const isForeign = outcome === '4xx' && isRead(call) && !hasErrorBody(exchange);
   return isForeign ? 'contract' : outcome;
 }
 
 /**
- * The health that a breaker counts. For orders only an answer of the interface is a `success`. An answer of another server is a
- * `failure`, since the next orders would end unknown. A 5xx that a proxy wrote is no answer of the gateway: the call is `lost`.
+ * The health that a breaker counts. For orders only an answer of the interface is a `success`. An answer of another server
+ * is a `failure`, because the next orders would end unknown. A 5xx written by a proxy is not an answer of the gateway: the
+ * call is `lost`.
  */
 export function healthShown(call: WireCall, exchange: Exchange): Health {
   const { health, outcome } = classify(exchange, isGivenUp(call));
@@ -120,11 +121,11 @@ export function healthShown(call: WireCall, exchange: Exchange): Health {
   return outcome === 'ok' ? 'failure' : 'foreign';
 }
 
-/** Whether the body is a JSON object: `{}` is of the interface, a page with the content type of JSON is not. */
+/** Whether the body is a JSON object: `{}` belongs to the interface, a page with a JSON content type does not. */
 function isOfInterface({ row }: WireCall, answer: Answer): boolean {
   if (!/^\s*\{/.test(answer.bytes.toString('latin1', 0, MAX_INDENT_LENGTH))) return false;
   if (row.effect !== 'order' || answer.status < 500) return true;
-  // Proxies write JSON as well, but only the gateway says whether the order was a success.
+  // Proxies write JSON too, but only the gateway reports whether the order was a success.
   const body = jsonOf(answer);
   return isRow(body) && ('success' in body || Object.keys(body).length === 0);
 }
@@ -136,7 +137,7 @@ export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {
   return !isGivenUp(call) && classify(exchange).mayRecover;
 }
 
-/** Whether nobody waits for a read any more; a write is never given up. */
+/** Whether no client waits for a read any more. A write is never given up. */
 export function isGivenUp(call: WireCall): boolean {
   return isRead(call) && call.signal?.aborted === true;
 }
@@ -149,7 +150,7 @@ export function wasNotAttempted(exchange: Exchange): boolean {
   return !exchange.sent && exchange.cause instanceof NotAttemptedError;
 }
 
-/** Errors have a cause or two; a chain of causes may be a circle. */
+/** An error usually has one or two causes, but a chain of causes may be a circle. */
 const MAX_CAUSES = 4;
 
 /** The code of the innermost error that has one. */

@@ -31,7 +31,7 @@ export class GatewayClient {
     return operation.run(new WriteCalls(this.#calls, operation, caller), input);
   }
 
-  /** Never rejects: an error before its trading call leaves the order unsent, a later one leaves it unknown. */
+  /** Never rejects. An error before the trading call leaves the order unsent; a later error leaves it unknown. */
   order<Input>(
     caller: Caller,
     operation: OrderOperation<Input>,

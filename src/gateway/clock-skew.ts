@@ -3,29 +3,29 @@ import { judgedAheadMs } from '../store/order-gap.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 
 const SAMPLES = 10;
-/** Two answers that agree are enough at the start: orders would expire until ten were there. */
+/** At the start two answers that agree are enough. Otherwise a wrong clock would expire orders until the tenth answer. */
 const MIN_SAMPLES = 2;
-/** Dates are whole seconds, and an answer takes a while. */
+/** Dates are whole seconds, and an answer takes time. */
 const AGREEMENT_MS = 2_000;
 const REST_MS = 1_000;
-/** `Date` names a second that has begun. */
+/** `Date` is rounded down to the second, so on average it is half a second early. */
 const HALF_A_SECOND_MS = 500;
 /** Dates are whole seconds, so clocks that differ by less may be equal. */
 const RESOLUTION_MS = 1_000;
 const WRONG_MS = 60_000;
 
 /**
- * How far the gateway's clock is ahead of this machine's, by the `Date` of its answers. Either clock may be wrong. Tokens that one
- * of them takes for expired or not yet valid say nothing about that.
+ * How far the gateway's clock is ahead of this machine's, measured by the `Date` of its answers. Either clock may be wrong.
+ * A token that one clock takes for expired or not yet valid does not show which.
  */
 export class ClockSkew {
   readonly #clock: Pick<Clock, 'now' | 'date'>;
   readonly #steady: Pick<Clock, 'now'>;
-  /** The gateway's time when the steady clock was at 0: it stays true where the date of this machine is set. */
+  /** Each sample is the gateway's time when the steady clock was at 0. It stays true if this machine's date is set. */
   readonly #samples = new Float64Array(SAMPLES);
   #taken = 0;
   #nextAtMs = 0;
-  /** The median of the samples; null before two agreed, or there were ten. */
+  /** The median of the samples; null until two agree or there are ten. */
   #median: number | null = null;
 
   constructor(clock: Pick<Clock, 'now' | 'date'>, steady: Pick<Clock, 'now'> = clock) {
@@ -33,24 +33,24 @@ export class ClockSkew {
     this.#steady = steady;
   }
 
-  /** By the median of the last ten answers; null before two agreed. */
+  /** Measured by the median of the last ten answers; null until it is known. */
   get ms(): number | null {
     return this.#median === null ? null : this.#aheadOf(this.#median);
   }
 
-  /** Before two answers agreed, by the one that is furthest ahead; null before the first. */
+  /** Until the median is known, the sample that is furthest ahead counts; null before the first. */
   get earlyMs(): number | null {
     if (this.#median === null && this.#taken === 0) return null;
     return this.#aheadOf(this.#median ?? Math.max(...this.#samples.subarray(0, this.#taken)));
   }
 
-  /** By how much dates are judged to be later than by this machine's clock; below 0 where that is wrong. */
+  /** How far ahead of this machine's clock dates of clients are judged; below 0 only if this machine's clock is far ahead. */
   get aheadMs(): number {
     const { ms } = this;
     return ms !== null && Math.abs(ms) > RESOLUTION_MS ? judgedAheadMs(ms) : 0;
   }
 
-  /** No reason to turn traffic away: if the gateway's clock were wrong, all replicas would leave at once. */
+  /** Reported only: if it turned traffic away, a wrong clock of the gateway would stop all replicas at once. */
   degradedReason(): string | null {
     const { ms } = this;
     if (ms === null || Math.abs(ms) <= WRONG_MS) return null;
@@ -58,10 +58,10 @@ export class ClockSkew {
     return `the gateway's clock is ${seconds} s ${ms > 0 ? 'ahead of' : 'behind'} this machine's`;
   }
 
-  /** Called with each exchange as it ends. The first ten answers count, then one in a second. */
+  /** Called with each exchange as it ends. The first ten answers count, then one per second. */
   saw({ operation }: WireCall, exchange: Exchange): void {
     if (!exchange.sent || !exchange.answered) return;
-    // A cache keeps the date at which the gateway once answered.
+    // A cache keeps the date of the gateway's original answer.
     if (operation === 'getAllTickers' || exchange.headers.age !== undefined) return;
     const nowMs = this.#clock.now();
     if (this.#taken >= SAMPLES && nowMs < this.#nextAtMs) return;
@@ -74,13 +74,14 @@ export class ClockSkew {
     this.#median = this.#judge() ?? this.#median;
   }
 
-  /** The median of all samples; null before two agreed, or there were ten. */
+  /** The median of all samples; null until two agree or there are ten. */
   #judge(): number | null {
     const sorted = this.#samples.subarray(0, this.#taken).toSorted();
     const [lowest = 0, highest = 0] = [sorted[0], sorted.at(-1)];
     const agree = this.#taken >= MIN_SAMPLES && highest - lowest <= AGREEMENT_MS;
     if (this.#taken < SAMPLES && !agree) return null;
-    // The lower of two in the middle: their mean would be a difference that no answer had, while a clock has just been set.
+    // The lower of the two in the middle. After a clock has been set, their mean would be a difference that no answer has
+    // shown.
     return sorted[Math.ceil(sorted.length / 2) - 1] ?? null;
   }
 

@@ -2,7 +2,7 @@ import type { ReadCalls, WriteCalls } from './calls.ts';
 import type { CallDescription, CallDescriptions, DescribedOperation, TRADE } from './operation.ts';
 import type { OrderCalls, OrderReply } from './order-calls.ts';
 
-/** `run` makes the calls, and reads in their answers what the operation resolves to. */
+/** `run` makes the calls, reads their answers, and resolves to the operation's result. */
 export interface ReadOperation<Input, Result> extends DescribedOperation {
   readonly effect: 'read';
   readonly run: (calls: ReadCalls, input: Input) => Promise<Result>;
@@ -18,13 +18,13 @@ export interface OrderOperation<Input> extends DescribedOperation {
   readonly run: (calls: OrderCalls, input: Input) => Promise<OrderReply>;
 }
 
-/** The input as a last argument, which is left out where the operation needs none. */
+/** The input as a last argument; omitted if the operation needs none. */
 export type InputOf<Input> = undefined extends Input ? [input?: Input] : [input: Input];
 
-/** Most operations of one kind have these properties. */
+/** The defaults of all operations. */
 const USUAL = { bounds: 'usual', isAnonymous: false, errors: 'details' } as const;
 
-/** A read that every screen makes. */
+/** The defaults of a read that every screen makes. */
 const READ = {
   ...USUAL,
   effect: 'read',
@@ -52,7 +52,7 @@ const ORDER = {
   errors: 'submit',
 } as const;
 
-/** The properties that an operation's file names: its calls, and those that are not the usual ones. */
+/** The properties that an operation's file gives: its calls, and those that differ from the defaults. */
 type Given<Usual, Name, Calls, Run> = Omit<DescribedOperation, keyof Usual | 'name' | 'calls'> &
   Partial<Omit<DescribedOperation, 'effect' | 'name' | 'calls'>> & {
     readonly name: Name;
@@ -62,7 +62,7 @@ type Given<Usual, Name, Calls, Run> = Omit<DescribedOperation, keyof Usual | 'na
 
 type Named<Operation, Name> = Operation & { readonly name: Name };
 
-/** A read. `run` can send the calls in `calls` and no others. */
+/** A read. `run` can send only the calls in `calls`. */
 export function read<
   const Name extends string,
   const Calls extends CallDescriptions,
@@ -79,7 +79,7 @@ export function read<
   return { ...READ, ...given };
 }
 
-/** A small write: its answer is judged like those of all writes. */
+/** A small write. Its answer is judged like those of all writes. */
 export function write<
   const Name extends string,
   const Calls extends CallDescriptions,
@@ -96,7 +96,7 @@ export function write<
   return { ...WRITE, ...given };
 }
 
-/** An order: its call `trade` may trade. */
+/** An order. Only its call `trade` may trade. */
 export function order<
   const Name extends string,
   const Calls extends CallDescriptions & Readonly<Record<typeof TRADE, CallDescription>>,

@@ -2,11 +2,11 @@ import { StacklessError } from '../lib/stackless-error.ts';
 import type { GatewayRefusal } from './refusal.ts';
 
 /**
- * The reasons for which a call of the gateway has no usable answer:
+ * The reasons why a call of the gateway has no usable answer:
  * - `unauthenticated` 401, `forbidden` 403, `rate-limited` 429;
  * - `refused`: a read got another 4xx with an error body of the interface;
- * - `unavailable`: for a write, surely never sent; for a read also a 5xx or a connection that broke;
- * - `unknown`: a write went out and no readable answer came back;
+ * - `unavailable`: a write was certainly not sent; a read may also have got a 5xx or a broken connection;
+ * - `unknown`: a write was sent, and no readable answer arrived;
  * - `timeout`: a read had no answer within its deadline;
  * - `contract`: an answer outside the interface.
  */
@@ -22,16 +22,16 @@ export type GatewayErrorKind =
 
 type Details = Pick<GatewayError, 'status' | 'refusal' | 'retryAfterSeconds' | 'wasSent' | 'cause'>;
 
-/** In an outage each field of each request has one. */
+/** It has no stack, because in an outage every field of every request creates one. */
 export class GatewayError extends StacklessError {
   override readonly name = 'GatewayError';
   readonly kind: GatewayErrorKind;
   readonly operation: string;
-  /** Null where no status line was read. */
+  /** Null if no status line was read. */
   readonly status: number | null;
   readonly refusal: GatewayRefusal | null;
   readonly retryAfterSeconds: number | null;
-  /** False where its head surely never went onto a socket. */
+  /** False if the request's head was certainly not written to a socket. */
   readonly wasSent: boolean;
 
   constructor(
@@ -50,7 +50,7 @@ export class GatewayError extends StacklessError {
   }
 }
 
-/** Whether a call failed for one of the reasons. */
+/** Whether the error is a gateway error of one of these kinds. */
 export function isGatewayError(
   error: unknown,
   ...kinds: readonly GatewayErrorKind[]
@@ -58,7 +58,7 @@ export function isGatewayError(
   return error instanceof GatewayError && kinds.includes(error.kind);
 }
 
-/** A call had no whole answer before its deadline, or not even a connection. */
+/** A call had no complete answer, or not even a connection, before its deadline. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 
@@ -68,8 +68,8 @@ export class DeadlineError extends Error {
 }
 
 /**
- * A call was not attempted: our own decision, which says nothing about the gateway. `expired`: the moment before which it was
- * meant to be sent had passed when its head would have gone onto a socket; `held`: an operator holds orders back.
+ * The service decided against a call, which shows nothing about the gateway. `expired`: the call had to be sent before a
+ * moment that had passed. `held`: an operator holds orders back.
  */
 export class NotAttemptedError extends StacklessError {
   override readonly name = 'NotAttemptedError';
@@ -84,7 +84,7 @@ export class NotAttemptedError extends StacklessError {
 /** The source of a path value: the viewer's token or session, a setting, or an argument of the client. */
 export type PathValueSource = 'token' | 'session' | 'setting' | { readonly argument: string };
 
-/** A path value that could leave its segment; refused before anything is sent. */
+/** A path value that could leave its segment. It is refused before anything is sent. */
 export class UnsafePathError extends Error {
   override readonly name = 'UnsafePathError';
   readonly parameter: string;

@@ -1,9 +1,9 @@
 import type { Caller, CallOutcome } from './caller.ts';
 import type { GatewayOperation } from './operation.ts';
 
-/** One call as it goes onto the wire. */
+/** One call in the form in which it is sent. */
 export interface WireCall {
-  /** The name of the operation, and all that is true of it. */
+  /** The name of the operation, whose properties are in `row`. */
   readonly operation: string;
   readonly row: GatewayOperation;
   readonly path: string;
@@ -12,27 +12,27 @@ export interface WireCall {
   readonly body: string | null;
   readonly deadlineMs: number;
   readonly maxBytes: number;
-  /** A date of this machine: a call whose head would go onto a socket later is not sent. Absent: at any time. */
+  /** A date of this machine, after which the call's head must not be written to a socket. Absent: no limit. */
   readonly sendBeforeMs?: number | undefined;
   /** Whether its answer is still read after its deadline. */
   readonly isReadOn?: boolean;
   readonly caller: Caller;
-  /** Aborts a read. A write is never aborted: a client that disconnects cannot make its outcome unknown. */
+  /** Aborts a read. A write is never aborted: a client that disconnects must not make its outcome unknown. */
   readonly signal?: AbortSignal | undefined;
-  /** How often it has been sent before; absent at first. */
+  /** How often the call was sent before; absent at first. */
   readonly resends?: number;
 }
 
 /** The result of one call on the wire, before it is judged as a read, a write or an order. */
 export type Exchange = NotSent | NoAnswer | Answer;
 
-/** The request's head never went onto a socket, so the gateway cannot have acted on it. */
+/** The request's head was never written to a socket, so the gateway cannot have acted on it. */
 interface NotSent {
   readonly sent: false;
   readonly cause: unknown;
 }
 
-/** The request went out; its answer's head or body is missing, cut off or too large, or `cached` where no cache may answer. */
+/** The request was sent. The head or body of its answer is missing, cut off or too large, or a cache answered that must not. */
 export interface NoAnswer {
   readonly sent: true;
   readonly answered: false;
@@ -47,7 +47,7 @@ export interface NoAnswer {
   readonly cause: unknown;
   readonly logicalTime: number;
   readonly sentAtMs: number;
-  /** The later end of a call that is still read after its deadline. */
+  /** The later end of a call whose answer is still read after its deadline. */
   readonly late?: Promise<Exchange>;
 }
 
@@ -58,12 +58,12 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The whole body, unpacked. */
   readonly bytes: Buffer;
-  /** Process-wide order of sending: of two answers the one with the higher number is newer. */
+  /** Process-wide order of sending: of two answers, the one with the higher number is newer. */
   readonly logicalTime: number;
   readonly sentAtMs: number;
 }
 
 export type Send = (call: WireCall) => Promise<Exchange>;
 
-/** Called with each attempt once it has ended, also where it was not sent. */
+/** Called after each attempt, even if it was not sent. */
 export type ObserveCall = (call: WireCall, outcome: CallOutcome, exchange: Exchange) => void;

@@ -2,21 +2,21 @@ import type { FieldShape, Loss, ObjectShape, ScalarShape, Shape } from './shape.
 import * as scalars from './wire/scalars.ts';
 import { isRow, type Moment, type Reading, type Row, seenRows } from './wire/scalars.ts';
 
-/** `path` leads to the value within the answer, for operators; it ends with a dot, or is empty. */
+/** `path` leads to the value within the answer, for operators. It is empty or ends with a dot. */
 type Read<Value> = (value: unknown, reading: Reading, path?: string) => Value | null;
 
 /**
- * A field of an answer or a body: its name and type on the wire (`Sent`), how it is read (`Value`), and what is lost
- * without it. Its name in a table is the one that resolvers expose.
+ * A field of an answer or a body: its name and type on the wire (`Sent`), the type that is read (`Value`), and the loss if
+ * it is missing. Its name in a table is the one that resolvers expose.
  */
 export interface Field<Value, Sent, Name extends string | null, Missing extends Loss>
   extends FieldShape {
   /** Null: the same name as in the table. */
   readonly name: Name;
   readonly missing: Missing;
-  /** Null where the value cannot be read. */
+  /** Returns null if the value cannot be read. */
   readonly read: Read<Value>;
-  /** For a required field that may be read as null: whether the value is of the right type. */
+  /** Whether the value has the right type, for a required field that may be read as null. */
   readonly fits?: (value: unknown) => boolean;
   /** These two exist as types only. */
   readonly value?: Value;
@@ -28,13 +28,13 @@ export type Fields = Readonly<Record<string, Field<unknown, unknown, string | nu
 /** A JSON object of the interface, field by field. */
 export interface Table<F extends Fields> {
   readonly fields: F;
-  /** The same as the wire has it, for what compares and describes answers. */
+  /** The object as it is on the wire, for comparing and describing answers. */
   readonly shape: ObjectShape;
-  /** The names on the wire of the fields that the interface does not call optional. */
+  /** The wire names of the fields that the interface does not call optional. */
   readonly expected: readonly string[];
-  /** Null where the value is no object, or a field that it cannot do without is missing. */
+  /** Returns null if the value is not an object, or lacks a required field. */
   readonly read: Read<ValueOf<F>>;
-  /** The same for the row of a list, of which somebody else notes what it has. */
+  /** The same for the row of a list. The list records which fields its rows have. */
   readonly readRow: (row: Row, reading: Reading, path: string) => ValueOf<F> | null;
 }
 
@@ -51,7 +51,7 @@ type NameOf<F, Name extends keyof F> = F[Name] extends { readonly name: infer Wi
   : Name;
 type SentOf<Of> = Of extends { readonly sent?: infer Sent } ? Exclude<Sent, undefined> : never;
 
-/** The object as it is on the wire where it lacks nothing: what the sandbox answers, and what a body has to be. */
+/** The complete object as it is on the wire: the type of bodies, and of the sandbox's answers. */
 export type WireOf<F> = {
   -readonly [Name in keyof F as F[Name] extends NeverMissed ? never : NameOf<F, Name>]: SentOf<
     F[Name]
@@ -80,15 +80,15 @@ export const filled = scalar<string>(
 );
 export const flag = scalar<boolean>({ kind: 'boolean' }, scalars.flag);
 export const number = scalar<number>({ kind: 'number' }, scalars.figure);
-/** The nearest double, for a field whose loss would cost the row. */
+/** The nearest double, for a field whose loss would lose the row. */
 export const nearest = scalar<number>({ kind: 'number' }, scalars.nearest);
 /** A price or a size that is sent. */
 export const amount = scalar<number>({ kind: 'number', minimum: 0 }, scalars.figure);
 export const integer = scalar<number>({ kind: 'number', isWhole: true }, scalars.integer);
-/** A numeric identifier, of which all digits count: an answer that has one is parsed so. */
+/** A numeric identifier. All of its digits count, so its answer is parsed without losing any. */
 export const numericId = scalar<string, number>({ kind: 'number', isId: true }, scalars.numericId);
 export const time = scalar<Moment, number>({ kind: 'number', isTime: true }, scalars.instant);
-/** Any JSON, as it is. */
+/** Any JSON, unchanged. */
 export const json = scalar<unknown>({ kind: 'any' }, (value) => value ?? null);
 export const numbers = listOf<number>({ kind: 'number' }, (value) => typeof value === 'number');
 export const texts = listOf<string>({ kind: 'string' }, (value) => typeof value === 'string');
@@ -101,7 +101,7 @@ function listOf<Value>(of: ScalarShape, fits: (value: unknown) => boolean) {
   };
 }
 
-/** One of some words; a word that is not among them is null, and costs no more than itself. */
+/** One of several words. Another word is read as null, and only the value is lost. */
 export function word<const Word extends string>(...words: readonly Word[]) {
   const known: ReadonlySet<unknown> = new Set(words);
   const read = (value: unknown) => (known.has(value) ? (value as Word) : null);
@@ -111,7 +111,7 @@ export function word<const Word extends string>(...words: readonly Word[]) {
   };
 }
 
-/** One of two words, by a flag of the wire. */
+/** One of two words, chosen by a boolean on the wire. */
 export function either<const Yes extends string, const No extends string>(yes: Yes, no: No) {
   return scalar<Yes | No, boolean>({ kind: 'boolean' }, (value) =>
     typeof value === 'boolean' ? (value ? yes : no) : null,
@@ -123,12 +123,12 @@ export function object<F extends Fields>({ shape, read }: Table<F>) {
   return field as Field<ValueOf<F>, WireOf<F>, null, 'value'>;
 }
 
-/** A list of an account is whole or it is no answer: a broken row, or an id that comes twice, breaks it. */
+/** A list of an account is complete or invalid: a broken row, or two rows with one id, break it. */
 export function wholeList<F extends Fields>(table: Table<F>) {
   const read = (list: unknown, reading: Reading, path = '') => {
     if (!Array.isArray(list)) return null;
     const seen = seenRows(reading, `${path}[]`, path, table.expected);
-    // The fields of all rows are noted, also where the list turns out to be broken.
+    // The fields of all rows are recorded, even if the list turns out to be broken.
     for (const row of list) if (isRow(row)) seen.add(row);
     const rows: ValueOf<F>[] = [];
     const ids = new Set<unknown>();
@@ -139,7 +139,7 @@ export function wholeList<F extends Fields>(table: Table<F>) {
       ids.add(row.id);
       rows.push(row);
     }
-    // A list that has grown has room for half as many more; a copy has none.
+    // A list that has grown reserves space for half as many rows more; a copy does not.
     return rows.slice();
   };
   const shape: Shape = { kind: 'list', of: table.shape, wrong: 'answer' };
@@ -147,7 +147,7 @@ export function wholeList<F extends Fields>(table: Table<F>) {
   return field as Field<readonly ValueOf<F>[], readonly WireOf<F>[], null, 'value'>;
 }
 
-/** The field under another name on the wire. */
+/** The same field with another name on the wire. */
 export function from<Name extends string, Value, Sent, M extends Loss>(
   name: Name,
   field: Field<Value, Sent, null, M>,
@@ -160,13 +160,13 @@ function losing<M extends Loss>(missing: M, wrong: Loss) {
     ({ ...field, missing, wrong }) as Field<Value, Sent, Name, M>;
 }
 
-/** The whole answer is lost without it. */
+/** If it is missing or of another type, the whole answer is lost. */
 export const vital = losing('answer', 'answer');
-/** The row is left out without it. */
+/** If it is missing or of another type, the row is left out. */
 export const required = losing('row', 'row');
-/** May be missing, or null; of another type it costs the row. */
+/** It may be missing or null. If it is of another type, the row is left out. */
 export const optional = losing('nothing', 'row');
-/** May be missing, or null; of another type it is null. */
+/** It may be missing or null. If it is of another type, it is read as null. */
 export const unneeded = losing('nothing', 'value');
 
 export function table<const F extends Fields>(name: string, fields: F): Table<F> {
@@ -185,12 +185,12 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
 }
 
 /**
- * The reader of a table, compiled to one object literal. A loop over the fields would take three times as long, and a moving market
- * has each row read every second.
+ * The reader of a table, compiled to one object literal. A loop over the fields would take three times as long, and in a
+ * moving market each row is read every second.
  */
 function compiled<F extends Fields>(fields: F): Table<F>['readRow'] {
   const entries = Object.entries(fields);
-  // The rows of an answer's only list are its own: their fields need no path.
+  // If an answer has only one list, the fields of its rows need no path.
   const isEnvelope = entries.length === 1 && entries[0]?.[1].shape.kind === 'list';
   const steps = entries.map(([own, { name, shape, missing, wrong, fits }], at) => {
     const wire = name ?? own;
@@ -220,8 +220,8 @@ function isCostly(loss: Loss): boolean {
 }
 
 /**
- * Whether two values of a table are equal in every field but those in `without`. The fields in `first` are compared first, so that
- * most comparisons end early. A loop over the names would take ten times as long.
+ * Compares two values of a table in every field except those in `without`. The fields in `first` are compared first, so
+ * that most comparisons end early. A loop over the names would take ten times as long.
  */
 export function equality<F extends Fields>(
   { fields }: Table<F>,

@@ -19,13 +19,16 @@ interface Watched {
   readonly pools: Pick<Pools, 'byArea' | 'widths'>;
 }
 
-/** The metrics of gateway calls. The polls of live feeds are counted apart from the calls that clients wait for. */
+/** The metrics of gateway calls. Polls of live feeds are counted separately from calls that clients wait for. */
 export class GatewayMetrics {
   readonly #seconds;
   readonly #calls;
   readonly #retries;
   readonly #brokenAnswers;
-  /** The last rows of each list of an operation. An empty list changes nothing: an account without positions hides no loss. */
+  /**
+   * The last rows of each list of an operation. An empty list changes nothing: an account without positions must not hide a
+   * missing field.
+   */
   readonly #lastRows = new Map<string, Map<string, SeenRows>>();
   /** One for each origin. */
   readonly #watched: Watched[] = [];
@@ -109,7 +112,7 @@ export class GatewayMetrics {
     for (const [key, seen] of rows) if (seen.absent !== null) last.set(key, seen);
   };
 
-  /** Adds the series of all operations, so that they are there before the first call. */
+  /** Creates the series of all operations before their first call. */
   watch(origin: Watched): void {
     this.#watched.push(origin);
     for (const { name, effect, errors } of Object.values(origin.operations)) {

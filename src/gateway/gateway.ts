@@ -6,7 +6,7 @@ import { gatewayWidths } from './pools.ts';
 
 interface GatewayOptions extends OriginParts, OriginSettings {
   readonly url: string;
-  /** The most connections over all areas. */
+  /** The maximum number of connections in all areas together. */
   readonly gatewayConnections: number;
 }
 

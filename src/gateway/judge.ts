@@ -7,7 +7,7 @@ import { isSignIn, type OperationTraits } from './operation.ts';
 import { type GatewayRefusal, hasErrorBody, refusalOf, toRefusal } from './refusal.ts';
 import { isRow, type Row } from './wire/scalars.ts';
 
-/** The traits that decide about an answer. */
+/** The traits by which an answer is judged. */
 type Judged = Pick<OperationTraits, 'name' | 'errors'>;
 
 /** The outcome of a small write that the gateway answered. */
@@ -15,14 +15,14 @@ export type Acknowledgement =
   | { readonly outcome: 'acknowledged' }
   | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
 
-/** Returns a read's answer where the status is 2xx (or 304), and throws the reason otherwise. */
+/** Returns a read's answer if its status is 2xx or 304, and throws the reason otherwise. */
 export function judgeRead(operation: string, exchange: Exchange): Answer {
   const { error } = classify(exchange);
   if (error !== null || !exchange.sent || !exchange.answered) throw failure(operation, exchange);
   return exchange;
 }
 
-/** Returns the outcome of a small write. In doubt it is `unknown`: whether to retry is the client's choice. */
+/** Returns the outcome of a small write. Throws `unknown` if it is in doubt: the client decides whether to retry. */
 export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgement {
   const answer = answerOf(operation, exchange, 'unknown');
   const body = jsonOf(answer);
@@ -51,20 +51,20 @@ export function contractError(operation: string, message: string): GatewayError 
 }
 
 /**
- * Whether a status is about the request itself, once those about its sender and its rate are thrown. A proxy writes 499 where its
- * client hung up: the gateway may have carried the write out.
+ * Whether a status is about the request itself. Statuses about its sender and its rate have been thrown before. A proxy
+ * writes 499 if its client hung up: the gateway may have carried the write out.
  */
 export function isAboutTheRequest(operation: Judged, status: number): boolean {
   if (status === 499) return isSignIn(operation);
   return status >= 400 && status <= 499 && status !== 408;
 }
 
-/** A sign-in is also refused by a 200 that names an error. */
+/** A 200 that names an error also refuses a sign-in. */
 function isSignInRefusal(operation: Judged, body: Row): boolean {
   return isSignIn(operation) && typeof body.error === 'string';
 }
 
-/** The answer of a call, unless its status is about the sender or its rate. */
+/** Returns the answer of a call. Throws if there is none, or if its status is about the sender or its rate. */
 export function answerOf(
   operation: Judged,
   exchange: Exchange,
@@ -76,7 +76,7 @@ export function answerOf(
   return exchange;
 }
 
-/** The statuses that are about the sender or its rate; a sign-in's 401 and 403 are about the input. */
+/** The error of a status about the sender or its rate. The 401 and 403 of a sign-in are about its input. */
 export function commonRefusal(operation: Judged, answer: Answer): GatewayError | null {
   const { status } = answer;
   const isAboutSender = status === 401 || status === 403;
@@ -84,7 +84,7 @@ export function commonRefusal(operation: Judged, answer: Answer): GatewayError |
   return isAboutSender || status === 429 ? failure(operation.name, answer) : null;
 }
 
-/** `unanswered`: the kind of the error without an answer, if it is not that of a read. */
+/** `unanswered`: the kind of the error if there is no answer; by default that of a read. */
 export function failure(
   operation: string,
   exchange: Exchange,
@@ -110,10 +110,10 @@ export function failure(
   });
 }
 
-// A longer wait is the mistake of a wrong clock, not a plan.
+// A longer wait is the mistake of a wrong clock.
 const MAX_SECONDS = 3_600;
 
-/** `Retry-After` in seconds; a date counts from the answer's own `Date`. Null where it is absent or invalid. */
+/** `Retry-After` in seconds; a date is compared with the answer's own `Date`. Null if it is absent or invalid. */
 export function retryAfterSeconds({ headers }: Answer): number | null {
   const value = headers['retry-after']?.trim();
   if (!value) return null;

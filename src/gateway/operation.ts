@@ -1,9 +1,9 @@
 import type { Shape } from './shape.ts';
 
-/** Each area has a connection pool of its own, so that a slow one leaves the others alone. */
+/** Each area has its own connection pool, so that a slow area does not delay the others. */
 export type Area = string;
 
-/** Operations that fail together share a retry budget: people can sign in while payments are down. */
+/** Operations that fail together share a retry budget, so that users can sign in while payments are down. */
 export type Backend = string;
 
 type Verb = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -11,13 +11,13 @@ type Verb = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** One call that an operation makes. */
 export interface CallDescription {
   readonly method: Verb;
-  /** A segment `{name}` is filled in, encoded as one segment. */
+  /** A segment `{name}` is replaced by its value, encoded as one segment. */
   readonly path: string;
-  /** The names of the query's parameters, where there are any. */
+  /** The names of the query's parameters. */
   readonly query?: readonly string[];
   /** The body that is sent. */
   readonly body?: Shape;
-  /** The answer with a 200. */
+  /** The body of a 200. */
   readonly answer: Shape;
 }
 
@@ -25,33 +25,33 @@ export interface CallDescription {
 export interface OperationTraits {
   readonly name: string;
   /**
-   * A `read` changes nothing, so it is repeated where its answer is lost. A `write` is never repeated here: a lost answer leaves
-   * doubt. A lost answer of an `order` may have cost money.
+   * A `read` changes nothing, so it is repeated if its answer is lost. A `write` is never repeated here, because a lost
+   * answer leaves doubt. A lost answer to an `order` may have cost money.
    */
   readonly effect: 'read' | 'write' | 'order';
-  /** Whether a client may repeat it where its answer was lost. */
+  /** Whether a client may repeat it after a lost answer. */
   readonly isIdempotent: boolean;
   readonly backend: Backend;
-  /** The area `orders` is for orders alone. */
+  /** Only orders use the area `orders`. */
   readonly area: Area;
-  /** The time and the size of an answer. Those of an order have a setting of their own; a `catalog` may be much larger. */
+  /** The deadline and the size of an answer. A `catalog` has more time and may be larger. Orders have their own deadline. */
   readonly bounds: 'usual' | 'catalog';
   /**
-   * The fact that a 200 proves about its token: that it is accepted and its `login` its own, that it is accepted (`token`), that
-   * it may read one `group`'s catalog, or `nothing`. Proof opens shared caches, so an operation proves `nothing` until it is
+   * The proof that a 200 gives about its token. `login`: the gateway accepts it for its login. `token`: the gateway accepts
+   * it. `group`: it may read one group's catalog. Proof opens shared caches, so an operation proves `nothing` until it is
    * certain that the gateway checks the token for it.
    */
   readonly proves: 'login' | 'token' | 'group' | 'nothing';
   /**
-   * Whether an answer with an `Age` counts. A read's may be another user's, out of a cache. A write's counts, since an order's
-   * outcome must not be lost.
+   * Whether an answer with an `Age` counts. A cache may have a read's answer from another user. A write's answer counts,
+   * because an order's outcome must not be lost.
    */
   readonly mayHaveAged: boolean;
-  /** The call goes out without the request's token. */
+  /** The call is sent without the request's token. */
   readonly isAnonymous: boolean;
   /**
-   * The shape of the errors' bodies: `{error, message, details}`, `{error, message}`, `{message}`, an order's
-   * `{success, err, message}`. A sign-in also answers `{error, ok}`, also with a 200, and its 401 and 403 are about the input.
+   * The shape of the error bodies: `{error, message, details}`, `{error, message}`, `{message}`, or an order's `{success,
+   * err, message}`. A sign-in also answers `{error, ok}`, even with a 200, and its 401 and 403 are about the input.
    */
   readonly errors: 'details' | 'plain' | 'message' | 'submit' | 'sign-in';
 }
@@ -68,23 +68,23 @@ export type CallDescriptions = Readonly<Record<string, CallDescription>>;
 
 /** An operation of the interface. */
 export interface DescribedOperation extends OperationTraits {
-  /** Its number in the interface, or the next one. */
+  /** Its number in the interface, or the next free number. */
   readonly number: number;
-  /** Each call that it makes, by name. */
+  /** The calls that it makes, by name. */
   readonly calls: CallDescriptions;
 }
 
-/** The call that comes first in the operation's file. */
+/** The first call in the operation's file. */
 export function firstCallOf({ name, calls }: DescribedOperation): CallDescription {
   const [first] = Object.values(calls);
   if (first === undefined) throw new Error(`${name} has no call`);
   return first;
 }
 
-/** The name of the call of an order that may trade. */
+/** The name of an order's call that may trade. */
 export const TRADE = 'trade';
 
-/** Whether its refusals are about the input: a sign-in's. */
+/** Whether it is a sign-in, whose refusals are about the input. */
 export function isSignIn({ errors }: Pick<OperationTraits, 'errors'>): boolean {
   return errors === 'sign-in';
 }

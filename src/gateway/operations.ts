@@ -14,7 +14,7 @@ import { registerDevice } from './operations/register-device.ts';
 import { resetTradingAccountPassword } from './operations/reset-trading-account-password.ts';
 import { setValue } from './operations/set-value.ts';
 
-/** The operations of the interface, in the order of their numbers. Each is described by its own file. */
+/** The operations of the interface, in the order of their numbers. Each has its own file. */
 export const OPERATIONS = {
   getAllTickers,
   login,
@@ -50,10 +50,10 @@ export const READ_NAMES = OPERATION_NAMES.filter(
   (name): name is ReadName => OPERATIONS[name].effect === 'read',
 );
 
-/** Reads without input, which a request may make early because their 200 proves the token. */
+/** Reads without input. A request may make them early, because their 200 proves the token. */
 export const PROVING_READS = [getWithdrawalMethods, getCustomerId] as const;
 
-/** An order, and the date of this machine until which it may be sent; null: at any time. */
+/** An order, and the date of this machine until which it may be sent; null: no limit. */
 export type OrderCall = { readonly sendBeforeMs: number | null } & (
   | { readonly operation: 'openPosition'; readonly order: MarketOrder }
   | { readonly operation: 'placeLimitOrder'; readonly order: LimitOrder }

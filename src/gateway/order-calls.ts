@@ -12,7 +12,7 @@ import { LATE_MS } from './transport.ts';
 export interface OrderReply {
   readonly answer: Answer;
   readonly success: boolean | null;
-  /** Null where it names no order, and where its number cannot be shown. */
+  /** Null if it names no order, or if its number cannot be shown. */
   readonly orderId: string | null;
   /** Whether it names an order, even by a number that cannot be shown. */
   readonly namesOrder: boolean;
@@ -20,21 +20,21 @@ export interface OrderReply {
   readonly message: string | null;
 }
 
-/** An order's end: never sent, without an answer, or the answer by which it is judged. */
+/** The end of an order: never sent, without an answer, or the answer by which it is judged. */
 export type OrderEnd = Exclude<Exchange, Answer> | JudgedAnswer;
 interface JudgedAnswer extends Answer {
   readonly reply: OrderReply;
 }
 
 /**
- * The calls of one order. An error before `trade` leaves the order unsent. From then on only its own answer, or a look-up, settles
- * the order: an error, or the deadline, leaves it unknown.
+ * The calls of one order. An error before `trade` leaves the order unsent. After that only its own answer, or a look-up,
+ * settles the order: an error or the deadline leaves it unknown.
  */
 export interface OrderCalls<Name extends string = string> {
   readonly settings: OperationSettings;
   /**
-   * `trade` is the one call that may trade: it is sent once, never again, and resolves only to an answer. Any other is a look-up: a
-   * read, repeated where its answer is lost, which resolves to the answer of a 2xx, and throws for any other end.
+   * `trade` is the one call that may trade: it is sent once, never again, and resolves only to an answer. Any other call is
+   * a look-up: a read, which is repeated if its answer is lost. It resolves to a 2xx, and throws otherwise.
    */
   readonly send: (name: Name, values: CallValues) => Promise<Answer>;
   /** Waits between two look-ups. */
@@ -53,15 +53,15 @@ interface OrderRunParts extends OrderOptions {
   readonly caller: Caller;
 }
 
-/** One order from its first call to its end, which may come after its deadline. */
+/** One order from its first call to its end, which may follow its deadline. */
 export class OrderRun implements OrderCalls {
   readonly #parts: OrderRunParts;
   readonly #startedAtMs = steadyClock.now();
   readonly #end = Promise.withResolvers<OrderEnd>();
   #hasTraded = false;
-  /** The answer to the trading call; null before it came. */
+  /** The answer to the trading call; null until it arrives. */
   #traded: Answer | null = null;
-  /** The error that the file threw before the trading call was answered. */
+  /** The error that the operation's file threw before the trading call was answered. */
   #failure: unknown = null;
   #endsAtMs = Number.POSITIVE_INFINITY;
   #hasEnded = false;
@@ -75,7 +75,7 @@ export class OrderRun implements OrderCalls {
     return this.#parts.calls;
   }
 
-  /** Runs the operation, and resolves to its end. `onLate` is called with a later one. */
+  /** Runs the operation, and resolves to its end. `onLate` receives a later end. */
   start(run: (calls: OrderCalls) => Promise<OrderReply>): Promise<OrderEnd> {
     const running = new Promise<OrderReply>((resolve) => resolve(run(this)));
     running.then(
@@ -95,7 +95,7 @@ export class OrderRun implements OrderCalls {
     const isOver = this.#hasTraded || this.#hasEnded;
     if (isOver) throw new Error(`${operation.name} would trade twice, or after its end`);
     const call = calls.requests.call(operation, TRADE, caller, { ...values, sendBeforeMs });
-    // Look-ups before it count: the whole order has one deadline.
+    // Earlier look-ups count: the whole order has one deadline.
     this.#endsAtMs = this.#startedAtMs + call.deadlineMs;
     const deadlineMs = this.#endsAtMs - steadyClock.now();
     if (deadlineMs <= 0) throw new DeadlineError(call.deadlineMs);
@@ -103,7 +103,7 @@ export class OrderRun implements OrderCalls {
     const isReadOn = onLate !== undefined;
     const sent = calls.send({ ...call, deadlineMs, isReadOn });
     const exchange = await sent.catch((cause: unknown) => {
-      // The error of this service may have come after the order was sent.
+      // The order may have been sent before this service failed.
       calls.onOrderFailed(operation.name, cause);
       return unanswered(cause);
     });
@@ -112,7 +112,7 @@ export class OrderRun implements OrderCalls {
     const late = exchange.sent ? await exchange.late : undefined;
     if (late?.sent && late.answered) return this.#answered(late);
     if (late !== undefined) this.#ended(late);
-    // Without an answer the file has nothing more to do.
+    // There is no answer, so the operation's file must not continue.
     return new Promise(() => {});
   }
 
@@ -120,7 +120,7 @@ export class OrderRun implements OrderCalls {
     this.#traded = answer;
     if (this.#failure !== null) this.#ended(unsettled(answer, this.#failure));
     else if (!this.#hasEnded) {
-      // The client gets the unknown outcome at the deadline; the file goes on with its look-ups.
+      // At the deadline the client gets the outcome unknown; the operation's file continues its look-ups.
       const restMs = Math.max(0, this.#endsAtMs - steadyClock.now());
       const late = new DeadlineError(this.#endsAtMs - this.#startedAtMs);
       this.#cancelDeadline = steadyClock.after(restMs, () => this.#ended(unsettled(answer, late)));
@@ -135,7 +135,7 @@ export class OrderRun implements OrderCalls {
     const leftMs = this.#endsAtMs + graceMs - steadyClock.now();
     if (leftMs <= 0) throw new DeadlineError(this.#endsAtMs - this.#startedAtMs);
     const deadlineMs = Math.min(call.deadlineMs, leftMs);
-    // A client that leaves ends no look-up: the outcome is recorded.
+    // A client that disconnects does not end a look-up: the outcome is recorded.
     return judgeRead(operation.name, await calls.send({ ...call, deadlineMs, signal: undefined }));
   }
 
@@ -162,13 +162,13 @@ export class OrderRun implements OrderCalls {
   }
 }
 
-/** The end of an order by a look-up. It was sent when its trading call was; a rejection names no order to look for. */
+/** The end of an order by a look-up. The order was sent when its trading call was. A rejection names no order to look for. */
 function foundBy(reply: OrderReply, { sentAtMs, logicalTime }: Answer): JudgedAnswer {
-  const said = reply.success ? reply : { ...reply, orderId: null, namesOrder: false };
-  return { ...reply.answer, sentAtMs, logicalTime, reply: said };
+  const settledReply = reply.success ? reply : { ...reply, orderId: null, namesOrder: false };
+  return { ...reply.answer, sentAtMs, logicalTime, reply: settledReply };
 }
 
-/** The gateway has the order, and nothing says what became of it. */
+/** The gateway has received the order, but nothing shows its outcome. */
 function unsettled({ sentAtMs, logicalTime }: Answer, cause: unknown): NoAnswer {
   const reason = cause instanceof DeadlineError ? 'timeout' : 'protocol';
   return { sent: true, answered: false, reason, cause, sentAtMs, logicalTime };

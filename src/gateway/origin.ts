@@ -26,7 +26,7 @@ export type OriginSettings = RequestSettings & OperationSettings;
 interface OriginOptions extends OriginParts, OriginSettings {
   readonly url: string;
   readonly operations: Readonly<Record<string, DescribedOperation>>;
-  /** The most connections of each area. */
+  /** The maximum number of connections in each area. */
   readonly widths: Readonly<Record<Area, number>>;
   readonly observe?: ObserveCall;
 }
@@ -68,12 +68,12 @@ export class Origin {
     });
   }
 
-  /** Calls the listener each time a breaker of a backend has closed. */
+  /** Calls the listener each time a breaker of a backend closes. */
   onRecovered(listener: (backend: Backend) => void): void {
     this.#recoveryListeners.add(listener);
   }
 
-  /** The failing operations and their causes; null: none. */
+  /** The failing operations and their causes; null if none fails. */
   degradedReason(): string | null {
     return this.#resilience.degradedReason();
   }

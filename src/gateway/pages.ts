@@ -2,15 +2,15 @@ import type { ReadCalls } from './calls.ts';
 import type { Answer } from './exchange.ts';
 import type { CallValues } from './requests.ts';
 
-/** One page of a list, and what asks for the next; null at the end. */
+/** One page of a list, and the values that request the next page; null at the end. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
   readonly next: CallValues | null;
 }
 
 /**
- * Reads a list over all of its pages, within the operation's one deadline and size. A list is whole or it is no answer: a row that comes
- * twice, as where rows move between two pages, breaks it. `calls` refuses a page too many.
+ * Reads a list over all of its pages, within the operation's one deadline and limit of bytes. A list is complete or
+ * invalid: a row on two pages breaks it, which happens when rows move between them. `calls` throws after too many pages.
  */
 export async function wholeOf<Row extends { readonly id: unknown }, Name extends string>(
   calls: ReadCalls<Name>,

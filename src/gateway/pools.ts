@@ -4,22 +4,22 @@ import type { Area } from './operation.ts';
 
 interface PoolOptions {
   readonly gatewayUrl: string;
-  /** The most connections of each area. */
+  /** The maximum number of connections in each area. */
   readonly widths: Readonly<Record<Area, number>>;
   readonly connectTimeoutMs: number;
 }
 
 export type Pools = ReturnType<typeof createPools>;
 
-// A share of a read's deadline: a host that drops packets fails at connecting, before the deadline blurs why.
+// A share of a read's deadline: a host that drops packets fails while connecting, before the deadline hides the cause.
 export const CONNECT_SHARE = 0.7;
 
-// A connection made for an order that was given up meanwhile is soon closed: if the gateway closes one just as an order
-// is written, the order's outcome is unknown.
+// A connection is idle if its order was given up before it was sent. It is closed soon: if the gateway closes a connection
+// just as an order is written, the order's outcome is unknown.
 const ORDER_IDLE_MS = 1_000;
 const IDLE_MS = 4_000;
 const MAX_IDLE_MS = 30_000;
-/** A connection past this age takes no new call, so that a gateway whose name has moved is left by all calls at once. */
+/** An older connection takes no new call, so that all calls follow the gateway's name to a new address. */
 const OLDEST_MS = 10_000;
 
 export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOptions) {
@@ -27,7 +27,7 @@ export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOption
   const connect = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMs,
-    // Otherwise each connection would make a context of its own, a fifth of what it costs to connect.
+    // Otherwise each connection would create its own context, a fifth of the cost of connecting.
     ...(url.protocol === 'https:' && { secureContext: createSecureContext() }),
   });
   const pool = (connections: number, options: Pool.Options) =>
@@ -36,7 +36,7 @@ export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOption
       pipelining: 1,
       allowH2: false,
       connect,
-      // Each call has a deadline of its own, over head and body together.
+      // Each call has its own deadline, for head and body together.
       headersTimeout: 0,
       bodyTimeout: 0,
       ...options,
@@ -46,7 +46,7 @@ export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOption
     keepAliveMaxTimeout: MAX_IDLE_MS,
     clientTtl: OLDEST_MS,
   };
-  // On a connection that serves one order no other answer can be taken for the order's.
+  // Each connection serves one order, so that no other answer can be taken for the order's.
   const own = { keepAliveTimeout: ORDER_IDLE_MS, maxRequestsPerClient: 1 };
   const byArea = new Map<Area, Pool>();
   for (const [area, most] of Object.entries(widths)) {
@@ -60,7 +60,7 @@ export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOption
       if (pool === undefined) throw new Error(`no pool for ${area}`);
       return pool;
     },
-    /** The path part of the gateway's address, without a slash at its end. */
+    /** The path of the gateway's address, without a trailing slash. */
     prefix: url.pathname.replace(/\/+$/, ''),
     async close() {
       await Promise.all([...byArea.values()].map((each) => each.destroy()));
@@ -68,7 +68,7 @@ export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOption
   };
 }
 
-/** The most connections of each of the gateway's areas, as shares of all. */
+/** The maximum number of connections in each of the gateway's areas, as shares of the total. */
 export function gatewayWidths(connections: number) {
   const width = (share: number) => Math.max(1, Math.floor(connections * share));
   return { reads: width(0.5), orders: width(0.25), rest: width(0.25) };

@@ -5,7 +5,7 @@ import { flag, isRow, text } from './wire/scalars.ts';
 
 export type GatewayRefusal = Readonly<ReturnType<typeof toRefusal>>;
 
-/** The body of a refusal in any of the interface's five shapes; a property that it lacks is null. */
+/** The body of a refusal in any of the interface's five shapes; a missing property is null. */
 export function toRefusal(body: unknown) {
   const row = isRow(body) ? body : {};
   return {
@@ -21,7 +21,7 @@ export function refusalOf(answer: Answer): GatewayRefusal {
   return toRefusal(jsonOf(answer));
 }
 
-/** Whether it has an error body of the interface. Without one it may come from a proxy. */
+/** Whether the answer has an error body of the interface. Otherwise it may come from a proxy. */
 export function hasErrorBody(answer: Answer): boolean {
   const { error, message } = refusalOf(answer);
   return error !== null || message !== null;
@@ -29,16 +29,16 @@ export function hasErrorBody(answer: Answer): boolean {
 
 const MAX_WORDS_LENGTH = 2_000;
 
-/** The words of a refusal, with personal data redacted; null where it has none. */
+/** The texts of a refusal, with personal data redacted; null if it has none. */
 export function refusalWords({ error, message }: GatewayRefusal) {
   if (error === null && message === null) return null;
   const redacted = (words: string | null) =>
-    // More is redacted than is shown, because the half of an e-mail address is not recognised.
+    // Redacts more than is shown, because half of an e-mail address is not recognised.
     words === null ? null : redact(words.slice(0, 2 * MAX_WORDS_LENGTH)).slice(0, MAX_WORDS_LENGTH);
   return { error: redacted(error), message: redacted(message) };
 }
 
-// Details are a part of an answer, and JSON.stringify recurses.
+// Details come from an answer, and JSON.stringify recurses.
 const MAX_DEPTH = 32;
 
 function isShallow(value: unknown, levels: number): boolean {

@@ -22,7 +22,7 @@ export interface RequestSettings {
   readonly gatewayMaxBytes: number;
 }
 
-/** The parts in which two requests of one call and caller differ. */
+/** The parts in which two requests of the same call and caller differ. */
 export interface CallValues {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export interface CallValues {
   readonly sendBeforeMs?: number | null | undefined;
 }
 
-/** A look-up of an order goes the way of reads, and leaves the orders' connections to orders. */
+/** A look-up of an order is sent like a read, and leaves the orders' connections to orders. */
 const LOOK_UP = {
   effect: 'read',
   area: 'reads',
@@ -40,7 +40,7 @@ const LOOK_UP = {
   mayHaveAged: false,
 } as const;
 
-/** Makes the calls of operations as they go onto the wire. */
+/** Builds the calls of operations in the form in which they are sent. */
 export class Requests {
   readonly #settings: RequestSettings;
   readonly #rows = new Map<CallDescription, GatewayOperation>();
@@ -90,7 +90,7 @@ function withQuery(path: string, query: CallValues['query']): string {
   return search === '' ? path : `${path}?${search}`;
 }
 
-/** Names and values alternate. A fixed header takes the place of another of its name. */
+/** Names and values alternate. A fixed header replaces another one of the same name. */
 function headersOf(
   { verb, isAnonymous }: GatewayOperation,
   { token, client, requestId, forwarded }: Caller,
@@ -102,7 +102,7 @@ function headersOf(
     if (value && !Object.hasOwn(fixed, name)) headers.push(name, value);
   };
   add('accept', 'application/json');
-  // Servers refuse an empty body that is announced as JSON; a DELETE that has one brings the header along.
+  // Servers refuse an empty body that is announced as JSON. A DELETE with a body has to bring the header itself.
   if (verb !== 'GET' && verb !== 'DELETE') add('content-type', 'application/json');
   for (const name in fixed) headers.push(name, fixed[name] ?? '');
   headers.push(...own, ...(forwarded?.pairs ?? []));
@@ -116,8 +116,8 @@ function headersOf(
 }
 
 /**
- * Fills in the `{name}` segments of an operation's path. Percent-encoding alone is not enough: servers and proxies
- * decode before they resolve dots, so a value that could climb is never sent.
+ * Fills in the `{name}` segments of an operation's path. Percent-encoding is not enough: servers and proxies decode before
+ * they resolve dots, so a value that could leave its segment is never sent.
  */
 export function filledPath(
   { path, effect }: Pick<GatewayOperation, 'path' | 'effect'>,
@@ -126,23 +126,23 @@ export function filledPath(
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const segment = encodedSegment(values[name] ?? '');
     if (segment !== null) return segment;
-    // Mutations have one argument, `input`, whose field it is.
+    // A mutation has one argument, `input`, and the value is one of its fields.
     const argument = effect === 'read' ? name : `input.${name}`;
     throw new UnsafePathError(name, SOURCES[name] ?? { argument });
   });
 }
 
-/** The parameters whose value the client does not choose; every other one is an argument of the same name. */
+/** The parameters whose value the client does not choose. Any other parameter is an argument of the same name. */
 const SOURCES: Readonly<Record<string, PathValueSource>> = {
   login: 'token',
   group: 'token',
   provider: 'setting',
 };
 
-/** Null where the value cannot be one segment. */
+/** Null if the value cannot be one segment. */
 function encodedSegment(value: string): string | null {
   const isUnsafe = value === '' || /\p{Cc}/u.test(value) || climbs(value);
-  // A lone surrogate has no UTF-8 to encode.
+  // A lone surrogate has no UTF-8 form.
   return isUnsafe || !value.isWellFormed() ? null : encodeURIComponent(value);
 }
 

@@ -1,19 +1,19 @@
-/** The shape of a JSON value, as the interface describes it, with which answers are compared. */
+/** The shape of a JSON value in the interface, with which answers are compared. */
 export type Shape = ScalarShape | ListShape | ObjectShape;
 
 export interface ScalarShape {
   /** `any`: any JSON. */
   readonly kind: 'string' | 'number' | 'boolean' | 'any';
-  /** A whole number of 32 bits, where the interface says number. */
+  /** A whole number of 32 bits; the interface says only number. */
   readonly isWhole?: true;
   /** A number that is an identifier: all of its digits count. */
   readonly isId?: true;
-  /** An empty string counts as none. */
+  /** An empty string counts as missing. */
   readonly isFilled?: true;
-  /** One of the gateway's numeric times, whose unit the interface does not name. */
+  /** A numeric time, whose unit the interface does not name. */
   readonly isTime?: true;
   readonly oneOf?: readonly string[];
-  /** The least that is sent. */
+  /** The smallest value that is sent. */
   readonly minimum?: number;
 }
 
@@ -33,14 +33,14 @@ export interface ObjectShape {
 
 export interface FieldShape {
   readonly shape: Shape;
-  /** The loss where the field is missing, or null. */
+  /** The loss if the field is missing or null. */
   readonly missing: Loss;
-  /** The loss where its type is another one. */
+  /** The loss if it has another type. */
   readonly wrong: Loss;
 }
 
 /**
- * The loss to the service where a field is not as described: nothing, the value (it is null), the row
- * (an instrument is left out), or the whole answer (GATEWAY_CONTRACT).
+ * The loss if a field is not as described: nothing, the value (it is null), the row (an instrument is left out), or the
+ * whole answer (GATEWAY_CONTRACT).
  */
 export type Loss = 'nothing' | 'value' | 'row' | 'answer';

@@ -6,13 +6,13 @@ import type { RequestSettings } from './requests.ts';
 const FIRST_FAILURE = 400;
 const CARRIERS = ['traceparent', 'tracestate', 'baggage'];
 
-/** One span for each attempt that is made, by which the gateway continues the trace, unless fixed headers are those of one. */
+/** Creates one span for each attempt. The gateway continues its trace, unless fixed headers carry another. */
 export function withSpans(
   send: Send,
   tracing: Tracing,
   { url, gatewayHeaders }: Pick<RequestSettings, 'gatewayHeaders'> & { readonly url: string },
 ): Send {
-  // Fixed headers win: of the headers that carry a trace all are the gateway's, or none is.
+  // Fixed headers win: the headers of a trace are either all fixed, or all from the span.
   const isContinued = !CARRIERS.some((name) => Object.hasOwn(gatewayHeaders, name));
   const { hostname, port, protocol } = new URL(url);
   const server = {
@@ -22,7 +22,7 @@ export function withSpans(
 
   return async (call) => {
     const { row, caller, resends } = call;
-    // The path of a call names a login, so spans have its template alone.
+    // The path of a call contains a login, so spans have only its template.
     const span = tracing.call(caller.trace, {
       name: `${row.verb} ${row.path}`,
       attributes: {

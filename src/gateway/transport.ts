@@ -31,7 +31,7 @@ export class Transport {
         {
           path: this.#pools.prefix + path,
           method: verb,
-          // undici only reads them; its types ask for a mutable list.
+          // undici only reads the list, but its type is mutable.
           headers: headers as string[],
           body,
         },
@@ -43,7 +43,7 @@ export class Transport {
     return promise;
   };
 
-  /** At most half of an area's connections wait for late answers, so that the next calls find one. */
+  /** At most half of an area's connections wait for late answers, so that the next calls find a free one. */
   beginLate({ row }: WireCall): boolean {
     if (this.#lateCalls >= (this.#pools.widths[row.area] ?? 0) / 2) return false;
     this.#lateCalls += 1;
@@ -67,7 +67,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #resolve: (exchange: Exchange | Promise<Exchange>) => void;
   #deadline: NodeJS.Timeout;
   readonly #begunAtMs = systemClock.now();
-  // A function: for an object as a listener Node keeps a closure of its own, and no dispatch would die young.
+  // A function, because Node keeps a closure for a listener that is an object, and no dispatch would be collected young.
   readonly #onAbort = () => this.fail('aborted', new Error('the request was aborted'));
   #controller: Dispatcher.DispatchController | null = null;
   #sentAtMs = 0;
@@ -76,7 +76,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #headers: Answer['headers'] = {};
   /** Null until the body begins. */
   #collector: ByteCollector | null = null;
-  /** Whether the deadline has passed, and the answer is still read. */
+  /** Whether the deadline has passed and the answer is still read. */
   #isLate = false;
   #ended = false;
 
@@ -99,16 +99,17 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * undici writes the head in the same tick, right after this: from here on the gateway may have
-   * acted. What is thrown here stops it before a byte is written, and leaves the connection whole.
+   * undici writes the head right after this, in the same tick: from here on the gateway may have acted. An error that is
+   * thrown here stops the request before a byte is written, and keeps the connection intact.
    */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#ended) throw new Error('given up before it was sent');
-    // undici reserves the right to resend a request after a lost connection; an order must not be resent.
+    // undici may resend a request after a lost connection, but an order must not be resent.
     if (this.#controller !== null) this.#stop(new Error('the connection was lost'));
     const { deadlineMs, sendBeforeMs } = this.#call;
     const nowMs = systemClock.now();
-    // After a pause of the process a connection may be read of before the timer fires, and a machine that slept stopped it.
+    // After a pause of the process the connection may be ready before the timer fires, and timers stop while a machine
+    // sleeps.
     if (nowMs - this.#begunAtMs >= deadlineMs) this.#stop(new DeadlineError(deadlineMs));
     if (sendBeforeMs !== undefined && systemClock.date() > sendBeforeMs) {
       this.#stop(new NotAttemptedError('expired', TOO_LATE));
@@ -123,7 +124,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     status: number,
     headers: Headers,
   ): void {
-    // An informational answer; the deadline bounds how many come.
+    // An informational answer; the deadline bounds their number.
     if (status < 200) return;
     this.#status = status;
     this.#headers = flatten(headers);
@@ -136,7 +137,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#collector ??= new ByteCollector({
       maxBytes: this.#call.maxBytes,
       announcedBytes: Number(this.#headers['content-length'] ?? 0),
-      // Small pieces cost time and no memory, so a gateway may write as many as it likes.
+      // Small pieces cost time but no memory, so their number is not limited.
       freePieces: Number.POSITIVE_INFINITY,
     });
     if (this.#collector.add(chunk) !== 'kept') {
@@ -159,7 +160,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     const noHead =
       error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError;
-    // After a good head a parser error most often means that the body broke off.
+    // After a good head, a parser error usually means that the body broke off.
     this.fail(noHead && this.#status === 0 ? 'protocol' : 'connection', error);
   }
 
@@ -179,7 +180,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     throw error;
   }
 
-  /** After a pause of the process the answer may have come in time: sockets are read before the call is given up. */
+  /** After a pause of the process the answer may have arrived in time, so sockets are read before the call is given up. */
   #expire(): void {
     if (this.#controller === null) this.#giveUp();
     else setImmediate(() => this.#giveUp());

@@ -19,7 +19,7 @@ const HOURS = f.table('TradingHours', {
 const NUMBER = f.required(f.nearest);
 const SWAP = f.table('Swap', { long: NUMBER, short: NUMBER, mode: NUMBER, tick: NUMBER });
 
-/** The one table of the interface that says which fields are required: a row that breaks it is left out of the catalog. */
+/** The only table for which the interface lists the required fields. A row that breaks it is left out of the catalog. */
 export const INSTRUMENT = f.table('Instrument', {
   id: f.from('_id', f.required(f.filled)),
   symbol: f.from('_id', f.required(f.filled)),
@@ -59,7 +59,7 @@ export type Swap = NonNullable<Instrument['swap']>;
 export type CatalogAnswer = Awaited<ReturnType<typeof getAllTickers.run>>;
 export type ModifiedCatalog = Extract<CatalogAnswer, { readonly modified: true }>;
 
-/** `etag`: of the copy that the answer may confirm by a 304; null asks for the whole catalog. */
+/** `etag` belongs to the copy that a 304 can confirm; null requests the whole catalog. */
 interface Asked {
   readonly group: string;
   readonly etag: string | null;
@@ -102,12 +102,12 @@ export const getAllTickers = read({
   },
 });
 
-/** `If-None-Match` must be a legal header, or no catalog could be requested again. */
+/** Null if it is not legal in `If-None-Match`: with an illegal header no catalog could be requested again. */
 function entityTag(header: string | undefined): string | null {
   return header !== undefined && /^(?!\*$)[\x21-\x7e]+$/.test(header) ? header : null;
 }
 
-/** Null where the body is no list. */
+/** Null if the body is not a list. */
 async function instrumentsIn({ headers, bytes }: Answer, reading: Reading) {
   if (!isJsonContent(headers['content-type'])) return null;
   try {
@@ -118,10 +118,10 @@ async function instrumentsIn({ headers, bytes }: Answer, reading: Reading) {
   }
 }
 
-// About a millisecond of parsing and checking, then a yield to the event loop for other requests.
+// After about a millisecond of parsing and checking, other requests get the event loop.
 const ROWS_AT_A_TIME = 200;
 
-/** One row that breaks the interface must not cost the catalog; of rows with one id the first counts. */
+/** A row that breaks the interface must not cost the catalog. Of rows with one id, the first counts. */
 export async function toInstruments(rows: Iterable<unknown>, reading: Reading = readingIn('auto')) {
   const byId = new Map<string, Instrument>();
   let [total, skipped] = [0, 0];

@@ -6,10 +6,10 @@ import { POSITIONS, type Position } from './holdings.ts';
 
 const ANSWER = f.table('OpenPositions', { positions: f.vital(POSITIONS) });
 
-/** The list, and what the next body is compared by: an equal one need not be parsed. */
+/** The list, and the properties by which the next body is compared: an equal body need not be parsed. */
 export interface OpenPositions {
   readonly positions: readonly Position[];
-  /** Null where the body before it had another length. */
+  /** Null if the body before it had another length. */
   readonly bodyHash: string | null;
   readonly bodyBytes: number;
 }
@@ -24,8 +24,8 @@ export const getOpenPositions = read({
   async run(calls, previous: OpenPositions | null): Promise<OpenPositions & ReadTimes> {
     const answer = await calls.send('list');
     const { bytes } = answer;
-    // The hash is kept, since the body would be two fifths of a user's memory. Where the market moves, most bodies have another
-    // length than the one before, and need no hash.
+    // The hash is kept instead of the body, which would be two fifths of a user's memory. In a moving market most bodies
+    // differ in length from the one before, and need no hash.
     const isSameLength = previous?.bodyBytes === bytes.length;
     const bodyHash = isSameLength ? hash('sha256', bytes, 'base64') : null;
     if (bodyHash !== null && previous?.bodyHash === bodyHash) {

@@ -14,10 +14,10 @@ const ACCESS = f.table('AccountAccess', {
   noPl: f.flag,
 });
 
-/** A login, as a number or a text, is compared with the one that was asked for. */
+/** A login, as a number or a string. It is compared with the requested login. */
 const login = { ...f.unneeded(f.numericId), wrong: 'nothing', read: loginIn } as const;
 
-/** The interface requires no field: a missing one is null. A list is never shortened. */
+/** The interface requires no field: a missing field is null. A list is never shortened. */
 export const SESSION = f.table('Session', {
   login,
   group: f.text,
@@ -48,7 +48,7 @@ export type SessionAnswer = Awaited<ReturnType<typeof getSession.run>>;
 
 interface Asked {
   readonly login: Login;
-  /** Called with the group once the snapshot is known to be this login's, before its lists are read. */
+  /** Called with the group once the snapshot is known to belong to this login, before its lists are read. */
   readonly onOwned: (group: string | null) => void;
 }
 
@@ -62,7 +62,7 @@ export const getSession = read({
     const answer = await calls.send('snapshot', { path: { login } });
     const read = (body: unknown, reading: Reading) => {
       if (!isSnapshotOf(login, body)) return null;
-      // An empty group is none, as in a token.
+      // An empty group counts as missing, as in a token.
       onOwned(text(body.group) || null);
       return SESSION.read(body, reading);
     };
@@ -72,8 +72,8 @@ export const getSession = read({
 });
 
 /**
- * Whether the answer is a snapshot of this login. Another login's is another client's account. A body without any field of an
- * account, such as a proxy's 200 in maintenance, proves no token.
+ * Whether the answer is a snapshot of this login. A snapshot of another login shows another client's account. A body
+ * without any account field, such as a proxy's 200 in maintenance, proves no token.
  */
 export function isSnapshotOf(login: string, body: unknown): body is Row {
   if (!isRow(body)) return false;

@@ -34,7 +34,7 @@ export const getWithdrawalMethods = read({
   run: async (calls) => calls.value(await calls.send('list'), 'methods', methodsIn),
 });
 
-/** The index of the outer list is kept, its meaning is not known. Null where a row is none. */
+/** Keeps the index in the outer list, whose meaning is unknown. Null if a row is not a method. */
 export function methodsIn(body: unknown, reading: Reading) {
   if (!Array.isArray(body) || !body.every(Array.isArray)) return null;
   const methods = body.flatMap((rows: readonly unknown[], group) =>

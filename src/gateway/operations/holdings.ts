@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { ValueOf, WireOf } from '../fields.ts';
 import * as f from '../fields.ts';
 
-/** The tables of positions and pending orders, which ops 10 and 12 answer. */
+/** The tables of positions (ops 10 and 12) and pending orders (op 10). */
 
 const HOLDING = {
   id: f.vital(f.filled),
@@ -33,7 +33,7 @@ export const POSITION = f.table('Position', {
   profit: f.number,
 });
 
-/** The interface names limit orders only; what is not one is taken for a stop order. */
+/** The interface names only limit orders; any other order is taken for a stop order. */
 export const ORDER = f.table('Order', {
   ...HOLDING,
   kind: f.from('isLimit', f.either('LIMIT', 'STOP')),
@@ -50,18 +50,18 @@ export type WireOrder = WireOf<typeof ORDER.fields>;
 export const POSITIONS = f.wholeList(POSITION);
 export const ORDERS = f.wholeList(ORDER);
 
-/** A moving market changes these alone. */
+/** The fields that a moving market changes. */
 const TICK = ['priceCurrent', 'profit', 'updatedAt', 'rateProfit'] as const;
 
-/** Whether two positions are equal in every field: a change of one that is not compared would never be emitted. */
+/** Whether two positions are equal in every field. Clients would never get the change of a field that is not compared. */
 export const samePosition = f.equality(POSITION, { first: TICK });
-/** Whether two positions are equal but for the fields of a tick. */
+/** Whether two positions differ at most in the fields of a tick. */
 export const sameBesidesPrices = f.equality(POSITION, { without: TICK });
 
-/** The positions of a snapshot: which they are, and their rows. */
+/** The positions of a snapshot: a digest of their ids, and their rows. */
 interface SnapshotPositions {
   readonly ids: IdsDigest;
-  /** Null in a snapshot that is cached: they are most of it, and seldom read. */
+  /** Null in a cached snapshot: rows are most of its size, and seldom read. */
   readonly rows: readonly Position[] | null;
 }
 

@@ -38,7 +38,7 @@ export const login = write({
   },
 });
 
-/** Null where the answer is neither a grant nor a refusal of the input. */
+/** Null if the answer is neither a grant nor a refusal of the input. */
 function signInOf(answer: Answer): SignIn | null {
   const body = jsonOf(answer);
   if (!isSuccess(answer.status)) {

@@ -4,7 +4,7 @@ import * as f from '../fields.ts';
 import type { Side } from './holdings.ts';
 import { direction, SUBMITTED, submitted } from './submitted.ts';
 
-/** A market order, or a pending one where a `price` is given. */
+/** A market order, or a pending order if it has a `price`. */
 export interface MarketOrder {
   readonly symbol: string;
   readonly side: Side;
@@ -51,7 +51,7 @@ export const openPosition = order({
   },
 });
 
-/** Only the requested fields are named: an absent price means a market order. */
+/** Only the requested fields are sent: an absent price means a market order. */
 function bodyOf(given: MarketOrder, { gatewayDirectionField }: OperationSettings) {
   const { symbol, side, size, price, stopLoss, takeProfit, comment } = given;
   const what = {

@@ -5,14 +5,17 @@ import type { OrderReply } from '../order-calls.ts';
 import { digits, isRow, type Row, readingIn, text } from '../wire/scalars.ts';
 import type { Side } from './holdings.ts';
 
-/** The order number: a text, or a number all of whose digits count. */
+/** The order number: a string, or a number whose digits all count. */
 const orderId = {
   ...f.text,
   read: (value: unknown) => text(value) ?? digits(value),
   wrong: 'nothing',
 } as const;
 
-/** The interface guarantees none of these: `{}` is one of the documented bodies. Without `success` the outcome is unknown. */
+/**
+ * The interface guarantees none of these fields: `{}` is one of the documented bodies. Without `success` the outcome is
+ * unknown.
+ */
 export const SUBMITTED = f.table('Submitted', {
   success: f.flag,
   orderId,
@@ -35,7 +38,7 @@ export function submitted(answer: Answer): OrderReply {
   };
 }
 
-/** The outcome of an order as a look-up found it. */
+/** The outcome of an order that a look-up found. */
 export function settled(
   answer: Answer,
   success: boolean,
@@ -45,7 +48,7 @@ export function settled(
   return { answer, success, orderId, namesOrder: orderId !== null, error, message: null };
 }
 
-/** The JSON object of an answer; an empty one where it has none. */
+/** The JSON object of an answer; empty if the answer has none. */
 export function bodyIn({ bytes }: Answer): Row {
   try {
     const body = parseLongIntegers(bytes.toString('utf8'));
@@ -55,7 +58,7 @@ export function bodyIn({ bytes }: Answer): Row {
   }
 }
 
-/** True also where the number is one that cannot be shown. Empty, zero, `-` and `null` are none, nor is a UUID of zeros. */
+/** Also true for a number that cannot be shown. Empty, zero, `-`, `null` and a UUID of zeros are not order numbers. */
 function isOrderNumber(orderId: unknown): boolean {
   if (orderId instanceof LongInteger) return true;
   if (typeof orderId === 'number') return orderId !== 0;

@@ -8,22 +8,22 @@ import { CircuitBreaker, ORDERS, READS_AND_WRITES } from './circuit-breaker.ts';
 
 export interface BreakersOptions {
   readonly clock: Clock;
-  /** Called when the first breaker of a backend has opened, with its name and cause, and when the last has closed. */
+  /** Called with the name and cause when the first breaker of a backend opens, and when the last one closes. */
   readonly onCircuit: (name: string, state: 'closed' | 'open', cause: string | null) => void;
-  /** Called each time a breaker of the backend has closed. */
+  /** Called each time a breaker of the backend closes. */
   readonly onRecovered?: ((backend: Backend) => void) | undefined;
 }
 
 interface OpenBreaker {
   /** The operation; `orders` for both kinds of orders. */
   readonly name: string;
-  /** Why its last call failed; null where none of its own has. */
+  /** Why its last call failed; null if none of its own calls failed. */
   readonly cause: string | null;
 }
 
 /**
- * The circuit breakers of all backends: one for each operation, since anybody may be able to make a single one fail, and one for
- * both kinds of orders.
+ * The circuit breakers of all backends: one for each operation, because a client may be able to make a single operation
+ * fail, and one for both kinds of orders.
  */
 export class Breakers {
   readonly #options: BreakersOptions;
@@ -40,10 +40,10 @@ export class Breakers {
     return breakers.flatMap(([name, { isOpen, cause }]) => (isOpen ? [{ name, cause }] : []));
   }
 
-  /** Sends only the calls that the breaker of their operation admits. */
+  /** Sends only the calls that their operation's breaker admits. */
   around(send: Send): Send {
     return async (call) => {
-      // Anybody can claim to be many accounts: only a proved one counts.
+      // A client can claim to be many accounts, so only a proved account counts.
       const account = call.caller.standing?.client?.key ?? null;
       const breaker = this.#breakerOf(call);
       if (call.row.effect === 'order') this.#heedReads(breaker);
@@ -74,14 +74,14 @@ export class Breakers {
     });
   }
 
-  /** While reads fail, the next order has to show that orders are answered, unless one was answered meanwhile. */
+  /** While reads fail, the next order has to show that orders are answered, unless one was answered since. */
   #heedReads(orders: CircuitBreaker): void {
     const reads = this.#byBackend.get('reads')?.values() ?? [];
     const failingSinceMs = Math.max(...[...reads].map(({ openedAtMs }) => openedAtMs ?? -Infinity));
     if (!orders.isOpen && failingSinceMs > orders.answeredAtMs) orders.trip();
   }
 
-  /** Logs one line for one cause. Readiness names the other breakers of the backend that open meanwhile. */
+  /** Logs the first breaker of a backend that opens, and the last that closes. Readiness names the others. */
   #changed(name: string, backend: Backend, cause: string | null): void {
     const isOpen = this.open(backend).length > 0;
     if (isOpen === this.#openBackends.has(backend)) return;
@@ -96,7 +96,7 @@ function circuitOpen(name: string): NotAttemptedError {
   return new NotAttemptedError('circuit', message);
 }
 
-/** The outcome, or the code of the error where a connection was not made or was lost. */
+/** The outcome, or the error's code if no connection was made or it was lost. */
 function causeOf(call: WireCall, exchange: Exchange): string {
   const outcome = callOutcome(call, exchange);
   if (outcome !== 'connect' && outcome !== 'reset') return outcome;

@@ -9,7 +9,7 @@ import type { Area } from '../operation.ts';
 const FULL =
   'the connections that calls of its kind may use were taken for as long as it could wait';
 
-/** The longest wait of an order, whose user has tapped and looks at the screen. */
+/** The longest wait of an order: its user has tapped and looks at the screen. */
 const ORDER_WAIT_MS = 2_000;
 
 /** A call as a bulkhead counts it. */
@@ -24,15 +24,16 @@ interface Waiting {
 }
 
 /**
- * Bounds the connections that calls of one area hold. Where none is free accounts take turns, however many calls each has.
- * Feeds' polls hold half of the connections at most, so that requests find some. One account's orders hold a quarter.
+ * Bounds the connections that the calls of one area hold. If none is free, accounts take turns, however many calls each
+ * has. Polls of feeds hold at most half of the connections, so that requests find some. One account's orders hold at most a
+ * quarter.
  */
 export class Bulkhead {
   readonly #clock: Clock;
   readonly #width: number;
   readonly #isOfOrders: boolean;
   /** The waiting calls by account; the first account has the next turn. */
-  readonly #lines = new Map<string, Set<Waiting>>();
+  readonly #queues = new Map<string, Set<Waiting>>();
   readonly #heldBy = new Map<string, number>();
   #held = 0;
   #polls = 0;
@@ -43,28 +44,31 @@ export class Bulkhead {
     this.#isOfOrders = isOfOrders;
   }
 
-  /** The number of calls that wait for a connection. */
+  /** The number of waiting calls. */
   get waiting(): number {
-    return [...this.#lines.values()].reduce((sum, line) => sum + line.size, 0);
+    return [...this.#queues.values()].reduce((sum, queue) => sum + queue.size, 0);
   }
 
-  /** Takes a connection where the call may have one at once. */
+  /** Takes a connection if the call may have one at once. */
   take(entry: Entry): boolean {
     if (!this.#fits(entry)) return false;
     this.#count(entry, 1);
     return true;
   }
 
-  /** Waits for a connection. Resolves to false, with nothing to leave, where none came free in time or nobody waits for the call any more. */
+  /**
+   * Waits for a connection. Resolves to false if none came free in time, or if the client left; then there is nothing to
+   * leave.
+   */
   wait(entry: Entry, timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
-    const key = lineOf(entry);
-    const line = this.#lines.get(key) ?? new Set();
-    this.#lines.set(key, line);
+    const key = queueKeyOf(entry);
+    const queue = this.#queues.get(key) ?? new Set();
+    this.#queues.set(key, queue);
     return new Promise((resolve) => {
       const end = (hasPlace: boolean) => {
-        line.delete(waiting);
-        if (line.size === 0 && this.#lines.get(key) === line) this.#lines.delete(key);
+        queue.delete(waiting);
+        if (queue.size === 0 && this.#queues.get(key) === queue) this.#queues.delete(key);
         cancel();
         signal?.removeEventListener('abort', giveUp);
         resolve(hasPlace);
@@ -73,7 +77,7 @@ export class Bulkhead {
       const giveUp = () => end(false);
       const cancel = this.#clock.after(timeoutMs, giveUp);
       signal?.addEventListener('abort', giveUp);
-      line.add(waiting);
+      queue.add(waiting);
     });
   }
 
@@ -83,12 +87,12 @@ export class Bulkhead {
   }
 
   #beginNext(): boolean {
-    for (const [key, line] of this.#lines) {
-      const [next] = line;
+    for (const [key, queue] of this.#queues) {
+      const [next] = queue;
       if (next === undefined || !this.take(next.entry)) continue;
-      // Its account goes to the end of those that wait.
-      this.#lines.delete(key);
-      if (line.size > 1) this.#lines.set(key, line);
+      // The account moves to the end of the waiting accounts.
+      this.#queues.delete(key);
+      if (queue.size > 1) this.#queues.set(key, queue);
       next.begin();
       return true;
     }
@@ -111,12 +115,12 @@ export class Bulkhead {
   }
 }
 
-/** Polls have lines of their own: one that waits must not keep its account's requests waiting. */
-function lineOf({ account, isPoll }: Entry): string {
+/** Polls have their own queues: a waiting poll must not delay the requests of its account. */
+function queueKeyOf({ account, isPoll }: Entry): string {
   return isPoll ? `${account} poll` : account;
 }
 
-/** All unproved callers of a network count as one account. */
+/** All unproved callers of one network count as one account. */
 function entryOf(caller: Caller): Entry {
   const account = clientOf(caller).key;
   return { account, isPoll: caller.priority === 'poll' };
@@ -132,7 +136,7 @@ export function withBulkheads(
     const bulkhead = areas[call.row.area];
     if (bulkhead === undefined) throw new Error(`no connections for ${call.row.area}`);
     const entry = entryOf(call.caller);
-    // Nearly always there is room, and nothing to wait for.
+    // Usually a connection is free.
     if (bulkhead.take(entry)) return sendHeld(send, call, bulkhead, entry);
     const startedAtMs = clock.now();
     const mostMs = longestWaitMs(call);
@@ -141,24 +145,24 @@ export function withBulkheads(
     const waitedMs = clock.now() - startedAtMs;
     const deadlineMs = call.deadlineMs - waitedMs;
     if (waitedMs <= mostMs) return sendHeld(send, { ...call, deadlineMs }, bulkhead, entry);
-    // After a pause of the process a call's turn may come before its timer fires.
+    // After a pause of the process, a call may get its turn before its timer fires.
     bulkhead.leave(entry);
     return busy;
   };
 }
 
-/** A call that is sent with little of its deadline left would be answered too late, and count as the gateway's time-out. */
+/** A call that is sent shortly before its deadline is answered too late, and counts as a time-out of the gateway. */
 function longestWaitMs({ row, deadlineMs }: WireCall): number {
   const halfMs = deadlineMs / 2;
   return row.effect === 'order' ? Math.min(ORDER_WAIT_MS, halfMs) : halfMs;
 }
 
-/** Nobody needs a small write that has not begun when its client leaves. An order is sent all the same. */
+/** A small write that has not begun is not sent once its client has left. An order is always sent. */
 function signalOf({ row, signal, caller }: WireCall): AbortSignal | undefined {
   return { read: signal, write: caller.signal, order: undefined }[row.effect];
 }
 
-/** Leaves the connection when the call ends, or when its late answer does. */
+/** Releases the connection when the call ends, or when its late answer does. */
 async function sendHeld(
   send: Send,
   call: WireCall,

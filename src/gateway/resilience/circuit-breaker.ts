@@ -3,19 +3,23 @@ import type { Health } from '../classify.ts';
 
 /** How a breaker counts calls that were sent, and how it probes. */
 export interface BreakerPolicy {
-  /** Fewer calls than this are too small a sample of answers. */
+  /** With fewer calls than this, the sample of answers is too small. */
   readonly minCalls: number;
-  /** Between the starts of two probes, the first counted from when it opened. */
+  /** The time between the starts of two probes. The first pause begins when the breaker opens. */
   readonly pauseMs: number;
   /**
-   * Calls without an answer: `failures` count like a 5xx; `silence` opens it once three accounts have lost calls within at least
-   * two seconds and nobody was answered since the first of them. Then a probe is left to accounts that have not failed.
+   * How calls without an answer count. `failures`: like a 5xx. `silence`: they open the breaker once three accounts have
+   * lost calls over at least two seconds, and no call was answered since the first loss. Then probes are left to accounts
+   * that have not failed.
    */
   readonly losses: 'failures' | 'silence';
 }
 
 export const READS_AND_WRITES: BreakerPolicy = { minCalls: 10, pauseMs: 2_000, losses: 'failures' };
-/** An order that is sent into an outage ends unknown, while those of three accounts may be lost for a reason of theirs. */
+/**
+ * An order that is sent into an outage ends unknown, so lost orders open the breaker. Three accounts can lose orders for
+ * reasons of their own, so all orders have to be lost.
+ */
 export const ORDERS: BreakerPolicy = { minCalls: 5, pauseMs: 5_000, losses: 'silence' };
 
 interface CircuitBreakerOptions {
@@ -24,35 +28,38 @@ interface CircuitBreakerOptions {
   readonly onChange: (isOpen: boolean) => void;
 }
 
-/** The right to make one call; it is settled with what the call has shown. */
+/** The right to make one call. It is settled with the health that the call has shown. */
 interface Permit {
   readonly isProbe: boolean;
-  /** Closed and open periods are numbered, so that a late answer does not count in a later one. */
+  /** The number of the open or closed period, so that a late answer does not count in a later period. */
   readonly era: number;
   readonly atMs: number;
 }
 
-/** What an ended call has shown of the gateway. */
+/** The health of the gateway that a call has shown. */
 interface Shown {
   readonly health: Health;
-  /** The proved account that called; null: none. */
+  /** The proved account of the caller; null if there is none. */
   readonly account: string | null;
   /** Why the call failed. */
   readonly cause: string | null;
 }
 
 const WINDOW_MS = 10_000;
-// No client can make a connection fail, so a few failures are enough, whoever has made the calls.
+// No client can make a connection fail, so a few failures are enough, from any callers.
 const MIN_UNREACHABLE = 5;
-// Among thousands two accounts often fail at the same time, each for a reason of its own. Three rarely do.
+// Among thousands of accounts, two often fail at the same time for separate reasons. Three rarely do.
 const MIN_ACCOUNTS = 3;
-// Enough to see that the failures are not one account's; a flood of logins must not fill the memory.
+// This many show that the failures are not one account's. A flood of logins must not fill the memory.
 const MAX_ACCOUNTS = 64;
 const MIN_SILENCE_MS = 2_000;
-/** How long a probe that is due waits for an account that has not failed. */
+/** How long a due probe waits for an account that has not failed. */
 const LEFT_MS = 3_000;
 
-/** Holds calls back from a backend that fails. Now and then it lets one pass, to see whether the backend recovers. It sets no timers. */
+/**
+ * Holds calls back from a failing backend. From time to time it admits one, to see whether the backend has recovered. It
+ * sets no timers.
+ */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   #counted: Counted;
@@ -62,7 +69,7 @@ export class CircuitBreaker {
   #probedAtMs = 0;
   #answeredAtMs = Number.NEGATIVE_INFINITY;
   #cause: string | null = null;
-  /** The accounts that have failed, or probed, since shortly before it opened. */
+  /** The accounts that have failed or probed since shortly before the breaker opened. */
   #tried = new Set<string>();
 
   constructor(options: CircuitBreakerOptions) {
@@ -74,7 +81,7 @@ export class CircuitBreaker {
     return this.#openedAtMs !== null;
   }
 
-  /** Why the last call failed; null once one succeeded. */
+  /** Why the last call failed; null after a success. */
   get cause(): string | null {
     return this.#cause;
   }
@@ -84,12 +91,12 @@ export class CircuitBreaker {
     return this.#openedAtMs;
   }
 
-  /** When the call was made that was answered last. */
+  /** When the latest answered call was made. */
   get answeredAtMs(): number {
     return this.#answeredAtMs;
   }
 
-  /** Returns null while the call is to be held back. */
+  /** Returns null if the call must be held back. */
   admit(account: string | null): Permit | null {
     const atMs = this.#options.clock.now();
     if (!this.isOpen) return { isProbe: false, era: this.#era, atMs };
@@ -97,24 +104,24 @@ export class CircuitBreaker {
     const name = account ?? '';
     const isLeft = losses === 'silence' && this.#tried.has(name);
     if (atMs < this.#probedAtMs + pauseMs + (isLeft ? LEFT_MS : 0)) return null;
-    // No other account has called, so this one probes, and the next probe is left to the others.
+    // No other account has called, so this one probes. The next probe is left to the others.
     if (isLeft) this.#tried.clear();
     if (this.#tried.size < MAX_ACCOUNTS) this.#tried.add(name);
-    // The pause counts from the probe's start: one that hangs must not delay the next.
+    // The pause counts from the probe's start: a probe that hangs must not delay the next.
     this.#probedAtMs = atMs;
     return { isProbe: true, era: this.#era, atMs };
   }
 
   settle(permit: Permit, shown: Shown): void {
     const { health } = shown;
-    // The call was sent before the breaker opened or closed, so that its answer says nothing about now.
+    // The call was sent before the breaker last opened or closed, so its answer says nothing about now.
     if (permit.era !== this.#era) return;
     if (permit.isProbe) this.#probed(permit, shown);
     else if (health === 'success') this.#answered(permit);
     else if (health !== 'none' && health !== 'foreign') this.#failed(permit, shown);
   }
 
-  /** Opens it for a reason that its own calls need not show; the next call is a probe. */
+  /** Opens the breaker for a reason outside its own calls. The next call is a probe. */
   trip(): void {
     this.#open();
     this.#probedAtMs = Number.NEGATIVE_INFINITY;
@@ -139,7 +146,7 @@ export class CircuitBreaker {
       this.#turn(null);
       this.#answered(permit);
     }
-    // A probe without a verdict costs no pause, or refused tokens could use up every probe.
+    // A probe without a verdict costs no pause. Otherwise refused tokens could use up every probe.
     else if (health === 'none') this.#probedAtMs = Number.NEGATIVE_INFINITY;
     else this.#cause = cause;
   }
@@ -151,7 +158,7 @@ export class CircuitBreaker {
     if (this.#silence.accounts.size > 0) this.#silence = noLosses();
   }
 
-  /** Anybody can be many strangers, so their failures count only where no connection was made. */
+  /** A client can appear as many unproved callers, so their failures count only if no connection was made. */
   #failed(permit: Permit, { health, account, cause }: Shown): void {
     const counted = this.#current();
     if (health === 'unreachable') counted.unreachable += 1;
@@ -168,7 +175,7 @@ export class CircuitBreaker {
   }
 
   #lost({ atMs }: Permit, account: string): void {
-    // A call from before the last answer says nothing of the time since, however late it ends.
+    // A call from before the last answer shows nothing about the time since, however late it ends.
     if (atMs < this.#answeredAtMs) return;
     const { accounts } = this.#silence;
     this.#silence.lastMs = this.#options.clock.now();
@@ -181,7 +188,7 @@ export class CircuitBreaker {
     return accounts.size >= MIN_ACCOUNTS && lastMs - sinceMs >= MIN_SILENCE_MS;
   }
 
-  /** The calls of one window are forgotten together. */
+  /** All calls of a window are forgotten together. */
   #current(): Counted {
     const { clock } = this.#options;
     if (clock.now() - this.#counted.sinceMs >= WINDOW_MS) this.#counted = noCalls(clock);
@@ -212,7 +219,7 @@ function noCalls(clock: Clock): Counted {
   return { sinceMs: clock.now(), successes: 0, unreachable: 0, failures: new Map() };
 }
 
-/** The losses since the last answer: of which accounts, and when the first and the last of them ended. */
+/** The losses since the last answer: their accounts, and when the first and the last loss ended. */
 function noLosses() {
   return { accounts: new Set<string>(), sinceMs: 0, lastMs: 0 };
 }

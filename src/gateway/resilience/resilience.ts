@@ -6,16 +6,16 @@ import { Breakers, type BreakersOptions } from './breakers.ts';
 import { Bulkhead, withBulkheads } from './bulkhead.ts';
 import { RetryBudget, withRetries } from './retries.ts';
 
-/** Its clock is monotonic. */
+/** The clock must be monotonic. */
 interface ResilienceOptions extends BreakersOptions {
   readonly random: () => number;
   readonly operations: Readonly<Record<string, OperationTraits>>;
-  /** The connections of each area. */
+  /** The number of connections in each area. */
   readonly widths: Readonly<Record<Area, number>>;
   readonly observe: ObserveCall;
 }
 
-/** Retries, circuit breakers and bulkheads between the client of the gateway and its wire. */
+/** Retries, circuit breakers and bulkheads between the gateway client and the wire. */
 export class Resilience {
   readonly send: Send;
   readonly #breakers: Breakers;
@@ -32,9 +32,9 @@ export class Resilience {
       ([area, width]) => [area, new Bulkhead(clock, width, area === orders?.area)] as const,
     );
     this.#bulkheads = Object.fromEntries(bulkheads);
-    // One budget for each backend: a dead one must not spend the retries of the others.
+    // One budget for each backend: a dead backend must not spend the retries of the others.
     const budgets = new Map([...this.#backends].map((each) => [each, new RetryBudget()]));
-    // From the inside out: each attempt asks the breakers, once it has its connection.
+    // Each attempt takes its connection first, and then asks the breakers.
     const guarded = withBulkheads(this.#breakers.around(send), this.#bulkheads, clock);
     this.send = withRetries(observed(guarded, observe), { clock, random, budgets });
   }
@@ -43,12 +43,12 @@ export class Resilience {
     return this.#breakers.open(backend).length > 0;
   }
 
-  /** The calls of an area that wait for a connection. */
+  /** The number of an area's calls that wait for a connection. */
   waiting(area: Area): number {
     return this.#bulkheads[area]?.waiting ?? 0;
   }
 
-  /** The operations that failed when last tried, with their causes, for an operator; null: none. */
+  /** The operations with an open breaker and their causes, for operators; null if there are none. */
   degradedReason(): string | null {
     const failing = [...this.#backends].flatMap((backend) => this.#breakers.open(backend));
     if (failing.length === 0) return null;
@@ -57,7 +57,7 @@ export class Resilience {
   }
 }
 
-/** Reports each attempt, and puts it on the receipt of its request. */
+/** Reports each attempt, and adds it to the receipt of its request. */
 export function observed(send: Send, observe: ObserveCall): Send {
   return async (call) => {
     const exchange = await send(call);

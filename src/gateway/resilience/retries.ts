@@ -14,10 +14,10 @@ interface RetryOptions {
 const RETRIES = 2;
 const BASE_MS = 100;
 const MAX_MS = 1_000;
-// With less than this left a retry could only turn an answer into a time-out.
+// With less time left a retry would only turn an answer into a time-out.
 const MIN_ATTEMPT_MS = 50;
 
-/** Retries reads that may succeed a moment later, all within the one deadline of the call. */
+/** Retries reads that may succeed a moment later, within the one deadline of the call. */
 export function withRetries(send: Send, { clock, random, budgets }: RetryOptions): Send {
   return async (call) => {
     const budget = isRetried(call) ? budgets.get(call.row.backend) : undefined;
@@ -49,12 +49,12 @@ function isRetried({ row, caller }: WireCall): boolean {
   return row.effect === 'read' && caller.priority !== 'poll';
 }
 
-/** The share of the calls. */
+/** The budget that each call adds. */
 const SHARE = 0.1;
-/** Retries that are kept for later. */
+/** The maximum number of saved retries. */
 const MAX_KEPT = 10;
 
-/** Bounds retries to a tenth of the calls: repeating all of them would triple the load when a gateway can bear it least. */
+/** Limits retries to a tenth of the calls: repeating all of them would triple the load when the gateway can bear it least. */
 export class RetryBudget {
   #left = MAX_KEPT;
 
@@ -63,7 +63,7 @@ export class RetryBudget {
     this.#left = Math.min(MAX_KEPT, this.#left + SHARE);
   }
 
-  /** Returns true where one retry is paid for. */
+  /** Spends one retry; returns false if the budget has none. */
   take(): boolean {
     if (this.#left < 1) return false;
     this.#left -= 1;

@@ -3,14 +3,14 @@ import { memo } from '../../lib/memo.ts';
 import { parseMoment } from '../../lib/moment-text.ts';
 import { SeenRows } from './seen-rows.ts';
 
-/** The readers of single values. A value that is missing or of another type is null. */
+/** The readers of single values. A value that is missing or of another type is read as null. */
 
-/** Milliseconds since the epoch: plain numbers cost nothing where no client selects them. */
+/** Milliseconds since the epoch. A plain number costs nothing unless a client selects it. */
 export type Moment = number;
 
 export type TimeUnit = 's' | 'ms' | 'auto';
 
-/** A JSON object as it came: nothing about it is known yet. */
+/** A JSON object that has not been checked. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export function isRow(value: unknown): value is Row {
@@ -25,10 +25,10 @@ export function flag(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** How one answer is read. */
+/** The time unit of one answer, and the fields that it lacks. */
 export interface Reading {
   readonly unit: TimeUnit;
-  /** The fields that the rows of each list, and each object, lack. */
+  /** The missing fields by list or object. */
   readonly rows: Map<string, SeenRows>;
 }
 
@@ -36,7 +36,7 @@ export function readingIn(unit: TimeUnit): Reading {
   return { unit, rows: new Map() };
 }
 
-/** The notes on the rows of one list, or on one object. `path` begins the names of its fields for operators. */
+/** The record of one list's rows, or of one object. `path` begins the names of its fields for operators. */
 export function seenRows(
   reading: Reading,
   key: string,
@@ -46,35 +46,35 @@ export function seenRows(
   return memo(reading.rows, key, () => new SeenRows(path, names));
 }
 
-/** A double beyond ± 2^53 is the neighbour of the figure that was meant; 1e999 is read as Infinity. */
+/** A double beyond ± 2^53 may be a neighbour of the intended number; 1e999 is read as Infinity. */
 function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-/** A number, or a decimal in a text; null where no double carries it. */
+/** A number, or a decimal in a string; null if no double represents it. */
 export function figure(value: unknown): number | null {
   const number = numberOf(value);
   return number !== null && isExact(number) ? number : null;
 }
 
-/** The nearest double, for an instrument's fields: a null would cost the row. */
+/** The nearest double, for the fields of an instrument: a null would lose the row. */
 export function nearest(value: unknown): number | null {
   const number = typeof value === 'string' && decimal(value) !== null ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
 
-/** Long integers are objects in answers whose ids may be numeric. */
+/** In answers whose ids may be numeric, long integers are objects. */
 function numberOf(value: unknown): number | null {
   if (typeof value === 'number') return value;
   if (typeof value === 'string') return decimal(value);
   return value instanceof LongInteger ? Number(value.digits) : null;
 }
 
-// The longest form of a 128-bit decimal.
+// The length of the longest 128-bit decimal.
 const MAX_DECIMAL_LENGTH = 48;
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?$/;
 
-/** The number in a text; Infinity where no double carries it, since its neighbour would be another price. */
+/** The number in a string. Infinity if no double represents it, because its neighbour would be another price. */
 export function decimal(text: string): number | null {
   if (text.length > MAX_DECIMAL_LENGTH || !DECIMAL.test(text)) return null;
   return isExactNumber(text) ? Number(text) : Number.POSITIVE_INFINITY;
@@ -82,12 +82,12 @@ export function decimal(text: string): number | null {
 
 const DIGITS = /^\d{1,255}$/;
 
-/** The digits of a numeric identifier that is written as a number or as a text. */
+/** The digits of a numeric identifier that is a number or a string. */
 export function numericId(value: unknown): string | null {
   return typeof value === 'string' && DIGITS.test(value) ? value : digits(value);
 }
 
-/** The digits of a numeric identifier that is written as a number. */
+/** The digits of a numeric identifier that is a number. */
 export function digits(value: unknown): string | null {
   if (value instanceof LongInteger) return value.digits;
   return typeof value === 'number' && isExact(value) ? String(value) : null;
@@ -99,17 +99,17 @@ export function integer(value: unknown): number | null {
   return typeof number === 'number' && (number | 0) === number ? number : null;
 }
 
-// The years 0 to 9999: any other is written in a form that hardly a client reads.
+// The years 0 to 9999. Other years are written in a form that few clients read.
 const FIRST_INSTANT_MS = Date.parse('0000-01-01');
 // An absent time, as .NET and Go write it.
 const YEAR_ONE_MS = Date.parse('0001-01-01');
 const END_INSTANT_MS = Date.UTC(10_000);
-// The interface names no unit. Below the first a number can only be seconds: as milliseconds it would lie before
-// 1973. From the second on it can only be microseconds: as milliseconds it would lie after the year 5138.
+// The interface names no unit. A number below the first limit can only be seconds: as milliseconds it would lie before
+// 1973. From the second limit on it can only be microseconds: as milliseconds it would lie after the year 5138.
 const FIRST_MILLISECONDS = 1e11;
 const FIRST_MICROSECONDS = 1e14;
 
-/** Many serializers write an absent time as 0, and no account is as old as 1970. */
+/** Null for 0: many serializers write it for an absent time, and no account is as old as 1970. */
 export function instant(value: unknown, reading: Reading): Moment | null {
   const moment = typeof value === 'string' ? parseMoment(value) : null;
   if (moment !== null) return moment === 0 || moment === YEAR_ONE_MS ? null : moment;

@@ -1,6 +1,6 @@
-/** The fields that no row of a list had so far, or that an object lacks. */
+/** The fields that no row of a list has had so far, or that an object lacks. */
 export class SeenRows {
-  /** Begins the names of its fields for operators. */
+  /** The prefix of its field names for operators. */
   readonly path: string;
   readonly #names: readonly string[];
   #absent: readonly string[] | null = null;
@@ -11,12 +11,12 @@ export class SeenRows {
   }
 
   add(row: Readonly<Record<string, unknown>>): void {
-    // Most often the first row has them all.
+    // Usually the first row has all fields.
     if (this.#absent?.length === 0) return;
     this.#absent = (this.#absent ?? this.#names).filter((name) => row[name] === undefined);
   }
 
-  /** Null where there was no row. */
+  /** Null if there was no row. */
   get absent(): readonly string[] | null {
     return this.#absent;
   }
