@@ -9,7 +9,7 @@ import { checkGateway, type GatewayReport } from './gateway/gateway-check.ts';
 import { callLine, findingLines } from './gateway/lines.ts';
 import { Probe } from './gateway/probe.ts';
 
-/** Finds the faults that would stop a start, or fail its first requests. */
+/** Finds the faults that prevent a start, or fail its first requests. */
 export const checkCommand: Command = {
   usage: [
     'Usage: trading-graph check [--sandbox] [--strict] [--json]',
@@ -39,7 +39,7 @@ export const checkCommand: Command = {
       },
     });
     const { json = false, sandbox = false, strict = false } = given.values;
-    // JSON is printed at the end, and nothing before it.
+    // With --json nothing is printed before the report.
     const out = json ? () => {} : terminal.out;
     const configuration = await checkConfiguration(terminal.environment);
     for (const line of configurationLines(configuration)) out(line);
@@ -69,7 +69,7 @@ interface Target {
   readonly words: string;
 }
 
-// A faulty setting has its default here, which was not intended.
+// A faulty setting has its default in the configuration, which was not intended.
 const OF_THE_GATEWAY = /^(GATEWAY|CATALOG|JWT|SANDBOX)(_|$)/;
 
 function targetOf({ config, faulty }: ConfigurationReport, sandbox: boolean): Target {

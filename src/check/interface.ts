@@ -2,7 +2,7 @@ import { readArguments } from '../cli/command/arguments.ts';
 import { type Command, EXIT_OK } from '../cli/command/dispatch.ts';
 import { openApi } from './open-api.ts';
 
-/** Prints what a gateway has to answer, for mock servers, validators and generators. */
+/** Prints the answers that a gateway has to give, for mock servers, validators and generators. */
 export const interfaceCommand: Command = {
   usage: [
     'Usage: trading-graph interface',

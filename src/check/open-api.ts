@@ -2,13 +2,13 @@ import type { CallDescription, DescribedOperation } from '../gateway/operation.t
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { FieldShape, ObjectShape, ScalarShape, Shape } from '../gateway/shape.ts';
 
-/** A part of a JSON Schema, as OpenAPI 3.1 has it. */
+/** A part of a JSON Schema, as in OpenAPI 3.1. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 const TEXT = { type: 'string' };
 const FLAG = { type: 'boolean' };
 
-/** The bodies of refusals, with the names of their schemas; a sign-in has them with a 200 as well. */
+/** The bodies of refusals, with the names of their schemas. A sign-in can answer them with a 200 too. */
 const ERRORS = {
   details: ['DetailedError', { error: TEXT, message: TEXT, details: { type: 'object' } }],
   plain: ['PlainError', { error: TEXT, message: TEXT }],
@@ -20,7 +20,6 @@ const ERRORS = {
   ],
 } as const;
 
-/** Notes about fields, by their names. */
 const NOTES: Readonly<Record<string, string>> = {
   direction: 'By the name in GATEWAY_DIRECTION_FIELD.',
   value: 'Any JSON.',
@@ -99,7 +98,7 @@ function content(schema: Schema) {
   return { content: { 'application/json': { schema } } };
 }
 
-/** The schemas of the document, of which objects have names. */
+/** The schemas of the document. Those of objects have names. */
 class Schemas {
   readonly all: Record<string, Schema> = {};
 
@@ -108,7 +107,7 @@ class Schemas {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** `isSent`: a body has no other fields, and none of them is null. */
+  /** `isSent`: a body that is sent has no other fields, and no field is null. */
   of(shape: Shape, isSent = false): Schema {
     if (shape.kind === 'list') return { type: 'array', items: this.of(shape.of, isSent) };
     return shape.kind === 'object' ? this.#object(shape, isSent) : scalarOf(shape);
@@ -142,7 +141,7 @@ function scalarOf({ kind, isWhole, isId, isFilled, isTime, minimum, oneOf }: Sca
   };
 }
 
-/** Whether the row, or the whole answer, is lost without the field. */
+/** Whether the row or the whole answer is lost without the field. */
 function isNeeded({ missing }: FieldShape): boolean {
   return missing === 'row' || missing === 'answer';
 }

@@ -1,7 +1,7 @@
 import type { ReadOperation } from '../../gateway/define-operation.ts';
 import { OPERATIONS, type ReadName } from '../../gateway/operations.ts';
 
-/** The input of any read that needs no more than its account. */
+/** The input of every read that needs only its account. */
 export interface AccountInput {
   readonly login: string;
   readonly group: string;
@@ -11,7 +11,7 @@ export interface AccountInput {
 
 type AccountRead = ReadOperation<AccountInput, unknown> & { readonly name: ReadName };
 
-/** A read to run with an account's input. One that needs more throws, or asks for a path that cannot be sent. */
+/** A read that runs with an account's input. If it needs more, it throws, or makes a path that cannot be sent. */
 export function accountRead(name: ReadName): AccountRead {
   return OPERATIONS[name] as ReadOperation<never, unknown> as AccountRead;
 }

@@ -23,15 +23,15 @@ export type Purpose =
   | 'with If-None-Match'
   | 'with a broken signature';
 
-/** An operation that has ended, for the report: no value of its answer is in it. */
+/** An operation that has ended, for the report. It contains no value of the answer. */
 export interface CallReport {
   readonly operation: CheckedName;
   readonly purpose: Purpose;
-  /** The method and the path as they were sent, with `{names}` in place of values. */
+  /** The method and the path that were sent, with `{names}` in place of values. */
   readonly sent: string;
   readonly status: number | null;
   readonly ms: number;
-  /** How many fields of the answer are there, and as described. */
+  /** The number of fields in the answer, and of those that are as described. */
   readonly fields: { readonly fitting: number; readonly seen: number } | null;
 }
 
@@ -46,13 +46,11 @@ export interface CheckRunOptions {
 export interface Called<Result> {
   /** Whether it made a call. */
   readonly isSent: boolean;
-  /** Null where the operation failed. */
+  /** Null if the operation failed. */
   readonly result: Result | null;
   readonly fault: Fault | null;
   readonly status: number | null;
-  /** The answer to its last call. */
-  readonly answer: Answer | null;
-  /** The JSON of that answer, of any status; undefined if it is no JSON. */
+  /** The JSON of the last answer, with any status; undefined if it is not JSON. */
   readonly json: unknown;
 }
 
@@ -60,7 +58,7 @@ const COMPARED: ReadonlySet<Purpose> = new Set(['sign in', 'read', 'with another
 // The leeway of a token's expiry: a clock that is further ahead locks users out.
 const CLOCK_LEEWAY_MS = 30_000;
 
-/** One run of the check: it runs operations, and keeps what it has found. */
+/** One run of the check: it runs operations, and collects the findings. */
 export class CheckRun {
   readonly config: Config;
   readonly calls: CallReport[] = [];
@@ -102,7 +100,7 @@ export class CheckRun {
     return this.#ended(login, 'sign in', probed);
   }
 
-  /** Reports why an operation that has to succeed has failed; returns its result. */
+  /** Returns the result of an operation that has to succeed; reports why it has failed. */
   resultOf<Result>(operation: CheckedName, { result, fault }: Called<Result>): Result | null {
     if (fault !== null) this.find('problem', fault.text, { ...fault, operation });
     return result;
@@ -136,7 +134,6 @@ export class CheckRun {
       result,
       fault: error === null ? null : diagnose(last, error, sent),
       status: report.status,
-      answer,
       json: answer === null ? undefined : jsonOf(answer),
     };
   }
@@ -157,7 +154,7 @@ export class CheckRun {
     this.find('problem', text, { operation, setting: 'GATEWAY_TIME_UNIT' });
   }
 
-  /** A cached answer keeps the date at which it was made. */
+  /** A cached answer keeps its original date. */
   #judgeClock({ headers }: Answer): void {
     const aheadMs = Date.parse(headers.date ?? '') - this.nowMs();
     if (this.#isClockJudged || headers.age !== undefined || !(Math.abs(aheadMs) > CLOCK_LEEWAY_MS))
@@ -170,7 +167,7 @@ export class CheckRun {
   }
 }
 
-/** One comparison for each call of the operation: pages of one list are compared together. */
+/** One comparison for each call of the operation. The pages of one list are compared together. */
 function comparisonsOf(operation: DescribedOperation, recorded: readonly Recorded[]): Comparison[] {
   return Object.values(operation.calls).flatMap((call) => {
     const answers = recorded.flatMap((each) => answersTo(call, each));
@@ -178,7 +175,7 @@ function comparisonsOf(operation: DescribedOperation, recorded: readonly Recorde
   });
 }
 
-/** The JSON of a 2xx; none of a sign-in that is refused by a 200. */
+/** The JSON of a 2xx; nothing for a sign-in that a 200 refuses. */
 function answersTo(called: CallDescription, { call, exchange }: Recorded): unknown[] {
   const isOfCall = call.row.verb === called.method && call.row.path === called.path;
   if (!isOfCall || !exchange.sent || !exchange.answered) return [];

@@ -4,20 +4,19 @@ import type { Login } from '../../lib/account.ts';
 import type { Called, CheckRun, Purpose } from './check-run.ts';
 import type { Account } from './sign-in.ts';
 
-/** The session that op 10 has answered. */
+/** The session that op 10 answered. */
 export interface Session {
   readonly login: Login;
   readonly group: string | null;
-  /** The symbols of its positions and orders. */
   readonly symbols: readonly string[];
 }
 
 const OPERATION = 'getSession';
 const MAX_CANDIDATES = 5;
-/** By the interface 403; some gateways say that there is no such login. */
+/** The interface answers 403 for another account's login; some gateways answer that there is no such login. */
 const OF_FOREIGN_LOGIN: ReadonlySet<number | null> = new Set([400, 403, 404, 422]);
 
-/** Runs op 10 with the login of the configured claim. Where that is refused, other claims are tried. */
+/** Runs op 10 with the login of the configured claim. If that is refused, tries other claims. */
 export async function readSession(run: CheckRun, account: Account): Promise<Session | null> {
   const { read } = account;
   const configured = run.config.gatewayLoginClaim;
@@ -80,7 +79,7 @@ function isOfAnother(login: Login, { json, result }: Called<unknown>): boolean {
   return result === null && isRow(json) && json.login != null && String(json.login) !== login;
 }
 
-/** The group as op 10 names it, or as the token does; null where neither does. */
+/** The group that op 10 names, or that the token names; null if neither does. */
 export function groupOf(run: CheckRun, { read }: Account, session: Session | null): string | null {
   const configured = run.config.gatewayGroupClaim;
   const claimed = read.textIn(configured);

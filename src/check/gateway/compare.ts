@@ -10,16 +10,16 @@ import {
 import { parseMoment } from '../../lib/moment-text.ts';
 import { redact } from '../../lib/redact.ts';
 
-/** How one field of the interface was found over all rows of the answers; never a value of it. */
+/** The types of one field of the interface in all rows of the answers. It contains no value of the field. */
 export interface SeenField {
   /** `positions[].id`; empty for the answer itself. */
   readonly path: string;
   readonly expected: string;
-  /** The types that were found, and how often; empty where there was no row. */
+  /** The types that were found, and how often; empty if there was no row. */
   readonly seen: Readonly<Record<string, number>>;
-  /** The loss where the field is missing, or null. */
+  /** The loss if the field is missing or null. */
   readonly missing: Loss;
-  /** The loss where its type is another one. */
+  /** The loss if it has another type. */
   readonly wrong: Loss;
 }
 
@@ -27,7 +27,7 @@ export interface Comparison {
   readonly fields: readonly SeenField[];
   /** Properties that the interface does not name, with their types; `[…]` for names that may be data. */
   readonly unknown: readonly { readonly path: string; readonly type: string }[];
-  /** The numeric times, of which zero is none. */
+  /** The numeric times, except zeros. */
   readonly times: readonly number[];
 }
 
@@ -35,18 +35,15 @@ export const MISSING = 'missing';
 export const NULL = 'null';
 
 type Tally = { -readonly [Name in keyof SeenField]: SeenField[Name] };
-interface Losses {
-  readonly missing: Loss;
-  readonly wrong: Loss;
-}
+type Losses = Pick<SeenField, 'missing' | 'wrong'>;
 
-/** Compares the JSON of answers to one call with its description. */
+/** Compares the JSON answers to one call with its description. */
 export function compare(described: Shape, answers: readonly unknown[]): Comparison {
   const tallies = new Map<string, Tally>();
   const unknown = new Map<string, string>();
   const times: number[] = [];
 
-  // The fields of lists without a row are listed too.
+  // The fields of empty lists are listed too.
   const list = (shape: Shape, losses: Losses, path: string): void => {
     const { missing, wrong } = losses;
     tallies.set(path, { path, expected: nameOf(shape), seen: {}, missing, wrong });
@@ -95,7 +92,7 @@ function below(path: string, name: string): string {
 
 const PLAIN_NAME = /^[a-z_$][\w$-]{0,39}$/i;
 
-/** An object may be keyed by data, such as logins or e-mails, which are no names of properties. */
+/** An object may be keyed by data such as logins or e-mails, which are not names of properties. */
 function shownName(name: string): string {
   return PLAIN_NAME.test(name) && redact(name) === name ? name : '[…]';
 }
@@ -107,7 +104,7 @@ function nameOf(shape: Shape): string {
   return shape.isWhole ? 'whole number' : shape.kind;
 }
 
-/** The type of the value; where it fits its description, the name of that. */
+/** The type of the value, by its name in the interface if the value fits its description. */
 function typeIn(shape: Shape, value: unknown): string {
   const type = plainTypeOf(value);
   if (shape.kind === 'list' || shape.kind === 'object') return type;
@@ -118,14 +115,14 @@ function typeIn(shape: Shape, value: unknown): string {
   return type === shape.kind ? (misfitOf(shape, value) ?? nameOf(shape)) : type;
 }
 
-/** Whether the text is read as the number, or time, that it stands for. */
+/** Whether the service reads the string as a number or time. */
 function isNumberInText({ isWhole, isId, isTime }: ScalarShape, text: string): boolean {
   if (isTime) return instant(text, readingIn('auto')) !== null;
   if (isId) return numericId(text) !== null;
   return Number.isFinite(isWhole ? integer(text) : decimal(text));
 }
 
-/** Names the fault of a value of the right type, or returns null. */
+/** Returns the fault of a value of the right type, or null. */
 function misfitOf(shape: ScalarShape, value: unknown): string | null {
   if (shape.kind === 'number') {
     if (!Number.isFinite(value)) return 'number too large for JSON';

@@ -28,7 +28,7 @@ export function comparisonFindings({ fields, unknown }: Comparison): Found[] {
   ];
 }
 
-/** Whether each row lacks the field, and none has it null. */
+/** Whether the field is missing in every row, and null in none. */
 function isAbsent({ seen }: SeenField): boolean {
   return Object.keys(seen).join() === MISSING;
 }
@@ -37,7 +37,7 @@ function lacks({ seen }: SeenField): boolean {
   return (seen[MISSING] ?? 0) + (seen[NULL] ?? 0) > 0;
 }
 
-/** The types that are not the expected one; missing counts where it costs more than the value. */
+/** The types other than the expected one. Missing and null count if they cost more than the value. */
 function othersIn({ expected, seen, missing }: SeenField): string[] {
   const isNamed = (type: string) =>
     type === MISSING || type === NULL ? missing === 'row' || missing === 'answer' : true;
@@ -74,7 +74,7 @@ function wrongText(field: SeenField): string {
   return `${name}: ${expected} expected, ${found.join(', ')} found; ${COSTS[isWrong ? wrong : missing]}.`;
 }
 
-/** The interface does not say that these have to be there. */
+/** The interface does not require these fields. */
 function missingFindings(fields: readonly SeenField[]): Found[] {
   if (fields.length === 0) return [];
   const names = fields.map(({ path, expected, seen }) =>
@@ -115,7 +115,7 @@ function unknownFindings(unknown: Comparison['unknown']): Found[] {
 const YEAR_2000_MS = 946_684_800_000;
 const DAY_MS = 86_400_000;
 
-/** Whether a configured unit of times reads them wrongly: outside the years from 2000 to tomorrow. */
+/** Whether the configured unit puts times before 2000 or after tomorrow, and so is wrong. */
 export function isWrongUnit(times: readonly number[], unit: TimeUnit, nowMs: number): boolean {
   if (unit === 'auto') return false;
   const factor = unit === 's' ? 1_000 : 1;

@@ -7,7 +7,7 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import { findUnusable } from './unusable.ts';
 
 export interface ConfigurationReport {
-  /** One line for each, as a start lists them. */
+  /** One line for each, as at a start. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
   readonly config: Config;
@@ -16,7 +16,7 @@ export interface ConfigurationReport {
 
 const IN_USE = /^(ADMIN_)?PORT=.*\(it is in use/;
 
-/** All that would stop a start with this environment, or leave it useless; nothing is made or changed. */
+/** Finds everything that would prevent a start with this environment, or make it useless. Changes nothing. */
 export async function checkConfiguration(environment: Environment): Promise<ConfigurationReport> {
   const { config, problems, faulty, warnings } = parseEnvironment(environment);
   let storeFault: string | null = null;
@@ -45,7 +45,7 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
   };
 }
 
-/** A start waits for neither: without Redis it refuses orders, without keys it verifies no token. */
+/** A start waits for neither: without Redis it refuses orders, and without keys it verifies no token. */
 function* unreachable(
   { redisUrl, jwtJwksUrl }: Config,
   storeFault: string | null,
@@ -59,7 +59,7 @@ function* unreachable(
   }
 }
 
-/** Fetches a key set as the service does, which follows no redirect; null where it holds keys. */
+/** Fetches a key set like the service, which follows no redirect. Returns null if it has keys. */
 async function faultOfKeySet(url: string): Promise<string | null> {
   try {
     const signal = AbortSignal.timeout(KEY_SET_TIMEOUT_MS);

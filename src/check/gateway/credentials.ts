@@ -14,8 +14,8 @@ const NEITHER =
   'CHECK_PASSWORD_FILE may name files';
 
 /**
- * The token, or the e-mail and password: from the environment, from files, or from the console. Never from arguments, which every
- * user of the machine can list. A string is the fault.
+ * The token, or the e-mail and password, from the environment, from files or from the console. Every user of the machine
+ * can list arguments, so they are not accepted. Returns a string if there is a fault.
  */
 export async function readCredentials({
   environment,
@@ -45,7 +45,7 @@ function isGiven(
   return value !== null && typeof value !== 'string';
 }
 
-/** As it is copied from a request, the token may still have its scheme. */
+/** A token that was copied from a request may still have its scheme. */
 function tokenOf(given: string): Credentials {
   return { kind: 'token', token: given.trim().replace(/^Bearer\s+/i, '') };
 }

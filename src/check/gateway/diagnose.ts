@@ -9,7 +9,7 @@ import type { Recorded } from './probe.ts';
 /** Why an operation failed, and the setting to look at. */
 export type Fault = Pick<Finding, 'text' | 'setting'>;
 
-/** `sent`: the method and the path of the call, as they were sent. */
+/** `sent`: the method and the path of the call. */
 export function diagnose(last: Recorded | undefined, error: unknown, sent: string): Fault {
   if (error instanceof UnsafePathError) {
     return { text: `The ${error.parameter} cannot be a part of a path, so it is never sent.` };
@@ -108,7 +108,7 @@ function noAnswer({ reason, cause }: NoAnswer, deadlineMs: number): Fault {
   }
 }
 
-/** The causes of failed connections by their codes; the setting to correct is GATEWAY_URL where none is named. */
+/** The causes of failed connections by their codes, and the setting to correct; GATEWAY_URL by default. */
 const CONNECT_FAILURES: readonly (readonly [RegExp, string, Finding['setting']?])[] = [
   [/^(ENOTFOUND|EAI_\w+)$/, 'the name of the host has no address'],
   [/^ECONNREFUSED$/, 'nothing listens at this host and port'],

@@ -14,10 +14,10 @@ type Mendable =
 
 /** One result of the check. It names settings, types and paths, and quotes no value. */
 export interface Finding {
-  /** A `problem` fails the check; a `warning` costs something; a `note` is good to know. */
+  /** A `problem` fails the check; a `warning` has a cost; a `note` is information. */
   readonly level: 'problem' | 'warning' | 'note';
   readonly text: string;
-  /** The setting to correct, where there is one. */
+  /** The setting to correct, if there is one. */
   readonly setting?: Mendable;
   readonly operation?: CheckedName;
 }

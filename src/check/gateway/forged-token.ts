@@ -4,7 +4,7 @@ import type { CheckRun } from './check-run.ts';
 import type { Account } from './sign-in.ts';
 import { withBrokenSignature } from './token.ts';
 
-/** The service takes the gateway's 200 as proof of a token, which holds only where signatures are checked. */
+/** The service takes the gateway's 200 as proof of a token, which is right only if the gateway checks signatures. */
 export async function tryForgedToken(
   run: CheckRun,
   { token }: Account,
@@ -12,7 +12,7 @@ export async function tryForgedToken(
   input: AccountInput,
 ): Promise<void> {
   const { jwtSecret, jwtJwksUrl } = run.config;
-  // A key set is no remedy: a token that names a key which it lacks is left to the gateway.
+  // A key set does not help: a token that names an unknown key is left to the gateway.
   const level = jwtSecret === null ? 'problem' : 'warning';
   const setting =
     jwtSecret !== null || jwtJwksUrl !== null ? {} : ({ setting: 'JWT_SECRET' } as const);

@@ -15,7 +15,7 @@ export interface GatewayReport {
 }
 
 interface GatewayCheckOptions extends CheckRunOptions {
-  /** Asked for only once the gateway has answered: another server must not get a password. */
+  /** Called only after the gateway has answered: another server must not get a password. */
   readonly credentials: () => Promise<Credentials | string>;
 }
 

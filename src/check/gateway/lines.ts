@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts';
 
 const NAME_WIDTH = 48;
 
-/** One line for an operation: its call as it was sent, and the answer. */
+/** One line for an operation: its call and the answer. */
 export function callLine({ operation, purpose, sent, status, ms, fields }: CallReport): string {
   const number = String(OPERATIONS[operation].number).padEnd(2);
   const name = `op ${number}  ${sent}`.padEnd(NAME_WIDTH);
@@ -18,7 +18,7 @@ export function callLine({ operation, purpose, sent, status, ms, fields }: CallR
 const TITLES = { problem: 'Problems', warning: 'Warnings', note: 'Notes' } as const;
 const TEXT_WIDTH = 100;
 
-/** The findings by their level, each after the setting to correct. */
+/** The findings by level. Each begins with the setting to correct. */
 export function findingLines(findings: readonly Finding[]): string[] {
   return (['problem', 'warning', 'note'] as const).flatMap((level) => {
     const own = findings.filter((finding) => finding.level === level);

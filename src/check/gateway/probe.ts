@@ -12,7 +12,6 @@ interface ProbeOptions extends RequestSettings, OperationSettings {
   readonly url: string;
 }
 
-/** A call that an operation made. */
 export interface Recorded {
   readonly call: WireCall;
   readonly exchange: Exchange;
@@ -22,12 +21,12 @@ export interface Recorded {
 export interface Probed<Result> {
   readonly recorded: readonly Recorded[];
   readonly ms: number;
-  /** Null where the operation failed. */
+  /** Null if the operation failed. */
   readonly result: Result | null;
   readonly error: unknown;
 }
 
-/** Runs operations one at a time as the service does, but without retries and breakers, and records their calls. */
+/** Runs operations one at a time and records their calls. It works like the service, but without retries and breakers. */
 export class Probe implements AsyncDisposable {
   /** The path of the gateway's address. */
   readonly prefix: string;

@@ -5,15 +5,15 @@ import type { CheckRun } from './check-run.ts';
 import type { Credentials } from './credentials.ts';
 import { type ReadToken, readToken } from './token.ts';
 
-/** The account that the check calls for. */
+/** The account that the check uses. */
 export interface Account {
   readonly token: string;
   readonly read: ReadToken;
 }
 
 /**
- * Runs op 12 without a token, which the gateway refuses by a 401. False where the gateway does not answer: another server must not
- * get a password.
+ * Runs op 12 without a token, which the gateway refuses with a 401. Returns false if the gateway does not answer: another
+ * server must not get a password.
  */
 export async function isReached(run: CheckRun): Promise<boolean> {
   const { getOpenPositions } = OPERATIONS;
@@ -25,13 +25,13 @@ export async function isReached(run: CheckRun): Promise<boolean> {
     return true;
   }
   const isRefused = called.status === 401 || called.status === 403;
-  // A proxy that asks for a password of its own is not the gateway.
+  // A proxy that asks for its own password is not the gateway.
   if (isRefused && called.fault?.setting === 'CHECK_TOKEN') return true;
   run.resultOf(operation, called);
   return false;
 }
 
-/** Signs in, at most once, or takes the token; null where there is none that can be called with. */
+/** Signs in, at most once, or takes the given token. Returns null if there is no usable token. */
 export async function signIn(run: CheckRun, given: Credentials | string): Promise<Account | null> {
   if (typeof given === 'string') {
     run.find('problem', `${given}.`);
@@ -69,7 +69,7 @@ async function grantedToken(
   return null;
 }
 
-/** With a key of the service's own, a token that does not verify is refused before any call. */
+/** If the service has a key, it refuses a token that does not verify before any call. */
 async function verifyToken(run: CheckRun, token: string): Promise<void> {
   const { jwtSecret, jwtIssuer, jwtAudience } = run.config;
   const verify = await createVerifier(run.config);

@@ -1,24 +1,24 @@
 import { decodeClaims, EXPIRY_LEEWAY_MS, toLogin } from '../../domain/auth/claims.ts';
 import type { Login } from '../../lib/account.ts';
 
-/** The claims of a token. Their values stay in here, except those that calls are made with. */
+/** The claims of a token. Only the values that calls need leave this object. */
 export interface ReadToken {
-  /** The names of its claims with their types. */
+  /** The names and types of its claims. */
   readonly claims: readonly { readonly name: string; readonly type: string }[];
   readonly isExpired: boolean;
-  /** The login that a claim holds, where it can be one. */
+  /** The login in a claim; null if its value cannot be a login. */
   loginIn(claim: string): Login | null;
   textIn(claim: string): string | null;
   /** Other claims whose value could be a login. */
   loginClaims(except: string): readonly string[];
-  /** Claims of exactly this text. */
+  /** The claims whose value is this text. */
   claimsOf(text: string): readonly string[];
 }
 
-// Registered claims (RFC 7519, OpenID Connect) that hold numbers, and no login.
+// Registered claims (RFC 7519, OpenID Connect) whose numbers are not logins.
 const NO_LOGINS = new Set(['exp', 'iat', 'nbf', 'auth_time', 'updated_at']);
 
-/** Null where the text is no JWT. */
+/** Null if the text is not a JWT. */
 export function readToken(token: string, nowMs: number): ReadToken | null {
   let payload: Record<string, unknown>;
   try {
@@ -51,10 +51,10 @@ function typeName(value: unknown): string {
   return Array.isArray(value) ? 'list' : typeof value;
 }
 
-/** The same claims under a signature that is not theirs; null where the token has none. */
+/** The same claims with a wrong signature; null if the token has none. */
 export function withBrokenSignature(token: string): string | null {
   const [header, claims, signature = ''] = token.split('.');
-  // The first character, because the last one may hold unused bits.
+  // Changes the first character, because the last one may hold unused bits.
   const first = signature.startsWith('A') ? 'B' : 'A';
   return signature === '' ? null : `${header}.${claims}.${first}${signature.slice(1)}`;
 }

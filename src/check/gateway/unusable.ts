@@ -11,8 +11,8 @@ interface StoreObserver extends Pick<StoreOptions, 'onWarn'> {
 }
 
 /**
- * Tries the stores, manifests and addresses of the configuration as a start would, and changes nothing. Settings that
- * already have a problem are skipped. `observer` sees the open stores and their warnings.
+ * Tries the stores, manifests and addresses of the configuration like a start, and changes nothing. Skips settings that
+ * already have a problem. `observer` receives the open stores and their warnings.
  */
 export async function findUnusable(
   config: Config,
@@ -31,7 +31,7 @@ export async function findUnusable(
   for (const listener of ['public', 'admin'] as const) {
     const { port, host } = LISTENERS[listener];
     if (!isFit(host)) continue;
-    // Port 0 tries the host alone.
+    // With port 0 only the host is tried.
     attempts.push(
       atAddress(config, listener, (value, at) => probeAddress(isFit(port) ? value : 0, at)),
     );
