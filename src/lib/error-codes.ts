@@ -35,7 +35,7 @@ export const ERROR_CODES = {
     ...BY_THE_APP,
   },
   NOT_ACCEPTABLE: {
-    cause: 'The request accepts no media type of an answer, or a subscription none of a stream.',
+    cause: 'The `Accept` header allows no media type that the server can answer with.',
     advice: 'Send an `Accept` header with one that the message names.',
     ...BY_THE_APP,
   },
@@ -46,27 +46,28 @@ export const ERROR_CODES = {
   },
   BAD_USER_INPUT: {
     cause:
-      'A variable or an argument (`extensions.argument`) is outside what is allowed, or a number that no double carries exactly.',
+      'A variable or an argument (`extensions.argument`) is outside its allowed range, or a number that a double cannot represent exactly.',
     advice: 'Correct the value; in a form, show the message at its field.',
     show: 'Please check what you have entered.',
     ...BY_THE_CALLER,
   },
   UNAUTHENTICATED: {
     cause:
-      'The token is missing, unreadable, expired, or refused by the gateway. HTTP says 200; where it ends a subscription, the WebSocket is closed with 4403.',
+      'The token is missing, unreadable, expired, or refused by the gateway. The HTTP status is 200; if it ends a subscription, the WebSocket is closed with 4403.',
     advice: 'Repeat it with a new token.',
     show: 'Please sign in again.',
     ...BY_THE_CALLER,
   },
   FORBIDDEN: {
     cause:
-      'The gateway does not allow this user to do it (`extensions.gatewayError` may say why), or (HTTP 403) a page of another site sent the request.',
+      'The gateway does not allow this user to do it (`extensions.gatewayError` may have the reason), or (HTTP 403) a page of another site sent the request.',
     advice: 'Show `gatewayError.message` too.',
     show: 'You cannot do this.',
     ...BY_THE_CALLER,
   },
   RATE_LIMITED: {
-    cause: 'Too many requests, as counted here (HTTP 429, but over a socket) or by the gateway.',
+    cause:
+      'Too many requests, as counted by this service (HTTP 429, except over a socket) or by the gateway.',
     retryable: true,
     advice: 'After `extensions.retryAfter` seconds.',
     show: 'Please wait a moment.',
@@ -92,7 +93,7 @@ export const ERROR_CODES = {
     outcome: 'fault',
   },
   GATEWAY_REFUSED: {
-    cause: 'The gateway refused a read, and `extensions.gatewayError` says why.',
+    cause: 'The gateway refused a read; `extensions.gatewayError` has the reason.',
     retryable: false,
     advice: 'Show `gatewayError.message`.',
     show: 'This cannot be shown.',
@@ -108,19 +109,19 @@ export const ERROR_CODES = {
     outcome: 'fault',
   },
   OUTCOME_UNKNOWN: {
-    cause: 'A write was sent, and no readable answer came back.',
+    cause: 'A write was sent, and no readable answer was received.',
     retryable: false,
-    advice: 'Else look at the result before repeating.',
+    advice: 'Otherwise look at the result before repeating.',
     show: 'We do not know yet whether this went through. Please check before trying again.',
     write: 'unknown',
     outcome: 'fault',
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
-      'The order records are full or out of reach, so this request was refused before sending. `earlierUnknown`: they could not be read either. `gap`: unknown keys made before 60 seconds after its `until` are refused for a day. `limit`: this account, or this token of it, has placed too many orders in a day, or closed too many keys. From `voidOrder` and `placedOrder`, with `retryable` false: the key is closed, and what became of its order stays unknown.',
+      'The order records are full or out of reach, so this request was refused before sending. `earlierUnknown`: they could not be read either. `gap`: unknown keys made before 60 seconds after its `until` are refused for a day. `limit`: this account, or this token of it, has placed too many orders in a day, or closed too many keys. From `voidOrder` and `placedOrder`, with `retryable` false: the key is closed, and the outcome of its order stays unknown.',
     retryable: true,
     advice:
-      'Repeat with the same idempotency key; where `retryable` is false the next day, or after signing in again. With `earlierUnknown` use no other key.',
+      'Repeat with the same idempotency key; if `retryable` is false, the next day, or after signing in again. With `earlierUnknown` use no other key.',
     show: 'We cannot say at the moment whether your order was placed. We keep asking…',
     showInstead: {
       'without `earlierUnknown`': 'Your order was not placed. Please try again.',

@@ -12,17 +12,17 @@ import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
 import { nonNull, perAccount } from './sharing.ts';
 
-/** Marks the fields for which op 10 has to be read as well, and those that have it read more often. */
+/** Mark the fields that need op 10 as well, and the fields that need it more often. */
 const ofSnapshots = traits({ ...perAccount.extensions, ...reads('snapshots').extensions });
 const ofFigures = traits({ ...perAccount.extensions, ...reads('figures').extensions });
 
 const ChangedPositionsRef = builder.objectRef<Delta<Position>>('ChangedPositions').implement({
-  description: 'What turns the list of positions that the client holds into the present one.',
+  description: 'The changes from the client’s list of positions to the present one.',
   fields: positionFields,
 });
 
 const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').implement({
-  description: 'What turns the list of pending orders that the client holds into the present one.',
+  description: 'The changes from the client’s list of pending orders to the present one.',
   fields: (t) => ({
     upserted: t.expose('upserted', {
       ...nonNull(perAccount, 'Orders that are new or have changed; all of them on a snapshot.'),
@@ -30,15 +30,15 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
     }),
     ...exposed(t, perAccount, {
       '[ID!]!': {
-        closed: 'Ids of those that are no longer pending: triggered, cancelled or expired.',
+        closed: 'Ids of orders that are no longer pending: triggered, cancelled or expired.',
       },
-      'DateTime!': { fetchedAt: 'When the gateway was asked for this list: it is no older.' },
+      'DateTime!': { fetchedAt: 'When this list was requested from the gateway. It is not older.' },
     }),
   }),
 });
 
 const AccountChangesRef = builder.objectRef<FeedEvent>('AccountChanges').implement({
-  description: 'What changed in the account since your last event.',
+  description: 'The changes of the account since your last event.',
   fields: (t) => ({
     ...eventFields(t),
     positions: t.field({
@@ -51,14 +51,14 @@ const AccountChangesRef = builder.objectRef<FeedEvent>('AccountChanges').impleme
       type: ChangedOrdersRef,
       nullable: true,
       description:
-        'The pending orders. One that has become a position leaves by the next event for which the account was read. Null while the gateway has not said any.',
+        'The pending orders. An order that became a position is removed by the next event for which the account was read. Null until the gateway has sent orders.',
     }),
     session: t.expose('session', {
       ...ofFigures,
       type: SessionRef,
       nullable: true,
       description:
-        'The gateway’s figures as of `fetchedAt`: read at every fifth poll, when positions open or close, and after an order of one’s own. Null while the gateway has not said any.',
+        'The gateway’s figures as of `fetchedAt`. They are read at every fifth poll, when positions open or close, and after the viewer’s own orders. Null until the gateway has sent figures.',
     }),
     totals: t.expose('totals', {
       ...nonNull(perAccount, 'Sums over the present positions.'),
@@ -73,7 +73,7 @@ builder.subscriptionField('accountChanges', (t) =>
     type: AccountChangesRef,
     nullable: false,
     description:
-      'The whole account as a snapshot, then as what changed: open positions, pending orders and the figures of the session. An event comes every `heartbeatSeconds` at least. Without `orders` and `session` it costs the gateway what `positionChanges` costs.',
+      'The whole account as a snapshot, then its changes: open positions, pending orders and the figures of the session. An event arrives at least every `heartbeatSeconds`. If you select neither `orders` nor `session`, it costs the gateway as many calls as `positionChanges`.',
     args: changesArgs,
     subscribe: async (_root, args, context): Promise<PullStream<FeedEvent>> =>
       watching(context, args, async (proof, viewer): Promise<PullStream<FeedEvent>> => {

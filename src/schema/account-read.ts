@@ -5,25 +5,25 @@ import { InputError } from '../lib/input-error.ts';
 import type { Context } from './context.ts';
 import type { AccountRead, Scope } from './scope.ts';
 
-/** Spread into a field's options. Without it a document may cost one more call of the gateway. */
+/** Spread into a field's options. If a field lacks it, a document can cost one more gateway call. */
 export function reads(read: AccountRead) {
   return traits({ reads: read });
 }
 
-/** Spread into the options of a field that is a read of its scope. */
+/** Spread into the options of a field that returns a read of its scope. */
 export function ownRead<T>(name: AccountRead, read: (scope: Scope) => T) {
   const resolve = (_source: unknown, _args: unknown, { scope }: Context) => read(scope);
   return { ...reads(name), nullable: true, resolve } as const;
 }
 
-/** Spread into the options of a field whose value is the gateway's answer to a read. */
+/** Spread into the options of a field that returns the gateway's answer to a read. */
 export function answerOf<T>(operation: ReadOperation<undefined, T> & { readonly name: ReadName }) {
   return ownRead(operation.name, (scope) => scope.read(operation));
 }
 
 /**
- * Options of an argument that limits the age of the snapshot: the lowest value counts for all of an operation's fields.
- * It stands at fields of the root, where the operation is searched for it before any of them is resolved.
+ * Options of an argument that limits the age of the snapshot: the lowest value counts for all fields of an operation. Only
+ * fields of the root may have it, because the operation is searched for it before any field is resolved.
  */
 export function ageLimit(description: string) {
   return { ...traits({ isAgeLimit: true }), description } as const;

@@ -6,27 +6,27 @@ import { builder } from './builder.ts';
 import { exposedOf } from './exposed.ts';
 import { WithdrawalMethodRef } from './payments.ts';
 
-/** No default resolvers: each type keeps the gateway's messages in another place. */
+/** Has no default resolvers, because each type keeps the gateway's messages in a different property. */
 export const RefusalRef = builder.interfaceRef<object>('Refusal').implement({
-  description: 'What every refusal has: the gateway’s own words.',
+  description: 'The common fields of refusals, in the gateway’s own words.',
   fields: (t) => ({
     error: t.string({ nullable: true, description: 'The gateway’s name for the reason.' }),
-    message: t.string({ nullable: true, description: 'The gateway’s sentence about it.' }),
+    message: t.string({ nullable: true, description: 'The gateway’s message.' }),
   }),
 });
 
 const AcknowledgedRef = builder.objectRef<{ outcome: 'acknowledged' }>('Acknowledged').implement({
-  description: 'The gateway has done it.',
+  description: 'The gateway has carried out the request.',
   fields: (t) => ({
     success: t.boolean({
       nullable: false,
-      description: 'Always true: what was not done is not acknowledged.',
+      description: 'Always true: a failure is never acknowledged.',
       resolve: () => true,
     }),
     withdrawalMethods: t.field({
       ...answerOf(getWithdrawalMethods),
       type: [WithdrawalMethodRef],
-      description: 'The saved ways to be paid out, read after it in the same round-trip.',
+      description: 'The saved withdrawal methods, read after the write in the same round-trip.',
     }),
   }),
 });
@@ -34,32 +34,32 @@ const AcknowledgedRef = builder.objectRef<{ outcome: 'acknowledged' }>('Acknowle
 const RejectedRef = builder
   .objectRef<{ outcome: 'rejected'; refusal: GatewayRefusal }>('Rejected')
   .implement({
-    description: 'The gateway refused it, in its own words.',
+    description: 'The gateway refused the request, in its own words.',
     interfaces: [RefusalRef],
     fields: (t) =>
       exposedOf(t, null, ({ refusal }) => refusal, {
         String: {
           error: 'The gateway’s name for the reason.',
-          message: 'The gateway’s sentence about it.',
+          message: 'The gateway’s message.',
         },
-        JSON: { details: 'What else the gateway said.' },
+        JSON: { details: 'Further details from the gateway.' },
       }),
   });
 
 export const AcknowledgeResult = builder.unionType('AcknowledgeResult', {
   description:
-    'Done or refused. Where the outcome is unknown, the field has the error `OUTCOME_UNKNOWN` instead.',
+    'Done or refused. If the outcome is unknown, the field has the error `OUTCOME_UNKNOWN` instead.',
   types: [AcknowledgedRef, RejectedRef],
   resolveType: ({ outcome }: Acknowledgement) =>
     outcome === 'acknowledged' ? 'Acknowledged' : 'Rejected',
 });
 
-/** Options of a field that is a small write. */
+/** Options of a field that performs a small write. */
 export function acknowledged(description: string) {
   return { type: AcknowledgeResult, nullable: true, description } as const;
 }
 
-/** Options of the input that a mutation cannot do without. */
+/** Options of a required input. */
 export function needed<Type>(type: Type, description: string) {
   return { type, required: true, description } as const;
 }

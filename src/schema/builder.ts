@@ -11,14 +11,14 @@ interface SchemaTypes {
   };
 }
 
-/** The one builder: every file of this folder adds its types and the queries that return them. */
+/** The only builder: every file of this folder adds its types and the queries that return them. */
 export const builder = new SchemaBuilder<SchemaTypes>({});
 
 builder.queryType({
   description:
-    'What can be read. Each field is nullable on its own, so that one failing part of a screen leaves the others standing.',
+    'All reads. Each field is nullable, so that a failing field does not affect the other parts of a screen.',
 });
 builder.mutationType({
   description:
-    'What can be done. Fields run one after the other, in the order they are written; each is nullable on its own, so that one may have an outcome and another an error.',
+    'All writes. Fields run one after the other, in the order of the document. Each is nullable, so that one can have an outcome and another an error.',
 });

@@ -8,7 +8,7 @@ import { nonNull, nullable, perCopy, perGroup } from './sharing.ts';
 
 export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
   description:
-    'All instruments of the viewer’s group. The gateway’s copy may be up to an hour old; this says how old it is known to be.',
+    'All instruments of the viewer’s group. The gateway’s copy may be up to an hour old; `ageSeconds` is its known age.',
   fields: (t) => ({
     id: t.id({
       ...nonNull(perGroup, 'The group, for client caches.'),
@@ -19,19 +19,21 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
     }),
     ...exposedOf(t, perGroup, ({ version }) => version, {
       'String!': {
-        version: 'Names the content: two catalogs with the same instruments have the same one.',
+        version:
+          'Identifies the content: catalogs with the same instruments have the same version.',
       },
-      'Int!': { size: 'How many instruments it has.' },
+      'Int!': { size: 'The number of instruments.' },
     }),
     ...exposed(t, perCopy, {
       'DateTime!': {
-        fetchedAt: 'When the facade asked the gateway for it, or last had it confirmed.',
+        fetchedAt: 'When the facade requested it from the gateway, or last had it confirmed.',
         expiresAt: 'Until when it counts as fresh.',
       },
       'Int!': {
         ageSeconds:
-          'How old it is at least. Where the gateway sends no `Age`, its own copy may have been up to an hour older.',
-        skipped: 'How many the gateway sent that break its interface and were left out.',
+          'Its minimum age. If the gateway sends no `Age`, its own copy may have been up to an hour older.',
+        skipped:
+          'The number of instruments that were left out because they break the gateway’s interface.',
       },
       'Boolean!': {
         stale:
@@ -42,7 +44,7 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
       ...traits({ ...perGroup.extensions, ...perInstrument }),
       type: [InstrumentRef],
       nullable: false,
-      description: 'All of them, by symbol. For lists on a screen there is `instruments`.',
+      description: 'All instruments, by symbol. Use the query `instruments` for lists on a screen.',
       resolve: ({ version }) => version.instruments,
     }),
   }),

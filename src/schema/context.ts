@@ -5,18 +5,18 @@ import { EventScope } from './event-scope.ts';
 import { NO_PLAN, type Plan, type ReadRecord, type Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
-// A receipt lists calls of the gateway. A call that was held back here is none.
+// A receipt lists gateway calls. A call that was held back was not made.
 const HELD_BACK: ReadonlySet<unknown> = new Set(['circuit', 'busy', 'expired']);
 
-/** Notes on a request, made while it runs. */
+/** Notes on a request, taken while it runs. */
 interface RequestNotes {
   claimedAccount: string | null;
   called(entry: ReceiptEntry): void;
 }
 
 /**
- * The means by which resolvers read. By itself it is the context of one event of a subscription: it has no plan, and reads
- * the account from its feed. That of an operation extends it. Anything that lives longer is in `services`.
+ * Gives resolvers their reads. This class is the context of one subscription event: it has no plan, and reads the account
+ * from its feed. The context of an operation extends it. Objects that live longer are in `services`.
  */
 export class Context implements ReadRecord {
   readonly services: Services;
@@ -24,7 +24,7 @@ export class Context implements ReadRecord {
   readsShared = false;
   protected readonly caller: RequestCaller;
   protected readonly notes: RequestNotes;
-  /** Null before the first entry: most requests have one, and an array that grows costs more. */
+  /** Null before the first entry: most requests have one entry, and a growing array costs more. */
   #entries: ReceiptEntry[] | null = null;
   #own: Scope | null = null;
   #current: Scope | null = null;
@@ -35,7 +35,7 @@ export class Context implements ReadRecord {
     this.notes = notes;
   }
 
-  /** The plan of the operation, or of a field of its root that reads apart, such as any of a mutation. */
+  /** The plan of the operation, or of a root field that has a separate plan, as each mutation field has. */
   planOf(_field = ''): Plan {
     return NO_PLAN;
   }
@@ -50,7 +50,7 @@ export class Context implements ReadRecord {
     return this.#current;
   }
 
-  /** Runs each mutation field, one after the other: the scope after a write serves its own result, in the answer at `field`. */
+  /** Runs one mutation field. Afterwards, the fields of its result read through a new scope, so they see the write. */
   async write<T>(send: (scope: Scope) => Promise<T>, field?: string): Promise<T> {
     const own = this.#ownScope();
     this.#current = own;
@@ -58,7 +58,7 @@ export class Context implements ReadRecord {
       return await send(own);
     } finally {
       this.#current = own.renewed(this.planOf(field));
-      // Reads of this result do not prove the next write.
+      // Reads for this result do not prove the token for the next write.
       this.#own = own.renewed(NO_PLAN);
     }
   }
@@ -66,12 +66,12 @@ export class Context implements ReadRecord {
   /** Called with the number of instruments that a filter examined. */
   scanned(_count: number): void {}
 
-  /** Used for the fields of a login's own result: until the next write they read with the new token. */
+  /** After a login: until the next write, the fields of its result read with the new token. */
   actAs(token: string): void {
     this.#current = this.scope.withToken(token);
   }
 
-  /** What a run has cost, as the `extensions` of its result say it. */
+  /** The cost of a run, as the `extensions` of its result show it. */
   receipt({ cost, fields }: { readonly cost: number; readonly fields: number }) {
     const gateway = (this.#entries ?? []).map(({ operation, ms, source, outcome = 'ok' }) => ({
       operation,

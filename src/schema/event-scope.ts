@@ -5,7 +5,7 @@ import type { Order, Position } from '../gateway/operations/holdings.ts';
 import { NO_PLAN, type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
-/** A field would call the gateway for each event and subscriber. */
+/** The feed lacks a field's data, so the field would need a gateway call for each event and subscriber. */
 export class NotInEventsError extends Error {
   override readonly name = 'NotInEventsError';
 
@@ -14,7 +14,7 @@ export class NotInEventsError extends Error {
   }
 }
 
-/** The reads of one event. They come from the account's feed: a call for each event and subscriber would exceed any ceiling. */
+/** The reads of one event, from the account's feed: a gateway call for each event and subscriber would exceed any limit. */
 export class EventScope extends Scope {
   readonly #feeds: Services['feeds'];
 

@@ -19,14 +19,17 @@ type Outputs = { [Name in keyof Scalars]: Scalars[Name] | null } & {
   [Name in keyof Scalars as `${Name}!`]: Scalars[Name];
 } & { [Name in keyof Scalars as `[${Name}!]!`]: readonly Scalars[Name][] };
 
-/** For each type, as SDL writes it, the names of properties and the descriptions of their fields. */
+/** Maps types, in SDL notation, to properties with the descriptions of their fields. */
 type Descriptions<Source> = {
   readonly [Type in keyof Outputs]?: {
     readonly [Name in keyof Source as Source[Name] extends Outputs[Type] ? Name : never]?: string;
   };
 };
 
-/** Describes the fields that are plain properties of their source. `mark`: the audience that shares a value; null: the viewer alone. */
+/**
+ * Describes fields that are plain properties of their source. `mark` is the audience that shares the values; null means the
+ * viewer alone.
+ */
 export function exposed<Source>(
   t: FieldBuilder<Source>,
   mark: Mark | null,
@@ -35,7 +38,7 @@ export function exposed<Source>(
   return fieldsOf(mark, descriptions, (name, options) => t.expose(name as never, options as never));
 }
 
-/** Describes the fields that are plain properties of a part of their source. */
+/** Describes fields that are plain properties of a part of their source. */
 export function exposedOf<Source, Part>(
   t: FieldBuilder<Source>,
   mark: Mark | null,

@@ -15,7 +15,7 @@ import type { Scope } from './scope.ts';
 
 const MAX_ENTITIES = 500;
 
-/** Finds a thing by its id, for the viewer of the request; null where there is none. */
+/** Finds an object by its id for the viewer of the request; null if there is none. */
 type Find = (scope: Scope, id: string) => MaybePromise<object | null>;
 
 const ENTITIES: Readonly<Record<string, Find>> = {
@@ -26,21 +26,21 @@ const ENTITIES: Readonly<Record<string, Find>> = {
 
 const TYPES = Object.keys(ENTITIES);
 
-/** Answers what a router asks of a subgraph. It reads through the scope of its request, as every field does. */
+/** The fields that a router requires of a subgraph. They read through the scope of their request, as every field does. */
 const ADDED = parse(`
-  "What a router knows of a thing: the name of its type, and its id."
+  "A reference of a router to an object: the name of its type, and its id."
   scalar _Any
-  "A thing that other services of a supergraph refer to by its id."
+  "An object that other services of a supergraph refer to by its id."
   union _Entity = ${TYPES.join(' | ')}
   "The schema, for a router."
   type _Service {
-    "As SDL, with the directives of Apollo Federation."
+    "The SDL, with the directives of Apollo Federation."
     sdl: String!
   }
   extend type Query {
     "The schema, for a router."
     _service: _Service!
-    "Things by their ids, for a router: null where the viewer has none. At most ${MAX_ENTITIES}."
+    "Objects by their ids, for a router: null if the viewer has no such object. At most ${MAX_ENTITIES}."
     _entities("Their types and ids." representations: [_Any!]!): [_Entity]!
   }
 `);
@@ -79,7 +79,7 @@ export function federated(schema: GraphQLSchema): GraphQLSchema {
       const { type, find, id } = representation(given);
       const value = await find(scope, id);
       if (value === null) return null;
-      // Each object belongs to one type. The WeakMap drops it with its list or catalog.
+      // Each object belongs to one type. The WeakMap drops an object with its list or catalog.
       places.set(value, type);
       return value;
     });

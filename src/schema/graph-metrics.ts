@@ -10,7 +10,7 @@ export class GraphMetrics {
   readonly #refusals;
   readonly #limits: readonly string[];
 
-  /** `limits`: the names of all whose refusals are counted. */
+  /** `limits`: the names of the limits whose refusals are counted. */
   constructor(registry: Registry, limits: readonly string[]) {
     this.#limits = limits;
     this.#errors = counter(

@@ -14,7 +14,7 @@ export const Side = builder.enumType('Side', {
 });
 
 const OrderKind = builder.enumType('OrderKind', {
-  description: 'What a pending order waits for.',
+  description: 'The price that a pending order waits for.',
   values: {
     LIMIT: { description: 'A better price than at the time it was placed.' },
     STOP: { description: 'A worse price than at the time it was placed.' },
@@ -36,12 +36,12 @@ for (const [ref, what] of [
         symbol: 'The symbol of the instrument that is traded.',
       },
       String: {
-        name: 'The instrument’s name to show.',
-        logo: 'Where the instrument’s logo is.',
-        comment: 'The note left with it.',
+        name: 'The display name of the instrument.',
+        logo: 'The address of the instrument’s logo.',
+        comment: 'The note that was saved with it.',
       },
       Boolean: {
-        delayed: 'Whether its prices come with a delay.',
+        delayed: 'Whether its prices are delayed.',
         sharia: 'Whether the instrument counts as sharia-compliant.',
       },
       Int: { digits: 'Decimals of its prices.' },
@@ -50,7 +50,7 @@ for (const [ref, what] of [
         priceOpen:
           what === 'position'
             ? 'The price at which it was opened.'
-            : 'The price at which it is to be carried out.',
+            : 'The price that it waits for.',
         priceCurrent:
           what === 'position'
             ? 'The price now.'
@@ -59,7 +59,7 @@ for (const [ref, what] of [
         rateMargin: 'The rate that converts its margin into the account’s currency.',
         stopLoss: 'The price at which it closes to stop a loss; 0 is the gateway’s own value.',
         takeProfit: 'The price at which it closes to take a profit; 0 is the gateway’s own value.',
-        invested: 'The money put into it.',
+        invested: 'The invested money.',
       },
       DateTime: {
         createdAt: `When the ${what} was made.`,
@@ -70,7 +70,7 @@ for (const [ref, what] of [
       ...perGroup,
       type: InstrumentRef,
       nullable: true,
-      description: 'The symbol’s instrument; null if the catalog of the viewer’s group has none.',
+      description: 'The symbol’s instrument; null if the catalog of the viewer’s group lacks it.',
       resolve: ({ symbol }, _args, { scope }) => scope.instrument(symbol),
     }),
     side: t.expose('side', { ...nullable(perAccount, 'Bought or sold.'), type: Side }),
@@ -79,7 +79,7 @@ for (const [ref, what] of [
 
 PositionRef.implement({
   description:
-    'An open position. Fields that the gateway left out, or sent with another type, are null, as is a figure beyond ± 2^53; fractions are the nearest double. Those in one instrument are `Instrument.positions`.',
+    'An open position. A field is null if the gateway left it out or sent another type, or if its figure is beyond ± 2^53. Fractions are the nearest double. `Instrument.positions` has the positions in one instrument.',
   fields: (t) =>
     exposed(t, perAccount, {
       Float: {
@@ -92,13 +92,14 @@ PositionRef.implement({
 
 OrderRef.implement({
   description:
-    'A pending order. Fields that the gateway left out, or sent with another type, are null, as is a figure beyond ± 2^53; fractions are the nearest double. Those for one instrument are `Instrument.orders`.',
+    'A pending order. A field is null if the gateway left it out or sent another type, or if its figure is beyond ± 2^53. Fractions are the nearest double. `Instrument.orders` has the orders for one instrument.',
   fields: (t) => ({
     kind: t.expose('kind', {
       ...perAccount,
       type: OrderKind,
       nullable: true,
-      description: 'Limit or stop; what the gateway does not call a limit order counts as a stop.',
+      description:
+        'Limit or stop. An order that the gateway does not call a limit order counts as a stop.',
     }),
     ...exposed(t, perAccount, {
       Float: { state: 'The gateway’s code of its state.' },
@@ -112,10 +113,10 @@ builder.queryFields((t) => ({
     ...ownRead('positions', (scope) => scope.positions()),
     type: [PositionRef],
     description:
-      'The open positions, newest known. Pending orders and closed trades are not among them.',
+      'The open positions, as recent as known. The list has no pending orders and no closed trades.',
   }),
   position: t.field({
-    ...nullable(reads('positions'), 'One open position; null where none of that id is open.'),
+    ...nullable(reads('positions'), 'One open position; null if no open position has the id.'),
     type: PositionRef,
     args: { id: t.arg.id({ required: true, description: 'The position’s id.' }) },
     resolve: (_root, { id }, { scope }) => scope.position(id),
@@ -125,9 +126,11 @@ builder.queryFields((t) => ({
     type: [OrderRef],
     nullable: true,
     description:
-      'The pending orders, as the account’s snapshot has them, which is cached for a minute; null where it has no such list. It is read again where positions were opened or closed since.',
+      'The pending orders, from the account’s snapshot; null if the snapshot has no such list. The snapshot is cached for a minute. It is read again if positions were opened or closed since.',
     args: {
-      maxAge: t.arg.int(ageLimit('How old the snapshot may be, in seconds; 0 forces a fresh one.')),
+      maxAge: t.arg.int(
+        ageLimit('The maximum age of the snapshot, in seconds; 0 forces a fresh one.'),
+      ),
     },
     resolve: (_root, { maxAge }, { scope }) => {
       checkAge(maxAge);
@@ -135,7 +138,7 @@ builder.queryFields((t) => ({
     },
   }),
   order: t.field({
-    ...nullable(reads('orders'), 'One pending order; null where none of that id is pending.'),
+    ...nullable(reads('orders'), 'One pending order; null if no pending order has the id.'),
     type: OrderRef,
     args: { id: t.arg.id({ required: true, description: 'The order’s id.' }) },
     resolve: (_root, { id }, { scope }) => scope.order(id),

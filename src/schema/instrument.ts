@@ -4,7 +4,7 @@ import { exposed } from './exposed.ts';
 import { nullable, perGroup } from './sharing.ts';
 
 export const ShariaStatus = builder.enumType('ShariaStatus', {
-  description: 'How an instrument stands with Islamic finance.',
+  description: 'The compliance of an instrument with Islamic finance.',
   values: {
     QUESTIONABLE: { description: 'In doubt.' },
     COMPLIANT: { description: 'Compliant.' },
@@ -28,13 +28,13 @@ const TradingHoursRef = builder.objectRef<TradingHours>('TradingHours').implemen
 });
 
 const SwapRef = builder.objectRef<Swap>('Swap').implement({
-  description: 'What it costs or brings to hold a position overnight.',
+  description: 'The cost or gain of holding a position overnight.',
   fields: (t) =>
     exposed(t, perGroup, {
       'Float!': {
         long: 'Rate for a bought position.',
         short: 'Rate for a sold position.',
-        mode: 'The gateway’s code for how the rates are meant.',
+        mode: 'The gateway’s code for the meaning of the rates.',
         tick: 'The gateway’s swap tick.',
       },
     }),
@@ -42,7 +42,7 @@ const SwapRef = builder.objectRef<Swap>('Swap').implement({
 
 export const InstrumentRef = builder.objectRef<Instrument>('Instrument').implement({
   description:
-    'Something that can be traded, as the catalog of the viewer’s group has it. Numeric codes are the gateway’s own and stay numbers.',
+    'A tradable instrument of the catalog of the viewer’s group. Numeric codes are the gateway’s own and stay numbers.',
   fields: (t) => ({
     ...exposed(t, perGroup, {
       'ID!': {
@@ -50,18 +50,18 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
         symbol: 'The name by which positions and orders refer to the instrument; the same as `id`.',
       },
       'String!': {
-        name: 'The name to show.',
-        description: 'A sentence that says what the instrument is.',
-        logo: 'Where its logo is.',
+        name: 'The display name.',
+        description: 'A sentence about the instrument.',
+        logo: 'The address of its logo.',
         mCurrency: 'The currency of its margin.',
         pCurrency: 'The currency of its profit.',
       },
       String: {
-        mFx: 'The symbol that converts its margin; null where none is needed.',
-        pFx: 'The symbol that converts its profit; null where none is needed.',
+        mFx: 'The symbol that converts its margin; null if none is needed.',
+        pFx: 'The symbol that converts its profit; null if none is needed.',
       },
       'Boolean!': {
-        delayed: 'Whether its prices come with a delay.',
+        delayed: 'Whether its prices are delayed.',
         sharia: 'Whether it counts as sharia-compliant.',
         pdt: 'Whether day-trading rules apply to it.',
       },
@@ -71,11 +71,11 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
         sector: 'The gateway’s code of its sector.',
         industry: 'The gateway’s code of its industry.',
         mode: 'The gateway’s code of its trade mode.',
-        calc: 'The gateway’s code of how its margin is calculated.',
+        calc: 'The gateway’s code for the calculation of its margin.',
         min: 'Smallest size of an order.',
         max: 'Largest size of an order.',
         step: 'Step of an order’s size.',
-        limit: 'Most that may be held of it.',
+        limit: 'The maximum that may be held.',
       },
       '[String!]!': {
         session: 'Its trading sessions, in the gateway’s words.',
@@ -86,17 +86,17 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
     shariaStatus: t.expose('shariaStatus', {
       ...perGroup,
       type: ShariaStatus,
-      // The gateway may use a new word before this schema knows it.
+      // The gateway may use a new value before this schema has it.
       nullable: true,
       description:
-        'The finer verdict on its sharia compliance. Null where the gateway’s word for it is not in this schema yet.',
+        'Its sharia compliance in detail. Null if the gateway’s value is not in this schema yet.',
     }),
     tradingHours: t.expose('tradingHours', {
-      ...nullable(perGroup, 'When it trades; null where the gateway does not say.'),
+      ...nullable(perGroup, 'When it trades; null if the gateway does not state it.'),
       type: TradingHoursRef,
     }),
     swap: t.expose('swap', {
-      ...nullable(perGroup, 'Overnight rates; null where the gateway does not say.'),
+      ...nullable(perGroup, 'Overnight rates; null if the gateway does not state them.'),
       type: SwapRef,
     }),
   }),
@@ -108,7 +108,7 @@ builder.queryFields((t) => ({
     type: InstrumentRef,
     nullable: true,
     description:
-      'One instrument of the viewer’s catalog; null where there is none of that id. Usually costs no call of the gateway.',
+      'One instrument of the viewer’s catalog; null if the id is unknown. It usually needs no gateway call.',
     args: {
       id: t.arg.id({ required: true, description: 'Its id, which is also its symbol.' }),
     },
@@ -119,7 +119,7 @@ builder.queryFields((t) => ({
     type: [InstrumentRef],
     nullable: { list: true, items: true },
     description:
-      'Instruments of the viewer’s catalog by their ids, such as a watch list: in the order given, null where there is none of that id.',
+      'Instruments of the viewer’s catalog by their ids, such as a watch list. They have the order of the ids, with null for an unknown id.',
     args: {
       ids: t.arg.idList({ required: true, description: 'Their ids, at most 500.' }),
     },

@@ -13,7 +13,8 @@ import { perInstrument } from './list-sizes.ts';
 import { nonNull, perGroup } from './sharing.ts';
 
 const InstrumentFilter = builder.inputType('InstrumentFilter', {
-  description: 'Which instruments; what is left out does not filter, and an empty list finds none.',
+  description:
+    'Selects instruments. An absent field does not filter; an empty list finds no instrument.',
   fields: (t) => ({
     search: t.string({
       description:
@@ -30,11 +31,11 @@ const InstrumentFilter = builder.inputType('InstrumentFilter', {
 });
 
 const InstrumentOrderBy = builder.enumType('InstrumentOrderBy', {
-  description: 'What instruments are sorted by; ties go by id.',
+  description: 'The sort key of instruments; ties are sorted by id.',
   values: {
     RELEVANCE: {
       description:
-        'How well they match the search, with `ASC` the best first: the symbol itself, its beginning, a word of the name, the description, a typo. Without a search it is `SYMBOL`.',
+        'The quality of the match, with `ASC` the best first: the symbol itself, its beginning, a word of the name, the description, a typo. Without a search it equals `SYMBOL`.',
     },
     SYMBOL: { description: 'The symbol.' },
     NAME: { description: 'The name.' },
@@ -43,7 +44,7 @@ const InstrumentOrderBy = builder.enumType('InstrumentOrderBy', {
 });
 
 const SortDirection = builder.enumType('SortDirection', {
-  description: 'Which end comes first.',
+  description: 'The direction of the sort.',
   values: {
     ASC: { description: 'The smallest first.' },
     DESC: { description: 'The largest first.' },
@@ -51,33 +52,33 @@ const SortDirection = builder.enumType('SortDirection', {
 });
 
 const InstrumentOrder = builder.inputType('InstrumentOrder', {
-  description: 'How instruments are sorted.',
+  description: 'The sort order of instruments.',
   fields: (t) => ({
-    by: t.field({ type: InstrumentOrderBy, required: true, description: 'By what.' }),
-    direction: t.field({ type: SortDirection, description: '`ASC` where it is left out.' }),
+    by: t.field({ type: InstrumentOrderBy, required: true, description: 'The sort key.' }),
+    direction: t.field({ type: SortDirection, description: '`ASC` by default.' }),
   }),
 });
 
 const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
-  description: 'Where a page stands.',
+  description: 'The position of a page in its list.',
   fields: (t) =>
     exposed(t, perGroup, {
       'Boolean!': {
-        hasNextPage: 'Whether something follows.',
-        hasPreviousPage: 'Whether something comes before.',
+        hasNextPage: 'Whether instruments follow this page.',
+        hasPreviousPage: 'Whether instruments precede this page.',
       },
       String: {
-        startCursor: 'The cursor of the first one here; null on an empty page.',
-        endCursor: 'The cursor of the last one here; null on an empty page.',
+        startCursor: 'The cursor of the first instrument on the page; null on an empty page.',
+        endCursor: 'The cursor of the last instrument on the page; null on an empty page.',
       },
     }),
 });
 
 const InstrumentEdgeRef = builder.objectRef<InstrumentEdge>('InstrumentEdge').implement({
-  description: 'An instrument at its place in a list.',
+  description: 'An instrument at its position in a list.',
   fields: (t) => ({
     cursor: t.string({
-      ...nonNull(perGroup, 'Names the place; it holds also when the catalog is renewed meanwhile.'),
+      ...nonNull(perGroup, 'Identifies the position. It stays valid when the catalog is renewed.'),
       resolve: ({ cursor }) => cursor(),
     }),
     node: t.expose('node', { ...nonNull(perGroup, 'The instrument.'), type: InstrumentRef }),
@@ -94,25 +95,28 @@ const InstrumentConnectionRef = builder
         type: [InstrumentEdgeRef],
       }),
       nodes: t.expose('nodes', {
-        ...nonNull(perGroup, 'The instruments alone.'),
+        ...nonNull(perGroup, 'The instruments without cursors.'),
         type: [InstrumentRef],
       }),
       pageInfo: t.expose('pageInfo', {
-        ...nonNull(perGroup, 'Where the page stands.'),
+        ...nonNull(perGroup, 'The position of the page.'),
         type: PageInfoRef,
       }),
-      totalCount: t.exposeInt('totalCount', nonNull(perGroup, 'How many there are on all pages.')),
+      totalCount: t.exposeInt(
+        'totalCount',
+        nonNull(perGroup, 'The number of instruments on all pages.'),
+      ),
     }),
   });
 
 const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').implement({
-  description: 'What leads from a version that a client holds to the present one.',
+  description: 'The changes from a client’s version to the present one.',
   fields: (t) => ({
     ...exposed(t, perGroup, {
       'String!': { version: 'The present version: the next `since`.' },
       'Boolean!': {
         reset:
-          'Whether the client’s version is no longer remembered. Then replace all instruments by `upserted`, which is the whole catalog.',
+          'Whether the client’s version is no longer known. If so, replace all instruments by `upserted`, which is the whole catalog.',
       },
       '[ID!]!': { removed: 'The ids of the instruments that were removed.' },
     }),
@@ -130,9 +134,10 @@ builder.objectField(CatalogRef, 'changes', (t) =>
     ...perGroup,
     type: CatalogChangesRef,
     nullable: false,
-    description: 'What differs from a version fetched before: a phone need not load it all again.',
+    description:
+      'The changes since an earlier version, so that a client need not load the whole catalog again.',
     args: {
-      since: t.arg.string({ required: true, description: 'The version that the client holds.' }),
+      since: t.arg.string({ required: true, description: 'The client’s version.' }),
     },
     resolve: (catalog, { since }) => catalog.changes(since),
   }),
@@ -147,17 +152,18 @@ builder.queryField('instruments', (t) =>
       'Instruments of the viewer’s catalog: searched, filtered, sorted and paged here, without a call of the gateway. Pages run in one direction at a time.',
     args: {
       first: t.arg.int({
-        description: 'How many from the front, 0 to 500; 50 where neither `first` nor `last` is.',
+        description:
+          'The number of instruments from the front, 0 to 500; 50 if neither `first` nor `last` is given.',
       }),
-      after: t.arg.string({ description: 'Only what follows this cursor.' }),
-      last: t.arg.int({ description: 'How many from the back, 0 to 500.' }),
-      before: t.arg.string({ description: 'Only what precedes this cursor.' }),
+      after: t.arg.string({ description: 'Only instruments after this cursor.' }),
+      last: t.arg.int({ description: 'The number of instruments from the back, 0 to 500.' }),
+      before: t.arg.string({ description: 'Only instruments before this cursor.' }),
       filter: t.arg({
         ...traits({ scans: perInstrument.listSize }),
         type: InstrumentFilter,
-        description: 'Which ones.',
+        description: 'The filter.',
       }),
-      orderBy: t.arg({ type: InstrumentOrder, description: 'In which order.' }),
+      orderBy: t.arg({ type: InstrumentOrder, description: 'The sort order.' }),
     },
     resolve: (_root, args, context) =>
       context.scope.instruments(args, (count) => context.scanned(count)),

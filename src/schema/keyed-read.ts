@@ -4,8 +4,9 @@ import type { MaybePromise } from '../lib/maybe-promise.ts';
 export type ById<T> = ReadonlyMap<string, T>;
 
 /**
- * Loads objects by id; null for an unknown id. Any number of ids cost one read of the whole list. A DataLoader batches the ids while
- * that read is under way. Afterwards each look-up is synchronous: a promise for each row would cost more than the look-up.
+ * Loads objects by id; null for an unknown id. Any number of ids cost one read of the whole list. While the read is under
+ * way, a DataLoader batches the ids. Afterwards each look-up is synchronous: a promise per row would cost more than the
+ * look-up.
  */
 export class KeyedRead<T> {
   readonly #read: () => MaybePromise<ById<T>>;

@@ -16,7 +16,7 @@ import { PositionTotalsRef } from './position-totals.ts';
 import { nonNull, perAccount } from './sharing.ts';
 
 builder.subscriptionType({
-  description: 'What can be followed, over WebSocket or as an event stream.',
+  description: 'Live lists, over WebSocket or as an event stream.',
 });
 
 const FeedStatus = builder.enumType('FeedStatus', {
@@ -27,13 +27,13 @@ const FeedStatus = builder.enumType('FeedStatus', {
     },
     DELAYED: {
       description:
-        'The gateway does not answer at the moment, or not as its interface says; the list stands still, as of `asOf`.',
+        'The gateway does not answer at the moment, or its answers break its interface. The list is unchanged since `asOf`.',
     },
   },
 });
 
 const PositionTickRef = builder.objectRef<Position>('PositionTick').implement({
-  description: 'The fields of a position that move with the market, as they are now.',
+  description: 'The present values of a position’s fields that change with the market.',
   fields: (t) =>
     exposed(t, perAccount, {
       'ID!': { id: 'The gateway’s number of the position.' },
@@ -46,24 +46,24 @@ const PositionTickRef = builder.objectRef<Position>('PositionTick').implement({
     }),
 });
 
-/** A subscription that selects it gets ticks apart from rows. */
+/** A subscription that selects it receives ticks separately from rows. */
 const ofTicks = {
   ...traits({ ...perAccount.extensions, ...reads('ticks').extensions }),
   nullable: false,
   description:
-    'Positions of which nothing but these fields has changed since your last event: where this is selected, they are not in `upserted`. A snapshot has none.',
+    'Positions of which only these fields have changed since your last event. If you select this field, `upserted` does not have these positions. A snapshot has no ticks.',
 } as const;
 
 /** The fields of each event of changes. */
 export function eventFields(t: FieldBuilder<FeedEvent>) {
   return {
     ...exposed(t, perAccount, {
-      'String!': { cursor: 'Names the state after this event: the next `after`.' },
+      'String!': { cursor: 'Identifies the state after this event. Send it as the next `after`.' },
       'Boolean!': {
-        snapshot: 'Whether each `upserted` is a whole list: then the client discards its copy.',
+        snapshot: 'Whether each `upserted` is a whole list. If so, discard the client’s copy.',
       },
       'DateTime!': {
-        asOf: 'When the read began that last confirmed the list.',
+        asOf: 'The start of the last read that confirmed the list.',
       },
     }),
     status: t.expose('status', {
@@ -78,8 +78,8 @@ export function positionFields(t: FieldBuilder<Delta<Position>>) {
   return {
     ...exposed(t, perAccount, {
       '[ID!]!': {
-        opened: 'Ids of those that were opened.',
-        closed: 'Ids of those that are no longer open.',
+        opened: 'Ids of positions that were opened.',
+        closed: 'Ids of positions that are no longer open.',
       },
     }),
     upserted: t.expose('upserted', {
@@ -91,7 +91,7 @@ export function positionFields(t: FieldBuilder<Delta<Position>>) {
 }
 
 const PositionChangesRef = builder.objectRef<FeedEvent>('PositionChanges').implement({
-  description: 'What turns the list that the client holds into the present one.',
+  description: 'The changes from the client’s list to the present one.',
   fields: (t) => ({
     ...eventFields(t),
     ...positionFields(t),
@@ -105,11 +105,11 @@ const PositionChangesRef = builder.objectRef<FeedEvent>('PositionChanges').imple
 const watchArgs = builder.args((t) => ({
   intervalMs: t.int({
     description:
-      'At most one event in this time, 1 to 15000 milliseconds; what changes in between is merged.',
+      'The minimum time between events, 1 to 15000 milliseconds. Changes within it are merged.',
   }),
   heartbeatSeconds: t.int({
     description:
-      'The longest silence between events, in seconds (15, the default, to 60). If ten more pass, treat the connection as lost.',
+      'The maximum time between events, 15 (the default) to 60 seconds. Treat the connection as lost ten seconds later.',
   }),
 }));
 
@@ -119,7 +119,7 @@ export const changesArgs = {
   ...builder.args((t) => ({
     after: t.string({
       description:
-        'The cursor of the last event that the client has: it goes on without a gap, or with a new snapshot where the cursor is not known.',
+        'The cursor of the client’s last event. The subscription continues without a gap, or with a new snapshot if the cursor is unknown.',
     }),
   })),
 };
@@ -143,7 +143,7 @@ builder.subscriptionFields((t) => ({
     type: PositionChangesRef,
     nullable: false,
     description:
-      'The open positions as a snapshot, then as what changed. An event comes every `heartbeatSeconds` at least, also when nothing changed.',
+      'The open positions as a snapshot, then their changes. An event arrives at least every `heartbeatSeconds`, even if nothing has changed.',
     args: changesArgs,
     subscribe: async (_root, args, context): Promise<PullStream<FeedEvent>> =>
       watching(context, args, (proof, viewer) => {
@@ -165,7 +165,7 @@ export async function watching<Stream>(
     const viewer = await scope.viewer();
     return await watch(await services.prover.account(viewer), viewer);
   } catch (error) {
-    // Without a token there is none to renew, so the error stays as it is.
+    // A request without a token cannot renew it, so its error is thrown unchanged.
     throw (scope.caller.token === null ? null : tokenEndBehind(error)) ?? error;
   }
 }

@@ -2,16 +2,17 @@ import { builder } from './builder.ts';
 import { Side } from './holding.ts';
 
 const OrderSize = builder.inputType('OrderSize', {
-  description: 'How much: in units of the instrument, or in money.',
+  description: 'The size of an order: in units of the instrument, or in money.',
   isOneOf: true,
   fields: (t) => ({
     units: t.float({ description: 'Units of the instrument.' }),
-    amount: t.float({ description: 'Money; in which currency the gateway does not say.' }),
+    amount: t.float({ description: 'Money. The gateway does not document its currency.' }),
   }),
 });
 
 const Protection = builder.inputType('Protection', {
-  description: 'Where a position closes by itself: at a price, or at an amount won or lost.',
+  description:
+    'The level at which a position closes automatically: a price, or an amount won or lost.',
   isOneOf: true,
   fields: (t) => ({
     price: t.float({ description: 'The price.' }),
@@ -28,15 +29,15 @@ const PlaceOrderKind = builder.enumType('PlaceOrderKind', {
 });
 
 const KEY_DESCRIPTION =
-  'Names this order, 1 to 255 characters, new for each order and the same for each repeat of it: the order is sent at most once.';
+  'Identifies this order, 1 to 255 characters. Use a new key for each order, and the same key for each repeat of it: the order is sent at most once.';
 
 const SEND_BEFORE_DESCRIPTION =
-  'The order’s deadline, by the date of this server, at most 24 hours ahead: an order that would be sent later is rejected unsent, with the error `EXPIRED`. If it is left out, there is no deadline. Ignored when a retry is matched to its first attempt: a retry gets the first outcome.';
+  'The order’s deadline, by the date of this server, at most 24 hours ahead. After it the order is rejected unsent, with the error `EXPIRED`. By default there is no deadline. It is ignored when a retry is matched to its first attempt: a retry gets the first outcome.';
 
-/** `keyMade` of an order is `since` of a void. */
+/** `keyMade` of an order has the meaning of `since` of a void. */
 export const KEY_MADE = 'When the key was made, by the date of this server';
 
-const KEY_MADE_DESCRIPTION = `${KEY_MADE}: kept with the key, and sent with each attempt or with none. It lets an order be taken where the order records have a gap that ended more than 60 seconds before. More than 60 seconds ahead is refused. Ignored when a retry is matched to its first attempt.`;
+const KEY_MADE_DESCRIPTION = `${KEY_MADE}: keep it with the key, and send it with each attempt or with none. It allows an order although the order records have a gap, if the gap ended more than 60 seconds before. A time more than 60 seconds ahead is refused. It is ignored when a retry is matched to its first attempt.`;
 
 type Fields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
@@ -58,12 +59,12 @@ export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
   description: 'An order at the market, or one that waits for its price.',
   fields: (t) => ({
     ...subject(t),
-    size: t.field({ type: OrderSize, required: true, description: 'How much.' }),
+    size: t.field({ type: OrderSize, required: true, description: 'The size.' }),
     kind: t.field({
       type: PlaceOrderKind,
       required: true,
       description:
-        'What is meant, so that a `price` that gets lost on its way leaves no market order, which trades at once.',
+        'The intended kind. It protects from a lost `price`, which would otherwise turn a pending order into a market order.',
     }),
     price: t.float({
       description:
@@ -71,11 +72,11 @@ export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
     }),
     stopLoss: t.field({
       type: Protection,
-      description: 'Where to stop a loss; left out for none, null is refused.',
+      description: 'The level at which to stop a loss. Leave it out for none; null is refused.',
     }),
     takeProfit: t.field({
       type: Protection,
-      description: 'Where to take a profit; left out for none, null is refused.',
+      description: 'The level at which to take a profit. Leave it out for none; null is refused.',
     }),
     ...sending(t),
   }),
@@ -85,13 +86,13 @@ export const PlaceLimitOrderInput = builder.inputType('PlaceLimitOrderInput', {
   description: 'An order that always waits for its price.',
   fields: (t) => ({
     ...subject(t),
-    amount: t.float({ required: true, description: 'How much, in USD.' }),
+    amount: t.float({ required: true, description: 'The amount, in USD.' }),
     price: t.float({ required: true, description: 'The price to wait for, above 0.' }),
     stopLoss: t.float({
-      description: 'The price at which to stop a loss; left out for none, null is refused.',
+      description: 'The price at which to stop a loss. Leave it out for none; null is refused.',
     }),
     takeProfit: t.float({
-      description: 'The price at which to take a profit; left out for none, null is refused.',
+      description: 'The price at which to take a profit. Leave it out for none; null is refused.',
     }),
     ...sending(t),
   }),

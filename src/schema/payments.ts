@@ -10,20 +10,20 @@ import { exposed } from './exposed.ts';
 export const WithdrawalMethodRef = builder
   .objectRef<WithdrawalMethod>('WithdrawalMethod')
   .implement({
-    description: 'A saved way to be paid out. Its words are the gateway’s own.',
+    description: 'A saved withdrawal method. Its texts are the gateway’s own.',
     fields: (t) =>
       exposed(t, null, {
         ID: { id: 'The method’s number.' },
         'Int!': {
           group:
-            'Which of the gateway’s lists it came in, from 0; the gateway does not say what they mean.',
+            'The index of the gateway’s list that it belongs to, from 0. The gateway does not document these lists.',
         },
         String: {
-          title: 'The title to show.',
+          title: 'The display title.',
           icon: 'Its icon.',
           type: 'Its kind.',
           crmType: 'Its kind in the customer-management system.',
-          status: 'Where it stands.',
+          status: 'Its status.',
           subtitle: 'The line below the title.',
         },
       }),
@@ -33,10 +33,10 @@ builder.queryFields((t) => ({
   withdrawalMethods: t.field({
     ...answerOf(getWithdrawalMethods),
     type: [WithdrawalMethodRef],
-    description: 'The saved ways to be paid out, as one list.',
+    description: 'The saved withdrawal methods, as one list.',
   }),
   customerId: t.id({
     ...answerOf(getCustomerId),
-    description: 'The customer’s id with the payments side.',
+    description: 'The customer’s id in the payment system.',
   }),
 }));

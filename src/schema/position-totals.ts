@@ -9,10 +9,10 @@ export const PositionTotalsRef = builder.objectRef<PositionTotals>('PositionTota
     'Exact decimal sums of the gateway’s figures, in no stated currency; null beyond ± 2^53.',
   fields: (t) =>
     exposed(t, perAccount, {
-      'Int!': { count: 'How many positions are open.' },
+      'Int!': { count: 'The number of open positions.' },
       Float: {
-        invested: 'All that is invested; null where a position does not say.',
-        profit: 'All profit and loss; null where a position does not say.',
+        invested: 'The sum of invested money; null if a position lacks the figure.',
+        profit: 'The sum of profit and loss; null if a position lacks the figure.',
       },
     }),
 });

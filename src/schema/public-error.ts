@@ -63,7 +63,7 @@ const INTERNAL: Described = { code: 'INTERNAL', message: 'Something went wrong h
 type ErrorClass<E> = abstract new (...given: never[]) => E;
 type Row = readonly [of: unknown, describe: (error: never) => Described];
 
-/** Only messages listed here are passed on. */
+/** Clients see only the messages listed here. */
 const DESCRIPTIONS = new Map<unknown, Row[1]>([
   row(InputError, ({ argument, message }) => ({
     code: 'BAD_USER_INPUT',
@@ -75,7 +75,7 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
     message: `Sign in: ${message}.`,
   })),
   row(TokenEndedError, ({ code, cause }) =>
-    // The gateway may have given a reason: a user must learn that the account is restricted.
+    // The gateway may give a reason, such as a restricted account, which the user must see.
     cause instanceof GatewayError
       ? describeGateway(cause)
       : {
@@ -145,12 +145,12 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
   ),
 ]);
 
-/** A description of errors of a class, and of those that extend it and have none of their own. */
+/** Describes the errors of a class, and of its subclasses without a row. */
 function row<E>(of: ErrorClass<E>, describe: (error: E) => Described): Row {
   return [of, describe];
 }
 
-/** Describes an error for clients: one of no class in the table is INTERNAL, and its own message stays in the log. */
+/** Describes an error for clients. An error without a row is INTERNAL; its message appears only in the log. */
 export function describe(error: unknown): Described {
   if (!(error instanceof Error)) return INTERNAL;
   for (let is = Object.getPrototypeOf(error); is !== null; is = Object.getPrototypeOf(is)) {
@@ -174,7 +174,7 @@ function describePath({ parameter, source }: UnsafePathError): Described {
     return { code: 'BAD_USER_INPUT', message: `${argument} ${cannot}.`, more: { argument } };
   }
   if (source === 'session') {
-    // Signing in again does not help: another token gets the same session.
+    // Signing in again does not help, because another token gets the same session.
     const message = `The session names a ${parameter} that ${cannot}.`;
     return { code: 'GATEWAY_CONTRACT', message, more: { operation: 'getSession' } };
   }
@@ -196,7 +196,7 @@ const OF_KIND: Readonly<Record<GatewayErrorKind, readonly [code: Code, message: 
   contract: ['GATEWAY_CONTRACT', 'The gateway gave an answer outside its interface.'],
 };
 
-/** The codes that can come from a call of the gateway, which the error's `operation` then names. */
+/** The codes that a gateway call can cause. The error's `operation` then names the call. */
 export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(
   Object.values(OF_KIND).map(([code]) => code),
 );
@@ -236,7 +236,10 @@ const CODES_WITH_WORDS: ReadonlySet<Code> = new Set([
   'GATEWAY_UNAVAILABLE',
 ]);
 
-/** The words of a restricted account and of maintenance (503) are for users; those of other 5xx statuses for the log alone. */
+/**
+ * Users see the gateway's words about a restricted account or maintenance (503). Words of other 5xx statuses appear only in
+ * the log.
+ */
 function hasWordsForClients(code: Code, { status }: GatewayError): boolean {
   return CODES_WITH_WORDS.has(code) && (code !== 'GATEWAY_UNAVAILABLE' || status === 503);
 }

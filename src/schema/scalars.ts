@@ -7,12 +7,11 @@ const DateTime = new GraphQLScalarType<number, string>({
   name: 'DateTime',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   description:
-    'A moment in ISO 8601, in UTC: `2026-11-20T09:30:00.000Z`. As an input it may have another offset than `Z`.',
-  // A string instead of a Date: one value with a `toJSON` makes JSON.stringify leave its fast path
-  // for the whole response.
-  // A value of another type becomes NaN, which is no time.
+    'A date and time in ISO 8601, in UTC: `2026-11-20T09:30:00.000Z`. An input may have another offset than `Z`.',
+  // Returns a string, because one value with a `toJSON` makes JSON.stringify leave its fast path for the whole response. A
+  // value of another type becomes NaN, which is not a valid date.
   coerceOutputValue(value) {
-    // Rows of live lists are JSON, and so are the answers of other services.
+    // Live rows and answers of other services are JSON, so their dates are strings.
     const moment = typeof value === 'string' ? parseMoment(value) : value;
     return momentText(typeof moment === 'number' || moment instanceof Date ? +moment : Number.NaN);
   },
@@ -27,13 +26,13 @@ const DateTime = new GraphQLScalarType<number, string>({
 
 const JSONValue = new GraphQLScalarType<unknown, unknown>({
   name: 'JSON',
-  description: 'Any JSON value, passed on as it is.',
+  description: 'Any JSON value, passed on unchanged.',
   specifiedByURL: 'http://www.ecma-international.org/publications/files/ECMA-ST/ECMA-404.pdf',
   parseValue: (value) => {
     refuseInexact(value);
     return value;
   },
-  // Variables inside a literal stay as they are: `coerceInputLiteral` would be given them as literals.
+  // `coerceInputLiteral` would receive variables inside a literal as literals; `parseLiteral` receives their values.
   parseLiteral(node, variables) {
     visit(node, {
       EnumValue(word) {
@@ -48,7 +47,7 @@ const JSONValue = new GraphQLScalarType<unknown, unknown>({
 builder.addScalarType('DateTime', DateTime);
 builder.addScalarType('JSON', JSONValue);
 
-/** The limits on variables have already bounded the depth of the value. */
+/** Recursion is safe: the limits on variables have already bounded the depth of the value. */
 function refuseInexact(value: unknown): void {
   if (value === INEXACT) throw new GraphQLError(`JSON cannot represent ${INEXACT.description}`);
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(refuseInexact);

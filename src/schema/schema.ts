@@ -21,13 +21,13 @@ import './trading.ts';
 import './user.ts';
 import { builder } from './builder.ts';
 
-/** The whole graph. The imports above are its table of contents. */
+/** The whole schema. The imports above are its table of contents. */
 export function buildSchema(): GraphQLSchema {
   const directives = [...specifiedDirectives, GraphQLDeferDirective];
   return builder.toSchema({ directives });
 }
 
-/** The schema as text (SDL), in an order that does not depend on the code's. */
+/** The schema as SDL, sorted so that its order does not depend on the code. */
 export function printedSchema(schema: GraphQLSchema): string {
   return printSchema(lexicographicSortSchema(schema));
 }

@@ -19,19 +19,23 @@ import type { Services } from './services.ts';
 
 const MAX_IDS = 500;
 
-/** Records what a run has read. A result is shared only if this confirms the marks of its fields, so a wrong mark shares nothing. */
+/**
+ * Records what a run has read. A result is shared only if this record agrees with the marks of its fields, so a wrong mark
+ * never shares personal data.
+ */
 export interface ReadRecord {
-  /** True once the run has read a value of the viewer or of this one request. */
+  /** True once the run has read a value that belongs to the viewer or to this request. */
   isPersonal: boolean;
-  /** True once the run has read the catalog of a group for which the viewer is proved. */
+  /** True once the run has read the catalog of a group that the viewer is proved to belong to. */
   readsShared: boolean;
   /** Called with the login that the token claims. */
   identified(login: string): void;
 }
 
 /**
- * A read of the account that a field needs: a list, the snapshot, the `rows` of the snapshot's positions, which are not cached with
- * it, or for a feed its `snapshots`, `figures` and `ticks`. A read that needs nothing but its viewer is called by its operation.
+ * A read of the account that a field needs: a list, the snapshot, or the `rows` of the snapshot's positions, which are not
+ * cached with the snapshot. A feed has `snapshots`, `figures` and `ticks`. A read that needs only its viewer has the name
+ * of its operation.
  */
 export type AccountRead =
   | 'positions'
@@ -43,7 +47,7 @@ export type AccountRead =
   | 'ticks'
   | ReadName;
 
-/** The reads of the account that the fields of a scope make for the values of their request, known before the first of them. */
+/** The account reads that a scope's fields need. They are known before the first read. */
 export interface Plan {
   /** The lowest `maxAge` of the fields. */
   readonly maxAgeSeconds: number;
@@ -56,9 +60,8 @@ export const NO_PLAN: Plan = {
 };
 
 /**
- * The memoized reads of one viewer between two writes: each gateway operation is called at most
- * once, however often a document selects it. After a write a new scope begins, whose reads are sent
- * after it.
+ * The memoized reads of one viewer between two writes. Each gateway operation is called at most once, however often a
+ * document selects it. A write is followed by a new scope, whose reads are sent after the write.
  */
 export class Scope implements OwnReads {
   readonly #services: Services;
@@ -106,7 +109,7 @@ export class Scope implements OwnReads {
     return this.#caller;
   }
 
-  /** Identifies the viewer for all reads but the catalog's. */
+  /** Identifies the viewer for all reads except the catalog. */
   viewer(): MaybePromise<Viewer> {
     this.#record.isPersonal = true;
     return this.#identify();
@@ -136,7 +139,7 @@ export class Scope implements OwnReads {
     return this.#readSession();
   }
 
-  /** Reads the session by the lowest `maxAge` of the scope's fields. */
+  /** Reads the session with the lowest `maxAge` of the scope's fields. */
   #readSession(): Promise<SessionAnswer> {
     this.#session ??= this.#asViewer((viewer) => this.#fetchSession(viewer));
     return this.#session;
@@ -147,7 +150,7 @@ export class Scope implements OwnReads {
     const maxAgeMs = this.#plan.maxAgeSeconds * 1000;
     const after = maxAgeMs === 0 ? logicalClock.next() - 1 : this.#after;
     const demand = { maxAgeMs, after, needsRows: this.#plan.has('rows') };
-    // The list shows whether a snapshot in memory has the present positions.
+    // Only the list shows whether a snapshot in memory has the present positions.
     const isJudgedByList = this.#plan.has('positions') && sessions.cached(viewer, demand) !== null;
     const judged = isJudgedByList ? this.#readList().catch(() => null) : null;
     return chain(judged, () => sessions.read(viewer, demand));
@@ -173,10 +176,10 @@ export class Scope implements OwnReads {
   }
 
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
-    // The list of this answer is then the newest known, and its rows are shown here too: clients cache one object for both.
+    // Reads the list first: clients cache one object for both fields, so both must show the newest rows.
     if (this.#plan.has('positions')) await this.#readList().catch(() => null);
     const positions = this.#services.openPositions.newest(await this.viewer(), answer);
-    // The list in memory has been evicted since the snapshot was read.
+    // `undefined` means that the list in memory was evicted after the snapshot was read.
     return positions === undefined ? this.positions() : positions;
   }
 
@@ -198,7 +201,7 @@ export class Scope implements OwnReads {
     return orders === null ? null : (groupBySymbol(orders).get(symbol) ?? []);
   }
 
-  /** One version for the whole scope: two fields of an answer never come from two catalogs. */
+  /** Returns one version for the whole scope, so that the fields of an answer never mix two catalogs. */
   catalog(): MaybePromise<CatalogView> {
     this.#record.readsShared = true;
     this.#catalog ??= this.#readCatalog();
@@ -209,7 +212,7 @@ export class Scope implements OwnReads {
     return chain(this.#identify(), (viewer) => {
       const view = this.#services.catalogs.read(viewer);
       if (!(view instanceof Promise)) return view;
-      // Later fields read it synchronously.
+      // Stored, so that later fields read it synchronously.
       return view.then((received) => (this.#catalog = received));
     });
   }
@@ -221,13 +224,13 @@ export class Scope implements OwnReads {
     return this.#instruments.load(id);
   }
 
-  /** In the order of the ids, with null for each that the catalog has none for. */
+  /** Returns instruments in the order of the ids; null for each unknown id. */
   instrumentsByIds(ids: readonly string[]): readonly MaybePromise<Instrument | null>[] {
     if (ids.length > MAX_IDS) throw new InputError('ids', `ids must be at most ${MAX_IDS}.`);
     return ids.map((id) => this.instrument(id));
   }
 
-  /** `scanned` is called with the number of instruments that a filter goes through. */
+  /** `scanned` is called with the number of instruments that a filter examines. */
   instruments(
     request: PageRequest,
     scanned: (count: number) => void,
@@ -238,7 +241,7 @@ export class Scope implements OwnReads {
     });
   }
 
-  /** A read that depends on its viewer and its input alone. */
+  /** A read that depends only on its viewer and its input. */
   read<Input, T>(
     operation: ReadOperation<Input, T> & { readonly name: ReadName },
     ...input: InputOf<Input>
@@ -266,7 +269,7 @@ function byId<T extends { readonly id: string }>(list: readonly T[]): ById<T> {
 
 type Holding = Pick<Position | Order, 'symbol'>;
 
-// A list is immutable, so its grouping is memoized; the WeakMap drops it with the list.
+// Lists are immutable, so a grouping is memoized. The WeakMap drops it with the list.
 const groups = new WeakMap<readonly Holding[], ReadonlyMap<string, readonly Holding[]>>();
 
 function groupBySymbol<T extends Holding>(list: readonly T[]): ReadonlyMap<string, readonly T[]> {

@@ -1,8 +1,8 @@
 import type { createDomain } from '../domain/create-domain.ts';
 
 /**
- * The dependencies of resolvers, created once per process by the composition root. Orders and the proof ledger are not
- * among them: who places an order goes through the order desk, which asks for proof.
+ * The dependencies of resolvers, created once per process by the composition root. It omits orders and the proof ledger:
+ * resolvers place orders through the order desk, which requires proof.
  */
 export type Services = Pick<
   ReturnType<typeof createDomain>,

@@ -6,10 +6,10 @@ import { exposed, exposedOf } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { nonNull, nullable, perAccount } from './sharing.ts';
 
-const UNDOCUMENTED = 'Passed through; the gateway does not document it.';
+const UNDOCUMENTED = 'Passed through. The gateway does not document it.';
 
 const AccountAccessRef = builder.objectRef<AccountAccess>('AccountAccess').implement({
-  description: 'What kind of account this is and what it may do.',
+  description: 'The kind of the account and its permissions.',
   fields: (t) =>
     exposed(t, perAccount, {
       ID: { id: 'The kind’s identifier.' },
@@ -24,7 +24,7 @@ const AccountAccessRef = builder.objectRef<AccountAccess>('AccountAccess').imple
 
 export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement({
   description:
-    'A snapshot of the account, as of `fetchedAt`. Fields that the gateway left out, or sent with another type, are null, as is a figure beyond ± 2^53; fractions are the nearest double.',
+    'A snapshot of the account, as of `fetchedAt`. A field is null if the gateway left it out or sent another type, or if its figure is beyond ± 2^53. Fractions are the nearest double.',
   fields: (t) => ({
     id: t.id({
       ...nonNull(perAccount, 'The trading login, for client caches.'),
@@ -36,13 +36,13 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
         group: 'The account group; it decides which catalog the viewer sees.',
         server: 'The trading server of the account.',
         currency: 'The account’s currency.',
-        kycStatus: 'How far the check of the customer’s identity has come, in the gateway’s words.',
+        kycStatus: 'The state of the customer’s identity check, in the gateway’s words.',
       },
       Float: {
-        balance: 'Money in the account, open positions left aside.',
+        balance: 'Money in the account, without open positions.',
         credit: 'Credit given to the account.',
-        equity: 'What the account would be worth with all positions closed.',
-        storage: 'What holding positions overnight has cost or brought.',
+        equity: 'The value of the account if all positions were closed.',
+        storage: 'The cost or gain of holding positions overnight.',
         assets: UNDOCUMENTED,
         prevEquity: UNDOCUMENTED,
         prevBalance: UNDOCUMENTED,
@@ -53,12 +53,15 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
       DateTime: { createdAt: 'When the account was opened.' },
     }),
     fetchedAt: t.field({
-      ...nonNull(perAccount, 'When the gateway was asked for these figures: they are no older.'),
+      ...nonNull(
+        perAccount,
+        'When these figures were requested from the gateway. They are not older.',
+      ),
       type: 'DateTime',
       resolve: ({ sentAtMs }) => new Date(systemClock.dateOf(sentAtMs)),
     }),
     access: t.field({
-      ...nullable(perAccount, 'What kind of account this is.'),
+      ...nullable(perAccount, 'The kind of the account.'),
       type: AccountAccessRef,
       resolve: ({ session }) => session.access,
     }),
@@ -67,7 +70,7 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
       type: [PositionRef],
       nullable: true,
       description:
-        'The open positions, newest known: they may be newer than the session’s figures.',
+        'The open positions, as recent as known. They may be newer than the session’s figures.',
       resolve: (answer, _args, { scope }) => scope.positionsOf(answer),
     }),
     orders: t.field({
@@ -84,9 +87,9 @@ builder.queryField('session', (t) =>
     type: SessionRef,
     nullable: true,
     description:
-      'The account’s snapshot. It is cached for a minute unless something changed; asked for several times in one request, the strictest `maxAge` counts for all.',
+      'The account’s snapshot. It is cached for a minute unless something changed. If one request selects it several times, the strictest `maxAge` counts for all.',
     args: {
-      maxAge: t.arg.int(ageLimit('How old it may be, in seconds; 0 forces a fresh one.')),
+      maxAge: t.arg.int(ageLimit('Its maximum age, in seconds; 0 forces a fresh one.')),
     },
     resolve: (_root, { maxAge }, { scope }) => {
       checkAge(maxAge);

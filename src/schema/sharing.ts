@@ -2,17 +2,16 @@ import type { Sharing } from '../lib/field-traits.ts';
 import { traits } from '../lib/field-traits.ts';
 
 /**
- * A trait of a field: the audience for which its value is the same.
+ * A trait of a field: the audience that sees the same value.
  *
- * - `group`: for every user of the group whose catalog has this version.
- * - `copy`: the catalog's too, but it differs between copies of one version, or with time.
- * - `account`: for every subscriber to the account who is sent this event.
+ * - `group`: every user of the group whose catalog has this version.
+ * - `copy`: also belongs to the catalog, but differs between copies of one version, or with time.
+ * - `account`: every subscriber to the account that receives this event.
  *
- * A field without a mark counts as the viewer's own, and an operation that selects it is executed for
- * each viewer. So a new field gets no mark unless its resolver reads nothing but its source, its
- * arguments and, for `group` and `copy`, the catalog of the scope.
- * The mark stands at each field, or at a helper that reads nothing but a property of the source, and
- * never at a whole type, or the next field would inherit it.
+ * A field without a mark counts as the viewer's own, and an operation that selects it is executed for each viewer. Mark a
+ * field only if its resolver reads nothing but its source, its arguments and, for `group` and `copy`, the catalog of the
+ * scope. Mark each field, or a helper that only reads a property of the source. Never mark a whole type, or the next field
+ * would inherit the mark.
  */
 export type Mark = ReturnType<typeof mark>;
 

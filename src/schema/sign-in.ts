@@ -22,7 +22,7 @@ const LoginSuccessRef = builder.objectRef<SignInAs<'granted'>>('LoginSuccess').i
     ...exposedOf(t, null, ({ grant }) => grant, {
       'String!': { accessToken: 'The token to send with each request.' },
       String: { refreshToken: 'The gateway’s refresh token.' },
-      Boolean: { passkey: 'Passed through; the gateway does not document it.' },
+      Boolean: { passkey: 'Passed through. The gateway does not document it.' },
     }),
     session: t.field({
       ...ownRead('session', (scope) => scope.session()),
@@ -48,26 +48,26 @@ const LoginSuccessRef = builder.objectRef<SignInAs<'granted'>>('LoginSuccess').i
     withdrawalMethods: t.field({
       ...answerOf(getWithdrawalMethods),
       type: [WithdrawalMethodRef],
-      description: 'The saved ways to be paid out, read with the new token.',
+      description: 'The saved withdrawal methods, read with the new token.',
     }),
     customerId: t.id({
       ...answerOf(getCustomerId),
-      description: 'The customer’s id with the payments side, read with the new token.',
+      description: 'The customer’s id in the payment system, read with the new token.',
     }),
   }),
 });
 
 const LoginRejectedRef = builder.objectRef<SignInAs<'rejected'>>('LoginRejected').implement({
-  description: 'Not signed in, in the gateway’s words.',
+  description: 'The gateway refused to sign in, in its own words.',
   interfaces: [RefusalRef],
   fields: (t) =>
     exposedOf(t, null, ({ refusal }) => refusal, {
       String: {
         error: 'The gateway’s name for the reason.',
-        message: 'The gateway’s sentence about it.',
+        message: 'The gateway’s message.',
         email: 'The e-mail address that the gateway named.',
       },
-      JSON: { details: 'What else the gateway said.' },
+      JSON: { details: 'Further details from the gateway.' },
     }),
 });
 
@@ -86,7 +86,7 @@ const LoginInput = builder.inputType('LoginInput', {
 });
 
 const ForgotPasswordInput = builder.inputType('ForgotPasswordInput', {
-  description: 'Whose password is to be reset.',
+  description: 'The account whose password is to be reset.',
   fields: (t) => ({
     email: t.string({ required: true, description: 'The e-mail address.' }),
   }),
@@ -94,11 +94,12 @@ const ForgotPasswordInput = builder.inputType('ForgotPasswordInput', {
 
 builder.mutationFields((t) => ({
   login: t.field({
-    // Each is an attempt to guess a password.
+    // Each login is an attempt to guess a password.
     ...traits({ mostSelected: 1 }),
     type: LoginResult,
     nullable: true,
-    description: 'Signs in. A token sent along is ignored. At most one `login` in an operation.',
+    description:
+      'Signs in. A token in the request is ignored. At most one `login` in an operation.',
     args: { input: t.arg(needed(LoginInput, 'The credentials.')) },
     resolve: async (_root, { input }, context, { path }) => {
       const { client, writeLimits, onSignIn } = context.services;
@@ -118,13 +119,15 @@ builder.mutationFields((t) => ({
     },
   }),
   forgotPassword: t.field({
-    // Each sends a mail.
+    // Each request sends a mail.
     ...traits({ mostSelected: 1 }),
     type: AcknowledgeResult,
     nullable: true,
     description:
-      'Starts the reset of a password. A token sent along is ignored. At most one `forgotPassword` in an operation.',
-    args: { input: t.arg(needed(ForgotPasswordInput, 'Whose password is to be reset.')) },
+      'Starts the reset of a password. A token in the request is ignored. At most one `forgotPassword` in an operation.',
+    args: {
+      input: t.arg(needed(ForgotPasswordInput, 'The account whose password is to be reset.')),
+    },
     resolve: (_root, { input }, context) => {
       const { client, writeLimits } = context.services;
       return context.write(({ caller }) =>

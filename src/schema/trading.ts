@@ -18,14 +18,14 @@ import { nullable } from './sharing.ts';
 
 type PlacedAs<Outcome extends Submission['kind']> = OrderResult & {
   readonly outcome: Extract<Submission, { kind: Outcome }>;
-  /** The scope for the fields of a result of a query. */
+  /** The scope in which the fields of a query's result are read. */
   readonly afterwards?: Scope;
 };
 
 type Result = PlacedAs<'accepted'> | PlacedAs<'rejected'> | PlacedAs<'unknown'>;
 
 const OrderOutcome = builder.interfaceRef<OrderResult>('OrderOutcome').implement({
-  description: 'What every outcome of an order has.',
+  description: 'The common fields of order outcomes.',
   fields: (t) => ({
     idempotencyKey: t.exposeString('idempotencyKey', {
       nullable: false,
@@ -33,7 +33,7 @@ const OrderOutcome = builder.interfaceRef<OrderResult>('OrderOutcome').implement
     }),
     message: t.string({
       nullable: true,
-      description: 'The gateway’s sentence about it.',
+      description: 'The gateway’s message.',
       resolve: ({ outcome }) => outcome.message,
     }),
     replayed: t.exposeBoolean('replayed', {
@@ -54,10 +54,10 @@ const OrderAcceptedRef = builder.objectRef<PlacedAs<'accepted'>>('OrderAccepted'
 
 const UnsentReason = builder.enumType('UnsentReason', {
   description:
-    'Why this server refused an order without sending it. Reasons may be added: on a repeat of an order in doubt, an unrecognised reason leaves it in doubt.',
+    'The reason for which this server refused an order without sending it. Reasons may be added: if a repeat of an order in doubt returns an unrecognised reason, the order stays in doubt.',
   values: {
-    EXPIRED: { description: 'It came later than its `sendBefore`.' },
-    VOIDED: { description: 'Its key was closed before any order had it.' },
+    EXPIRED: { description: 'It arrived after its `sendBefore`.' },
+    VOIDED: { description: 'Its key was closed before an order used it.' },
     SETTLED: { description: 'The broker’s back office has found that it was never carried out.' },
   } satisfies Record<Reason, { description: string }>,
 });
@@ -77,14 +77,14 @@ const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected'
       }),
       {
         'Boolean!': {
-          sent: 'True where the gateway refused it, in its own words. False where this server did, for its `reason`: `EXPIRED` or `VOIDED` before the gateway heard of it, `SETTLED` by the word of the broker.',
+          sent: 'True if the gateway refused it, in its own words. False if this server refused it, for its `reason`: `EXPIRED` or `VOIDED` before it was sent, `SETTLED` by the broker’s decision.',
           earlierUnknown:
             'True if the key was closed after the records of earlier requests with it were lost: show the order as unknown.',
         },
         String: {
-          error: 'The gateway’s name for the reason; where `sent` is false, this server’s.',
-          // Both interfaces have the field, and `Refusal` has no resolver.
-          message: 'The gateway’s sentence about it.',
+          error: 'The gateway’s name for the reason, or this server’s if `sent` is false.',
+          // Described here, because both interfaces have the field and `Refusal` has no resolver.
+          message: 'The gateway’s message.',
         },
       },
     ),
@@ -94,7 +94,7 @@ builder.objectField(OrderRejectedRef, 'reason', (t) =>
   t.field({
     type: UnsentReason,
     nullable: true,
-    description: 'Why it was not sent; null where the gateway refused it.',
+    description: 'Why it was not sent; null if the gateway refused it.',
     resolve: ({ outcome }) => unsentReason(outcome),
   }),
 );
@@ -103,7 +103,7 @@ const OrderOutcomeUnknownRef = builder
   .objectRef<PlacedAs<'unknown'>>('OrderOutcomeUnknown')
   .implement({
     description:
-      'The order was sent and no clear answer came back: it may have been carried out. Do not place it again with another key; look at the positions and orders, or repeat with the same key later.',
+      'The order was sent and no clear answer was received: it may have been carried out. Do not place it again with another key. Look at the positions and orders, or repeat with the same key later.',
     interfaces: [OrderOutcome],
     fields: (t) =>
       exposedOf(t, null, ({ outcome }) => ({ sentAt: outcome.sentAtMs }), {
@@ -139,7 +139,7 @@ const TYPE_OF = {
 
 const PlaceOrderResult = builder.unionType('PlaceOrderResult', {
   description:
-    'What became of an order: taken, refused, or not known. An error but `INTERNAL` means that this request was not sent, and leaves the key as it was; with `extensions.earlierUnknown`, whether an earlier request with it was sent is not known.',
+    'The outcome of an order: accepted, refused or unknown. Any error except `INTERNAL` means that this request was not sent, and leaves the key unchanged. With `extensions.earlierUnknown`, it is unknown whether an earlier request with the key was sent.',
   types: [OrderAcceptedRef, OrderRejectedRef, OrderOutcomeUnknownRef],
   resolveType: ({ outcome }: OrderResult) => TYPE_OF[outcome.kind],
 });
@@ -148,8 +148,7 @@ builder.mutationFields((t) => ({
   placeOrder: t.field({
     type: PlaceOrderResult,
     nullable: true,
-    description:
-      'Opens a position at the market, or where `price` is given places a pending order.',
+    description: 'Opens a position at the market, or places a pending order if `price` is given.',
     args: { input: t.arg(needed(PlaceOrderInput, 'The order.')) },
     resolve: (_root, { input }, context, info) => place(context, () => marketTicket(input), info),
   }),
@@ -164,12 +163,12 @@ builder.mutationFields((t) => ({
     type: PlaceOrderResult,
     nullable: true,
     description:
-      'Ends the doubt about a key. An unused key is closed for a day: this, `placedOrder` and every order that arrives with it later are `OrderRejected` with the error `VOIDED`, unsent. Of a used key the outcome; an order that is under way is waited for, never voided. `IDEMPOTENCY_UNAVAILABLE`: nobody can say whether an order was sent.',
+      'Ends the doubt about a key. An unused key is closed for a day: this field, `placedOrder` and every later order with the key return `OrderRejected` with the error `VOIDED`, unsent. For a used key it returns the outcome; it waits for an order that is under way, and never voids it. `IDEMPOTENCY_UNAVAILABLE` means that it is unknown whether an order was sent.',
     args: {
       idempotencyKey: t.arg.string({ required: true, description: 'The key to close.' }),
       since: t.arg({
         type: 'DateTime',
-        description: `${KEY_MADE}, or earlier; left out: 24 hours ago. Where the order records do not reach back so far, the key is closed and the answer is \`IDEMPOTENCY_UNAVAILABLE\`.`,
+        description: `${KEY_MADE}, or earlier. The default is 24 hours ago. If the order records do not reach back to it, the key is closed and the answer is \`IDEMPOTENCY_UNAVAILABLE\`.`,
       }),
     },
     resolve: (_root, { idempotencyKey: given, since }, context, { path }) => {
@@ -187,7 +186,7 @@ builder.queryField('placedOrder', (t) =>
     type: PlaceOrderResult,
     nullable: true,
     description:
-      'What became of the order with this key; waits for one that is under way, sends nothing. Null where there is no record: it never arrived, ended in an error, or is more than a day old. `voidOrder` ends that doubt.',
+      'The outcome of the order with this key. It waits for an order that is under way, and sends nothing. Null if there is no record: the order never arrived, ended in an error, or is more than a day old. `voidOrder` ends that doubt.',
     args: {
       idempotencyKey: t.arg.string({ required: true, description: 'The key it was sent with.' }),
     },
@@ -196,7 +195,7 @@ builder.queryField('placedOrder', (t) =>
       const key = idempotencyKey('idempotencyKey', args.idempotencyKey);
       const placed = await services.orderDesk.placed(await scope.viewer(), key);
       if (placed === null) return null;
-      // The scope's memoized reads may be older than the order that the query asks for.
+      // Reads that the scope has memoized may be older than the order.
       return { ...toResult(placed), afterwards: scope.renewed(context.planOf(String(path.key))) };
     },
   }),
@@ -217,7 +216,7 @@ async function place(
   }
 }
 
-/** Narrows the type to the variants, which the outcome's kind tells apart. */
+/** Narrows the type to a union of variants, which the outcome's kind distinguishes. */
 function toResult(placed: OrderResult): Result {
   return placed as Result;
 }

@@ -9,7 +9,7 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 
 const DevicePlatform = builder.enumType('DevicePlatform', {
-  description: 'What a device runs.',
+  description: 'The platform of a device.',
   values: {
     IOS: { value: 'ios', description: 'iOS or iPadOS.' },
     ANDROID: { value: 'android', description: 'Android.' },
@@ -20,70 +20,70 @@ const DevicePlatform = builder.enumType('DevicePlatform', {
 });
 
 const ResetTradingAccountPasswordInput = builder.inputType('ResetTradingAccountPasswordInput', {
-  description: 'Which trading account gets a new password.',
+  description: 'The trading account that gets a new password.',
   fields: (t) => ({
     accountExternalId: t.string({ required: true, description: 'The account’s external id.' }),
   }),
 });
 
 const AddCryptoWalletInput = builder.inputType('AddCryptoWalletInput', {
-  description: 'A crypto wallet to be paid out to.',
+  description: 'A crypto wallet for withdrawals.',
   fields: (t) => ({
     address: t.string({ required: true, description: 'The wallet’s address.' }),
   }),
 });
 
 const AddMobileWalletInput = builder.inputType('AddMobileWalletInput', {
-  description: 'A mobile wallet to be paid out to.',
+  description: 'A mobile wallet for withdrawals.',
   fields: (t) => ({
     phone: t.string({ required: true, description: 'The wallet’s phone number.' }),
   }),
 });
 
 const SetValueInput = builder.inputType('SetValueInput', {
-  description: 'A value to keep for the user.',
+  description: 'A value to store for the user.',
   fields: (t) => ({
     key: t.string({ required: true, description: 'Its name.' }),
-    value: t.field({ type: 'JSON', description: 'Any JSON; left out, it is null.' }),
+    value: t.field({ type: 'JSON', description: 'Any JSON; null by default.' }),
   }),
 });
 
 const MarkNotificationsReadInput = builder.inputType('MarkNotificationsReadInput', {
-  description: 'Which notifications were read.',
+  description: 'The notifications that were read.',
   fields: (t) => ({
     ids: t.idList({ required: true, description: 'Their numbers.' }),
   }),
 });
 
 const RegisterDeviceInput = builder.inputType('RegisterDeviceInput', {
-  description: 'A device that is to get push notifications.',
+  description: 'A device for push notifications.',
   fields: (t) => ({
     deviceId: t.string({ required: true, description: 'The device’s own id.' }),
     token: t.string({ description: 'Its push token.' }),
-    platform: t.field({ type: DevicePlatform, description: 'What it runs.' }),
-    enabled: t.boolean({ description: 'Whether it wants them.' }),
+    platform: t.field({ type: DevicePlatform, description: 'Its platform.' }),
+    enabled: t.boolean({ description: 'Whether it receives notifications.' }),
   }),
 });
 
 builder.mutationFields((t) => ({
   resetTradingAccountPassword: t.field({
     ...acknowledged('Resets the password of a trading account.'),
-    args: { input: t.arg(needed(ResetTradingAccountPasswordInput, 'Which account.')) },
+    args: { input: t.arg(needed(ResetTradingAccountPasswordInput, 'The account.')) },
     resolve: (_root, { input }, context) =>
       write(context, OPERATIONS.resetTradingAccountPassword, { account: input.accountExternalId }),
   }),
   addCryptoWallet: t.field({
-    ...acknowledged('Registers a crypto wallet to be paid out to.'),
+    ...acknowledged('Registers a crypto wallet for withdrawals.'),
     args: { input: t.arg(needed(AddCryptoWalletInput, 'The wallet.')) },
     resolve: (_root, { input }, context) => write(context, OPERATIONS.addCryptoWallet, input),
   }),
   addMobileWallet: t.field({
-    ...acknowledged('Registers a mobile wallet to be paid out to.'),
+    ...acknowledged('Registers a mobile wallet for withdrawals.'),
     args: { input: t.arg(needed(AddMobileWalletInput, 'The wallet.')) },
     resolve: (_root, { input }, context) => write(context, OPERATIONS.addMobileWallet, input),
   }),
   setValue: t.field({
-    ...acknowledged('Keeps a value for the user under a key. Repeating it does no harm.'),
+    ...acknowledged('Stores a value for the user under a key. Repeating it does no harm.'),
     args: { input: t.arg(needed(SetValueInput, 'Key and value.')) },
     resolve: (_root, { input }, context) => {
       const { key, value = null } = input;
@@ -93,7 +93,7 @@ builder.mutationFields((t) => ({
   }),
   markNotificationsRead: t.field({
     ...acknowledged('Marks notifications as read. Repeating it does no harm.'),
-    args: { input: t.arg(needed(MarkNotificationsReadInput, 'Which ones.')) },
+    args: { input: t.arg(needed(MarkNotificationsReadInput, 'The notifications.')) },
     resolve: (_root, { input }, context) => {
       const ids = toNotificationIds(input.ids);
       return write(context, OPERATIONS.markNotificationsRead, { ids });
@@ -118,7 +118,7 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-/** The interface does not say whether ops 14 and 15 need a token. A token is sent if the request has one. */
+/** The interface does not state whether ops 14 and 15 need a token. A token is sent if the request has one. */
 const AS_ANYONE: ReadonlySet<OperationName> = new Set(['markNotificationsRead', 'registerDevice']);
 
 function write<Input>(
@@ -127,7 +127,7 @@ function write<Input>(
   given: Input,
 ): Promise<Acknowledgement> {
   const { client, gateway, writeLimits } = context.services;
-  // Uses the scope of this write: the scope before it may have the token of a new login.
+  // Uses the scope of this write: the former scope may have the token of a new login.
   return context.write(async (scope) => {
     const isAnyone = AS_ANYONE.has(operation.name) && scope.caller.token === null;
     const viewer = isAnyone ? null : await scope.viewer();
@@ -144,7 +144,7 @@ function notEmpty(argument: string, value: string): void {
   if (value === '') throw new InputError(argument, `${argument} must not be empty.`);
 }
 
-/** The gateway takes numbers; beyond 2^53 one would be rounded to another id. */
+/** The gateway takes numbers. An id beyond 2^53 would be rounded to another id. */
 function toNotificationIds(ids: readonly string[]): readonly number[] {
   return ids.map((id) => {
     const number = /^-?\d{1,16}$/.test(id) ? Number(id) : Number.NaN;

@@ -15,7 +15,7 @@ const NAMED: ReadonlySet<string> = new Set([
   Kind.INPUT_VALUE_DEFINITION,
 ]);
 
-test('every element of the schema is described in a sentence', () => {
+test('every element of the schema has a description that ends in a full stop', () => {
   const odd: unknown[] = [];
   let count = 0;
   visit(parse(printedSchema(buildSchema())), {
@@ -31,7 +31,7 @@ test('every element of the schema is described in a sentence', () => {
   expect(odd).toEqual([]);
 });
 
-test('every root field of a query or a mutation is nullable, so that one failing leaves the others standing', () => {
+test('every root field of a query or a mutation is nullable, so that a failing field does not affect the others', () => {
   const schema = buildSchema();
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     const fields = Object.values(root?.getFields() ?? {});

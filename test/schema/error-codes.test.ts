@@ -6,7 +6,7 @@ const extensionsOf = (error: unknown) => publicExtensions(describeError(error));
 
 describe('an error as clients see it', () => {
   test.each([new Error('table users is locked'), new TypeError('x'), 'a text', null, { code: 1 }])(
-    'is INTERNAL and says nothing of its cause where it was not expected: %s',
+    'is INTERNAL and hides its cause if it was not expected: %s',
     (error) => {
       expect(describeError(error)).toEqual({
         code: 'INTERNAL',
@@ -15,7 +15,7 @@ describe('an error as clients see it', () => {
     },
   );
 
-  test('has at most 2,000 characters of the gateway’s message, without the part of an address at the end', () => {
+  test('has at most 2,000 characters of the gateway’s message, and no cut-off e-mail address at the end', () => {
     const message = `${'word '.repeat(399)} jane@example.com ${'more '.repeat(100_000)}`;
     const refusal = { error: null, message, email: null, ok: null, details: null };
     const error = new GatewayError('refused', 'getSession', 'status 423', { refusal });
@@ -26,7 +26,7 @@ describe('an error as clients see it', () => {
     expect(gatewayError.message).not.toContain('jane');
   });
 
-  test('of an unsafe path names the source of its value: the input, the token, the session or the setting', () => {
+  test('has a code by the source of an unsafe path: the input, the token, the session or the setting', () => {
     const of = (...args: ConstructorParameters<typeof UnsafePathError>) =>
       extensionsOf(new UnsafePathError(...args));
     expect(of('alertId', { argument: 'input.alertId' })).toMatchObject({

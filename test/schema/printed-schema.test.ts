@@ -7,7 +7,7 @@ import { rawRequest } from '../support/raw-request.ts';
 
 const FILE = readFileSync(join(import.meta.dirname, '..', '..', 'schema.graphql'), 'utf8');
 
-test('schema.graphql is a complete schema, and the one that the server serves (else: npm run docs)', async () => {
+test('schema.graphql is complete, and equals the served schema (otherwise: npm run docs)', async () => {
   await using app = await startTestApp();
   const { headers, text } = await rawRequest(`${app.url}/schema.graphql`);
   expect(headers['content-type']).toBe('text/plain; charset=utf-8');

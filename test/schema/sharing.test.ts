@@ -5,8 +5,8 @@ import { type Sharing, sharingOf } from '../../src/lib/field-traits.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 
-// A new field without a mark below these roots has to be named here: a reviewer then sees that it
-// is the viewer's own, and that all who select it have an answer of their own.
+// List each new field without a mark below these roots here, so that a reviewer sees that the field
+// belongs to the viewer, and that operations that select it are executed for each viewer.
 const PERSONAL_BELOW_THE_CATALOG = ['Instrument.orders', 'Instrument.positions'];
 const PERSONAL_BELOW_EVENTS = [
   'Instrument.orders',
@@ -15,7 +15,7 @@ const PERSONAL_BELOW_EVENTS = [
   'Session.positions',
 ];
 
-// All but the catalog is the viewer's: the fields of the reads, and these.
+// All fields of the root except the catalog belong to the viewer.
 const PERSONAL_ROOTS = [
   ...READ_NAMES.map((name) => OPERATION_CASES[name].field).filter((field) => field !== 'catalog'),
   ...['order', 'orders', 'placedOrder', 'position', 'positionTotals'],
@@ -28,7 +28,7 @@ interface Reached {
   readonly marks: ReadonlySet<Sharing>;
 }
 
-/** All that marked fields lead to, and the fields at which that ends. */
+/** Follows marked fields, and collects their marks and the unmarked fields that it meets. */
 function reachedFrom(root: GraphQLObjectType): Reached {
   const types = new Set([root]);
   const personal: string[] = [];
@@ -50,13 +50,13 @@ function reachedFrom(root: GraphQLObjectType): Reached {
   return { personal: personal.sort(), marks };
 }
 
-test('each field that can be reached from the catalog is marked as the catalog’s, or known as the viewer’s', () => {
+test('each field reachable from the catalog is marked as shared, or listed as personal', () => {
   const { personal, marks } = reachedFrom(schema.getQueryType() as GraphQLObjectType);
   expect(personal).toEqual([...PERSONAL_BELOW_THE_CATALOG, ...PERSONAL_ROOTS.sort()]);
   expect(marks).toEqual(new Set(['group', 'copy']));
 });
 
-test('each field of a live event is marked as the account’s, or known as the viewer’s', () => {
+test('each field reachable from a live event is marked as shared, or listed as personal', () => {
   const { personal, marks } = reachedFrom(schema.getSubscriptionType() as GraphQLObjectType);
   expect(personal).toEqual(PERSONAL_BELOW_EVENTS);
   expect(marks).toEqual(new Set(['account', 'group']));

@@ -25,11 +25,11 @@ const REASONS: readonly NoAnswer['reason'][] = [
   'cached',
 ];
 const BODIES = ['{}', '{"success":false}', '{"error":"X","message":"words"}', '<html>', ''];
-// The gateway surely did not do it: by the interface these refuse who asks, or how often.
+// By the interface these statuses refuse the sender or its rate, so the gateway has not carried out the write.
 const REFUSING = [401, 403, 429];
 const STATUSES = [200, 201, 204, 301, 304, ...REFUSING, 400, 404, 408, 409, 423, 500, 502, 503];
 
-/** Everything that can become of a call, with what it means for a write: the table of docs/orders.md. */
+/** All ends of a call and their meaning for a write: the table of docs/orders.md. */
 const ROWS: readonly Row[] = [
   ['never sent', 'none', { sent: false, cause: new Error('refused') }],
   ...REASONS.map(
@@ -91,7 +91,7 @@ describe('errors.md is right about writes', () => {
     }
   });
 
-  test('for the codes that no write has', () => {
+  test('for the codes that writes never have', () => {
     const had = new Set(
       JUDGED.flatMap(([, judge]) => ROWS.map(([, , exchange]) => codeOf(() => judge(exchange)))),
     );

@@ -5,23 +5,23 @@ export type Side = 'BUY' | 'SELL';
 
 /** An open position. With every plain field of the schema; one that the gateway left out is null. */
 export interface Position {
-  /** The note left with it. */
+  /** The note that was saved with it. */
   readonly comment: string | null;
   /** When the position was made. */
   readonly createdAt: string | null;
-  /** Whether its prices come with a delay. */
+  /** Whether its prices are delayed. */
   readonly delayed: boolean | null;
   /** Decimals of its prices. */
   readonly digits: number | null;
   /** The gateway’s number of the position. */
   readonly id: string;
-  /** The money put into it. */
+  /** The invested money. */
   readonly invested: number | null;
   /** Its leverage. */
   readonly leverage: number | null;
-  /** Where the instrument’s logo is. */
+  /** The address of the instrument’s logo. */
   readonly logo: string | null;
-  /** The instrument’s name to show. */
+  /** The display name of the instrument. */
   readonly name: string | null;
   /** The price now. */
   readonly priceCurrent: number | null;
@@ -58,29 +58,29 @@ export const TICK_FIELDS = 'id priceCurrent profit rateProfit updatedAt';
 
 /** A pending order. With every plain field of the schema; one that the gateway left out is null. */
 export interface PendingOrder {
-  /** The note left with it. */
+  /** The note that was saved with it. */
   readonly comment: string | null;
   /** When the order was made. */
   readonly createdAt: string | null;
-  /** Whether its prices come with a delay. */
+  /** Whether its prices are delayed. */
   readonly delayed: boolean | null;
   /** Decimals of its prices. */
   readonly digits: number | null;
   /** The gateway’s number of the order. */
   readonly id: string;
-  /** The money put into it. */
+  /** The invested money. */
   readonly invested: number | null;
-  /** Limit or stop; what the gateway does not call a limit order counts as a stop. */
+  /** Limit or stop. An order that the gateway does not call a limit order counts as a stop. */
   readonly kind: 'LIMIT' | 'STOP' | null;
   /** Its leverage. */
   readonly leverage: number | null;
-  /** Where the instrument’s logo is. */
+  /** The address of the instrument’s logo. */
   readonly logo: string | null;
-  /** The instrument’s name to show. */
+  /** The display name of the instrument. */
   readonly name: string | null;
   /** The price when the orders were read, up to a minute ago. */
   readonly priceCurrent: number | null;
-  /** The price at which it is to be carried out. */
+  /** The price that it waits for. */
   readonly priceOpen: number | null;
   /** The rate that converts its margin into the account’s currency. */
   readonly rateMargin: number | null;
@@ -111,11 +111,11 @@ export const ORDER_FIELDS =
 export interface Instrument {
   /** The gateway’s words for who may trade the instrument. */
   readonly access: readonly string[];
-  /** The gateway’s code of how its margin is calculated. */
+  /** The gateway’s code for the calculation of its margin. */
   readonly calc: number;
-  /** Whether its prices come with a delay. */
+  /** Whether its prices are delayed. */
   readonly delayed: boolean;
-  /** A sentence that says what the instrument is. */
+  /** A sentence about the instrument. */
   readonly description: string;
   /** Decimals of its prices. */
   readonly digits: number;
@@ -125,13 +125,13 @@ export interface Instrument {
   readonly industry: number;
   /** The leverage for the viewer’s group. */
   readonly leverage: number;
-  /** Most that may be held of it. */
+  /** The maximum that may be held. */
   readonly limit: number;
-  /** Where its logo is. */
+  /** The address of its logo. */
   readonly logo: string;
   /** The currency of its margin. */
   readonly mCurrency: string;
-  /** The symbol that converts its margin; null where none is needed. */
+  /** The symbol that converts its margin; null if none is needed. */
   readonly mFx: string | null;
   /** Largest size of an order. */
   readonly max: number;
@@ -139,11 +139,11 @@ export interface Instrument {
   readonly min: number;
   /** The gateway’s code of its trade mode. */
   readonly mode: number;
-  /** The name to show. */
+  /** The display name. */
   readonly name: string;
   /** The currency of its profit. */
   readonly pCurrency: string;
-  /** The symbol that converts its profit; null where none is needed. */
+  /** The symbol that converts its profit; null if none is needed. */
   readonly pFx: string | null;
   /** Whether day-trading rules apply to it. */
   readonly pdt: boolean;
@@ -155,7 +155,7 @@ export interface Instrument {
   readonly session: readonly string[];
   /** Whether it counts as sharia-compliant. */
   readonly sharia: boolean;
-  /** The finer verdict on its sharia compliance. Null where the gateway’s word for it is not in this schema yet. */
+  /** Its sharia compliance in detail. Null if the gateway’s value is not in this schema yet. */
   readonly shariaStatus: 'COMPLIANT' | 'NONCOMPLIANT' | 'QUESTIONABLE' | null;
   /** Step of an order’s size. */
   readonly step: number;
