@@ -4,18 +4,18 @@ export const MAX_BYTES = 134_217_728;
 
 /** The bounds of connections that are the same for every installation; tests lower them. */
 export const CONNECTIONS = {
-  /** WebSockets among them. Node closes further ones as soon as they are accepted. */
+  /** WebSockets included. Node closes further connections as soon as they are accepted. */
   most: 20_000,
-  /** The bytes of all connections that are not read, or that have not arrived whole. */
+  /** The limit of all connections' unread bytes and unfinished requests and messages together. */
   heldBytes: MAX_BYTES,
-  /** The unread bytes of a WebSocket beyond which its operations and events wait, and nothing is read from it. */
+  /** Above this number of unread bytes a WebSocket's operations and events wait, and nothing is read from it. */
   unreadBytes: 262_144,
-  /** How long unread bytes may stay where they are. */
+  /** How long unread bytes may stay without moving. */
   unreadMs: 30_000,
   pingMs: 12_000,
   /** How long a connection without a request stays open while the service drains. */
   lingerMs: 300,
-  /** The monotonic clock of what a client may send in a minute. */
+  /** The monotonic clock, which tests replace. */
   clock: steadyClock,
 };
 

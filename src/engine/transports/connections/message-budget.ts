@@ -1,12 +1,12 @@
 import type { Client } from '../../../lib/limits/client.ts';
 import type { EngineLimiter, LimitLabel } from '../../operation/limits.ts';
 
-/** A message counts once more for each of so many bytes. */
+/** A message counts once more for each of this many bytes. */
 export const COUNTED_BYTES = 16_384;
-/** A body in too many pieces costs as much CPU as some hundred requests. */
+/** A body in too many pieces costs as much CPU as a few hundred requests. */
 export const BYTES_OF_PIECES = 256 * COUNTED_BYTES;
 
-/** Counts all that a client sends: operations, refused requests, pings and other messages. */
+/** Counts everything that a client sends: operations, refused requests, pings and other messages. */
 export class MessageBudget {
   readonly #limiter: EngineLimiter;
   readonly #refused: (limit: LimitLabel) => void;
@@ -16,7 +16,7 @@ export class MessageBudget {
     this.#refused = refused;
   }
 
-  /** Charges a message of so many bytes to its client. False where the client has sent too much. */
+  /** Charges a message of this size to its client. Returns false if the client has sent too much. */
   take(client: Client, bytes = 0): boolean {
     const points = 1 + Math.floor(bytes / COUNTED_BYTES);
     if (this.#limiter.spend('messages', client, points).left >= 0) return true;

@@ -5,25 +5,25 @@ import type { Slot } from '../../../lib/limits/slot.ts';
 import type { EngineLimitName } from '../../operation/limits.ts';
 import { unfinishedBytes } from './unfinished-frames.ts';
 
-/** Why a connection was closed: bytes that its client does not read, or the bound of all connections' bytes. */
+/** Why a connection was closed: its client does not read, or all connections hold too many bytes. */
 export const CUTS = ['unread', 'bytes'] as const;
 
 interface OpenConnectionsOptions {
   /** The maximum of all connections' unread and unfinished bytes. */
   readonly heldBytes: number;
-  /** How long unread bytes may stay where they are. */
+  /** How long unread bytes may stay without moving. */
   readonly unreadMs: number;
   readonly onCut: (reason: (typeof CUTS)[number]) => void;
 }
 
 const LOOK_MS = 500;
-// More than one connection is closed at a time, since finding the largest of thousands takes a while.
+// Closes more than one connection at a time, because finding the largest of thousands takes a while.
 const RELIEF = 7 / 8;
 
-/** The most requests of a connection that wait for the answers before theirs. Node reads all that come in one read. */
+/** The maximum of pipelined requests that wait on a connection. Node parses every request of one read. */
 const MAX_WAITING = 32;
 
-/** The use of a connection that lasts until one side closes it: a WebSocket or an event stream. */
+/** A WebSocket or an event stream, which lasts until one side closes it. */
 interface LongLived {
   /** Closes it, so that its client reconnects and reaches another replica. */
   restart(): void;
@@ -32,14 +32,14 @@ interface LongLived {
 /** One connection of the public listener. */
 export class Connection {
   readonly socket: Socket;
-  /** Its address's; null where it comes from a trusted proxy, whose connections are everybody's. */
+  /** The slot of its address. Null if it comes from a trusted proxy, whose connections serve many clients. */
   slot: Slot<EngineLimitName> | null = null;
-  /** The HTTP requests on it that are being answered. */
+  /** The number of its HTTP requests that are being answered. */
   underWay = 0;
   webSocket: WebSocket | null = null;
-  /** A shutdown has to close it, since its client would stay. */
+  /** A shutdown has to close it, because its client would not. */
   longLived: LongLived | null = null;
-  /** The requests that wait for the answers before theirs. */
+  /** The number of its pipelined requests that wait for earlier answers. */
   #waiting = 0;
   #wholeUntil = 0;
 
@@ -63,19 +63,19 @@ export class Connection {
     return this.underWay + this.#waiting > 0;
   }
 
-  /** Whether so many requests wait that a further one is too many. */
+  /** Whether a further request would be one too many. */
   get isFull(): boolean {
     return this.#waiting >= MAX_WAITING;
   }
 
-  /** Call it when a request has arrived whole. Later ones that wait stay counted. */
+  /** Call it when a request has arrived whole. Bytes of requests that wait stay counted. */
   arrived(): void {
     if (this.#waiting === 0) this.#wholeUntil = this.socket.bytesRead;
   }
 
   /**
-   * Back-pressure for HTTP pipelining: begins a request when the answers before it have been taken, and reads no further ones
-   * until the last has begun. A request whose connection closes is never begun.
+   * Back-pressure for HTTP pipelining: begins a request when the client has taken the answers before it, and reads no
+   * further requests until the last one has begun. If the connection closes, the request never begins.
    */
   beginInOrder(response: ServerResponse, begin: () => void): void {
     const { socket } = this;
@@ -83,7 +83,7 @@ export class Connection {
     // Node resumes the socket at the end of each message: pause it after that, before the next read.
     process.nextTick(() => this.#waiting > 0 && socket.pause());
     response.once('socket', () =>
-      // In a turn of its own, so that other connections go in between.
+      // A turn of its own lets other connections run in between.
       setImmediate(() => {
         this.#waiting -= 1;
         if (this.#waiting === 0) socket.resume();
@@ -94,8 +94,8 @@ export class Connection {
 }
 
 /**
- * The connections of the public listener. The limits of a body and of a message bound each of them; this bounds what all
- * of them hold, or an address with thousands of connections could fill the memory.
+ * The connections of the public listener. The limits of bodies and messages bound each connection. This class bounds all of
+ * them together: otherwise an address with thousands of connections could fill the memory.
  */
 export class OpenConnections {
   readonly #options: OpenConnectionsOptions;
@@ -132,20 +132,23 @@ export class OpenConnections {
     return connection;
   }
 
-  /** Of a closed one nothing counts any more. */
+  /** A closed connection is replaced by an empty one, which counts nothing. */
   of(socket: Socket): Connection {
     return this.#open.get(socket) ?? new Connection(socket);
   }
 
-  /** From here on the connection is a WebSocket's. */
+  /** Call it when a connection has become a WebSocket. */
   upgraded(socket: Socket, webSocket: WebSocket): void {
     this.of(socket).webSocket = webSocket;
     socket.setTimeout(this.#options.unreadMs);
-    // More than once: a quiet socket may stop reading later.
+    // The timeout can fire more than once, because a quiet client may stop reading later.
     socket.on('timeout', () => this.timedOut(socket));
   }
 
-  /** Keeps a WebSocket or an event stream for the drain. One that begins later is closed, or the drain would wait for it. */
+  /**
+   * Registers a WebSocket or an event stream for the drain. During the drain it is closed at once: the drain would wait for
+   * it.
+   */
   lasts(socket: Socket, longLived: LongLived): void {
     if (this.#isDraining) longLived.restart();
     else this.of(socket).longLived = longLived;
@@ -158,13 +161,13 @@ export class OpenConnections {
   }
 
   /**
-   * Call it when nothing has moved on a socket for its time. Node restarts that time with each byte that is read, and with
+   * Call it when a socket has been idle for its timeout. Node restarts the timeout with each byte that is read, and with
    * each part of a large write that the kernel takes.
    */
   timedOut(socket: Socket): void {
     const { unread, isBusy, webSocket } = this.of(socket);
     if (unread > 0) this.#cut(socket, 'unread');
-    // An idle connection has had Node's time for the next request. A quiet stream goes on.
+    // An idle connection has waited long enough for its next request. A quiet stream continues.
     else if (!isBusy && webSocket === null) socket.destroy();
   }
 
@@ -182,7 +185,7 @@ export class OpenConnections {
     }
   }
 
-  /** By a reset: after a normal close the kernel would keep its part of the answer for the reader. */
+  /** Resets the connection: after a normal close the kernel would keep its part of the answer for the reader. */
   #cut(socket: Socket, reason: (typeof CUTS)[number]): void {
     this.#options.onCut(reason);
     socket.resetAndDestroy();

@@ -4,13 +4,13 @@ import type { WebSocket } from 'ws';
 interface Receiver {
   /** Parts of a frame. */
   readonly _buffers?: readonly Buffer[];
-  /** Frames of a message, which are unpacked already. */
+  /** Frames of a message, which are already unpacked. */
   readonly _fragments?: readonly Buffer[];
 }
 
 /**
- * The memory that a WebSocket's unfinished message takes. Bytes on the wire would say less: a part of ten bytes may be the
- * end of a read of 64 kB that stays in memory as a whole, and a packed frame of 300 bytes unpacks to 256 kB. Zero where a
+ * The memory that a WebSocket's unfinished message takes. The bytes on the wire are a poor measure: a part of ten bytes may
+ * belong to a read of 64 kB that stays in memory whole, and a packed frame of 300 bytes unpacks to 256 kB. Zero if a
  * version of `ws` has other fields.
  */
 export function unfinishedBytes(socket: WebSocket): number {

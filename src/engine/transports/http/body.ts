@@ -3,12 +3,12 @@ import { ByteCollector, tooManyPieces } from '../../../lib/byte-collector.ts';
 import { OversizeError, unpack } from '../../../lib/unpack.ts';
 import { hasBody } from '../requests/has-body.ts';
 
-/** The reason why the body of a request is not taken. */
+/** Why the body of a request was not taken. */
 export type BodyFault = 'too large' | 'unreadable';
 
 /**
- * Passes on the whole body, unpacked, or why it was not taken. `maxBytes`: the most, as they come and unpacked. Where the
- * body comes in too many pieces, `onPieces` is called instead.
+ * Passes on the whole body, unpacked, or the reason why it was not taken. `maxBytes` bounds it both as it arrives and
+ * unpacked. If it arrives in too many pieces, `onPieces` is called instead.
  */
 export function takeBody(
   request: IncomingMessage,
@@ -50,13 +50,13 @@ export function takeBody(
   });
   request.on('error', () => fail('unreadable'));
   request.on('close', () => fail('unreadable'));
-  // Node hands a body that is asked for early on as it is parsed, without a list of its pieces.
+  // An early read makes Node pass the body on as it is parsed, without a list of its pieces.
   request.read(0);
 }
 
 /**
- * Discards the rest of the body of a request that is answered: a connection that closed while its client still sends would
- * lose the response. Node closes it when the request takes too long.
+ * Discards the rest of the body of an answered request: if the connection closed while its client still sends, the response
+ * would be lost. Node closes the connection when the request takes too long.
  */
 export function discardBody(request: IncomingMessage, onPieces: () => void): void {
   if (request.complete || !hasBody(request)) return;
@@ -65,7 +65,7 @@ export function discardBody(request: IncomingMessage, onPieces: () => void): voi
   request.on('data', (piece: Buffer) => {
     pieces += 1;
     bytes += piece.length;
-    // Node goes on parsing what it has read of a connection that is destroyed.
+    // Node continues to parse what it has read from a destroyed connection.
     if (!request.socket.destroyed && tooManyPieces(pieces, bytes)) onPieces();
   });
 }

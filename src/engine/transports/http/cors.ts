@@ -19,7 +19,7 @@ const REQUEST_HEADERS = [
 const RESPONSE_HEADERS = 'date, x-request-id, retry-after, ratelimit';
 const PREFLIGHT_SECONDS = '600';
 
-/** `takesCookies`: whether the page may have its visitor's cookies sent. */
+/** `takesCookies`: whether a page may send its visitor's cookies. */
 export function setCorsHeaders(
   reply: HttpReply,
   allowed: AllowedOrigins,

@@ -20,9 +20,9 @@ export class EventStream implements ResultSink {
     reply.set('x-accel-buffering', 'no');
     this.#response = reply.begin(200);
     this.#summary = summary;
-    // An answer in parts begins with its first one.
+    // The headers of an answer in parts are sent with its first part.
     if (framing.ping.length === 0) this.#response.cork();
-    // Some browsers hand the response to the page with its first bytes only.
+    // Some browsers do not pass the response to the page before its first bytes.
     this.#write(Buffer.concat([framing.begin, framing.ping]));
     this.#pings = setInterval(() => this.#ping(), pingMs);
   }
@@ -30,7 +30,7 @@ export class EventStream implements ResultSink {
   /** Sends the events until there are no more, or the client disconnects. */
   async carry(followed: OperationEvents): Promise<void> {
     const delivery = followed.deliver(this);
-    // A quiet feed would be followed until its next event.
+    // Otherwise a quiet feed would be followed until its next event.
     const leave = () => fireAndForget('response', delivery.return());
     this.#response.once('close', leave);
     try {
@@ -62,13 +62,13 @@ export class EventStream implements ResultSink {
     if (this.#response.writableCorked > 0) this.#response.uncork();
   }
 
-  /** Keeps proxies from closing a quiet connection, and finds out about a client that is gone. */
+  /** Keeps proxies from closing a quiet connection, and detects a client that has disconnected. */
   #ping(): void {
     if (!this.#response.writableNeedDrain) this.#write(this.#framing.ping);
   }
 
   #write(bytes: Buffer, left?: () => void): void {
-    // Bytes that cannot be written do not leave: the response closes, and the delivery ends.
+    // `left` is not called for unwritten bytes: the response closes, and the delivery ends.
     if (bytes.length === 0 || this.#response.destroyed) return;
     this.#summary.bytesOut += bytes.length;
     this.#response.write(bytes, (error) => {

@@ -10,7 +10,7 @@ export interface Framing {
 
 /** How a response is written. */
 export interface Format {
-  /** As `Accept` names it, of `multipart/mixed` with the parameter that tells its kinds apart. */
+  /** The media type as in `Accept`. For `multipart/mixed` it includes the parameter that distinguishes its kinds. */
   readonly type: string;
   readonly contentType: string;
   /** Null for one JSON value. */
@@ -48,7 +48,7 @@ function stream(
   };
 }
 
-/** A client reads a part when the next boundary has come. */
+/** A client reads a part when the next boundary has arrived. */
 function multipart(spec: string, before = '', after = '', ping = ''): StreamFormat {
   const contentType = `multipart/mixed;boundary="graphql";${spec}`;
   return stream(`multipart/mixed;${spec.toLowerCase()}`, contentType, {
@@ -74,7 +74,7 @@ export const FORMATS = {
   }),
   /** Apollo's protocol for subscriptions over HTTP. */
   subscriptionSpec: multipart('subscriptionSpec=1.0', '{"payload":', '}', `${PART}{}${BOUNDARY}`),
-  /** Answers in parts, by the proposal of 2022 and by the present one. */
+  /** Answers in parts, by the proposal of 2022 and by the current one. */
   deferSpec: multipart('deferSpec=20220824'),
   incrementalSpec: multipart('incrementalSpec=v0.2'),
 } as const;

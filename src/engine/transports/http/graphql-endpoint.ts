@@ -23,13 +23,13 @@ import { jsonOf, paramsOf } from './params.ts';
 import { type HttpReply, refuseFlood } from './reply.ts';
 import { sendAnswer, sendRefusal } from './send-result.ts';
 
-/** `/graphql` over HTTP: reads the request, has it answered, sends the answer. It rejects only with internal errors. */
+/** `/graphql` over HTTP: reads a request, executes it and sends the answer. Rejects only with internal errors. */
 export function createGraphQLEndpoint(
   settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
   const { graph, addresses, maxBodyBytes, messages, pingMs } = settings;
   const { accessLog, cookie, forwarding, openConnections, tracing } = settings;
-  // Elsewhere the token that was refused here may be good.
+  // With other forwarded headers the refused token may be valid.
   const clearsCookie = forwarding.names.length === 0;
 
   function answer(
@@ -41,7 +41,8 @@ export function createGraphQLEndpoint(
     openConnections.of(socket).arrived();
     const bytes = body?.length ?? 0;
     if (body !== null) summary.bytesIn = bytes;
-    // The request is counted already. The unpacked size counts: a few bytes on the wire may hold the largest body.
+    // The request itself is already counted. The unpacked size counts, because a few bytes on the wire may hold the largest
+    // body.
     const more = bytes - COUNTED_BYTES;
     if (more >= 0 && !messages.take(clientOf(reply.caller), more)) return refuseFlood(reply);
     const accepted = negotiated(headers.accept);
@@ -104,7 +105,7 @@ export function createGraphQLEndpoint(
     summary.transport = 'sse';
     accessLog.subscribed(summary, reply.caller);
     const stream = new EventStream(reply, summary, pingMs, format ?? FORMATS.events);
-    // The span is that of the start.
+    // The span covers the start alone.
     if (summary.trace !== null) endRequestTrace(summary.trace, 200);
     const { socket } = reply.request;
     openConnections.lasts(socket, stream);
@@ -140,7 +141,7 @@ export function createGraphQLEndpoint(
     });
     reply.summary = summary;
     if (method !== 'POST') return answer(reply, summary, null);
-    // Forms and plain texts may be sent by a page of another origin without a preflight.
+    // A page of another origin may send forms and plain texts without a preflight.
     if (!isJsonType(headers['content-type'])) {
       return refuse(reply, 415, 'Send JSON with `Content-Type: application/json`.');
     }
@@ -154,7 +155,7 @@ export function createGraphQLEndpoint(
   };
 }
 
-/** Sets the cookie of a token that was issued. `clears`: whether the cookie of a refused token is taken away. */
+/** Sets the cookie of an issued token. `clears`: whether a refused token's cookie is removed. */
 function setCookie(
   reply: HttpReply,
   cookie: AuthCookie,

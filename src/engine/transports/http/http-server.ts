@@ -22,7 +22,7 @@ import {
 export interface HttpServerSettings extends RouteSettings {
   readonly webSockets: WebSocketEndpoint;
   readonly maxConnections: number;
-  /** Long enough, while draining, to receive a request that crossed our "connection: close" on the wire. */
+  /** Long enough, while draining, to receive a request that has crossed our "connection: close" on the wire. */
   readonly lingerMs: number;
 }
 
@@ -31,7 +31,7 @@ const TIMES = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 2_000,
-  // Longer than the idle timeout of load balancers, or they would send into a connection that closes.
+  // Longer than the idle timeout of load balancers. Otherwise they would send into a connection that is closing.
   keepAliveTimeout: 65_000,
 };
 
@@ -54,7 +54,7 @@ export class HttpServer {
     this.#route = createRoutes(settings);
     this.#vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
     this.#tokens = new BearerTokens(cookie);
-    // An upgrade is ignored while earlier requests have no answer: the socket's first bytes would overtake their answers.
+    // An upgrade is ignored while earlier requests are unanswered: the socket's first bytes would overtake their answers.
     const shouldUpgradeCallback = (request: IncomingMessage) =>
       !openConnections.of(request.socket).isBusy && wantsWebSocket(request, publicPath);
     this.#server = createServer({ ...TIMES, shouldUpgradeCallback }, (request, response) =>
@@ -73,10 +73,10 @@ export class HttpServer {
     return listen(this.#server, port, host);
   }
 
-  /** Accepts no more connections, and waits until all requests are answered and all connections are closed. */
+  /** Accepts no more connections, and waits until all requests are answered and all connections closed. */
   async drain(): Promise<void> {
     const { lingerMs, openConnections } = this.#settings;
-    // `close` of an HTTP server would cut idle connections as well, on which a request may be on its way.
+    // An HTTP server's `close` would also close idle connections, on which a request may be under way.
     const stopped = new Promise<void>((resolve) =>
       NetServer.prototype.close.call(this.#server, () => resolve()),
     );
@@ -96,7 +96,7 @@ export class HttpServer {
   #accept(socket: Socket): void {
     const { addresses, limiter, openConnections, refused } = this.#settings;
     const connection = openConnections.open(socket);
-    // Those of a trusted proxy are everybody's, and the proxy limits them.
+    // A trusted proxy's connections serve many clients, and the proxy limits them.
     if (addresses.isFromProxy({ socket })) return;
     const client = addressClient(addresses.peerOf(socket));
     const slot = Slot.take(limiter, 'connections', () => client);
@@ -112,7 +112,7 @@ export class HttpServer {
   #handle(request: IncomingMessage, response: ServerResponse): void {
     const { cookie, messages, metrics, openConnections, origins, publicPath } = this.#settings;
     const { socket } = request;
-    // Node parses a read of the socket to its end.
+    // Node parses what it has read to the end, even from a destroyed socket.
     if (socket.destroyed) return;
     const connection = openConnections.of(socket);
     if (connection.isFull) {
@@ -124,7 +124,7 @@ export class HttpServer {
     const isForeign = isCrossSite(request, origins, cookie);
     const sender = this.#senderOf(request);
     const client = clientOf(sender);
-    // What pages of other sites make a browser send counts apart from what its user does.
+    // Requests that pages of other sites make a browser send are counted apart from its user's own.
     const isWithin = messages.take(isForeign ? regarding(client, 'cross-site') : client);
     const begin = () => {
       const reply = new HttpReply(request, response, sender, connection, this.#settings);
@@ -152,7 +152,7 @@ export class HttpServer {
     if (readiness.phase === 'draining') reply.set('connection', 'close');
     setCorsHeaders(reply, origins, cookie !== null);
     if (this.#vary !== VARY) reply.set('vary', this.#vary);
-    // Without its preflight a page could not read why its request is refused.
+    // If the preflight failed, a page could not read why its request is refused.
     const isPreflight = request.method === 'OPTIONS' && !isForeign;
     const mayPass = isPreflight || pathOf(request).startsWith('/health/');
     return isWithin || mayPass ? this.#route(reply, isForeign) : refuseFlood(reply);

@@ -5,22 +5,22 @@ import { FORMATS, type Format, type StreamFormat } from './formats.ts';
 
 /** The formats that an `Accept` header allows for a response. */
 export interface Accepted {
-  /** The format of one result: a query's, a mutation's or a refusal. */
+  /** The format of one result: of a query, a mutation or a refusal. */
   readonly single: Format;
-  /** The format of a subscription's events; null where none is acceptable. */
+  /** The format of a subscription's events; null if none is acceptable. */
   readonly events: StreamFormat | null;
-  /** The format of an answer in parts; null where one piece is preferred, or no other is acceptable. */
+  /** The format of an answer in parts; null if the client prefers one piece, or accepts no such format. */
   readonly parts: StreamFormat | null;
 }
 
 const { json, response, events, subscriptionSpec, deferSpec, incrementalSpec } = FORMATS;
-// Plain JSON, as GraphQL over HTTP wants it for clients that do not name the newer type.
+// Plain JSON: GraphQL over HTTP requires it for clients that do not name the newer type.
 const ANYTHING: Accepted = { single: json, events, parts: null };
 
-/** Clients send a handful of headers. */
+/** Clients send only a handful of different headers. */
 const known = new LRUCache<string, { readonly accepted: Accepted | null }>({ max: 100 });
 
-/** Content negotiation by RFC 9110, 12.5.1; null where no format is acceptable. */
+/** Content negotiation by RFC 9110, 12.5.1. Null if no format is acceptable. */
 export function negotiated(accept: string | undefined): Accepted | null {
   if (accept === undefined) return ANYTHING;
   return memo<string, { accepted: Accepted | null }>(known, accept, () => ({
@@ -28,14 +28,14 @@ export function negotiated(accept: string | undefined): Accepted | null {
   })).accepted;
 }
 
-/** Whether a `Content-Type` says JSON. Its charset makes no difference: JSON is UTF-8 (RFC 8259). */
+/** Whether a `Content-Type` is JSON. Its charset makes no difference: JSON is UTF-8 (RFC 8259). */
 export function isJsonType(contentType: string | undefined): boolean {
   return /^application\/json[ \t]*(?:;|$)/i.test(contentType ?? '');
 }
 
 /** One element of the header. */
 interface MediaRange {
-  /** Of `multipart/mixed` with the parameter that tells its kinds apart. */
+  /** For `multipart/mixed` it includes the parameter that distinguishes its kinds. */
   readonly type: string;
   readonly weight: number;
   readonly at: number;
@@ -47,19 +47,19 @@ interface Ranked<Kind = Format> extends MediaRange {
   readonly isNamed: boolean;
 }
 
-// The elements of a list, whose separators may stand in quoted strings as well.
+// The elements of the list. A quoted string may contain commas.
 const ELEMENTS = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g;
 const SPECS = ['subscriptionspec', 'deferspec', 'incrementalspec'];
 
 function acceptedBy(accept: string): Accepted | null {
   const ranges = (accept.match(ELEMENTS) ?? []).flatMap(readRange);
-  // An empty list is no preference.
+  // An empty list expresses no preference.
   if (ranges.length === 0) return ANYTHING;
   const ranked = <Kind extends Format>(formats: readonly Kind[]) =>
     formats.flatMap((format) => rankOf(format, ranges)).sort(byPreference);
   const [one] = ranked([json, response]);
   const [stream] = ranked([events, subscriptionSpec]);
-  // Parts are for clients that name a format of them, and do not prefer JSON.
+  // Parts are for clients that name one of their formats and do not prefer JSON.
   const [part] = ranked([events, deferSpec, incrementalSpec]).filter(
     ({ isNamed, weight }) => isNamed && weight >= (one?.weight ?? 0),
   );
@@ -70,30 +70,30 @@ function acceptedBy(accept: string): Accepted | null {
   return { single: single.format, events: stream?.format ?? null, parts: part?.format ?? null };
 }
 
-/** A range that cannot be read is left out. */
+/** Leaves out a range that cannot be read. */
 function readRange(element: string, at: number): MediaRange[] {
   try {
     // Java's HttpURLConnection sends `*` for any type.
     const { essence, params } = new MIMEType(element.trim().replace(/^\*(?!\/)/, '*/*'));
     const spec = SPECS.find((name) => params.has(name));
-    // A client that names no version gets the one that most clients read.
+    // A client that names no version gets the version that most clients read.
     const version = spec === undefined ? 'deferspec=20220824' : `${spec}=${params.get(spec)}`;
     const type = essence === 'multipart/mixed' ? `${essence};${version}` : essence;
     const weight = Number(params.get('q') ?? 1);
-    // A weight that cannot be read counts as left out.
+    // A weight that cannot be read is ignored.
     return [{ type, weight: weight >= 0 && weight <= 1 ? weight : 1, at }];
   } catch {
     return [];
   }
 }
 
-/** The most specific range that names a format; none where the format is not acceptable. */
+/** The most specific range that names a format; empty if the format is not acceptable. */
 function rankOf<Kind extends Format>(format: Kind, ranges: readonly MediaRange[]): Ranked<Kind>[] {
   const { type } = format;
   // A client that does not name a kind of `multipart/mixed` cannot read it.
   const matching = type.includes(';') ? [type] : [type, `${type.split('/', 1)[0]}/*`, '*/*'];
   for (const name of matching) {
-    // A type that comes twice has the higher of its weights.
+    // A type that is listed twice has the higher of its weights.
     const [best] = ranges.filter((range) => range.type === name).sort(byWeight);
     if (best?.weight === 0) return [];
     if (best !== undefined) return [{ ...best, format, isNamed: name === type }];
@@ -105,7 +105,7 @@ function byWeight(one: MediaRange, other: MediaRange): number {
   return other.weight - one.weight;
 }
 
-/** By weight, then types that are named before wildcards, then in the order of the header. */
+/** Orders by weight. Types that are named precede wildcards, then the order of the header counts. */
 function byPreference(one: Ranked, other: Ranked): number {
   return byWeight(one, other) || Number(other.isNamed) - Number(one.isNamed) || one.at - other.at;
 }

@@ -1,12 +1,12 @@
 import { parseExactJson } from '../../../lib/exact-json.ts';
 
-/** The parameters in the body of a POST. It throws where the body is no JSON. */
+/** The parameters in the body of a POST. Throws if the body is not JSON. */
 export function jsonOf(body: Buffer): unknown {
-  // Some clients begin with U+FEFF, which is no JSON.
+  // Some clients begin the body with U+FEFF, which JSON does not allow.
   return parseExactJson(body.toString().replace(/^\ufeff/, ''));
 }
 
-/** The parameters of a GET. It throws where one of them is no JSON. */
+/** The parameters of a GET. Throws if one of them is not JSON. */
 export function paramsOf(url: string): Record<string, unknown> {
   const at = url.indexOf('?');
   const query = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));

@@ -35,7 +35,7 @@ export class HttpReply {
   readonly request: IncomingMessage;
   readonly requestId: string;
   readonly caller: RequestCaller;
-  /** Null for what is no GraphQL request. */
+  /** Null if the request is not for GraphQL. */
   summary: RequestSummary | null = null;
   readonly #disconnecting = new AbortController();
   readonly #response: ServerResponse;
@@ -63,12 +63,12 @@ export class HttpReply {
     response.on('close', () => this.#closed());
   }
 
-  /** Aborts the work for a client that has disconnected. */
+  /** Aborts when the client has disconnected, to stop the work for it. */
   get disconnected(): AbortSignal {
     return this.#disconnecting.signal;
   }
 
-  /** Answers an error that `task` throws or rejects with. */
+  /** Sends an error response if `task` throws or rejects. */
   guard(task: () => MaybePromise<void>): void {
     try {
       task()?.catch((error: unknown) => this.#failed(error));
@@ -83,7 +83,7 @@ export class HttpReply {
     else this.#head[at + 1] = value;
   }
 
-  /** Adds a line to those that have its name already. */
+  /** Adds a header without replacing others of its name. */
   add(name: string, value: string): void {
     this.#head.push(name, value);
   }
@@ -96,7 +96,7 @@ export class HttpReply {
     return this.#find(name) >= 0;
   }
 
-  /** Ends the connection of a request whose body comes in more pieces than its size explains. */
+  /** Closes the connection of a request whose body arrives in more pieces than its size explains. */
   cutForPieces(): void {
     const { messages, metrics } = this.#settings;
     metrics.connectionsCut.inc({ reason: 'pieces' });
@@ -112,7 +112,7 @@ export class HttpReply {
     return pack(body, encoding).then((packed) => this.sendPacked(status, packed, encoding));
   }
 
-  /** Null for a body that is sent as it is. */
+  /** Returns null for a body that is sent uncompressed. */
   encodingFor(bytes: number): Encoding | null {
     if (bytes <= PACK_FROM_BYTES) return null;
     const accepted = String(this.request.headers['accept-encoding'] ?? '');
@@ -125,7 +125,7 @@ export class HttpReply {
     return this.send(status, JSON.stringify(value));
   }
 
-  /** Sends a body that is compressed already. */
+  /** Sends a body that is already compressed. */
   sendPacked(status: number, bytes: Buffer, encoding: Encoding): void {
     this.set('content-encoding', encoding);
     this.#whole(status, bytes, bytes.length);
@@ -137,7 +137,7 @@ export class HttpReply {
     this.#response.end();
   }
 
-  /** Begins a body that is streamed: the headers go with its first bytes. */
+  /** Begins a body that is streamed. The headers are sent with its first bytes. */
   begin(status: number): ServerResponse {
     this.#response.writeHead(status, this.#head);
     return this.#response;
@@ -155,14 +155,14 @@ export class HttpReply {
     } else this.#response.end(body);
   }
 
-  /** Destroys a response that is begun, so that its client sees that it is incomplete. False where none is begun. */
+  /** Destroys a response that has begun, so that its client sees that it is incomplete. Returns false if it has not begun. */
   abort(): boolean {
     if (!this.#response.headersSent) return false;
     this.#response.destroy();
     return true;
   }
 
-  /** The last byte is sent, or the client has disconnected. */
+  /** Called when the last byte has been sent, or the client has disconnected. */
   #closed(): void {
     const { caller, summary } = this;
     const { headersSent, statusCode, writableFinished } = this.#response;
@@ -171,7 +171,7 @@ export class HttpReply {
     if (!writableFinished) this.#disconnecting.abort();
     if (summary === null) return;
     if (summary.trace) endRequestTrace(summary.trace, headersSent ? statusCode : null);
-    // A client ends a subscription over SSE by leaving.
+    // Clients end a subscription over SSE by disconnecting.
     if (!writableFinished && summary.type !== 'subscription') summary.worsen('gone');
     this.#settings.accessLog.ended(summary, caller, statusCode);
   }

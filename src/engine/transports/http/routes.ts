@@ -10,9 +10,9 @@ import { type Site, sendNotFound, wantsPage } from './site.ts';
 
 export interface RouteSettings extends ServerSettings {
   readonly readiness: Readiness;
-  /** The first that a request is for answers it. */
+  /** The first site whose route matches answers the request. */
   readonly sites: readonly Site[];
-  /** Null where introspection is off. */
+  /** Null if introspection is off. */
   readonly sdl: string | null;
   /** Additional values of Access-Control-Allow-Headers. */
   readonly corsHeaders: readonly string[];
@@ -23,7 +23,7 @@ export interface RouteSettings extends ServerSettings {
 const CROSS_SITE =
   'A page of another site sent this request: name its origin in CORS_ORIGINS, or send a header that is preflighted, such as apollo-require-preflight.';
 
-/** Returns the function that answers a request by its path. `isForeign`: any page of the web may have sent it. */
+/** Returns the function that answers a request by its path. `isForeign`: whether a page of another site may have sent it. */
 export function createRoutes(
   settings: RouteSettings,
 ): (reply: HttpReply, isForeign: boolean) => MaybePromise<void> {
@@ -33,11 +33,11 @@ export function createRoutes(
 
   function graphQL(reply: HttpReply, isForeign: boolean): MaybePromise<void> {
     if (!isForeign) return answerGraphQL(reply);
-    // Before anything is executed, or charged to the visitor of that page.
+    // Refuses before anything is executed, or charged to that page's visitor.
     return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
   }
 
-  /** Takes the cookie away; the token itself ends when it expires. */
+  /** Clears the cookie. The token itself stays valid until it expires. */
   function logout(reply: HttpReply): MaybePromise<void> {
     if (cookie === null) return sendNotFound(reply);
     if (reply.request.method !== 'POST') {
@@ -72,7 +72,7 @@ export function createRoutes(
     if (site !== null) return site(reply);
     switch (path) {
       case '':
-        // The links of a page at the prefix itself would leave it.
+        // At the prefix without a slash, the page's relative links would leave the prefix.
         reply.set('location', `${publicPath}/${request.url}`);
         return reply.sendNothing(308);
       case '/graphql':
@@ -103,14 +103,14 @@ function siteOf(sites: readonly Site[], request: IncomingMessage, path: string) 
   return null;
 }
 
-/** Rewrites the target to a path: a target may be a whole URL, and limits and routes have to see the same. */
+/** Rewrites the target, which may be a whole URL, to a path, so that limits and routes read the same one. */
 export function toOriginForm(request: IncomingMessage, publicPath: string): void {
   const url = request.url?.replace(/^https?:\/\/[^/?]*\/?/i, '/') ?? '/';
   const isBelow = /^(?:[/?]|$)/.test(url.slice(publicPath.length));
   request.url = isBelow && url.startsWith(publicPath) ? url.slice(publicPath.length) : url;
 }
 
-/** An upgrade to another protocol is an offer that may be ignored; some HTTP/2 clients make it with each request. */
+/** An upgrade to another protocol is an offer that may be ignored. Some HTTP/2 clients make it with each request. */
 export function wantsWebSocket(request: IncomingMessage, publicPath: string): boolean {
   toOriginForm(request, publicPath);
   return request.headers.upgrade?.toLowerCase() === 'websocket' && pathOf(request) === '/graphql';

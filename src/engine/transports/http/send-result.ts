@@ -10,7 +10,7 @@ import { asOnlyEvent } from './event-stream.ts';
 import { FORMATS, type Format } from './formats.ts';
 import type { HttpReply } from './reply.ts';
 
-/** Answers a request that is refused, by the status that GraphQL over HTTP gives it. */
+/** Answers a refused request with the status that GraphQL over HTTP gives it. */
 export function sendRefusal(
   reply: HttpReply,
   { status, headers, isWellFormed, errors }: Refusal,
@@ -18,9 +18,9 @@ export function sendRefusal(
 ): MaybePromise<void> {
   reply.setAll(headers);
   const text = JSON.stringify({ errors });
-  // The client refused the other formats.
+  // The client accepts no format, so it gets JSON.
   if (status === 406) return sendResult(reply, status, text, FORMATS.json);
-  // Clients older than `application/graphql-response+json` read a wrong document's errors only from a 200.
+  // Clients older than `application/graphql-response+json` read the errors of an invalid document only from a 200.
   const shown = isWellFormed && status === 400 && format !== FORMATS.response ? 200 : status;
   return sendResult(reply, shown, text, format);
 }
@@ -36,7 +36,7 @@ export function sendAnswer(
   return chain(jsonText(result, operation?.meter), (text) => sendResult(reply, 200, text, format));
 }
 
-/** Sends a result that may be cached; after a GET the client may cache it for its TTL. */
+/** Sends a result that may be cached. After a GET the client may cache it as well, for its TTL. */
 function sendCached(
   reply: HttpReply,
   { sent: { etag, freshSeconds, bytes, packed } }: CachedResult,
@@ -57,7 +57,7 @@ function sendCached(
   return chain(packed(encoding), (body) => reply.sendPacked(200, body, encoding));
 }
 
-/** Sends a serialized result in the format that was negotiated. */
+/** Sends a serialized result in the negotiated format. */
 function sendResult(
   reply: HttpReply,
   status: number,

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { HttpReply } from './reply.ts';
 
-/** Pages and files that are served as well as GraphQL. */
+/** Pages and files that are served in addition to GraphQL. */
 export interface Site {
-  /** Returns what answers the request; null for one that is not for this site. */
+  /** Returns the function that answers the request; null if it is not for this site. */
   route(request: IncomingMessage, path: string): ((reply: HttpReply) => MaybePromise<void>) | null;
 }
 

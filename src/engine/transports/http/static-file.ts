@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { pack } from '../../../lib/pack.ts';
 import type { HttpReply } from './reply.ts';
 
-/** A file of a page, compressed once for all that ask for it. */
+/** A file of a page, compressed once for all requests. */
 export interface StaticFile {
   readonly type: string;
   readonly bytes: Buffer;
@@ -11,7 +11,7 @@ export interface StaticFile {
   readonly br: Buffer;
 }
 
-/** A file may come with what was packed ahead, more tightly than a request could wait for. */
+/** `packedAhead` is the file packed by brotli at build time, more tightly than there is time for at run time. */
 export async function packFile(
   type: string,
   bytes: Buffer,
@@ -21,7 +21,7 @@ export async function packFile(
   return { type, bytes, gzip, br };
 }
 
-/** Sends a file whose path contains a hash of its content, so that it can be cached for good. */
+/** Sends a file whose path contains a hash of its content, so that it can be cached forever. */
 export function sendFile(reply: HttpReply, file: StaticFile): void {
   reply.set('content-type', file.type);
   reply.set('cache-control', 'public, max-age=31536000, immutable');
@@ -31,7 +31,7 @@ export function sendFile(reply: HttpReply, file: StaticFile): void {
   else reply.sendPacked(200, file[encoding], encoding);
 }
 
-/** Sends a page that loads, runs and asks only what this server serves, and that no other page may frame. */
+/** Sends a page that can load, run and request only what this server serves, and that no other page can frame. */
 export function sendPage(
   reply: HttpReply,
   html: string,

@@ -14,26 +14,26 @@ export interface AccessLogOptions {
   readonly clock: Clock;
   /** The share of healthy, quick queries and subscriptions that is logged. */
   readonly sample: number;
-  /** The key of the hashes of accounts and addresses; null for one of this process. */
+  /** The key for hashing accounts and addresses; null for a key of this process. */
   readonly accountKey: string | null;
-  /** Counts each request that has ended, logged or not. */
+  /** Counts each request that has ended, whether it is logged or not. */
   readonly metrics: Pick<ServerMetrics, 'requestEnded'>;
 }
 
-// A person notices that they wait.
+// From here on a user notices the wait.
 const SLOW_MS = 1_000;
 const MAX_HASHES = 10_000;
 const MINUTE_MS = 60_000;
 /** A flood must not fill the log. The metrics count all refusals. */
 const MAX_REFUSED_LINES = 100;
 
-/** Writes a line for each request when it has ended, and for a subscription also when it has begun. */
+/** Writes a line when a request has ended, and for a subscription also when it has begun. */
 export class AccessLog {
   readonly #options: AccessLogOptions;
   // LOG_LEVEL does not change while the process runs.
   readonly #isLogged: boolean;
   readonly #hashes = growingLru<string, string>({ maxEntries: MAX_HASHES, entryBytes: 150 });
-  /** The refused requests of the present minute. */
+  /** The number of refused requests in the current minute. */
   #refused = 0;
 
   constructor(options: AccessLogOptions) {
@@ -48,7 +48,7 @@ export class AccessLog {
     this.#options.log.line(this.#membersOf(summary, caller), 'subscription started');
   }
 
-  /** Counts once, however often the end of a request is reported. */
+  /** Counts a request once, even if its end is reported more than once. */
   ended(summary: RequestSummary, caller: RequestCaller, status: number | null): void {
     if (summary.hasEnded) return;
     summary.hasEnded = true;
@@ -70,9 +70,9 @@ export class AccessLog {
       events: summary.hasStarted ? summary.results : undefined,
       bytesIn,
       bytesOut,
-      // It shows which client goes on with what is slow, or is refused for a reason of its own.
+      // It shows which client keeps sending slow requests, or is refused for its own mistakes.
       address: isBlamed && caller.client ? this.#addressHash(caller.client.address) : undefined,
-      // A healthy line stands for more than one request.
+      // A sampled line represents more than one request.
       sample: sample < 1 ? sample : undefined,
     };
     log.line(line, summary.hasStarted ? 'subscription ended' : 'request');
@@ -80,7 +80,7 @@ export class AccessLog {
 
   #isLeftOut(summary: RequestSummary, isSlow: boolean): boolean {
     if (summary.outcome === 'refused') return this.#isBeyondMinute();
-    // A mutation without errors may have an outcome that somebody looks for.
+    // A healthy mutation is always logged: its outcome may be looked up later.
     const isPlain = summary.outcome === 'ok' && !isSlow && summary.type !== 'mutation';
     return isPlain && !this.#isSampled(summary);
   }
@@ -101,14 +101,14 @@ export class AccessLog {
     return summary.isSampled;
   }
 
-  /** The members that say which request it was. */
+  /** The members that identify a request. */
   #membersOf(summary: RequestSummary, { standing, forwarded }: RequestCaller) {
     const { requestId, trace, transport, method, operationName, type, client } = summary;
     const { claimedAccount, isTrusted } = summary;
     const account = claimedAccount === null ? undefined : this.#hashOf(claimedAccount);
     const isAccepted = standing?.isAccepted === true;
     return {
-      // A client chooses its id, so it may be a token.
+      // The client chooses the id, so it may contain a token.
       requestId: requestId.includes('eyJ') ? redactTokens(requestId) : requestId,
       transport,
       traceId: trace?.traceId ?? undefined,
@@ -117,9 +117,9 @@ export class AccessLog {
       type: type ?? undefined,
       document: type === null ? undefined : isTrusted ? 'trusted' : 'other',
       account: isAccepted ? account : undefined,
-      // A token that was not accepted may name another's account.
+      // A token that was not accepted may name another user's account.
       claimedAccount: isAccepted ? undefined : account,
-      // The headers may be secrets, and are as easy to guess as an account.
+      // The headers may be secrets, and are as easy to guess as an account, so they are hashed.
       tenant: account && forwarded ? this.#hashOf(forwarded.digest) : undefined,
       client: client?.name,
       clientVersion: client?.version ?? undefined,
@@ -135,7 +135,7 @@ export class AccessLog {
   }
 }
 
-/** One text for each call: shorter in the log, and as easy to search, as an object. */
+/** One text for each call: it is shorter in the log than an object, and as easy to search. */
 function callText({ operation, source, outcome, ms }: BackendCall): string {
   return `${operation} ${source === 'call' ? outcome : source} ${tenths(ms)}ms`;
 }

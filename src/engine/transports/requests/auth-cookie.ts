@@ -3,15 +3,15 @@ import { isLocal } from './local-address.ts';
 
 export interface AuthCookieOptions {
   readonly name: string;
-  /** The code of the error by which a token is refused: an answer with it clears the cookie. */
+  /** The code of the error that refuses a token. An answer with this code clears the cookie. */
   readonly refusedBy: string;
-  /** The time at which a token ends; null where it does not say. */
+  /** When a token expires, in milliseconds; null if it does not contain that. */
   readonly expiryOf: (token: string) => number | null;
-  /** The path prefix below which a browser sends it; '' for none. */
+  /** The path prefix below which a browser sends the cookie; '' for none. */
   readonly publicPath: string;
 }
 
-// Browsers drop longer ones, and one with a `;` would have attributes of its own.
+// Browsers drop longer values. A value with a `;` would set attributes of its own.
 const COOKIE_VALUE = /^[\w.~+/=-]{1,3900}$/;
 
 export type AuthCookie = ReturnType<typeof createAuthCookie>;
@@ -20,13 +20,13 @@ export type AuthCookie = ReturnType<typeof createAuthCookie>;
 export function createAuthCookie({ name, refusedBy, expiryOf, publicPath }: AuthCookieOptions) {
   const path = `; Path=${publicPath}/graphql`;
 
-  /** The text of the token in a `Cookie` header. Of several the first counts: it is the one with the most specific path. */
+  /** The text of the token in a `Cookie` header. Of several the first counts, because its path is the most specific. */
   function textIn(header: string): string | undefined {
     const pairs = header.split(';').map((pair) => pair.trim());
     return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
   }
 
-  /** The value of `Set-Cookie` for a token that was just issued; null where a cookie cannot carry it. */
+  /** The value of `Set-Cookie` for a newly issued token; null if a cookie cannot carry it. */
   function issued(token: string, request: IncomingMessage): string | null {
     if (!COOKIE_VALUE.test(token)) return null;
     const endsAtMs = expiryOf(token);
@@ -42,8 +42,8 @@ export function createAuthCookie({ name, refusedBy, expiryOf, publicPath }: Auth
 }
 
 /**
- * Without TLS a browser takes no secure cookie, not even from its own machine. A local `Host` may be a proxy's, so the page's
- * origin has to be local as well.
+ * Browsers accept no secure cookie without TLS, not even from their own machine. A proxy may have set a local `Host`, so
+ * the page's origin has to be local as well.
  */
 function attributesFor({ headers: { host, origin = `http://${host}` } }: IncomingMessage): string {
   const isPlain = origin.startsWith('http:') && isLocal(origin) && isLocal(`http://${host}`);

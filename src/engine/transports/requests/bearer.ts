@@ -3,20 +3,20 @@ import type { Socket } from 'node:net';
 import { type Token, toToken } from '../../../lib/token.ts';
 import type { AuthCookie } from './auth-cookie.ts';
 
-/** The text of the token in an `Authorization` value; undefined where there is none of the scheme. */
+/** The text of the token in an `Authorization` value; undefined if its scheme is not Bearer. */
 export function bearerText(authorization: string): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
 /**
- * Whether an `Authorization` value is of a user, so that a cookie does not count. It is empty where a client has no token, and
- * `Basic` where a browser signs in to the site.
+ * Whether an `Authorization` value identifies a user, so that the cookie is ignored. It is empty if a client has no token,
+ * and `Basic` if a browser signs in to the site.
  */
 export function isOfUser(authorization = ''): boolean {
   return authorization !== '' && !/^Basic(?: |$)/i.test(authorization);
 }
 
-/** The tokens of requests. A client sends the same one with each request of a connection, so it is hashed once. */
+/** The tokens of requests. A client sends the same token with each request of a connection, so it is hashed once. */
 export class BearerTokens {
   readonly #cookie: AuthCookie | null;
   readonly #lastSent = new WeakMap<Socket, { readonly token: Token; readonly apart: string }>();
@@ -25,7 +25,7 @@ export class BearerTokens {
     this.#cookie = cookie;
   }
 
-  /** The token of the header, or else of the cookie. `apart` is what `toToken` takes. */
+  /** The token of the header; of the cookie if the header has none. `apart` is passed to `toToken`. */
   of({ headers, socket }: IncomingMessage, apart = ''): Token | null {
     const { authorization = '', cookie = '' } = headers;
     const text = isOfUser(authorization) ? bearerText(authorization) : this.#cookie?.textIn(cookie);

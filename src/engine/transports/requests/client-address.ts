@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { plainAddress } from '../../../lib/address-key.ts';
 import type { Log } from '../../../lib/log.ts';
 
-/** The addresses of clients: a connection's peer, or what one of the trusted proxies puts into X-Forwarded-For. */
+/** The addresses of clients: a connection's peer, or the address in a trusted proxy's X-Forwarded-For. */
 export class ClientAddresses {
   readonly #trusted = new BlockList();
   readonly #log: Pick<Log, 'warn'>;
@@ -16,13 +16,13 @@ export class ClientAddresses {
     for (const network of trustedProxies) {
       const [address = '', bits] = network.split('/');
       const family = familyOf(address);
-      // A BlockList takes IPv4-mapped addresses and networks for those of IPv4.
+      // A BlockList treats IPv4-mapped addresses and networks as IPv4.
       if (bits === undefined) this.#trusted.addAddress(address, family);
       else this.#trusted.addSubnet(address, Number(bits), family);
     }
   }
 
-  /** The address of the other end, a proxy's or a client's. */
+  /** The address of the other end, which is a proxy or a client. */
   peerOf(socket: Socket): string {
     const known = this.#peers.get(socket);
     if (known !== undefined) return known;
@@ -41,12 +41,12 @@ export class ClientAddresses {
     return peer;
   }
 
-  /** Whether a request, or a connection, comes straight from a trusted proxy, whose word about its client counts. */
+  /** Whether a request or a connection comes directly from a trusted proxy, whose headers about its client count. */
   isFromProxy({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
     return this.#isTrusted(this.peerOf(socket));
   }
 
-  /** Once: any client can send the header. Without the entry all clients of a proxy would share one address. */
+  /** Warns once, because any client can send the header. An untrusted proxy's clients would all share its address. */
   #warn(peer: string): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
@@ -54,7 +54,7 @@ export class ClientAddresses {
     this.#log.warn({ peer }, message);
   }
 
-  /** Read from the right: each hop is added by the next one, and the leftmost may be forged by the client. */
+  /** Reads from the right: each hop is added by the next one, and a client may have forged the leftmost. */
   #forwardedClient(peer: string, forwarded: string): string {
     let client = peer;
     for (const hop of forwarded.split(',').reverse()) {
@@ -75,7 +75,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4';
 }
 
-/** Some proxies add the port, and then put IPv6 addresses in brackets. */
+/** Some proxies add the port, and put IPv6 addresses in brackets. */
 function addressIn(hop: string): string | null {
   const text = hop.trim();
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1');

@@ -1,6 +1,6 @@
 const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Whether this is an address of its reader's own machine. */
+/** Whether a URL points to the reader's own machine. */
 export function isLocal(url: string): boolean {
   return LOCAL_HOSTS.has(URL.parse(url)?.hostname ?? '');
 }

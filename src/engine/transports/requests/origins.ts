@@ -7,13 +7,13 @@ export interface AllowedOrigins {
   readonly anyLocalhost: boolean;
 }
 
-/** Whether a page of this origin may read responses. Origins match exactly: suffixes and patterns let others in. */
+/** Whether a page of this origin may read responses. Origins have to match exactly: suffixes and patterns let others in. */
 export function isAllowedOrigin(origin: string, allowed: AllowedOrigins): boolean {
   if (allowed.origins.includes(origin)) return true;
   return allowed.anyLocalhost && isLocal(origin);
 }
 
-/** Whether a page of this server itself, or of an allowed origin, or no page at all sends this request. */
+/** Whether a request comes from this server's own page, from an allowed origin, or from no page. */
 export function isAllowedPage(
   { headers }: IncomingMessage,
   allowed: AllowedOrigins,
@@ -22,25 +22,27 @@ export function isAllowedPage(
   const { origin, host = '' } = headers;
   if (origin === undefined || isAllowedOrigin(origin, allowed)) return true;
   const page = URL.parse(origin);
-  // An attacker on the network can change a page of plain HTTP, and browsers send the cookie with its sockets.
+  // An attacker on the network can change a page of plain HTTP, and browsers send the cookie with the sockets of such a
+  // page.
   if (page === null || (cookie && page.protocol !== 'https:' && !isLocal(origin))) return false;
   return URL.parse(`${page.protocol}//${host}`)?.host === page.host;
 }
 
-// A page of another site needs a preflight for them, which it is not allowed; proxies add others to any request.
+// A page of another site needs a preflight for these headers, which it does not get. Proxies add other headers to any
+// request.
 const PREFLIGHTED_HEADER =
   /^(?:authorization|apollo-require-preflight|x-apollo-operation-.+|apollographql-client-.+)$/;
 const SIMPLE_TYPE =
   /^(?:application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)[ \t]*(?:;|$)/i;
 
-/** Whether any page of the web can make its visitor's browser send this request, so that it is none of the visitor's own. */
+/** Whether any page of the web can make its visitor's browser send this request, without the visitor's intent. */
 export function isCrossSite(
   request: IncomingMessage,
   allowed: AllowedOrigins,
   cookie: AuthCookie | null,
 ): boolean {
   const { origin, 'sec-fetch-site': site, 'content-type': type } = request.headers;
-  // The browser's own header comes first: a proxy may have rewritten `Host`.
+  // The browser's own header is checked first, because a proxy may have rewritten `Host`.
   if (site === 'same-origin') return false;
   const isForeign =
     site === 'cross-site'
@@ -48,7 +50,7 @@ export function isCrossSite(
       : !isAllowedPage(request, allowed, cookie);
   if (!isForeign || (type && !SIMPLE_TYPE.test(type))) return false;
   const { authorization: _, ...others } = request.headers;
-  // A proxy may have made it of the visitor's cookie, which any page can have sent.
+  // A proxy may have made the header from the visitor's cookie, and any page can make a browser send that.
   const sent = cookie?.textIn(request.headers.cookie ?? '') ? others : request.headers;
   return !Object.keys(sent).some((name) => PREFLIGHTED_HEADER.test(name));
 }

@@ -5,13 +5,13 @@ import type { ClientAddresses } from './client-address.ts';
 const ROUTE = '/graphql';
 const FIRST_SERVER_ERROR = 500;
 
-/** The trace of an HTTP request. Addresses, user agents and query strings are personal, and left out. */
+/** The trace of an HTTP request. Addresses, user agents and query strings are personal, so they are left out. */
 export function requestTrace(
   tracing: Tracing,
   request: IncomingMessage,
   addresses: ClientAddresses,
 ): RequestTrace {
-  // Node takes no methods but those that it knows.
+  // Node accepts only methods that it knows.
   const { method = '' } = request;
   return tracing.receive({
     headers: request.headers,
@@ -29,7 +29,7 @@ export function requestTrace(
   });
 }
 
-/** Null stands for a client that left before it was answered, which is no failure. */
+/** Ends the trace. A null status means that the client left before it was answered, which is not an error. */
 export function endRequestTrace(trace: RequestTrace, status: number | null): void {
   trace.end({
     errorType: status !== null && status >= FIRST_SERVER_ERROR ? String(status) : null,

@@ -38,7 +38,7 @@ export class ServerMetrics {
 
   requestEnded({ transport, outcome, hasStarted }: RequestSummary, durationMs: number) {
     this.#operations.inc({ transport, outcome });
-    // The lifetime of a subscription says nothing about the service.
+    // The lifetime of a subscription is no measure of the service.
     if (!hasStarted) this.#seconds.observe({ transport, outcome }, durationMs / 1000);
   }
 }

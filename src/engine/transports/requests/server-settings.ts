@@ -19,30 +19,30 @@ export interface ServerSettings {
   readonly graph: Pipeline;
   readonly log: Log;
   readonly metrics: ServerMetrics;
-  /** Counts what is over a limit here, and no operation yet. */
+  /** Counts a refusal by a limit before there is an operation. */
   readonly refused: (limit: LimitLabel) => void;
   readonly limiter: EngineLimiter;
-  /** Looks up what is known of the token of a request. */
+  /** Looks up what is known about a request's token. */
   readonly standingOf: (token: Token | null) => TokenStanding | undefined;
-  /** A steady one is best: only durations are measured. */
+  /** A monotonic clock is best, because only durations are measured. */
   readonly clock: Clock;
-  /** Returns the reason with which an error that ends a subscription closes its socket by 4403; null where it does not. */
+  /** Returns the close reason if an error that ends a subscription also closes its socket by 4403; otherwise null. */
   readonly tokenEndOf: (error: unknown) => string | null;
-  /** The interval of what keeps a quiet socket or event stream open. */
+  /** The interval of the pings that keep a quiet socket or event stream open. */
   readonly pingMs: number;
   readonly origins: AllowedOrigins;
   readonly addresses: ClientAddresses;
   readonly maxBodyBytes: number;
   readonly openConnections: OpenConnections;
-  /** The unread bytes of a WebSocket beyond which its messages wait. */
+  /** Above this number of unread bytes a WebSocket's messages wait. */
   readonly unreadBytes: number;
-  /** How long unread bytes may stay where they are. */
+  /** How long unread bytes may stay without moving. */
   readonly unreadMs: number;
   readonly messages: MessageBudget;
-  /** Null where tokens come in headers alone. */
+  /** Null if tokens are sent in headers alone. */
   readonly cookie: AuthCookie | null;
   readonly forwarding: HeaderForwarding;
-  /** Null where tracing is off. */
+  /** Null if tracing is off. */
   readonly tracing: Tracing | null;
   readonly accessLog: AccessLog;
 }

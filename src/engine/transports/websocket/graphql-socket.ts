@@ -18,11 +18,15 @@ import { SocketSession } from './socket-session.ts';
 const MAX_ID_LENGTH = 255;
 /** The limit of in-flight operations on one socket, subscriptions included. */
 const MAX_OPERATIONS = 100;
-// A close frame holds no more.
+// A close frame cannot hold more.
 const MAX_REASON_BYTES = 123;
-// A client may be too busy, or its network too poor, to answer for a minute; after a pause of this process all have missed one.
+// A busy client or a poor network may leave pings unanswered for a minute. After a pause of this process every client has
+// missed one.
 const MAX_UNANSWERED_PINGS = 5;
-/** Messages that are not counted, since the upgrade was: a client at a flooded address can open a socket and prove its token. */
+/**
+ * The first messages are free, because the upgrade was counted: a client at a flooded address can open a socket and prove
+ * its token.
+ */
 const FREE_MESSAGES = 3;
 const OF_CLIENTS: ReadonlySet<unknown> = new Set([
   MessageType.ConnectionInit,
@@ -32,14 +36,17 @@ const OF_CLIENTS: ReadonlySet<unknown> = new Set([
   MessageType.Complete,
 ]);
 const NAMES_A_DOCUMENT = /"(?:documentId|persistedQuery)"/;
-/** Stands before a client's id in what the protocol writes. */
+/** The prefix of a client's id in the protocol's messages. */
 const OWN_NUMBER = /(?<=^\{"id":"|^Subscriber for )\d+:/;
 
-/** The protocol of every socket. It follows operations to their ends; their results bypass it, since an event's text is made once for many. */
+/**
+ * The protocol of every socket. It tracks operations until they end. Results bypass it, because an event is serialized once
+ * for many.
+ */
 const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSocket>({
   onConnect(context) {
     const { extra, connectionParams } = context;
-    // The token is not retained with them.
+    // The context must not retain the token.
     delete (context as { connectionParams?: unknown }).connectionParams;
     return extra.initialize(connectionParams);
   },
@@ -53,7 +60,7 @@ function start({ rootValue }: ExecutionArgs) {
   return (rootValue as SocketOperation).start();
 }
 
-/** A WebSocket under the protocol: its bounds and its operations. */
+/** One WebSocket: applies its limits, and runs its operations by the protocol. */
 export class GraphQLSocket implements OperationOwner {
   readonly settings: ServerSettings;
   readonly session: SocketSession;
@@ -61,12 +68,12 @@ export class GraphQLSocket implements OperationOwner {
   messageBytes = 0;
   readonly #socket: WebSocket;
   readonly #slot: Slot<EngineLimitName>;
-  /** The operations that have not ended. Their client may have left some of them. */
+  /** The operations that have not ended. Their client may have unsubscribed from some of them. */
   readonly #operations = new Set<SocketOperation>();
-  /** The operation that the present message has opened. */
+  /** The operation that the current message has opened. */
   #opened: SocketOperation | null = null;
   #subscribed = 0;
-  /** The functions that wait until the client has read enough. */
+  /** Callbacks that wait until the client has read enough. */
   readonly #waiting: (() => void)[] = [];
   #unansweredPings = 0;
   #freeMessages = FREE_MESSAGES;
@@ -91,7 +98,7 @@ export class GraphQLSocket implements OperationOwner {
         protocol: socket.protocol,
         send: (text) => this.send(text.replace(OWN_NUMBER, '')),
         close: (code = 1000, reason = '') => this.#closeWith(code, reason.replace(OWN_NUMBER, '')),
-        // It is given messages that are read already, and validates them.
+        // The protocol receives parsed messages, and validates them.
         onMessage: (handle) => {
           deliver = handle as typeof deliver;
         },
@@ -114,7 +121,7 @@ export class GraphQLSocket implements OperationOwner {
     const pings = setInterval(() => this.#ping(), pingMs);
     socket.once('close', (code, reason) => {
       clearInterval(pings);
-      this.#goOn();
+      this.#resumeWaiting();
       for (const operation of [...this.#operations]) operation.leave();
       protocolClosed(code, String(reason)).catch((error) => this.#failed(error, null));
     });
@@ -125,14 +132,14 @@ export class GraphQLSocket implements OperationOwner {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** Returns whether the protocol may acknowledge it. */
+  /** Reads `connectionParams`. Returns whether the protocol may acknowledge the connection. */
   initialize(params: unknown): boolean {
     const verdict = this.session.initialize(params);
     if (verdict === 'header') this.close('header');
     return verdict !== 'forbidden';
   }
 
-  /** Opens an operation: returns what the protocol executes, or the errors that it sends. */
+  /** Opens an operation. Returns what the protocol executes, or the errors that it sends. */
   open(ownId: string, payload: object): ReturnType<SocketOperation['open']> {
     const operation = new SocketOperation(ownId, this);
     const refusal = this.#refusalOf(operation.id);
@@ -143,7 +150,7 @@ export class GraphQLSocket implements OperationOwner {
   }
 
   #refusalOf(id: string): GraphQLError | null {
-    // The id is retained as long as its operation lasts.
+    // The id is retained until its operation ends.
     if (id.length > MAX_ID_LENGTH)
       return tooComplex('characters of an id', id.length, MAX_ID_LENGTH);
     const open = this.#operations.size + 1;
@@ -151,27 +158,30 @@ export class GraphQLSocket implements OperationOwner {
     return this.claim() ? null : new OverLimitError('sockets');
   }
 
-  /** Call it when an operation is over, perhaps more than once. */
+  /** Call it when an operation is over. It may be called more than once. */
   ended(operation: SocketOperation): void {
     this.#operations.delete(operation);
     this.closeIfIdle();
   }
 
-  /** Charges the socket to the account that is proved by now. False where that has too many, and this one is closed. */
+  /**
+   * Charges the socket to the account that has been proved by now. If that has too many sockets, closes this one and
+   * returns false.
+   */
   claim(): boolean {
     if (this.#slot.settle()) return true;
     this.close('sockets');
     return false;
   }
 
-  /** Whether its client has read enough. Where it has not, `ready` is called later: its caller checks again then. */
+  /** Whether the client has read enough. If not, `ready` is called later, and its caller checks again then. */
   hasRoom(ready: () => void): boolean {
     if (!this.isOpen || this.#socket.bufferedAmount <= this.settings.unreadBytes) return true;
     this.#waiting.push(ready);
     return false;
   }
 
-  /** Sends a message, which `ws` packs where it is large. `left` is called once it is written, or never can be. */
+  /** Sends a message, which `ws` compresses if it is large. `left` is called when it has been written, or never can be. */
   send(message: string | Buffer, left?: () => void): void {
     if (!this.isOpen) {
       left?.();
@@ -181,14 +191,14 @@ export class GraphQLSocket implements OperationOwner {
     this.#socket.send(message, { binary: false }, () => {
       left?.();
       if (this.#socket.bufferedAmount > unreadBytes) return;
-      this.#goOn();
+      this.#resumeWaiting();
       if (this.isOpen && this.#socket.isPaused) this.#socket.resume();
     });
-    // Nothing more is read from a client that does not read its answers.
+    // Reads nothing more from a client that does not read its answers.
     if (this.#socket.bufferedAmount > unreadBytes) this.#socket.pause();
   }
 
-  #goOn(): void {
+  #resumeWaiting(): void {
     for (const ready of this.#waiting.splice(0)) ready();
   }
 
@@ -197,12 +207,12 @@ export class GraphQLSocket implements OperationOwner {
     this.#closeWith(code, ownReason ?? reason);
   }
 
-  /** A reason is left out where it contains a client's own text and is too long. */
+  /** Drops a reason that is too long because it contains a client's own text. */
   #closeWith(code: number, reason: string): void {
     this.#socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason);
   }
 
-  /** Closes the socket, once its answers are sent: its client reconnects, and reaches another replica. */
+  /** Closes the socket when its answers have been sent. Its client reconnects, and reaches another replica. */
   restart(): void {
     this.#isRestarting = true;
     this.closeIfIdle();
@@ -210,7 +220,8 @@ export class GraphQLSocket implements OperationOwner {
 
   closeIfIdle(): void {
     if (!this.#isRestarting || this.#isAwaited()) return;
-    // Later: the protocol has its `complete` to send. Another operation that begins meanwhile is answered first.
+    // Waits for a turn, because the protocol still has to send `complete`. If another operation begins in between, it is
+    // answered first.
     setImmediate(() => {
       if (!this.#isAwaited()) this.close('restart');
     });
@@ -221,9 +232,9 @@ export class GraphQLSocket implements OperationOwner {
     return false;
   }
 
-  /** Finds half-open connections, which look like quiet ones. A reader that stands still has a deadline of its own. */
+  /** Detects half-open connections, which look like quiet ones. A reader that has stalled has a deadline of its own. */
   #ping(): void {
-    // Its token may have expired, or been refused.
+    // The token of its account may have expired or been refused.
     this.#slot.settle();
     if (!this.isOpen || this.#socket.bufferedAmount > 0) return;
     if (this.#unansweredPings >= MAX_UNANSWERED_PINGS) {
@@ -234,7 +245,7 @@ export class GraphQLSocket implements OperationOwner {
     this.#socket.ping();
   }
 
-  /** Counts a message against its client. False where it is not handled, since no answer can be sent after the close. */
+  /** Charges a message to its client. Returns false if it must not be handled, because the socket is closing. */
   #counts(bytes: number): boolean {
     if (!this.isOpen) return false;
     this.#unansweredPings = 0;
@@ -242,14 +253,14 @@ export class GraphQLSocket implements OperationOwner {
     if (this.#freeMessages >= 0 && bytes < COUNTED_BYTES) return true;
     if (this.settings.messages.take(clientOf(this.session.caller), bytes)) return true;
     this.close('rate');
-    // What it has sent already stays unread until `ws` ends the connection.
+    // Messages that have already arrived stay unread until `ws` ends the connection.
     this.#socket.pause();
     return false;
   }
 
   /**
-   * Gives each operation an id of its own. A client may use the id of an operation that it has left again, and the protocol
-   * would take the end of the first for that of the second.
+   * Gives each operation a unique id. A client may reuse the id of an operation that it has left, and the protocol would
+   * take the end of the first operation for the end of the second.
    */
   #withOwnId(message: Message): Message {
     if (typeof message?.id !== 'string' || message.id === '') return message;
@@ -274,13 +285,13 @@ export class GraphQLSocket implements OperationOwner {
 
 type Message = Record<string, unknown> | null;
 
-/** Reads a message, whose numbers are not rounded; null for what no client may send. */
+/** Parses a message without rounding its numbers. Null if no client may send it. */
 function readMessage(text: string): Message {
   try {
     const message = parseExactJson(text);
     if (!isObject(message) || !OF_CLIENTS.has(message.type)) return null;
     const { type, payload } = message;
-    // graphql-ws wants a text in each operation, although the id of a document may stand for it.
+    // graphql-ws requires a text in each operation, but a document id may replace it.
     if (type === MessageType.Subscribe && isObject(payload) && NAMES_A_DOCUMENT.test(text)) {
       payload.query ??= '';
     }

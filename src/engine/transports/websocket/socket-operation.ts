@@ -26,7 +26,7 @@ export interface OperationOwner {
   claim(): boolean;
   close(closing: Closing, reason: string): void;
   closeIfIdle(): void;
-  /** Call it when an operation is over, perhaps more than once. */
+  /** Call it when an operation is over. It may be called more than once. */
   ended(operation: SocketOperation): void;
   hasRoom(ready: () => void): boolean;
   send(message: string | Buffer, left: () => void): void;
@@ -45,7 +45,7 @@ class OperationFailure extends Error {
   }
 }
 
-/** The errors with which an operation has ended, which the protocol has wrapped into one. */
+/** The errors that have ended an operation. The protocol has wrapped them into one error. */
 export function errorsOf(errors: readonly GraphQLError[]) {
   const cause = errors[0]?.cause;
   return cause instanceof OperationFailure ? cause.errors.map((each) => each.toJSON()) : undefined;
@@ -58,13 +58,13 @@ export class SocketOperation implements ResultSink {
   readonly ownId: string;
   readonly summary: RequestSummary;
   readonly #socket: OperationOwner;
-  /** Aborted once its client has unsubscribed, or has left. */
+  /** Aborts when the client has unsubscribed or disconnected. */
   readonly #leaving = new AbortController();
   /** The beginning of each message with a result. */
   readonly #head: string;
   #opened: OpenedOperation | null = null;
   #results: Delivery | null = null;
-  /** The error with which its token has ended, where its client wants to be sent that instead of a closed socket. */
+  /** The error that ended its token, if the client wants to receive it instead of a close of the socket. */
   #tokenEnd: unknown = null;
 
   constructor(ownId: string, socket: OperationOwner) {
@@ -86,7 +86,7 @@ export class SocketOperation implements ResultSink {
     return this.#leaving.signal.aborted;
   }
 
-  /** Whether a shutdown waits for its answer. It waits for no subscription. */
+  /** Whether a shutdown waits for its answer. A shutdown does not wait for subscriptions. */
   get isAwaited(): boolean {
     return this.summary.type !== 'subscription' && !this.summary.hasEnded;
   }
@@ -95,7 +95,7 @@ export class SocketOperation implements ResultSink {
   async open(payload: object): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const { schema } = this.#socket.settings.graph;
     const opened = await this.#admit({ ...payload });
-    // The protocol retains the message until the operation is over.
+    // Frees the text: the protocol retains the message until the operation is over.
     Object.assign(payload, { query: '', variables: null, extensions: null });
     if (opened.kind === 'refusal') {
       this.#end();
@@ -107,7 +107,10 @@ export class SocketOperation implements ResultSink {
     return { schema, document: document.document, operationName, rootValue: this };
   }
 
-  /** Executes it, and returns what the protocol iterates: it yields nothing, and ends when all results are sent. */
+  /**
+   * Executes the operation. Returns an iterator for the protocol, which yields nothing and ends when all results have been
+   * sent.
+   */
   async start(): Promise<AsyncGenerator<never, void>> {
     const socket = this.#socket;
     const { operation, start } = this.#opened as OpenedOperation;
@@ -115,14 +118,14 @@ export class SocketOperation implements ResultSink {
     this.#opened = null;
     const isStopped = this.isLeft && this.summary.type === 'query';
     const outcome = isStopped ? NOTHING : await start();
-    // It may have proved its token, so the socket's account is known now.
+    // The operation may have proved its token, so the socket's account may be known now.
     socket.claim();
     if (Symbol.asyncIterator in outcome) {
       const isFollowed = this.summary.type === 'subscription' && this.summary.outcome === 'ok';
       if (isFollowed) socket.settings.accessLog.subscribed(this.summary, socket.session.caller);
       this.#results = operation.events?.deliver(this) ?? null;
     }
-    // A shutdown waits for no subscription.
+    // A shutdown does not wait for subscriptions.
     socket.closeIfIdle();
     if (this.isLeft) {
       await this.#results?.return();
@@ -144,7 +147,7 @@ export class SocketOperation implements ResultSink {
     yield* [];
   }
 
-  /** Sends the results of a subscription until there are no more. */
+  /** Sends the results of a subscription until it ends. */
   async #follow(): Promise<void> {
     try {
       await this.#results?.next();
@@ -153,13 +156,13 @@ export class SocketOperation implements ResultSink {
     }
   }
 
-  /** The protocol sends it as an `error` message. */
+  /** Throws the errors, which the protocol sends as an `error` message. */
   #fail(errors: readonly GraphQLError[]): void {
     this.#end();
     if (!this.isLeft) throw new OperationFailure(errors);
   }
 
-  /** Answers an operation of which nothing is executed. */
+  /** Refuses an operation before anything is executed. */
   async refuse(error: GraphQLError, payload: object): Promise<readonly GraphQLError[]> {
     if (mayBeMutation({ record: this.summary, sent: payload })) markNotSent([error]);
     this.#socket.settings.graph.codes.refused([error], this.summary);
@@ -167,10 +170,10 @@ export class SocketOperation implements ResultSink {
     return [error];
   }
 
-  /** Ends a subscription, stops what is read, and has nothing more sent; a write is made to its end. */
+  /** Ends a subscription, stops reads, and sends nothing more. A write is completed. */
   leave(): void {
     this.#leaving.abort();
-    // A shutdown waits for no query that stops.
+    // A shutdown does not wait for a query that has been stopped.
     if (this.summary.type === 'query') this.#end();
     if (this.summary.type === 'subscription') this.#socket.ended(this);
     fireAndForget('response', this.#results?.return());
@@ -204,7 +207,7 @@ export class SocketOperation implements ResultSink {
     const { caller, onTokenEnd } = socket.session;
     const { requestId } = summary;
     const { signal } = this.#leaving;
-    // The trace of the upgrade is not continued: it would grow for as long as the socket lives.
+    // The trace of the upgrade is not continued, because it would grow until the socket closes.
     summary.trace = tracing?.receive({ headers: {}, isContinued: false, span: null }) ?? null;
     return graph.open(
       { ...caller, signal, standing: standingOf(caller.token), requestId },
@@ -220,8 +223,8 @@ export class SocketOperation implements ResultSink {
         reportsEnd: (error) => {
           const code = tokenEndOf(error);
           if (code === null) return false;
-          // After an `error` message client libraries end the subscription for good instead of reconnecting: it is for
-          // those who ask for it, since they multiplex users or cannot see a close code.
+          // After an `error` message client libraries end the subscription for good instead of reconnecting. So it is sent
+          // only to clients that ask for it: they multiplex users, or cannot read a close code.
           if (onTokenEnd === 'error') this.#tokenEnd = error;
           else socket.close('tokenEnd', code);
           return true;
@@ -234,11 +237,11 @@ export class SocketOperation implements ResultSink {
     return this.isLeft ? undefined : new Promise((taken) => this.send(text, taken));
   }
 
-  /** A client that has left had no answer, unless it was a subscription's. */
+  /** An operation that its client has left counts as gone, unless it was a subscription. */
   #end(): void {
     const { summary } = this;
     const { isOpen, session, settings } = this.#socket;
-    // Reads that stopped for a client that left have errors, which are no fault.
+    // Reads that were stopped for a client that left have errors, which are not faults.
     if (this.isLeft && !summary.hasStarted) summary.outcome = 'gone';
     else if (!isOpen && summary.type !== 'subscription') summary.worsen('gone');
     settings.accessLog.ended(summary, session.caller, null);

@@ -10,20 +10,20 @@ import { headersIn, textIn } from './connection-params.ts';
 // The limit of an HTTP request's headers.
 const MAX_AUTHORIZATION_LENGTH = 16_384;
 
-/** Whose socket it is, by its upgrade and its `connectionParams`. */
+/** The identity of a socket's client, from its upgrade and its `connectionParams`. */
 export class SocketSession {
   readonly requestId: string | string[] | undefined;
   /** Has no token before `connection_init`. */
   caller: RequestCaller;
   client: ClientNaming | null;
-  /** The sign by which its client wants to learn that its token has ended. */
+  /** How the client wants to be informed that its token has ended. */
   onTokenEnd: 'close' | 'error' = 'close';
-  /** The headers that are forwarded: those of `connectionParams`, and above them those of the upgrade. */
+  /** The forwarded headers, from `connectionParams` and the upgrade; those of the upgrade take precedence. */
   headers: Readonly<Record<string, string>> = {};
   readonly #settings: ServerSettings;
-  /** The token of its page's visitor, for a client that sends none. */
+  /** The token in the page visitor's cookie, for a client that sends no token. */
   readonly #cookieText: string | undefined;
-  /** The headers of the upgrade that are forwarded: a proxy sets them there, as it does in any request. */
+  /** The forwarded headers of the upgrade, where a proxy sets them as in any request. */
   readonly #upgraded: Readonly<Record<string, string>>;
 
   constructor(request: IncomingMessage, settings: ServerSettings) {
@@ -35,12 +35,13 @@ export class SocketSession {
     const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
     this.caller = { token: null, client };
     this.client = clientIn(headers);
-    // A browser names the page in `Origin`, and foreign pages were refused. Without `Origin` the cookie may be another page's.
+    // A browser names the page in `Origin`, and foreign pages were refused. If `Origin` is missing, another page may have
+    // sent the cookie.
     this.#cookieText = cookie?.textIn(origin === undefined ? '' : (headers.cookie ?? ''));
     this.#upgraded = forwarding.in(headers);
   }
 
-  /** Reads `connectionParams`, and returns whether they are in order. The token is judged by the operations that use it. */
+  /** Reads `connectionParams`, and returns whether they are valid. The operations that use the token judge it. */
   initialize(params: unknown): 'accepted' | 'forbidden' | 'header' {
     const { forwarding, standingOf } = this.#settings;
     const authorization = textIn(params, 'authorization');

@@ -13,7 +13,7 @@ import { GraphQLSocket } from './graphql-socket.ts';
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
 const MORE_OPTIONS: object = { maxFragments: 64, maxBufferedChunks: 1_024, closeTimeout: 2_000 };
-/** Without context takeover, so that no message depends on another. `ws` keeps a compressor for each socket: it is a small one. */
+/** Without context takeover no message depends on another. `ws` keeps a compressor for each socket, so it is a small one. */
 const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
   threshold: 4_096,
   serverNoContextTakeover: true,
@@ -25,7 +25,7 @@ const EXTENSIONS = 'sec-websocket-extensions';
 /** An offer with a smaller window than ours. */
 const SMALLER_WINDOW = /server_max_window_bits\s*=\s*"?(?:8|9|10)\b/;
 
-/** The status line, and the headers that go with it. */
+/** The status line and additional headers. */
 type UpgradeRefusal = `${number} ${string}`;
 const BAD_REQUEST: UpgradeRefusal = '400 Bad Request\r\nsec-websocket-version: 13';
 const TOO_MANY: UpgradeRefusal = '429 Too Many Requests\r\nretry-after: 10';
@@ -44,9 +44,9 @@ export class WebSocketEndpoint {
       maxPayload: settings.maxBodyBytes,
       ...MORE_OPTIONS,
       perMessageDeflate: PER_MESSAGE_DEFLATE,
-      // A message a turn: one read of a socket may hold three thousand, and other clients go in between.
+      // Handles one message a turn: a read may contain three thousand, and other clients get their turns in between.
       allowSynchronousEvents: false,
-      // Any subprotocol is accepted at first, or its client could not receive close code 4406.
+      // Accepts any subprotocol at first. Otherwise the client could not receive close code 4406.
       handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
     });
     this.#server.on('wsClientError', ({ message }, socket) =>
@@ -66,7 +66,7 @@ export class WebSocketEndpoint {
     }
     socket.on('close', () => slot.release());
     const { headers } = request;
-    // It may decline the extension, but not refuse the socket.
+    // An extension may be declined, but the socket may not be refused for it.
     if (SMALLER_WINDOW.test(headers[EXTENSIONS] ?? '')) delete headers[EXTENSIONS];
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       this.#settings.openConnections.upgraded(request.socket, webSocket);
@@ -82,27 +82,28 @@ export class WebSocketEndpoint {
     const { addresses, cookie, forwarding, messages, origins } = this.#settings;
     if (forwarding.comesTwice(request)) return this.#malformed('a forwarded header comes twice');
     if (!isAllowedPage(request, origins, cookie)) return this.#foreign(request);
-    // Where there is a body, Node 26 hands over something other than the connection, which `ws` cannot read; Node 24
-    // hands over the body as the first frames.
+    // If there is a body, Node 26 passes something other than the connection, which `ws` cannot read. Node 24 passes the
+    // body as the first frames.
     if (socket !== request.socket || hasBody(request)) return this.#malformed('it has a body');
-    // Upgrades count apart, since they cannot say whose they are: no neighbour's requests keep clients from their sockets.
+    // Upgrades are counted apart, because they cannot name their account: requests from the same address must not prevent
+    // sockets.
     const client = regarding(addressClient(addresses.of(request)), 'upgrades');
     return messages.take(client) ? null : TOO_MANY;
   }
 
-  /** Where a proxy rewrites `Host`, this server's own pages look foreign, and so do React Native's apps on Android. */
+  /** If a proxy rewrites `Host`, this server's own pages look foreign. So do React Native's apps on Android. */
   #foreign({ headers: { origin, host } }: IncomingMessage): UpgradeRefusal {
     this.#warn({ origin, host }, 'a WebSocket for a page of another site was refused');
     return '403 Forbidden';
   }
 
-  /** A proxy that passes on half of the upgrade's headers makes all of them malformed. */
+  /** If a proxy passes on only half of the upgrade's headers, every upgrade is malformed. */
   #malformed(reason: string): UpgradeRefusal {
     this.#warn({ reason }, 'a malformed request for a WebSocket was refused');
     return BAD_REQUEST;
   }
 
-  /** Logs the same message once in a while. */
+  /** Logs repeated messages only once in a while. */
   #warn(details: object, message: string): void {
     const count = this.#repeated.next(message);
     if (count !== null) this.#settings.log.warn({ ...details, ...count }, message);
@@ -110,12 +111,12 @@ export class WebSocketEndpoint {
 
   #refuse(socket: Duplex, refusal: UpgradeRefusal): void {
     socket.on('error', () => {});
-    // Node has given the connection away with all its deadlines: one that its client keeps open would stay.
+    // Node no longer applies its deadlines to the connection, so a client could keep it open.
     socket.once('finish', () => socket.destroy());
     socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   }
 
-  /** A connection of a trusted proxy is not charged yet: its slot is its client's. */
+  /** A trusted proxy's connection is not charged yet, so the slot belongs to its client. */
   #slotFor(request: IncomingMessage): Slot<EngineLimitName> | UpgradeRefusal {
     const { addresses, limiter, openConnections, refused } = this.#settings;
     const owner = () => addressClient(addresses.of(request));
