@@ -41,13 +41,13 @@ const WITHOUT_KEYS =
 export type App = Awaited<ReturnType<typeof startApp>>;
 
 /**
- * The composition root: makes every lasting object of the process, in the order in which they need each other. Throws a
- * ConfigError where a store, a manifest or an address cannot be used.
+ * The composition root: creates every lasting object of the process, in the order of their dependencies. Throws a
+ * ConfigError if a store, a manifest or an address cannot be used.
  */
 export async function startApp(config: Config, given: AppOptions) {
   const options = withDefaults(config, given);
   const { log, schema, cacheBytes } = options;
-  // Closes all of them in reverse order, also where a later one cannot start.
+  // Closes everything in reverse order, even if a later part cannot start.
   await using opened = new AsyncDisposableStack();
 
   const metrics = new Metrics();
@@ -84,7 +84,7 @@ export async function startApp(config: Config, given: AppOptions) {
     stores.replicas?.share,
   );
   const verify = await createVerifier({ ...config, log });
-  // With a key, forged tokens are refused by their signature, without the gateway.
+  // The service refuses forged tokens by their signature if it has a key, without calling the gateway.
   if (verify === null && sandbox === null) log.info({}, WITHOUT_KEYS);
 
   const domain = createDomain({
@@ -116,7 +116,7 @@ export async function startApp(config: Config, given: AppOptions) {
     redis: () => stores.replicas?.degradedReason() ?? null,
     memory: () => memory.degradedReason(),
   });
-  // A proxy on this machine that does not name itself would open the sandbox's controls to everybody.
+  // Never in production: a local proxy without forwarding headers would open the sandbox's controls to every client.
   const demo =
     sandbox !== null && config.demoPage
       ? (await import('./sandbox/page/sites.ts')).sandboxSites({
@@ -180,7 +180,7 @@ export async function startApp(config: Config, given: AppOptions) {
     },
   });
 
-  // Both ports listen last, when everything that answers their clients is there.
+  // Both ports listen last, when every part that answers their clients exists.
   const admin = createAdminServer(metrics.registry, readiness, build);
   const adminPort = await atAddress(config, 'admin', (port, host) => listen(admin, port, host));
   opened.defer(() => {
@@ -200,19 +200,19 @@ export async function startApp(config: Config, given: AppOptions) {
   };
 }
 
-/** Nothing that serves a real gateway loads the sandbox. */
+/** Loads the sandbox only if it runs. */
 async function startSandbox(config: Config) {
   const sandbox = await import('./sandbox/start.ts');
   return sandbox.startSandbox(sandboxSettings(config));
 }
 
-/** Loads OpenTelemetry's packages, which take 30 MB of memory, only where tracing is on. */
+/** Loads OpenTelemetry's packages, which take 30 MB of memory, only if tracing is on. */
 async function openTracing(log: Log) {
   const { Tracing } = await import('./lib/tracing/tracing.ts');
   return new Tracing(log, programVersion());
 }
 
-/** Logs what fails in the background, each task once a minute, until what it returns is called. */
+/** Logs failures in the background, once a minute for each task. Returns a function that stops the logging. */
 function logBackgroundFailures(log: Log): () => void {
   const repeated = new RepeatedErrors(steadyClock.now);
   return onBackgroundFailure(({ task, error }) => {

@@ -5,9 +5,9 @@ import { camelCase, SETTINGS, type SettingName, type Values } from './config/set
 import { warnOfUnknownNames } from './config/unknown-names.ts';
 
 const DEFAULT_ORDER_FILE = 'data/orders.db';
-/** Lets orders of the sandbox survive a restart, as with a gateway of one's own. */
+/** Orders of the sandbox survive a restart, like those of a real gateway. */
 const SANDBOX_ORDER_FILE = '.sandbox/orders.db';
-/** The folders of these files are created where they are missing. */
+/** The folders of these files are created if they are missing. */
 export const DEFAULT_ORDER_FILES: readonly string[] = [DEFAULT_ORDER_FILE, SANDBOX_ORDER_FILE];
 
 const ROWS = Object.entries(SETTINGS) as [SettingName, Setting<unknown>][];
@@ -52,7 +52,7 @@ export function parseEnvironment(environment: Environment) {
   const values = Object.fromEntries(entries) as Values;
   problems.push(...contradictions(values, faulty));
   return {
-    /** Contains the default in place of each value that is wrong. */
+    /** It contains the default in place of each wrong value. */
     config: settle(values, environment),
     problems,
     faulty,
@@ -61,7 +61,7 @@ export function parseEnvironment(environment: Environment) {
   };
 }
 
-/** The value, or a text that says why the given one is wrong. */
+/** The value, or a text that explains why the given one is wrong. */
 function readSetting(
   name: string,
   { kind, default: byDefault }: Setting<unknown>,
@@ -88,25 +88,25 @@ function settle(
 ) {
   const isProduction = nodeEnv === 'production';
   const sandbox = values.gatewayUrl === null;
-  // An image that is tried without a gateway may have nothing to write to.
+  // An image that runs without a gateway may have no writable folder.
   const ofSandbox = isProduction ? 'memory' : SANDBOX_ORDER_FILE;
   const orderStore = values.orderStore ?? (sandbox ? ofSandbox : DEFAULT_ORDER_FILE);
   const isInMemory = orderStore === 'memory' && values.redisUrl === null;
   return {
     ...values,
-    /** The embedded sandbox gateway runs, since no gateway is configured. */
+    /** Whether the embedded sandbox gateway runs, because no gateway is configured. */
     sandbox,
-    /** The prefix has no slash at its end. */
+    /** It has no trailing slash. */
     publicPath: values.publicPath.replace(/\/$/, ''),
     redisReplicas: redisReplicas === 'none' ? 0 : redisReplicas,
-    /** Whether a Redis that forgets orders over a restart is refused. */
+    /** Whether a Redis that forgets orders at a restart is refused. */
     requiresAppendonly: isProduction && (redisReplicas ?? 0) === 0,
     /** A file, or the word `memory`. */
     orderStore,
     // Records in memory are part of the heap, half a kilobyte each.
     orderRecordsMax: isInMemory ? 200_000 : 2_000_000,
     graphiql: values.graphiql ?? sandbox,
-    /** The demonstration page, which never is part of production. */
+    /** Whether the demonstration page is served, never in production. */
     demoPage: sandbox && !isProduction,
     corsOrigins: {
       origins: values.corsOrigins ?? [],
@@ -119,7 +119,7 @@ function settle(
   };
 }
 
-/** The other variables of OpenTelemetry are read by its SDK. */
+/** OpenTelemetry's SDK reads its other variables. */
 function isTraced(environment: Environment): boolean {
   const text = (name: string) => environment[name]?.trim() ?? '';
   return (

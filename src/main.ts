@@ -7,7 +7,7 @@ import { createLog, openLogOutput } from './lib/log.ts';
 const EXIT_CONFIG = 78;
 const EXIT_FAILED = 1;
 
-/** In production the log is read by machines, so each problem is a line of it. */
+/** In production machines read the log, so each problem is a line of it. */
 async function report(error: unknown): Promise<void> {
   if (process.env.NODE_ENV !== 'production') {
     process.stderr.write(`${explain(error)}\n`);

@@ -16,7 +16,7 @@ import { buildSchema } from '../schema/schema.ts';
 import { oldHeapLimit } from './heap-limit.ts';
 import { maxConnections } from './max-connections.ts';
 
-/** Each cache's share of half of the heap. Catalogs have most, since the gateway needs most time to send one again. */
+/** Each cache's share of half of the heap. Catalogs have the largest, because the gateway takes longest to send one again. */
 const CACHE_SHARES = {
   catalogs: 0.5,
   sessions: 0.25,
@@ -31,16 +31,16 @@ export interface AppOptions {
   readonly log: Log;
   /** The output of `log`, for metrics. */
   readonly logOutput?: Pick<LogOutput, 'droppedLines'>;
-  /** The schema to serve in place of the whole one. */
+  /** The schema to serve instead of the whole one. */
   readonly schema?: GraphQLSchema;
-  /** The bytes of single caches, in place of their shares; tests lower them. */
+  /** The sizes of single caches instead of their shares; tests lower them. */
   readonly cacheBytes?: Partial<CacheBudgets>;
   readonly connections?: ConnectionBounds;
-  /** Limits in place of those of the tables; tests lower them. */
+  /** Limits that replace those of the tables; tests lower them. */
   readonly limits?: Partial<Limits<EngineLimitName | TradingLimitName>>;
-  /** How long a subscription is silent at most; tests shorten it. */
+  /** The longest silence of a subscription; tests shorten it. */
   readonly heartbeatMs?: number | undefined;
-  /** Plugins in place of those of `src/plugins.ts`. */
+  /** Plugins that replace those of `src/plugins.ts`. */
   readonly plugins?: readonly TeamPlugin[];
 }
 

@@ -6,7 +6,7 @@ import { Context } from '../schema/context.ts';
 import { type Plan, Scope } from '../schema/scope.ts';
 import type { Services } from '../schema/services.ts';
 
-/** The context of one operation: the means by which its resolvers read, and what the response cache asks about the catalog. */
+/** The context of one operation. Resolvers read through it, and the response cache asks it about the catalog. */
 export class GraphContext extends Context implements OperationContext {
   readonly operation: Operation;
 
@@ -33,12 +33,12 @@ export class GraphContext extends Context implements OperationContext {
     this.operation.meter.scanned(count);
   }
 
-  /** The version of the catalog for which the viewer is proved. */
+  /** The version of the catalog that the viewer is proved to see. */
   validity(): MaybePromise<Validity> {
     return chain(this.scope.catalog(), validityOf);
   }
 
-  /** An event reads anew, and has no trace, as its request has ended. */
+  /** Each event reads again. It has no trace, because its request has ended. */
   eventContexts(): () => Context {
     const { services, notes } = this;
     const { token, signal, client, requestId, forwarded } = this.caller;

@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.ts';
 import { oldHeapLimit } from './heap-limit.ts';
 
 const SHORT_SHARE = 0.8;
-// Lower than the other, so that one answer does not change the state again.
+// Lower than SHORT_SHARE, so that a single answer does not change the state back.
 const ENOUGH_SHARE = 0.7;
 const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
 

@@ -44,7 +44,7 @@ export class Metrics {
   /** Adds `process_*` and `nodejs_*`. */
   countProcess(): void {
     collectDefaultMetrics({ register: this.registry });
-    // Gauges that are named like counters, each a sum of another one: promtool refuses the names.
+    // Gauges with names of counters, each a sum of another gauge: promtool refuses the names.
     for (const kind of ['handles', 'requests', 'resources']) {
       this.registry.removeSingleMetric(`nodejs_active_${kind}_total`);
     }

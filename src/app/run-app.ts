@@ -5,14 +5,14 @@ import type { Config } from '../config.ts';
 import { steadyClock } from '../lib/clock.ts';
 import { createLog, openLogOutput } from '../lib/log.ts';
 
-/** For a reader of the log that is slow, and no longer for one that has stopped. */
+/** Enough for a slow reader of the log. A reader that has stopped must not delay the exit longer. */
 export const LAST_LINES_MS = 1_000;
 
-/** npm passes on to the process what a terminal or a supervisor has sent to both: within this time that is one signal. */
+/** npm forwards a signal that a terminal or a supervisor has sent to both processes. Within this time both are one signal. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Runs the service as this process: shuts down gracefully on SIGTERM or SIGINT, and exits. `warnings` are probable
+ * Runs the service in this process. On SIGTERM or SIGINT it shuts down gracefully and exits. `warnings` are probable
  * mistakes in the environment.
  */
 export async function runApp(config: Config, warnings: readonly string[]): Promise<void> {
@@ -34,7 +34,7 @@ export async function runApp(config: Config, warnings: readonly string[]): Promi
   });
   let drainingSinceMs: number | null = null;
   const stop = (signal: NodeJS.Signals) => {
-    // In a container, as process 1, Node would go on: the kernel ignores the default action there.
+    // As process 1 of a container Node would continue: the kernel ignores the default action there.
     if (serving === null) {
       log.info({ signal }, 'stopped while starting');
       exit(0);
@@ -55,7 +55,7 @@ export async function runApp(config: Config, warnings: readonly string[]): Promi
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
   const app = await startApp(config, { log, logOutput: output }).finally(() => {
-    // A start that fails logs its warnings as well.
+    // A failed start logs its warnings too.
     for (const warning of warnings) log.warn({}, warning);
   });
 
@@ -68,7 +68,7 @@ export async function runApp(config: Config, warnings: readonly string[]): Promi
   const { adminUrl, url } = app;
   log.info({ ...app.build, node, gateway, store, adminUrl, url }, 'serving');
   if (config.sandbox) output.write(welcome(config, app));
-  // Node writes it at a clean exit alone: after a process that was killed the next would compile all again.
+  // Node writes the cache only at a clean exit. After a killed process the next one would compile everything again.
   setImmediate(flushCompileCache);
 }
 

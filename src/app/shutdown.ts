@@ -11,7 +11,7 @@ interface Parts {
   readonly opened: AsyncDisposable;
 }
 
-/** A function that stops accepting work, finishes requests that are under way and closes everything. */
+/** Returns a function that stops accepting work, finishes running requests and closes everything. */
 export function createShutdown(
   { shutdownDelayMs, shutdownGraceMs }: Pick<Config, 'shutdownDelayMs' | 'shutdownGraceMs'>,
   { log, engine: { graph, readiness, server }, orders, opened }: Parts,
@@ -37,7 +37,10 @@ export function createShutdown(
 
 const SLICE_MS = 500;
 
-/** Resolves once the process has run for so long. After a pause of the process, what arrived meanwhile is still to be read and recorded. */
+/**
+ * Resolves once the process has run this long. A pause of the process does not count, so that answers that arrived in it
+ * are still read and recorded.
+ */
 async function running(ms: number): Promise<void> {
   for (let leftMs = ms; leftMs > 0; leftMs -= SLICE_MS) {
     await delay(Math.min(SLICE_MS, leftMs), null, { ref: false });

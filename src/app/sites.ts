@@ -7,11 +7,11 @@ import { GraphiQL, type GraphiQLOptions } from '../graphiql/server/graphiql.ts';
 
 interface SiteOptions {
   readonly client: GatewayClient;
-  /** The sandbox's controls and its page; null where they are not served. */
+  /** The sandbox's controls and its page; null if they are not served. */
   readonly demo: { readonly sites: readonly Site[]; readonly hasPage: boolean } | null;
 }
 
-/** The pages that the HTTP server serves besides GraphQL. */
+/** The pages that the HTTP server serves in addition to GraphQL. */
 export function sitesOf(config: Config, { client, demo }: SiteOptions): readonly Site[] {
   const { authCookie, graphiql: hasGraphiql, publicPath } = config;
   const frontPage = new FrontPage({ publicPath, hasGraphiql });

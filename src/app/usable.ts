@@ -13,7 +13,7 @@ export const LISTENERS = {
   admin: { port: 'ADMIN_PORT', host: 'ADMIN_HOST' },
 } as const;
 
-// These conditions are only known by trying.
+// Only an attempt shows whether these conditions are met.
 const USABLE = {
   PORT: 'a port that is free and open to this user',
   ADMIN_PORT: 'a port that is free and open to this user',
@@ -28,7 +28,7 @@ const USABLE = {
 type StoreObserver = Pick<StoreOptions, 'onWarn' | 'isInspection' | 'gatewaySkewMs'>;
 type DocumentOptions = Omit<TrustedDocumentsOptions, 'path' | 'clock'>;
 
-/** Opens the manifests and the stores at the same time; throws one ConfigError for all that cannot be used. */
+/** Opens the manifests and the stores at the same time. Throws one ConfigError with every problem. */
 export async function openFiles(
   config: Config,
   opened: AsyncDisposableStack,
@@ -51,7 +51,7 @@ export async function openFiles(
   return { trusted: trusted.value, stores: stores.value };
 }
 
-/** The stores that the configuration names; throws a ConfigError where they cannot be used. */
+/** The stores that the configuration names; throws a ConfigError if they cannot be used. */
 export async function openConfiguredStores(
   config: Config,
   observer: StoreObserver,
@@ -81,7 +81,7 @@ export async function openConfiguredStores(
   }
 }
 
-/** Null where no documents are trusted; throws a ConfigError where the manifests cannot be used. */
+/** Null if no documents are trusted; throws a ConfigError if the manifests cannot be used. */
 async function openDocuments(
   { persistedDocuments: path }: Config,
   options: DocumentOptions,
@@ -90,7 +90,7 @@ async function openDocuments(
   return withManifest(path, () => TrustedDocuments.open({ ...options, path, clock: systemClock }));
 }
 
-/** Runs `read`; throws a ConfigError where it finds manifests that cannot be used. */
+/** Runs `read`; throws a ConfigError if it finds manifests that cannot be used. */
 export async function withManifest<T>(path: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -102,7 +102,7 @@ export async function withManifest<T>(path: string, read: () => Promise<T>): Pro
   }
 }
 
-/** Runs `listen` for the public or the admin listener; throws a ConfigError where its address cannot be used. */
+/** Runs `listen` for the public or the admin listener; throws a ConfigError if its address cannot be used. */
 export async function atAddress<T>(
   config: Config,
   listener: keyof typeof LISTENERS,

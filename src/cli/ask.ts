@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
-/** Asks at the console, on stderr, so that the output stays the command's own. */
+/** Asks at the console, on stderr, so that stdout contains only the command's output. */
 export async function ask(
   question: string,
   { isHidden } = { isHidden: false },
@@ -22,7 +22,7 @@ export async function ask(
   });
   try {
     if (isHidden) process.stderr.write(question);
-    // Ctrl+C and Ctrl+D give up; without this the question would wait for ever.
+    // Ctrl+C and Ctrl+D give up. Otherwise the question would wait for ever.
     const givenUp = Promise.race([once(input, 'SIGINT'), once(input, 'close')]);
     const answer = await Promise.race([input.question(isHidden ? '' : question), givenUp]);
     if (isHidden) process.stderr.write('\n');

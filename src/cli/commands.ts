@@ -1,6 +1,6 @@
 import type { Commands } from './command/dispatch.ts';
 
-/** The commands of the program, each loaded where it is run. Nothing else of the service imports the check. */
+/** The commands of the program. Each is loaded only when it runs. Nothing else in the service imports the check. */
 export const COMMANDS: Commands = {
   start: {
     summary: 'run the service',

@@ -6,7 +6,7 @@ import { logHash } from '../lib/log-hash.ts';
 import { readArguments, UsageError } from './command/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK } from './command/dispatch.ts';
 
-/** Prints the hash that lines of the log have of an account, an address or a key, to search for it. */
+/** Prints the hash of an account, an address or a key in the log, to search for it. */
 export const hashCommand: Command = {
   usage: [
     'Usage: trading-graph hash <login | address | --key idempotency-key>',

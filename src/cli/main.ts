@@ -4,7 +4,7 @@ import { ask } from './ask.ts';
 import { dispatch } from './command/dispatch.ts';
 import { COMMANDS } from './commands.ts';
 
-// `trading-graph schema | head` closes the pipe early, which is no failure.
+// `trading-graph schema | head` closes the pipe early, which is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

@@ -15,8 +15,8 @@ import type { SettledOutcome, SettleRequest, StoredOrder } from '../store/settle
 import { UsageError } from './command/arguments.ts';
 import { EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
 
-/** The words of an operator about an order. */
-export interface Said {
+/** The operator's options for settling an order. */
+export interface SettleOptions {
   readonly verdict?: string | undefined;
   readonly number?: string | undefined;
   readonly by?: string | undefined;
@@ -34,7 +34,7 @@ export async function listOrders(
 ): Promise<number> {
   for await (const { account, key, record } of orders) {
     const { symbol, side, size } = record.asked ?? {};
-    // The line in the log is found by the hash that it has in place of the key.
+    // The log contains this hash in place of the key.
     const keyHash = hashKey === null ? null : logHash(hashKey, key);
     const facts = { ...nameOf(account, key), keyHash, symbol, side, size };
     out(`${dateOf(record.reservedAtMs)}  ${shown(facts)}  ${stateOf(record)}`);
@@ -42,7 +42,7 @@ export async function listOrders(
   return EXIT_OK;
 }
 
-/** Prints all that is on record of one order. */
+/** Prints the record of one order. */
 export async function showOrder(
   records: OperatorRecords,
   { account, key }: OrderKey,
@@ -60,7 +60,7 @@ export async function showOrder(
   return EXIT_OK;
 }
 
-/** Gives an unknown order the outcome that a back office has found out; every client gets it from now on. */
+/** Gives an unknown order the outcome that a back office has found. Every client gets it from now on. */
 export async function settleOrder(
   records: OperatorRecords,
   { account, key, outcome }: SettleRequest,
@@ -81,17 +81,17 @@ export async function settleOrder(
       return EXIT_FAILED;
     case 'settled': {
       const isFirst = isDeepStrictEqual(answer.record.outcome, outcome);
-      const said = isFirst
+      const intro = isFirst
         ? 'Settled. From now on every client gets'
         : 'Settled before: every client gets';
-      out(`${said} this outcome: ${stateOf(answer.record)}`);
+      out(`${intro} this outcome: ${stateOf(answer.record)}`);
       return EXIT_OK;
     }
   }
 }
 
-/** Throws a UsageError. */
-export function settledOutcome({ verdict, number, by, why }: Said): SettledOutcome {
+/** Throws a UsageError if an option is missing or does not fit. */
+export function settledOutcome({ verdict, number, by, why }: SettleOptions): SettledOutcome {
   const settled: Settled = { by: text('by', by), why: text('why', why), atMs: Date.now() };
   if (verdict === 'accepted') {
     return { kind: 'accepted', orderId: text('number', number), message: null, settled };
@@ -125,7 +125,7 @@ function factsOf({ kind, settled, ...facts }: RecordedOutcome & { readonly settl
   return { outcome: kind, ...facts, ...(settled && { by: settled.by, why: settled.why }) };
 }
 
-/** A key, or the gateway's words, may hold what a terminal would obey. */
+/** Keys and texts of the gateway may contain control characters of the terminal, so these are escaped. */
 function shown(facts: object): string {
   const escaped = (character: string) =>
     `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -76,7 +76,7 @@ const OPTIONS = {
 } as const;
 type Words = readonly (keyof typeof OPTIONS)[];
 
-/** How many operands each word has at most, and its options besides the header. */
+/** The maximum number of operands of each word, and its options in addition to the header. */
 const WORDS: Readonly<Record<string, readonly [operands: number, options: Words]>> = {
   status: [0, []],
   hold: [0, []],
@@ -88,17 +88,17 @@ const WORDS: Readonly<Record<string, readonly [operands: number, options: Words]
   settle: [3, ['number', 'by', 'why']],
 };
 
-/** Does what was asked, and returns the exit code. */
+/** Runs the requested action, and resolves to the exit code. */
 type Action = (records: OperatorRecords) => Promise<number>;
 
-/** Throws a UsageError. */
+/** Throws a UsageError if the arguments are faulty. */
 function actionOf(args: readonly string[], config: Config, terminal: Terminal): Action {
   const read = readArguments({ args: [...args], options: OPTIONS, allowPositionals: true });
   const [word = '', ...operands] = read.positionals;
   const { header: headers = [], ...options } = read.values;
   const [most, has] = (Object.hasOwn(WORDS, word) && WORDS[word]) || [0, null];
   if (has === null) throw new UsageError(`Say one of ${Object.keys(WORDS).join(', ')}.`);
-  // An option that the word does not have may be meant for another.
+  // An option that this word does not have may belong to another.
   const foreign = Object.keys(options).find((name) => !has.includes(name as Words[number]));
   if (foreign !== undefined) throw new UsageError(`orders ${word} has no --${foreign}.`);
   if (operands.length > most) throw new UsageError(`${operands[most]} is one word too many.`);

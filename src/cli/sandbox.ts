@@ -10,7 +10,7 @@ type StartSandbox = (
   options: ReturnType<typeof sandboxSettings> & ReturnType<typeof readFlags>,
 ) => Promise<AsyncDisposable & { readonly url: string }>;
 
-/** Runs the sandbox gateway in a process of its own. */
+/** Runs the sandbox gateway in its own process. */
 export const sandboxCommand = (start: StartSandbox): Command => ({
   usage: [
     'Usage: trading-graph sandbox [--port <number>] [--host <address>]',
@@ -32,7 +32,7 @@ export const sandboxCommand = (start: StartSandbox): Command => ({
       return EXIT_FAILED;
     }
     await using sandbox = await start({ ...sandboxSettings(config), ...flags });
-    // The signal handler is installed before the output invites anyone to stop the process.
+    // The signal handler is installed before the output invites a user to stop the process.
     const stopped = terminal.stopped();
     terminal.out(`The sandbox gateway listens on ${sandbox.url}`);
     terminal.out(

@@ -3,7 +3,7 @@ import { buildSchema, printedSchema } from '../schema/schema.ts';
 import { readArguments } from './command/arguments.ts';
 import { type Command, EXIT_OK } from './command/dispatch.ts';
 
-/** Prints the schema, also for those whose server answers no introspection. */
+/** Prints the schema, even if the server does not answer introspection. */
 export const schemaCommand: Command = {
   usage: [
     'Usage: trading-graph schema [--json]',

@@ -14,10 +14,10 @@ export const startCommand: Command = {
       const given = args.join(' ');
       throw new UsageError(`start takes no arguments (${given}): the environment configures it.`);
     }
-    // The log's reader may leave: that ends a command, not the service.
+    // The reader of the log may disconnect. That ends a command, but not the service.
     process.stdout.removeAllListeners('error');
     await import('../main.ts');
-    // The service ends its process by itself: after a signal, or where it cannot start.
+    // The service ends its process itself: after a signal, or if it cannot start.
     return Promise.withResolvers<never>().promise;
   },
 };

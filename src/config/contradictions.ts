@@ -1,7 +1,7 @@
 import type { SettingName, Values } from './settings.ts';
 import { shown } from './shown.ts';
 
-/** The problems of settings that contradict each other. A setting that is wrong by itself already has a line. */
+/** The problems of settings that contradict each other. A setting that is wrong by itself already has a problem. */
 export function* contradictions(
   values: Values,
   faulty: ReadonlySet<SettingName>,
@@ -45,7 +45,7 @@ export function* contradictions(
   }
 }
 
-/** An operator would believe that tokens are verified, while no key is set. */
+/** Without a key an operator would wrongly believe that tokens are verified. */
 function* unchecked(name: SettingName, expected: string | null): Generator<string> {
   if (expected !== null) {
     yield `${name}=${shown(expected)}: must be unset without JWT_JWKS_URL or JWT_SECRET`;

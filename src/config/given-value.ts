@@ -7,17 +7,17 @@ import { shown } from './shown.ts';
 /** A setting's value from the environment: the variable itself, or the file that NAME_FILE names. */
 export interface GivenValue {
   readonly text: string;
-  /** The variable with its value, as the line of a problem shows them. */
+  /** The variable with its value, as a problem shows them. */
   readonly label: string;
   readonly isFile: boolean;
 }
 
-// The longest value of a setting, and its line end.
+// The longest value of a setting, with its line end.
 const MAX_SECRET_BYTES = 64 * 1024;
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Null where no value is set; a string explains why the value cannot be used. */
+/** Null if no value is set. A string explains why the value cannot be used. */
 export function givenValue(
   name: string,
   kind: Kind<unknown>,
@@ -47,7 +47,7 @@ export function fileVariable(name: string): string {
   return `${name}_FILE`;
 }
 
-/** Reads a secret's file without its line end. A pipe without a writer would stall the start, so only plain files are read. */
+/** Reads a secret's file without its line end. Only plain files are read: a pipe without a writer would stall the start. */
 function readSecretFile(path: string): string {
   const file = statSync(path);
   assertPlainFile(file);

@@ -4,7 +4,7 @@ import { type Kind, listOf, secret } from './kinds.ts';
 const NAME = /^[!#$%&'*+\-.^_`|~\da-z]+$/i;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-// The gateway client writes these itself: a fixed one would break the call, or replace the user's token.
+// The gateway client writes these headers itself: a fixed one would break the call, or replace the user's token.
 const RESERVED = new Set([
   'accept-encoding',
   'authorization',
@@ -27,7 +27,7 @@ const MAX_FORWARDED = 8;
 
 const headerNames = listOf((item) => /^[a-z\d][a-z\d_-]*$/i.test(item), '');
 
-/** Sorted, in lower case, without doubles. */
+/** Sorted, in lower case, without duplicates. */
 export const forwardedHeaders: Kind<readonly string[]> = {
   parse(value) {
     const given = headerNames.parse(value)?.map((name) => name.toLowerCase());
@@ -38,7 +38,7 @@ export const forwardedHeaders: Kind<readonly string[]> = {
   allowed: `at most ${MAX_FORWARDED} names of headers that no call has of itself, like x-tenant, x-brand`,
 };
 
-/** One name in two spellings would be two headers on the wire. */
+/** One name in two spellings would become two headers on the wire. */
 export const fixedHeaders = secret<Readonly<Record<string, string>>>({
   parse(text) {
     const headers = Object.entries(parseObject(text) ?? { '': null }).map(

@@ -3,12 +3,12 @@ import { isSentinelUrl, readSentinelUrl } from '../lib/sentinel-url.ts';
 
 /** A kind of value: how its text is parsed, and the message for a text that is not valid. */
 export interface Kind<T> {
-  /** Null where the text is not valid. */
+  /** Null if the text is not valid. */
   parse(text: string): T | null;
   readonly allowed: string;
-  /** Never shown; may be kept in the file that NAME_FILE names. */
+  /** It is never shown, and may be in the file that NAME_FILE names. */
   readonly isSecret?: boolean;
-  /** Shown without its password; may be kept in such a file too. */
+  /** It is shown without its password, and may be in such a file too. */
   readonly holdsPassword?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Setting<T> {
   readonly text: string;
 }
 
-/** The type remembers whether the default is null, because the value can then be null too. */
+/** The type records whether the default is null, because then the value can be null too. */
 export function setting<T, const D extends T | null>(
   kind: Kind<T>,
   byDefault: D,
@@ -37,7 +37,7 @@ export { MAX_TIMER_MS as MAX_MS } from '../lib/clock.ts';
 export const MAX_SECONDS = 2_147_483;
 const MAX_TEXT_LENGTH = 4_096;
 
-/** Accepts digits only: `1s`, `1e3`, `0x10` and `-1` are refused rather than guessed at. */
+/** Accepts digits only: `1s`, `1e3`, `0x10` and `-1` are refused, not guessed at. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Kind<number> {
   const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
   return {
@@ -67,7 +67,7 @@ export const onOff: Kind<boolean> = {
   allowed: '`on` or `off`',
 };
 
-/** A line end of Windows, as environment files have them, would name another file, issuer or claim. */
+/** Refuses a Windows line end from an environment file: it would name another file, issuer or claim. */
 export function plainText(allowed: string, pattern = /\S/): Kind<string> {
   return textWhere(
     (text) => text.length <= MAX_TEXT_LENGTH && text.trim() === text && pattern.test(text),
@@ -75,10 +75,10 @@ export function plainText(allowed: string, pattern = /\S/): Kind<string> {
   );
 }
 
-// RFC 7518: a key of HS256 has at least the length of its hash; a shorter one can be found by trying.
+// RFC 7518: a key of HS256 has at least the length of its hash. A shorter key can be found by trying.
 const MIN_SECRET_BYTES = 32;
 
-/** A line end that an environment or a file has added would let no token verify. */
+/** Refuses a line end that an environment or a file has added: no token would verify. */
 export const sharedSecret = secret(
   textWhere(
     (text) =>
@@ -94,21 +94,21 @@ export const host = textWhere(
   'an IP address or a host name',
 );
 
-/** `fetch` takes no user and password from an address. */
+/** `fetch` accepts no user and password in an address. */
 export const webUrl = textWhere((value) => {
   const url = parseUrl(value);
   return isWebUrl(url) && url?.username === '' && url.password === '';
 }, 'an http or https address, without user and password');
 
-/** Refuses a misspelt `production`: the rules of production would not hold. */
+/** Refuses a misspelt `production`: the rules of production would not apply. */
 export const environmentName = textWhere(
   (value) => value === 'production' || !/^\W*prod/i.test(value),
   '`production`, written exactly so, or a word that does not begin like it',
 );
 
 /**
- * An address that paths are appended to, without a slash at its end. The parser must not have to repair it, and headers
- * are set apart, so it has no other parts.
+ * An address to which paths are appended, without a trailing slash. It has no other parts: headers are separate settings,
+ * and the parser must not have to repair it.
  */
 export const baseUrl: Kind<string> = {
   parse(text) {
@@ -119,7 +119,7 @@ export const baseUrl: Kind<string> = {
   allowed: 'an http or https address, without user, password, query or fragment',
 };
 
-/** A query would set options of the client's, and a scheme in capitals leave out its TLS. */
+/** A query would set options of the client, and a scheme in capitals would turn off its TLS. */
 const REDIS_URL = /^rediss?:\/\/[^/?#]*(?:\/\d{0,5})?$/;
 
 export const redisUrl: Kind<string> = {
@@ -133,16 +133,16 @@ export const redisUrl: Kind<string> = {
   holdsPassword: true,
 };
 
-/** Origins as a browser writes them; any other spelling could never match, and neither could a `*` in a host. */
+/** Origins as a browser writes them. Any other spelling could never match, and neither could a `*` in a host. */
 export const origins = listOf((item) => {
   if (item.includes('*')) return false;
   const url = parseUrl(item);
   if (isWebUrl(url)) return url.origin === item;
-  // Apps in a web view have schemes of their own, e.g. capacitor://localhost.
+  // Apps in a web view have their own schemes, e.g. capacitor://localhost.
   return url !== null && /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(item);
 }, 'origins with commas between them, like https://app.example.com (no path, no `*`)');
 
-/** `__Host-` would need another path. */
+/** `__Host-` would require another path. */
 export const cookieName = textWhere(
   (value) => /^(?!__host-)[\w!#$%&'*.^`|~+-]{1,64}$/i.test(value),
   'a name of a cookie, without `__Host-`',

@@ -39,7 +39,7 @@ const replicas: Kind<number | 'none'> = {
   parse: (text) => (text === 'none' ? 'none' : wholeNumber(0).parse(text)),
   allowed: 'a whole number, 0 or more, or `none`',
 };
-// A direction under the name of another field of the order's body would overwrite it.
+// A direction under the name of another field of the order's body would overwrite that field.
 const bodyField = plainText(
   'the name of a JSON field that the order does not have already',
   /^(?!(symbol|type|amount|sl|tp|price|slAmount|tpAmount|comment|__proto__)$)[\w.-]+$/,
@@ -81,7 +81,7 @@ export const SETTINGS = {
   GATEWAY_FORWARD_CLIENT: setting(onOff, false, 'send the client’s address and user agent as well'),
   GATEWAY_TIMEOUT_MS: setting(ms, 5_000, 'deadline of a read or small write; catalog: six times'),
   ORDER_TIMEOUT_MS: setting(
-    // Seconds taken for milliseconds would leave each outcome unknown; an order that outlives its record could be sent again.
+    // A value in seconds would leave each outcome unknown. An order that outlives its record could be sent again.
     wholeNumber(100, 3_600_000),
     15_000,
     'deadline of an order; waiting costs less than an unknown outcome',
@@ -186,7 +186,7 @@ type ValueOf<Row> = Row extends Setting<infer T> & { readonly default: infer D }
   ? T | (null extends D ? null : never)
   : never;
 
-/** The value of each variable, before those that depend on others are determined. */
+/** The value of each variable, before values that depend on others are determined. */
 export type Values = {
   readonly [Name in SettingName as CamelCase<Name>]: ValueOf<(typeof SETTINGS)[Name]>;
 };

@@ -10,7 +10,7 @@ export function shown(value: string): string {
 export function withoutPassword(address: string): string {
   return (
     address
-      // Up to the last @, since an unencoded password may contain one as well.
+      // Up to the last @, because an unencoded password may contain one too.
       .replace(/^([a-z][a-z\d+.-]*:(?:\/\/)?)?[\s\S]*@/i, '$1***@')
       .replace(/\?[\s\S]*/, '?***')
   );

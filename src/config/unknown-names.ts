@@ -5,7 +5,7 @@ const MIN_LETTERS = 5;
 const LETTERS_PER_TYPO = 5;
 const MIN_STEM_LETTERS = 7;
 
-/** Warns of each variable that is probably a misspelt setting, without showing its value. OTEL_… are OpenTelemetry's own. */
+/** Warns of each variable that is probably a misspelt setting, without showing its value. OTEL_… belong to OpenTelemetry. */
 export function warnOfUnknownNames(environment: Variables, known: readonly string[]): string[] {
   return Object.entries(environment).flatMap(([name, value]) => {
     if (!value || known.includes(name) || name.startsWith('OTEL_')) return [];

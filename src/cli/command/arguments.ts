@@ -1,11 +1,11 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
-/** The command line is faulty; the message says how. */
+/** The command line is faulty; the message names the fault. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Returns the options and positionals of a command line; throws a UsageError where it is faulty. */
+/** Returns the options and positionals of a command line; throws a UsageError if it is faulty. */
 export function readArguments<const T extends ParseArgsConfig>(
   config: T,
 ): ReturnType<typeof parseArgs<T>> {

@@ -7,15 +7,15 @@ export interface Terminal {
   readonly environment: Environment;
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
-  /** Asks the person at the console; null without a console. A hidden answer is not echoed. */
+  /** Asks the user at the console; null without a console. A hidden answer is not echoed. */
   readonly ask: (question: string, options?: { isHidden: boolean }) => Promise<string | null>;
-  /** Resolves when the process is asked to stop; until it is called, a signal ends the process as usual. */
+  /** Resolves when the process is asked to stop. Until this is called, a signal ends the process as usual. */
   readonly stopped: () => Promise<void>;
 }
 
 export interface Command {
   readonly usage: string;
-  /** Resolves with the exit code; its caller prints a UsageError, and the problems of a ConfigError. */
+  /** Resolves to the exit code. Its caller prints a UsageError, and the problems of a ConfigError. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
@@ -24,12 +24,12 @@ export const EXIT_FAILED = 1;
 /** The exit code for a faulty command line. */
 const EXIT_USAGE = 2;
 
-/** The commands by name; each is loaded only when it runs. */
+/** The commands by name. Each is loaded only when it runs. */
 export type Commands = Readonly<
   Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>
 >;
 
-/** Runs the command that the arguments name and resolves with its exit code. */
+/** Runs the command that the arguments name, and resolves to its exit code. */
 export async function dispatch(
   commands: Commands,
   args: readonly string[],
