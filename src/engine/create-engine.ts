@@ -35,10 +35,10 @@ export interface EngineOptions
   readonly limiter: EngineLimiter;
   readonly connections: typeof CONNECTIONS;
   readonly cachedResponsesBytes: number;
-  /** True when results report what they cost. */
+  /** Whether results report their costs. */
   readonly receipts: boolean;
   readonly trustedProxies: readonly string[];
-  /** Null where tokens come in headers alone. */
+  /** Null if tokens are sent in headers alone. */
   readonly authCookie: AuthCookieOptions | null;
   /** Names in lower case. Nothing is shared between requests with different values of these headers. */
   readonly forwardHeaders: readonly string[];
@@ -50,7 +50,7 @@ export interface EngineOptions
 
 export type Engine = ReturnType<typeof createEngine>;
 
-/** Serves a schema over HTTP, event streams and WebSockets. Nothing listens yet. */
+/** Serves a schema over HTTP, event streams and WebSockets. It does not listen yet. */
 export function createEngine(options: EngineOptions) {
   const { readiness, cachedResponsesBytes, connections } = options;
   const responses = new ResponseCache(cachedResponsesBytes);

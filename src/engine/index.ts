@@ -25,7 +25,10 @@ export { type AllowedOrigins, isAllowedPage } from './transports/requests/origin
 export { ServerMetrics } from './transports/requests/server-metrics.ts';
 export type { Engine };
 
-/** Serves a schema; what serves is loaded with the first engine: commands that read documents start without it. */
+/**
+ * Serves a schema. The serving code is loaded with the first engine, so that commands that only read documents start
+ * without it.
+ */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
   return (await import('./create-engine.ts')).createEngine(options);
 }

@@ -12,16 +12,16 @@ import { CachedResult, type ResponseCache } from './response-cache.ts';
 export interface CachedAnswerParts {
   readonly responses: ResponseCache;
   readonly limits: ClientLimits;
-  /** Whether plugins see the result, and may change it. */
+  /** Whether there are plugins, which can read and change the result. */
   readonly hasPlugins: boolean;
 }
 
 type Execute = (context: OperationContext) => MaybePromise<ExecutionResult>;
 
 /**
- * Answers from the cache, or executes. A result that failed, or that read anything of the viewer's, is returned without
- * being cached. Cached bytes and 304s are sent only under a name whose earlier response proved to be shared by all:
- * confirming an ETag discloses content as well.
+ * Answers from the cache, or executes. A result that failed, or that read the viewer's own data, is not cached. Cached
+ * bytes and 304s are sent only under a name whose earlier response proved to be shared by all, because confirming an ETag
+ * discloses content as well.
  */
 export function cachedAnswer(
   parts: CachedAnswerParts,
@@ -36,7 +36,7 @@ export function cachedAnswer(
   try {
     validity = context.validity();
   } catch {
-    // Execution reports the error, at the path of each field.
+    // Execution reports the error at the path of each field.
     return execute(context);
   }
   return validity instanceof Promise
@@ -68,7 +68,7 @@ function answerFor(
   };
   if (known?.plain) {
     operation.meter.fields = operation.cost;
-    // It is charged the estimate, as a measure of the bytes that are sent.
+    // The client is charged the estimate, as a measure of the bytes that are sent.
     limits.limiter.spend('fields', limits.currentClient(operation), operation.cost);
     return found(known.plain);
   }
@@ -77,7 +77,7 @@ function answerFor(
     return found(bytes);
   };
   return chain(execute(context), (result): MaybePromise<ExecutionResult> => {
-    // Only some runs may read it, so the operation is never cached again.
+    // Only some runs may read the viewer's data, so the operation is never cached again.
     use.isBarred ||= context.isPersonal;
     if (use.isBarred || result.errors) return result;
     return chain(bytesOf(result, operation), written);
@@ -90,7 +90,7 @@ function bytesOf({ data }: ExecutionResult, { meter }: Operation): MaybePromise<
   );
 }
 
-/** The cache key. Coerced values: variables that the document does not use make no difference. */
+/** The cache key. It contains coerced values, so variables that the document does not use make no difference. */
 function nameOf(
   { version, copy }: Validity,
   { prepared, args }: Operation,
@@ -100,7 +100,7 @@ function nameOf(
   return `${shared} ${prepared.name} ${JSON.stringify(args.variableValues.coerced)}`;
 }
 
-/** A digest, because the key contains variables, which are as long as a client likes. */
+/** A digest, because the key contains variables, which a client can make of any length. */
 function tagFor(name: string): string {
   return `W/"${hash('sha256', name, 'base64url').slice(0, 22)}"`;
 }

@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache';
 import type { CompiledCode } from './generated-code.ts';
 
 const MAX_FIELDS = 40_000;
-// Measured, roughly.
+// A rough measurement.
 const BYTES_PER_FIELD = 1_024;
 
-/** All compiled code of the process, each with what is called once it is dropped. */
+/** All compiled code of the process, each with the callback that reports its removal. */
 export class CompiledCodeCache extends LRUCache<CompiledCode, () => void> {
   constructor() {
     super({

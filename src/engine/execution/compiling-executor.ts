@@ -31,7 +31,7 @@ const IN_PARTS = {
   incrementalSpec: experimentalExecuteRootSelectionSet,
 } as const satisfies Record<PartsFormat, unknown>;
 
-/** The executors of a schema, whose compiled code has one bound for all of the process. */
+/** The executors of a schema. Their compiled code shares one bound of the process. */
 export function createExecutors(schema: GraphQLSchema): Executors {
   const metering = createMetering(schema);
   const codeCache = new CompiledCodeCache();
@@ -45,9 +45,9 @@ export function createExecutors(schema: GraphQLSchema): Executors {
 }
 
 /**
- * Executes one operation: by the reference executor while it is rare, then by compiled code, which reports one kind of
- * error, that of a nullable root field. Where anything else fails the reference executor runs all again with the same
- * memoized context.
+ * Executes one operation: with the reference executor while it is rare, then with compiled code. Compiled code reports only
+ * errors of nullable root fields. If anything else fails, the reference executor runs the whole operation again with the
+ * same memoized context.
  */
 export class CompilingExecutor implements OperationExecutor {
   readonly #metering: Metering;
@@ -55,7 +55,7 @@ export class CompilingExecutor implements OperationExecutor {
   readonly #operation: OperationDefinitionNode;
   readonly #codeCache: CompiledCodeCache;
   readonly #flagNames: readonly string[];
-  /** The code for each combination of flags; null where it cannot be compiled. */
+  /** The code for each combination of flags; null if it cannot be compiled. */
   readonly #compiledCode = new Map<string, CompiledCode | null>();
   #runs = 0;
 
@@ -75,7 +75,7 @@ export class CompilingExecutor implements OperationExecutor {
   }
 
   execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
-    // A costly one may have waited for its turn longer than its client.
+    // The client may have left while a costly operation waited for its turn.
     if (meter.isCostly && meter.isOverNow()) return { data: null, errors: [meter.error()] };
     // Compiled code yields in finer slices, so a large answer is compiled on its first run.
     if (meter.isCostly) this.compile();
@@ -92,7 +92,7 @@ export class CompilingExecutor implements OperationExecutor {
     try {
       run = new Run(args.contextValue, code.argsFor(args.variableValues), code.nullable, meter);
     } catch {
-      // An argument cannot be coerced.
+      // An argument cannot be coerced, which the reference executor reports.
       return this.#reference(args, meter);
     }
     return chain(run.answer(code.root, args.rootValue), (answer) =>
@@ -105,7 +105,7 @@ export class CompilingExecutor implements OperationExecutor {
     meter: Meter,
     format: PartsFormat,
   ): MaybePromise<ExecutionResult | PartResults> {
-    // All parts begin at once: what several of them read is read once.
+    // All parts begin at once, so that data that several of them need is read once.
     return IN_PARTS[format]({ ...args, schema: this.#metering(meter), enableEarlyExecution: true });
   }
 
@@ -123,7 +123,7 @@ export class CompilingExecutor implements OperationExecutor {
     if (flags === null) return null;
     const name = [...flags.values()].join();
     const known = this.#compiledCode.get(name);
-    // Looking it up keeps it in the cache.
+    // A lookup keeps the code in the cache.
     if (known) this.#codeCache.get(known);
     if (known !== undefined) return known;
     const isRare = this.#runs < RUNS_BEFORE_COMPILING;
@@ -139,7 +139,7 @@ export class CompilingExecutor implements OperationExecutor {
     this.#runs = 0;
   }
 
-  /** Null where a flag is not a boolean, which is an error of the request. */
+  /** Returns null if a flag is not a boolean, which is an error of the request. */
   #readFlags(variables: Readonly<Record<string, unknown>>): Flags | null {
     if (this.#flagNames.length === 0) return NO_FLAGS;
     const flags = new Map<string, boolean>();
@@ -160,7 +160,7 @@ export class CompilingExecutor implements OperationExecutor {
   }
 }
 
-/** The answer with the errors of the fields of the root whose resolvers failed; one over its budget has its own. */
+/** Adds the errors of the root fields whose resolvers failed. An answer over its budget already has its error. */
 function withFailures(
   answer: ExecutionResult,
   { failures }: Run,
@@ -168,7 +168,7 @@ function withFailures(
 ): ExecutionResult {
   if (failures.length === 0 || !answer.data) return answer;
   const errors = failures.map(({ key, error }) =>
-    // The cause keeps its own stack, and this one would only lead here.
+    // The cause keeps its own stack, and a stack from here would add nothing.
     withoutStack(() => locatedError(error, nullable.get(key) ?? [], [key])),
   );
   return { ...answer, errors };

@@ -9,22 +9,22 @@ import { FollowedEvents } from './delivery.ts';
 interface DeferredAnswerOptions {
   /** Masks the errors of a part. */
   readonly masked: <Part extends object>(part: Part) => Part;
-  /** Called with the last part; returns it with the members that only the last part has. */
+  /** Called with the last part. Returns it with the members that only the last part has. */
   readonly last: (part: object) => object;
-  /** Throws where the answer must not go on. */
+  /** Serializes a part. Throws if the answer must not continue. */
   readonly write: (part: object) => MaybePromise<JsonText>;
-  /** Called once, when the last part is sent or the client has left. */
+  /** Called once, when the last part has been sent or the client has left. */
   readonly ended: () => void;
 }
 
-/** A part of an answer, by either format. */
+/** A part of an answer, in either format. */
 interface AnswerPart {
   readonly incremental?: readonly object[];
   readonly completed?: readonly object[];
   readonly hasNext: boolean;
 }
 
-/** Delivers an answer in parts: a transport follows it like the events of a subscription. */
+/** Delivers an answer in parts, which a transport follows like the events of a subscription. */
 export function deferredAnswer(
   { initialResult, subsequentResults }: PartResults,
   { masked, last, write, ended }: DeferredAnswerOptions,

@@ -12,15 +12,18 @@ import {
 } from '../operation/result-sink.ts';
 
 interface ResultSource {
-  /** The result as JSON; subscribers who receive the same event share one text. */
+  /** Returns an event's result as JSON. Subscribers who receive the same event share one text. */
   readonly text: (event: unknown) => MaybePromise<JsonText>;
-  /** Converts a failure to a last result, or to null where nothing is sent. */
+  /** Converts a failure to a last result, or to null if nothing is sent. */
   readonly failure: (error: unknown) => ExecutionResult | null;
   /** Called when the subscription has ended, for any reason. */
   readonly ended: () => void;
 }
 
-/** A subscription's results, delivered in the turn in which an event is published. As an iterator it only completes. */
+/**
+ * The results of a subscription, delivered in the turn in which an event is published. The iterator yields nothing and only
+ * completes.
+ */
 export class FollowedEvents implements OperationEvents, StreamListener {
   readonly #events: PullStream<unknown>;
   readonly #source: ResultSource;
@@ -28,7 +31,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   readonly #flushed = () => this.#sent();
   #sink: ResultSink | null = null;
   #hasBegun = false;
-  /** True while a result is computed, its reader has not taken it, or the sink has no room. */
+  /** Whether a result is being computed, its reader has not taken it, or the sink has no room. */
   #isBusy = false;
   #isWoken = false;
   #isOver = false;
@@ -70,7 +73,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   }
 
   woken(): void {
-    // Events published in the meantime are merged, and sent after the one in progress.
+    // Events that are published in the meantime are merged, and sent after the event in progress.
     this.#isWoken = this.#isBusy;
     if (this.#isBusy || this.#isOver) return;
     if (!this.#reader.hasRoom(this.#flushed)) {
@@ -104,11 +107,11 @@ export class FollowedEvents implements OperationEvents, StreamListener {
       .then((written) => {
         // The client may have disconnected in the meantime.
         if (this.#isOver) return;
-        // Its token may have been refused: then it is sent nothing more of the account's.
+        // Its token may have been refused. Then it receives no more of the account's data.
         if (this.#end?.error) this.#finish(this.#end.error);
         else this.#reader.send(written, this.#flushed);
       })
-      // A stream that has ended has said why to its listener alone.
+      // If the stream has ended, the reason of its end counts, not this error.
       .catch((error: unknown) => this.#finish(this.#end === null ? error : this.#end.error));
   }
 

@@ -20,21 +20,21 @@ import type { JsonText } from '../operation/result-sink.ts';
 import { FollowedEvents } from './delivery.ts';
 import { jsonText } from './json-text.ts';
 
-/** The events, or a result where there are none. */
+/** The events, or a result with errors if there are none. */
 export type Subscribed = AsyncIterableIterator<ExecutionResult, void> | ExecutionResult;
 
-/** A subscription, as it is executed for each of its events. */
+/** A subscription with everything that each of its events is executed with. */
 interface LiveOperation {
   readonly prepared: PreparedOperation;
   readonly args: ValidatedExecutionArgs;
   readonly cost: number;
   readonly signal: AbortSignal | undefined;
-  /** True where the transport itself reports why a subscription ends; otherwise a last event does. */
+  /** Returns true if the transport itself reports why a subscription ends. Otherwise a last event does. */
   readonly reportsEnd: (error: unknown) => boolean;
   readonly ended: () => void;
   readonly record: RequestSummary;
   readonly newContext: () => ReadingContext;
-  /** Returns the client that its events are charged to: once its token has ended, its account no more. */
+  /** Returns the client that its events are charged to. That is no longer its account once its token has ended. */
   readonly clientNow: () => Client;
 }
 
@@ -49,44 +49,44 @@ interface EventResultsOptions {
 
 interface EventText {
   readonly text: JsonText;
-  /** True when it may be sent to other subscribers. */
+  /** Whether it may be sent to other subscribers. */
   readonly isShared: boolean;
-  /** The fields that each subscriber is charged for it. */
+  /** The number of fields that each subscriber is charged for it. */
   readonly fields: number;
 }
 
 interface RecentText {
   readonly event: object;
   readonly node: OperationDefinitionNode;
-  /** A promise while a large one is being made. */
+  /** A promise while a large result is being made. */
   readonly made: MaybePromise<EventText>;
 }
 
 const NOTHING_RUN: RunCost = { cost: 0, fields: 0 };
-// An event reaches all subscribers in one turn: hardly more than the latest result is requested again.
+// An event reaches all subscribers in one turn, so hardly any but the latest results are requested again.
 const MAX_RECENT = 32;
 
 /**
- * Executes live events, each once for all who sent the same document at the same point of a stream. That requires that
- * every field is marked as the account's, that no variables affect the event, and that the run read nothing else.
+ * Executes live events. An event is executed once for all who sent the same document at the same point of a stream, if
+ * every field is marked as the account's, no variables affect the event, and the run read nothing else.
  */
 export class EventResults {
   readonly #options: EventResultsOptions;
-  /** The latest first. A WeakMap of events would burden the collector. */
+  /** The latest is first. A WeakMap of events would burden the garbage collector. */
   #recent: readonly RecentText[] = [];
 
   constructor(options: EventResultsOptions) {
     this.#options = options;
   }
 
-  /** Begins a subscription, whose transport delivers its events. Their texts pass no iterator. */
+  /** Begins a subscription. Its transport delivers the events, whose texts pass through no iterator. */
   async begin(context: OperationContext): Promise<Subscribed> {
     const { limits } = this.#options;
     const { operation } = context;
     const { prepared, cost, signal, transport, clientNow } = operation;
     const { record, reportsEnd = () => false } = transport;
     const args = { ...operation.args, contextValue: context };
-    // Either a stream, or a result with the error: the executor throws nothing.
+    // The executor does not throw: it returns a stream, or a result with the error.
     const source = await createSourceEventStream(
       args as Parameters<typeof createSourceEventStream>[0],
     );
@@ -95,7 +95,7 @@ export class EventResults {
       return source;
     }
     const events = source instanceof PullStream ? source : pullStreamOf<unknown>(source);
-    // Beginning the subscription may have proved its account.
+    // Beginning the subscription may have proved the token's account.
     limits.currentClient(operation);
     const slot = Slot.take(limits.limiter, 'subscriptions', clientNow);
     if (slot === null) {
@@ -104,7 +104,7 @@ export class EventResults {
     }
     operation.events = this.follow(events, {
       prepared,
-      // Each event has a context of its own; this one, and variables that nothing uses, must not live as long as the subscription.
+      // Each event has its own context. This context and unused variables must not live until the subscription ends.
       args: { ...args, contextValue: null, rawVariableValues: {} },
       cost,
       signal,
@@ -123,7 +123,7 @@ export class EventResults {
       text: (event) => this.#textOf(event as object, live, events),
       failure: (error) => {
         const result = { errors: [asGraphQLError(error)] };
-        // It is counted even where it is not sent.
+        // Counts the error even if it is not sent.
         const shown = this.#published(result, record, newContext(), NOTHING_RUN);
         return reportsEnd(error) ? null : shown;
       },
@@ -139,7 +139,7 @@ export class EventResults {
     return stream;
   }
 
-  /** The event's result as JSON. A client that owes fields of earlier answers gets an error, which ends its subscription. */
+  /** Returns the event's result as JSON. Throws if the client owes fields of earlier answers, which ends its subscription. */
   #textOf(event: object, live: LiveOperation, events: PullStream<unknown>): MaybePromise<JsonText> {
     const { limits } = this.#options;
     const client = live.clientNow();
@@ -151,7 +151,7 @@ export class EventResults {
     });
   }
 
-  /** The result that was made for another subscriber, where it may be shared; otherwise one of its own. */
+  /** Returns the result made for another subscriber if it may be shared; otherwise makes one. */
   #madeFor(
     event: object,
     live: LiveOperation,
@@ -160,7 +160,7 @@ export class EventResults {
   ): MaybePromise<EventText> {
     const { prepared } = live;
     const make = () => this.#make(event, live, events, client);
-    // A later event may be the same number, or null again, and is another event nevertheless.
+    // A primitive cannot identify an event: the next event may be the same number, or null again.
     if (!mayShare(prepared) || Object(event) !== event) return make();
     const known = this.#recent.find((one) => one.event === event && one.node === prepared.node);
     if (known !== undefined) {
@@ -181,12 +181,12 @@ export class EventResults {
     const { maxCost, scheduler } = this.#options;
     const { prepared, args, cost } = live;
     const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate: cost });
-    // Each event has its own context: reads must not be as old as the subscription.
+    // Each event has its own context, so that its reads are not as old as the subscription.
     const context = live.newContext();
     const execute = () => {
       const own = { ...args, rootValue: event, contextValue: context };
       return chain(prepared.executor.execute(own, meter), (result) => {
-        // A client that folds the next event would never get the changes of this one.
+        // Otherwise a client that folds the next event would never get the changes of this event.
         if (result.data == null) events.missed();
         return this.#written(result, live, context, meter);
       });
@@ -206,9 +206,9 @@ export class EventResults {
   ): MaybePromise<EventText> {
     const { prepared, cost, record } = live;
     const { sharedUse } = prepared;
-    // Subscribers of an account may differ in groups: reading theirs makes a result personal too.
+    // Subscribers of an account may have different groups, so a read of a group's data makes a result personal too.
     if (sharedUse !== null) sharedUse.isBarred ||= context.isPersonal || context.readsShared;
-    // An event that exceeds its budget ends its subscription: the next would exceed it too.
+    // An event over its budget ends its subscription, because the next one would exceed it too.
     if (meter.isOver) throw meter.error();
     const { fields } = meter;
     const isShared = mayShare(prepared) && !result.errors;
@@ -229,7 +229,7 @@ export class EventResults {
   }
 }
 
-/** True until a run has read something that is not the account's, against the marks of its fields. */
+/** Whether results may be shared: true until a run has read data that is not the account's, despite the marks of its fields. */
 function mayShare({ sharedUse }: PreparedOperation): boolean {
   return sharedUse !== null && !sharedUse.isBarred;
 }

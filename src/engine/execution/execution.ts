@@ -20,7 +20,10 @@ interface ExecutionParts extends CachedAnswerParts {
   readonly receipts: boolean;
 }
 
-/** Executes admitted operations: compiled once they recur, events once for all subscribers who may share the result. */
+/**
+ * Executes admitted operations. Operations that recur are compiled. An event is executed once for all subscribers that may
+ * share its result.
+ */
 export class Execution {
   readonly #parts: ExecutionParts;
 
@@ -28,14 +31,14 @@ export class Execution {
     this.#parts = parts;
   }
 
-  /** The result of a query or a mutation, or its parts. */
+  /** Executes a query or a mutation. Returns its result, or its parts. */
   execute(context: OperationContext): MaybePromise<Subscribed> {
     if (context.operation.isInParts) return this.#executeInParts(context);
-    // A cached response waits for no turn.
+    // A cached response does not wait for a turn.
     return cachedAnswer(this.#parts, context, (own) => this.#computed(own));
   }
 
-  /** The events of a subscription; a result with errors where there are none. */
+  /** Returns the events of a subscription, or a result with errors if there are none. */
   subscribe(context: OperationContext): Promise<Subscribed> {
     return this.#parts.events.begin(context);
   }
@@ -44,7 +47,7 @@ export class Execution {
   ended(context: OperationContext, result: Subscribed): Subscribed {
     const { operation } = context;
     const isSubscription = operation.prepared.node.operation === 'subscription';
-    // The parts of a deferred answer are still to come; the last one has the receipt.
+    // The parts of a deferred answer follow; the last part has the receipt.
     if (Symbol.asyncIterator in result && !isSubscription) return result;
     endSpan(operation.trace, result, this.#parts.codes);
     if (!this.#parts.receipts || isSubscription) return result;
@@ -55,7 +58,7 @@ export class Execution {
     return { ...result, extensions: extensions === undefined ? own : { ...own, ...extensions } };
   }
 
-  /** Executes a query whose deferred fragments follow its first part, with one context for all. */
+  /** Executes a query whose deferred fragments follow its first part. All parts share one context. */
   #executeInParts(context: OperationContext): MaybePromise<Subscribed> {
     const { limits, codes } = this.#parts;
     const { operation } = context;
@@ -83,7 +86,7 @@ export class Execution {
         },
         ended() {
           limits.chargeFields(operation);
-          // Its client has left.
+          // The client has left before the last part.
           if (!hasEnded) end({});
         },
       });
@@ -91,13 +94,13 @@ export class Execution {
     });
   }
 
-  /** Executes a costly operation in a turn of its own: a hundred may be received in one. */
+  /** Executes a costly operation in a turn of its own, because a hundred may be received in one turn. */
   #computed(context: OperationContext): MaybePromise<ExecutionResult> {
     const { limits } = this.#parts;
     const { operation } = context;
     const { meter } = operation;
     if (!meter.isCostly) return this.#charged(context);
-    // Looking into the cache may have proved its account.
+    // The cache lookup may have proved the token's account.
     const client = limits.currentClient(operation);
     if (limits.limiter.take('largeAnswers', client).isOver) {
       return { errors: overLimit('costly operations').errors };

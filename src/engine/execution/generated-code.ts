@@ -34,31 +34,32 @@ type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unkn
 
 interface Resolver {
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;
-  /** Constant arguments, or a function that reads them from the variables of a run. */
+  /** Constant arguments, or a function that computes them from the variables of a run. */
   readonly args: Readonly<Record<string, unknown>> | ReadArguments;
-  /** True where it may compute much and return little, so that it is resolved in a slice of its own. */
+  /** Whether it may compute much and return little, so that it is resolved in a slice of its own. */
   readonly isPostponable: boolean;
 }
 
-/** One operation with its conditions decided, as a function. */
+/** The function of one operation, with the values of its conditions fixed. */
 export interface CompiledCode {
   readonly root: RunRoot;
   readonly nullable: NullableFields;
-  /** The number of fields, which estimates the time to compile and the memory of the code. */
+  /** The number of fields. It estimates the time to compile and the memory of the code. */
   readonly size: number;
-  /** Returns the arguments by the number of the field. Throws where they cannot be coerced. */
+  /** Returns the arguments by the number of the field. Throws if they cannot be coerced. */
   readonly argsFor: (variables: VariableValues) => readonly unknown[];
 }
 
-// A screen of many sections has as many. Measured over ten documents of 300 fields, compiled code takes a fifth to a third
-// of graphql-js's CPU and no more memory. At 600 fields V8's middle compiler, Maglev, takes 170 MB more, and keeps them.
+// A screen of many sections has this many fields. Measured with ten documents of 300 fields, compiled code takes a fifth to
+// a third of graphql-js's CPU time, and no more memory. At 600 fields V8's middle compiler, Maglev, takes 170 MB more, and
+// keeps them.
 const MAX_FIELDS = 300;
 
 /**
  * Compiles an operation to a function per selection set, which writes its object as one literal, so that a list's objects
- * have one hidden class. The only client input in the code is names, which GraphQL restricts to letters, digits and
- * underscores. Null where the reference executor runs it: introspection, unions and interfaces, which few select, and
- * mutations, which are serial.
+ * have one hidden class. Names are the only client input in the code, and GraphQL restricts them to letters, digits and
+ * underscores. Returns null if the reference executor has to run it: introspection, unions and interfaces, which few
+ * documents select, and mutations, which are serial.
  */
 export function compile(
   selections: Selections,
@@ -109,7 +110,7 @@ class Writer {
     );
   }
 
-  /** Returns the name of the function that completes a `source` to the object. */
+  /** Writes a function that completes a `source` to the object, and returns the function's name. */
   object(type: GraphQLObjectType, from: readonly Selecting[], isRoot = false): string {
     if (type.isTypeOf) throw new NotCompilableError('its values have to be asked');
     const collected = this.#selections.collect(type, from, (node) =>
@@ -149,7 +150,7 @@ class Writer {
     return name;
   }
 
-  /** Reserves a field's place in the literal; a resolver's value is assigned to it afterwards. */
+  /** Writes a field's property of the literal. A resolver's value is assigned to it afterwards. */
   #placed(type: GraphQLObjectType, field: Field, same: Same, resolver: Resolver | null): string {
     if (field.name === '__typename') return quoted(type.name);
     return resolver ? 'null' : this.#read(field.type, same, `source[${quoted(field.name)}]`);
@@ -212,7 +213,7 @@ class Writer {
     return name;
   }
 
-  /** Completes the items that fit into this turn; the rest follows into the same array. */
+  /** Completes the items that fit into this turn. The rest is appended to the same array in later turns. */
   #listOfObjects(item: GraphQLOutputType, same: Same): string {
     const read = this.#read(item, same, 'values[at]');
     const name = `list${this.#functions.length}`;
@@ -240,7 +241,7 @@ function ${name}(run, values) {
   }
 }
 
-/** A computed key, because a plain `__proto__` would set the literal's prototype. */
+/** Returns a computed key, because a plain `__proto__` would set the literal's prototype. */
 function keyOf(name: string): string {
   return name === '__proto__' ? `[${quoted(name)}]` : quoted(name);
 }
@@ -259,7 +260,7 @@ const NO_VARIABLES: VariableValues = {
   coerced: Object.create(null),
 };
 
-/** It never leaves this file. */
+/** Caught in this file. */
 class NotCompilableError extends Error {}
 
 function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Resolver | null {

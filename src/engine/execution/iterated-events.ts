@@ -4,7 +4,7 @@ import { pullStreamOf } from '../../lib/pull-stream.ts';
 import type { JsonText, OperationEvents } from '../operation/result-sink.ts';
 import { FollowedEvents } from './delivery.ts';
 
-/** The results of a subscription one by one, for plugins. Each is a copy: other subscribers are sent the same text. */
+/** Yields the results of a subscription for plugins. Each is a copy, because other subscribers receive the same text. */
 export async function* iterated(events: OperationEvents): AsyncGenerator<ExecutionResult, void> {
   let next = Promise.withResolvers<JsonText | null>();
   let taken = () => {};
@@ -30,7 +30,7 @@ export async function* iterated(events: OperationEvents): AsyncGenerator<Executi
   }
 }
 
-/** The results that a plugin's iterator yields, as a transport delivers them. `source`: the events that it iterates over. */
+/** Delivers the results that a plugin's iterator yields to a transport. `source`: the events that the iterator reads. */
 export function iteratedEvents(
   results: AsyncIterable<ExecutionResult>,
   source: OperationEvents | null,

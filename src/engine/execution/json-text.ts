@@ -7,12 +7,12 @@ const NODES_AT_ONCE = 256;
 const PIECES_BETWEEN_LOOKS = 32;
 const CHUNK_LENGTH = 65_536;
 
-/** Serializes the result: synchronously, or in slices where it is large. */
+/** Serializes a result: synchronously, or in slices if it is large. */
 export function jsonText(result: object, meter?: Meter): MaybePromise<JsonText> {
   return meter?.isCostly ? chunksInSlices(result, meter) : JSON.stringify(result);
 }
 
-/** Chunks of UTF-8, which lie outside the heap. */
+/** Returns chunks of UTF-8, which are stored outside the heap. */
 async function chunksInSlices(
   result: object,
   { scheduler, client }: Meter,
@@ -27,7 +27,7 @@ async function chunksInSlices(
       chunks.push(Buffer.from(text));
       text = '';
     }
-    // The text of many pieces can be short: the clock is read by their number.
+    // Many pieces can have a short text, so the clock is checked by the number of pieces.
     if (pieces % PIECES_BETWEEN_LOOKS === 0 && scheduler.isSliceOver()) {
       await scheduler.turn(client);
     }
@@ -36,10 +36,10 @@ async function chunksInSlices(
   return chunks;
 }
 
-/** The JSON of a value in pieces, together exactly as JSON.stringify would write it. */
+/** Yields the JSON of a value in pieces. Joined, they are exactly the output of JSON.stringify. */
 function* piecesOf(value: unknown): Generator<string> {
   if (nodesIn(value, NODES_AT_ONCE) <= NODES_AT_ONCE) {
-    // An undefined item of a list is null; undefined properties are left out below.
+    // In a list an undefined item becomes null. Undefined properties are left out below.
     yield JSON.stringify(value) ?? 'null';
   } else if (Array.isArray(value)) {
     yield '[';
@@ -59,7 +59,7 @@ function* piecesOf(value: unknown): Generator<string> {
   }
 }
 
-/** Stops counting beyond the limit. One with a `toJSON`, as errors have, counts as one. */
+/** Counts the nodes of a value, up to just above the limit. A value with a `toJSON`, such as an error, counts as one. */
 function nodesIn(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 1;
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return 1;

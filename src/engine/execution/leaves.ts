@@ -11,10 +11,16 @@ import type { Run } from './run.ts';
 
 export type ReadLeaf = (value: unknown, run: Run) => unknown;
 
-/** Thrown where an answer would be incomplete: the reference executor then reports the error. A singleton has no stack to capture. */
+/**
+ * Thrown if an answer would be incomplete. Then the reference executor reports the error. As a singleton it captures no
+ * stack.
+ */
 export const NOT_WHOLE = new Error('the answer would not be whole');
 
-/** Serializes a leaf as its type does. Nearly all values serialize to themselves, and skip the type's function. */
+/**
+ * Returns a function that serializes a leaf like its type. Nearly all values serialize to themselves, so they skip the
+ * type's function.
+ */
 export function leafOf(type: GraphQLLeafType): ReadLeaf {
   const asked: ReadLeaf = (value) => ask(type, value);
   switch (type) {
@@ -50,7 +56,7 @@ function isInt(value: unknown): value is number {
   return typeof value === 'number' && (value | 0) === value;
 }
 
-/** Promises and methods are left to the reference executor: no leaf of this schema is either. */
+/** Leaves promises and methods to the reference executor. No leaf of this schema is either. */
 function isDeferred(value: NonNullable<unknown>): boolean {
   return typeof value === 'function' || typeof (value as { then?: unknown }).then === 'function';
 }

@@ -29,22 +29,23 @@ import {
 type Field = GraphQLField<unknown, unknown>;
 type Resolver = GraphQLFieldResolver<unknown, unknown>;
 
-// Shorter lists are completed synchronously; of a longer one, this many items run when the budget ends.
+// Lists up to this length are completed synchronously, even after the budget has ended.
 const MAX_SYNC_LIST_LENGTH = 25;
-// A list of this length is sliced even where the estimate was small.
+// A list of this length is sliced even if the estimate was small.
 const LONG_LIST = 200;
 
 export type Metering = ReturnType<typeof createMetering>;
 
 /**
- * Makes the schema as one run of the reference executor sees it: its fields count themselves and yield in large answers.
- * The executor looks each field up by `getField`, and has no other hook. A real second schema would take 140 µs for each
- * run where this takes 0.3; one for all runs would need the meter in a foreign context, and miss introspection's fields.
+ * Makes the schema that one run of the reference executor sees: its fields count themselves, and yield in large answers.
+ * The executor looks each field up by `getField`, and has no other hook. A complete second schema would take 140 µs for
+ * each run instead of 0.3. One schema for all runs would need the meter in a foreign context, and would miss the fields of
+ * introspection.
  */
 export function createMetering(schema: GraphQLSchema) {
   const outcomes = outcomeTypes(schema);
 
-  /** The outcome of a write is returned even where the reads of the same mutation exceed the budget. */
+  /** The outcome of a write is returned even if the reads of the same mutation exceed the budget. */
   const isOutcome = (parent: GraphQLCompositeType, field: Field) =>
     parent === schema.getMutationType() ||
     (outcomes.has(parent.name) && isLeafType(getNamedType(field.type)));
@@ -110,7 +111,7 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
       throw meter.isOver && !isExempt ? OVER_BUDGET : error;
     }
     if (!isPromiseLike(value)) return answered(value);
-    // This is a side branch, because errors are ordered by when the executor's own promises settle.
+    // This is a side branch, because the executor orders errors by when its own promises settle.
     value.then(countExtra, countError);
     return isObjects ? value.then(answered) : value;
   }
@@ -128,7 +129,7 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
   };
 }
 
-/** A function that counts what a value adds beyond its field; null where that is always nothing. */
+/** Returns a function that counts what a value adds to its field; null if it never adds anything. */
 function extraFor(type: GraphQLOutputType): ((value: unknown) => number) | null {
   const inner = getNullableType(type);
   if (inner === GraphQLString || inner === GraphQLID) {
@@ -145,7 +146,7 @@ function extraFor(type: GraphQLOutputType): ((value: unknown) => number) | null 
   };
 }
 
-/** Returns a list as it is, or as an async iterable where completing it takes long. */
+/** Returns a list unchanged, or as an async iterable if completing it takes long. */
 function inSlices(value: unknown, meter: Meter): unknown {
   if (!Array.isArray(value)) return value;
   if (meter.listRoom !== null) return sliced(value, meter);
@@ -157,7 +158,7 @@ async function* sliced(items: readonly unknown[], meter: Meter): AsyncGenerator<
   const { scheduler, client } = meter;
   await meter.listRoom;
   for (const item of items) {
-    // Each further item would only be refused at its first field.
+    // Over its budget the list ends here, because each further item would be refused at its first field.
     if (scheduler.isSliceOver()) await scheduler.turn(client);
     if (meter.isOverNow()) throw OVER_BUDGET;
     yield item;

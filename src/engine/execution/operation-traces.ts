@@ -4,8 +4,8 @@ import type { Operation } from '../admission/operation.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
 
 /**
- * Begins the span of an operation, which its calls of backends continue, where tracing is on. It has no document and no
- * variables, which may hold a password, and a name only from a manifest: others are any client's to choose.
+ * Begins the span of an operation if tracing is on. Its backend calls continue the span. The span has no document and no
+ * variables, which may contain a password. It has a name only from a manifest, because clients choose other names freely.
  */
 export function beginTrace(operation: Operation): void {
   const { node } = operation.prepared;
@@ -18,7 +18,7 @@ export function beginTrace(operation: Operation): void {
   operation.trace = record.trace.operation({ name: node.operation, attributes });
 }
 
-/** The span tells the first error that is a fault; other errors are an answer like any other. Null where tracing is off. */
+/** Ends the span with the first error that is a fault; other errors are normal answers. The span is null if tracing is off. */
 export function endSpan(span: TraceSpan | null, result: object, codes: ErrorCodes): void {
   if (span === null) return;
   const { errors = [] } = result as ExecutionResult;

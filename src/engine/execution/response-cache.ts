@@ -7,19 +7,20 @@ import { type Encoding, pack } from '../../lib/pack.ts';
 /** A response, with each encoding that a client has requested. */
 interface CachedResponse {
   readonly etag: string;
-  /** Null where the bytes are not cached, since they differ for each request. */
+  /** Null if the bytes are not cached, because they differ for each request. */
   readonly plain: Buffer | null;
   readonly br?: Buffer;
   readonly gzip?: Buffer;
 }
 
 const SHARED_QUALITY = 5;
-// The measured overhead of an entry, so that a flood of tiny responses counts at its true size.
+// The measured overhead of an entry. It makes a flood of tiny responses count at its true size.
 const BYTES_PER_ENTRY = 700;
 
 /**
- * Responses made of what a group shares alone, as bytes, equal for one version, document and variables. An entry belongs
- * to no viewer, as marks promised and its run confirmed; the viewer is proved before anything is sent.
+ * Responses as bytes, made only of data that a group shares. They are equal for one version, document and variables. An
+ * entry belongs to no viewer: the marks promised that, and its run confirmed it. The viewer is proved before anything is
+ * sent.
  */
 export class ResponseCache {
   readonly #underWay = new Map<string, Promise<Buffer>>();
@@ -41,7 +42,7 @@ export class ResponseCache {
     this.#entries.set(name, { etag, plain: plain && alone(plain) });
   }
 
-  /** Compresses each response once, off the event loop; concurrent requests share one single flight. */
+  /** Compresses each response once, off the event loop. Concurrent requests share one task. */
   packed(name: string, plain: Buffer, encoding: Encoding): MaybePromise<Buffer> {
     const cached = this.#entries.get(name)?.[encoding];
     if (cached) return cached;
@@ -61,11 +62,11 @@ export class ResponseCache {
 
 function sizeOf({ plain, br, gzip }: CachedResponse, name: string): number {
   const bytes = (plain?.length ?? 0) + (br?.length ?? 0) + (gzip?.length ?? 0);
-  // The key contains what a client wrote, in up to two bytes for each character.
+  // The key contains a client's text, with up to two bytes for each character.
   return BYTES_PER_ENTRY + 2 * name.length + bytes;
 }
 
-/** A copy of a slice: a small one would keep alive the whole block of Node's pool, or of a read, in which it lies. */
+/** Copies a slice. A small slice would otherwise keep a whole block alive, of Node's pool or of a read. */
 function alone(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
@@ -76,15 +77,15 @@ function alone(bytes: Buffer): Buffer {
 interface ResultBytes {
   readonly etag: string;
   readonly freshSeconds: number;
-  /** Null means 304: the client already has this very response. */
+  /** Null means 304: the client already has this response. */
   readonly bytes: Buffer | null;
-  /** Null where the bytes are the request's own, so that compressing them cannot be shared. */
+  /** Null if the bytes are specific to the request, so that compressing them cannot be shared. */
   readonly packed: ((encoding: Encoding) => MaybePromise<Buffer>) | null;
 }
 
-/** A result that can be named, cached and sent again unchanged. */
+/** A result with an ETag, which can be cached and sent again unchanged. */
 export class CachedResult implements ExecutionResult {
-  /** Private, so that a plugin's copy of the result is one of the data alone. */
+  /** Private, so that a plugin's copy of the result contains only its data. */
   readonly #sent: ResultBytes;
   declare readonly data?: Record<string, unknown>;
 
@@ -92,7 +93,7 @@ export class CachedResult implements ExecutionResult {
     this.#sent = sent;
   }
 
-  /** For plugins, which may read the data: it is parsed when one does. */
+  /** For plugins, which can read the data. It is parsed at the first access. */
   static withData(sent: ResultBytes & { readonly bytes: Buffer }): CachedResult {
     const result = new CachedResult(sent);
     let data: unknown;
@@ -100,7 +101,7 @@ export class CachedResult implements ExecutionResult {
       data ??= JSON.parse(sent.bytes.toString()).data;
       return data;
     };
-    // A copy by `{ ...result }` takes enumerable properties of the result itself alone.
+    // A copy by `{ ...result }` contains only enumerable own properties.
     return Object.defineProperty(result, 'data', { enumerable: true, get });
   }
 
@@ -108,7 +109,7 @@ export class CachedResult implements ExecutionResult {
     return this.#sent;
   }
 
-  /** The same result with extensions. Plugins have run by now, so it has no data to read. */
+  /** Returns the same result with extensions. Plugins have already run, so its data is not needed. */
   withExtensions(extensions: Record<string, unknown>): CachedResult {
     if (this.#sent.bytes === null) return this;
     const end = Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`);

@@ -9,12 +9,12 @@ import {
 } from '../operation/meter.ts';
 import { isPromiseLike } from './metering.ts';
 
-/** The fields of the root with which a null ends, by their keys: where one fails the others are answered. */
+/** The nullable root fields by their response keys: if one of them fails, the others are still answered. */
 export type NullableFields = ReadonlyMap<string, readonly FieldNode[]>;
 
 export type Complete = (run: Run, value: unknown) => unknown;
 export type RunRoot = (run: Run, source: unknown) => Record<string, unknown>;
-/** Completes the rest of a list, from an index on. */
+/** Completes the rest of a list from an index on. */
 type CompleteRest = (run: Run, values: readonly unknown[], items: unknown[], at: number) => unknown;
 type Resolve = (source: unknown, args: never, context: unknown) => unknown;
 
@@ -23,25 +23,25 @@ type Target = Record<string, unknown>;
 // Reading the clock for each field would cost more than the field.
 const FIELDS_BETWEEN_LOOKS = 1_000;
 
-/** One execution of compiled code: its context, pending promises and counted fields. Long work yields to later turns. */
+/** One execution of compiled code: its context, pending promises and field count. Long work yields to later turns. */
 export class Run {
   readonly context: unknown;
   /** The arguments by the number of the field. */
   readonly args: readonly unknown[];
   readonly meter: Meter;
   readonly maxFields: number;
-  /** The fields of the answer so far, which generated code also increments itself. */
+  /** The number of fields of the answer so far. Generated code reads it as well. */
   fields = 0;
-  /** The number of fields from which the clock is read again. */
+  /** The clock is checked again when this number of fields is reached. */
   lookAt = FIELDS_BETWEEN_LOOKS;
-  /** The tasks that the answer waits for. */
+  /** The number of tasks that the answer waits for. */
   pending = 0;
   #isOver = false;
-  /** The nullable fields of the root whose resolvers failed, in the order of their failures. */
+  /** The nullable root fields whose resolvers failed, in the order of their failures. */
   readonly failures: { readonly key: string; readonly error: unknown }[] = [];
   readonly #nullable: NullableFields;
   #whole: ExecutionResult | null = null;
-  // The promise's own resolve function: a closure in a field would tie each run to the next, and no collection free them.
+  // The promise's own resolve function. A closure in a field would link each run to the next, and none could be collected.
   #end: ((result: ExecutionResult | null) => void) | null = null;
 
   constructor(context: unknown, args: readonly unknown[], nullable: NullableFields, meter: Meter) {
@@ -52,7 +52,7 @@ export class Run {
     this.maxFields = meter.maxFields;
   }
 
-  /** Null where the reference executor has to answer, which reports the error. */
+  /** Returns null if the reference executor has to answer, which reports the error. */
   answer(root: RunRoot, source: unknown): MaybePromise<ExecutionResult | null> {
     let data: Target;
     try {
@@ -82,7 +82,7 @@ export class Run {
     );
   }
 
-  /** A nullable field of the root becomes null, with nothing to propagate. Others are for the reference executor. */
+  /** Makes a nullable root field null, because nothing propagates. Other errors are left to the reference executor. */
   #rejected(error: unknown, target: Target, key: string): void {
     if (target !== this.#whole?.data || !this.#nullable.has(key)) throw error;
     this.count(FIELDS_PER_ERROR);
@@ -90,7 +90,7 @@ export class Run {
     this.failures.push({ key, error });
   }
 
-  /** True when the rest has to wait for a later turn of the event loop. */
+  /** Whether the rest has to wait for a later turn of the event loop. */
   isDue(): boolean {
     this.lookAt = this.fields + FIELDS_BETWEEN_LOOKS;
     const isDue = this.meter.scheduler.isSliceOver();
@@ -109,7 +109,7 @@ export class Run {
     });
   }
 
-  /** Resolves a field in a later turn, because its resolver can take as long as its answer. */
+  /** Resolves a field in a later turn, because its resolver may take as long as a slice. */
   resolveLater(
     resolve: Resolve,
     source: unknown,
@@ -124,7 +124,7 @@ export class Run {
     });
   }
 
-  /** Counts the fields that a list of leaves adds beyond its own. */
+  /** Counts the fields that a list of leaves adds to its own. */
   countList(length: number): void {
     this.count(extraForList(length));
   }

@@ -29,40 +29,40 @@ export interface PipelineParts {
   readonly codes: ErrorCodes;
   /** The team's plugins, which run around the service's own. */
   readonly plugins: readonly TeamPlugin[];
-  /** Makes the context with which the operation's resolvers read. */
+  /** Makes the context that the operation's resolvers read with. */
   readonly createContext: (caller: RequestCaller, operation: Operation) => OperationContext;
 }
 
 const OWN = Symbol('own');
 
-/** The context of an operation as hooks are given it, and may extend it. Resolvers do not see it. */
+/** The context of an operation that hooks receive and can extend. Resolvers do not see it. */
 interface PluginContext {
   readonly caller: RequestCaller;
-  /** By their names in lower case; of a socket those of its `connectionParams`. */
+  /** The request's headers, or those of a socket's `connectionParams`, by their names in lower case. */
   readonly headers: TransportContext['headers'];
   readonly [OWN]: OwnContext;
 }
 
-/** A published plugin may be written for another context, so that any object will do. */
+/** Any object, because a published plugin may be written for another context. */
 export type TeamPlugin = Plugin<PluginContext> | object;
 
 interface OwnContext {
   readonly context: OperationContext;
   /** The result of a mutation's execution; null before. */
   executed: ExecutionResult | null;
-  /** The events of a subscription as plugins are given them; null where there are none. */
+  /** The events of a subscription that plugins receive; null if there are none. */
   events: AsyncIterable<ExecutionResult> | null;
 }
 
-/** An operation that is admitted, and that plugins have parsed and validated. */
+/** An admitted operation, which plugins have parsed and validated. */
 export interface OpenedOperation {
   readonly kind: 'opened';
   readonly operation: Operation;
-  /** The result, or the events of a subscription. */
+  /** Executes the operation. Returns its result, or the events of a subscription. */
   start(): MaybePromise<Subscribed>;
 }
 
-/** Yoga's functions for one operation; they return a promise only where a plugin waits. */
+/** Yoga's functions for one operation. They return a promise only if a plugin does. */
 interface Enveloped {
   parse(query: string): DocumentNode;
   validate(schema: GraphQLSchema, document: DocumentNode): readonly Error[];
@@ -72,7 +72,7 @@ interface Enveloped {
 }
 
 /**
- * Answers the operations of all transports: each is admitted, then parsed, validated and executed by one instance of yoga.
+ * Answers the operations of all transports: each is admitted, and one instance of yoga parses, validates and executes it.
  * Yoga's HTTP handler is not used: the transports read requests and write results.
  */
 export class Pipeline {
@@ -88,7 +88,7 @@ export class Pipeline {
     this.#yoga = createOperationYoga(parts);
   }
 
-  /** Answers an operation, or refuses it. `operation` is null where it is not admitted. */
+  /** Answers an operation, or refuses it. `operation` is null if it is not admitted. */
   answer(caller: RequestCaller, transport: TransportContext): MaybePromise<Answer> {
     return chain<OpenedOperation | Refusal, Answer>(this.open(caller, transport), (opened) => {
       if (opened.kind === 'refusal') return { operation: null, outcome: opened };
@@ -97,10 +97,10 @@ export class Pipeline {
     });
   }
 
-  /** Opens an operation, or refuses it. It waits only for a new document's turn, or for a plugin. */
+  /** Opens an operation, or refuses it. Waits only for a new document's turn, or for a plugin. */
   open(caller: RequestCaller, given: TransportContext): MaybePromise<OpenedOperation | Refusal> {
     const { admission, plugins } = this.#parts;
-    // Plugins see one result.
+    // Plugins expect one result.
     const transport = plugins.length > 0 ? { ...given, partsFormat: null } : given;
     return chain(admit(admission, caller, transport), (operation) => {
       if (operation.kind === 'operation') return this.#enveloped(caller, operation);
@@ -115,7 +115,7 @@ export class Pipeline {
     await this.#yoga.dispose();
   }
 
-  /** Has yoga parse and validate an operation, and run the plugins around its execution. */
+  /** Lets yoga parse and validate an operation, and run the plugins around its execution. */
   #enveloped(caller: RequestCaller, operation: Operation): MaybePromise<OpenedOperation | Refusal> {
     const { schema } = this;
     const { params, transport } = operation;
@@ -154,11 +154,11 @@ export class Pipeline {
     return outcome instanceof Promise ? outcome.then(sent, failure) : sent(outcome);
   }
 
-  /** Returns the outcome that is sent, after plugins. */
+  /** Returns the outcome that is sent, after the plugins. */
   #checked({ context, executed, events }: OwnContext, outcome: Subscribed): Subscribed {
     const { operation } = context;
     if (Symbol.asyncIterator in outcome) {
-      // Where plugins changed the events, theirs are sent.
+      // If plugins have changed the events, theirs are sent.
       if (events !== null && outcome !== events) {
         const { record } = operation.transport;
         operation.events = iteratedEvents(outcome, operation.events, (error) => ({
@@ -167,7 +167,7 @@ export class Pipeline {
       }
       return outcome;
     }
-    // No error of a plugin may say that nothing was done: its code could.
+    // After an executed mutation a plugin's error must not reach the client: its code could mean that nothing was done.
     const isLost = executed !== null && executed.data != null && outcome.data == null;
     return isLost ? failed(new LostResultError(outcome)) : outcome;
   }
@@ -202,11 +202,11 @@ function failed(error: unknown): ExecutionResult {
   return { errors: [asGraphQLError(error)] };
 }
 
-/** Makes the instance of yoga that all operations pass. What the transports do is switched off. */
+/** Makes the instance of yoga that all operations pass through. Everything that the transports do is switched off. */
 function createOperationYoga({ schema, execution, plugins }: PipelineParts) {
   return createYoga({
     schema,
-    // A plugin that wraps is run before those that stand before it in the list.
+    // A plugin that wraps functions runs before the plugins that precede it in the list.
     plugins: [useAdmittedDocument(), useExecution(execution), ...plugins],
     cors: false,
     graphiql: false,
@@ -220,7 +220,7 @@ function createOperationYoga({ schema, execution, plugins }: PipelineParts) {
   });
 }
 
-/** The document was parsed and validated when it was admitted; rules that plugins add are validated for each operation. */
+/** Admission has parsed and validated the document. Rules that plugins add are validated for each operation. */
 function useAdmittedDocument(): Plugin<PluginContext> {
   return {
     onParse({ context, setParsedDocument }) {
@@ -232,7 +232,7 @@ function useAdmittedDocument(): Plugin<PluginContext> {
   };
 }
 
-/** Executes the admitted operation, even where plugins hand on another document or other variables. */
+/** Executes the admitted operation, even if plugins pass on another document or other variables. */
 function useExecution(execution: Execution): Plugin<PluginContext> {
   return {
     onExecute({ setExecuteFn }) {
@@ -253,7 +253,7 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
         return chain(execution.subscribe(context), (outcome) => {
           const { events } = context.operation;
           if (events === null) return outcome;
-          // Nothing is read from it unless a plugin does.
+          // Nothing reads from it unless a plugin does.
           own.events = iterated(events);
           return own.events;
         });
@@ -264,7 +264,7 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
 
 const OF_SPECIFICATION: ReadonlySet<unknown> = new Set(specifiedRules);
 
-/** The specification's own rules, which yoga adds for each operation, have passed. */
+/** Yoga adds the specification's own rules for each operation, and the document has passed them. */
 const validateFurther: typeof validate = (schema, document, rules = [], ...more) => {
   // Rules can only be added.
   if (rules.length === specifiedRules.length) return [];
@@ -272,13 +272,13 @@ const validateFurther: typeof validate = (schema, document, rules = [], ...more)
   return others.length === 0 ? [] : validate(schema, document, others, ...more);
 };
 
-/** An error of a rule that a plugin adds: it may have a code. */
+/** Converts an error of a plugin's rule, which may have a code. */
 function invalid(error: Error): Error {
   if (!(error instanceof GraphQLError) || error.extensions.code !== undefined) return error;
   return located(requestError('GRAPHQL_VALIDATION_FAILED', error.message), error);
 }
 
-/** A plugin failed after a mutation was executed, or took its result away. */
+/** A plugin failed after a mutation was executed, or removed its result. */
 class LostResultError extends Error {
   override readonly name = 'LostResultError';
 
