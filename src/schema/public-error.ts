@@ -244,7 +244,7 @@ function hasWordsForClients(code: Code, { status }: GatewayError): boolean {
   return CODES_WITH_WORDS.has(code) && (code !== 'GATEWAY_UNAVAILABLE' || status === 503);
 }
 
-/** Describes a failure for clients, and for operators' figures. */
+/** Describes a failure for clients and metrics. */
 export function publicCause(cause: unknown): PublicCause {
   const described = describe(cause);
   const extensions = publicExtensions(described);
@@ -253,8 +253,8 @@ export function publicCause(cause: unknown): PublicCause {
 }
 
 /**
- * A failure of the gateway's own rate limit is the service's fault, not the caller's. That the records do not reach back
- * as far as a key is the answer: anybody can ask for one of long ago.
+ * The gateway's own rate limit is attributed to the service, not to the caller. If the records do not reach back to a
+ * key, that is a refusal and not a fault, because any client can ask about an old key.
  */
 function outcomeOf(code: Code, { operation, retryable }: PublicExtensions): Attribution {
   if (code === 'RATE_LIMITED' && operation !== undefined) return 'fault';

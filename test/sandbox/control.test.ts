@@ -58,7 +58,7 @@ test.each([
   });
 });
 
-test('all tokens of a login are revoked, those of a run before the restart as well', async () => {
+test('all tokens of a login are revoked, including tokens from before a restart', async () => {
   await using before = await openSandbox();
   const [, , former] = [1, 2, 3].map(() => before.sandbox.token({ email: DEMO }));
   await before.clock.advance(1_000);

@@ -18,11 +18,11 @@ async function story(seed: string): Promise<string[]> {
   return answers.map(({ text }) => text);
 }
 
-test('the same seed gives the same bytes', async () => {
+test('the same seed produces the same bytes', async () => {
   expect(await story('one')).toEqual(await story('one'));
 });
 
-test('a reset leads back to the beginning', async () => {
+test('a reset restores the initial state', async () => {
   await using place = await openSandbox();
   const demo = place.as('demo@example.com');
   const first = (await demo.get('/trading/session/700001')).text;
@@ -36,7 +36,7 @@ test('a reset leads back to the beginning', async () => {
   expect((await demo.get('/trading/session/700001')).text).toBe(first);
 });
 
-test('an order number is given once, also across resets', async () => {
+test('an order number is issued once, also across resets', async () => {
   await using place = await openSandbox();
   const numberOf = async () => {
     await place.as('demo@example.com').order({});

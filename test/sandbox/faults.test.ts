@@ -5,7 +5,7 @@ const POSITIONS = '/trading/positions';
 const ORDER = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 };
 const DEMO = 'demo@example.com';
 
-test('a fault ends by itself after the time that it was set for', async () => {
+test('a fault ends after its duration', async () => {
   await using place = await openSandbox();
   const demo = place.as(DEMO);
   place.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', forMs: 5_000 });
@@ -17,7 +17,7 @@ test('a fault ends by itself after the time that it was set for', async () => {
   expect(place.sandbox.faults()).toEqual([]);
 });
 
-test('a fault applies to one login, or any operation, or until it is cleared', async () => {
+test('a fault may apply to one login or to any operation, and ends when it is cleared', async () => {
   await using place = await openSandbox();
   const [demo, pro] = [place.as(DEMO), place.as('pro@example.com')];
   place.sandbox.fail({ operation: '*', kind: 'status', status: 500, login: 700001 });

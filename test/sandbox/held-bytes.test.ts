@@ -5,7 +5,7 @@ import { openSandbox } from './sandbox-client.ts';
 const REQUESTS = 60;
 const VALUE_BYTES = 1_000_000;
 
-test('of large requests and the values that they store a small part is held', async () => {
+test('only a small part of large requests and stored values is kept in memory', async () => {
   await using place = await openSandbox();
   const demo = place.as('demo@example.com');
   const store = (key: string) => demo.put(`/user/kv/${key}`, { value: 'x'.repeat(VALUE_BYTES) });

@@ -14,13 +14,13 @@ const BODIES = {
   submit: { success: false, err: text, message: text },
 };
 
-// Operation by operation, those that take a body with a field missing; each error in the shape that the interface gives it.
+// Checks the shape of each operation's errors. Operations with a body are also sent one that lacks a field.
 test.each(
   OPERATION_NAMES.map(
     (name) =>
       [OPERATIONS[name].number, OPERATION_CASES[name].sends, OPERATION_CASES[name]] as const,
   ),
-)('op %i refuses who has no token, and a missing field: %s', async (_op, sends, about) => {
+)('op %i refuses a missing token and a missing field: %s', async (_op, sends, about) => {
   await using place = await openSandbox();
   const answers = [];
   for (const who of [place.anonymous, place.as(about.email)]) answers.push(await who.ask(sends));
@@ -31,7 +31,7 @@ test.each(
 
 test.each(
   READ_NAMES.filter((name) => /\{(login|group)\}/.test(firstCallOf(OPERATIONS[name]).path)),
-)('%s refuses the path of another user', async (name) => {
+)('%s refuses another user’s path', async (name) => {
   await using place = await openSandbox();
   const { sends, errors } = OPERATION_CASES[name];
   const answer = await place.as('pro@example.com').ask(sends);

@@ -4,7 +4,7 @@ import { toToken } from '../../src/lib/token.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
-/** A sandbox whose market and clock stand still until the test moves them. */
+/** A sandbox whose market and clock change only when the test moves them. */
 export async function openSandbox(options: SandboxOptions = {}) {
   const clock = createScriptedClock();
   const sandbox = await startSandbox({ tickMs: 0, clock, seed: 'test', ...options });
@@ -13,13 +13,13 @@ export async function openSandbox(options: SandboxOptions = {}) {
     clock,
     anonymous: createSandboxClient(sandbox, null),
     as: (email: string) => createSandboxClient(sandbox, sandbox.token({ email })),
-    /** A user as the client of the gateway knows one. */
+    /** A user as the gateway's client sees it. */
     caller: (email = 'demo@example.com') => ({ token: toToken(sandbox.token({ email })) }),
     [Symbol.asyncDispose]: () => sandbox.close(),
   };
 }
 
-/** A client of the sandbox with a token, or with none. */
+/** A client of the sandbox, with or without a token. */
 function createSandboxClient(sandbox: Sandbox, token: string | null) {
   const send = async (method: string, path: string, body?: unknown, extra = {}) => {
     const headers: Record<string, string> = { ...extra };
@@ -35,7 +35,7 @@ function createSandboxClient(sandbox: Sandbox, token: string | null) {
       status: response.status,
       headers: response.headers,
       text,
-      /** The parsed body; throws where it is no JSON. */
+      /** The parsed body; throws if it is not JSON. */
       get body(): unknown {
         return JSON.parse(text);
       },
@@ -50,7 +50,7 @@ function createSandboxClient(sandbox: Sandbox, token: string | null) {
     get: (path: string, headers?: Record<string, string>) => send('GET', path, undefined, headers),
     post: (path: string, body?: unknown) => send('POST', path, body),
     put: (path: string, body?: unknown) => send('PUT', path, body),
-    /** Sends a verb and a path, with an object that lacks every field where there is a body. */
+    /** Sends a request, with an empty object as the body if the operation has one. */
     ask(line: string) {
       const [verb = '', path = ''] = line.split(' ');
       return send(verb, path, verb === 'GET' ? undefined : {});
@@ -61,7 +61,7 @@ function createSandboxClient(sandbox: Sandbox, token: string | null) {
       return (body as { positions: WirePosition[] }).positions;
     },
     orders: async (): Promise<readonly WireOrder[]> => (await session()).orders,
-    /** Places an order by op 4 and gives its id. */
+    /** Places an order by op 4 and returns its id. */
     async order(change: Record<string, unknown>): Promise<string> {
       const order = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1, ...change };
       const { body } = await send('POST', '/trading/positions', order);

@@ -9,7 +9,7 @@ test.each([
   { direction: 'sell', price: 210, isLimit: true, before: 209.99, at: 210 },
   { direction: 'sell', price: 190, isLimit: false, before: 190.01, at: 190 },
 ])(
-  'a pending order to $direction at $price waits until the market is there, then is a position',
+  'a pending order to $direction at $price becomes a position when the market reaches its price',
   async ({ direction, price, isLimit, before, at }) => {
     await using place = await openSandbox();
     const fresh = place.as(FRESH);
@@ -38,7 +38,7 @@ test.each([
   { direction: 'sell', level: { sl: 205 }, before: 204.99, at: 205, result: -5 },
   { direction: 'sell', level: { tp: 195 }, before: 195.01, at: 195, result: 5 },
 ])(
-  'an open position to $direction with $level closes there',
+  'an open position to $direction with $level closes at that level',
   async ({ direction, level, before, at, result }) => {
     await using place = await openSandbox();
     const fresh = place.as(FRESH);

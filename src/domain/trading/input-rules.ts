@@ -1,6 +1,6 @@
 import { InputError } from '../../lib/input-error.ts';
 
-/** An input object of which exactly one field must be given, before validation. */
+/** An unvalidated input object. Exactly one of its fields must be given. */
 export type RawOneOf<Name extends string> = {
   readonly [Field in Name]?: number | null | undefined;
 };
@@ -16,13 +16,13 @@ export function positive(argument: string, value: number): number {
 /** A stop-loss or take-profit level; 0 is allowed, because the gateway gives it a meaning. */
 export function level(argument: string, value: number): number {
   if (!(value >= 0)) throw broken(argument, 'must be 0 or greater');
-  // -0 is 0 on the wire, and must equal it in a repeat.
+  // -0 is sent as 0, and a repeat with 0 must match it.
   return value === 0 ? 0 : value;
 }
 
 /**
- * A field that is left out counts as none. An explicit null is refused: JSON writes NaN as null, so it may stand for a
- * price that was mistyped, and an order without it would be another order.
+ * An absent field means none. An explicit null is refused: JSON writes NaN as null, so it may replace a mistyped price, and
+ * without that price it would be a different order.
  */
 export function optional<Given, Checked>(
   argument: string,
@@ -46,14 +46,14 @@ export function idempotencyKey(argument: string, value: string): string {
   if (length < 1 || length > MAX_KEY_LENGTH) {
     throw broken(argument, `must have 1 to ${MAX_KEY_LENGTH} characters`);
   }
-  // Half a surrogate pair has no UTF-8: written to a store, two such keys would become one.
+  // Half a surrogate pair has no UTF-8 encoding: a store would merge two such keys into one.
   if (!value.isWellFormed()) throw broken(argument, 'must be well-formed Unicode');
-  // Some versions of Node read a text of SQLite up to it alone.
+  // Some versions of Node truncate a text of SQLite at this character.
   if (value.includes('\0')) throw broken(argument, 'must not contain U+0000');
   return value;
 }
 
-/** GraphQL enforces @oneOf too; an order is worth checking twice. */
+/** GraphQL enforces @oneOf too, but an order is worth a second check. */
 export function exactlyOneOf<Name extends string>(
   argument: string,
   raw: RawOneOf<Name>,

@@ -5,11 +5,11 @@ import { broken } from './input-rules.ts';
 
 export interface KeyClocks {
   readonly clock: Pick<Clock, 'date'>;
-  /** How far the gateway's clock is ahead of this machine's; null before that was measured once. */
+  /** How far the gateway's clock is ahead of this machine's; null until it is measured. */
   readonly gatewaySkewMs: () => number | null;
 }
 
-/** Refuses the time of a key that is still to come. */
+/** Refuses a key whose time of creation is in the future. */
 export function keyMadeProblem(
   madeMs: number | null,
   { clock, gatewaySkewMs }: KeyClocks,
@@ -20,7 +20,7 @@ export function keyMadeProblem(
   return broken('input.keyMade', `must be at most 60 seconds ahead: it is ${now} here`);
 }
 
-/** Returns the age of a key at a moment; null where its client does not say when it was made. */
+/** Returns the age of a key at a moment; null if its client does not state when the key was made. */
 export function keyAgeAt(madeMs: number | null, nowMs: number): (atMs: number) => number | null {
   // A time in the future comes from a wrong clock.
   const isSaid = madeMs !== null && madeMs <= nowMs + CLOCKS_DIFFER_MS;

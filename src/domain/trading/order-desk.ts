@@ -18,7 +18,7 @@ import type { Orders } from './orders.ts';
 import { isUnsent, type OrderResult } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
-/** Places a viewer's orders in the account's records, which requires proof: a claim is not enough. */
+/** Places a viewer's orders in the account's records. This requires proof of the account, because a token only claims it. */
 export function createOrderDesk(
   orders: Orders,
   prover: Pick<Prover, 'account'>,
@@ -27,7 +27,7 @@ export function createOrderDesk(
   log: Pick<Log, 'info' | 'warn'>,
   lines: OrderLines,
 ) {
-  /** Throws an error that says that this request did nothing. */
+  /** Throws an error that tells the client that this request did nothing. */
   async function proofBefore(viewer: Viewer, operation?: Ticket['operation']) {
     try {
       return await prover.account(viewer);
@@ -41,7 +41,7 @@ export function createOrderDesk(
     }
   }
 
-  /** Counts what leaves its client in doubt about an order. */
+  /** Counts answers that leave their client in doubt about an order. */
   async function counted<T extends OrderResult | null>(asked: Promise<T>): Promise<T> {
     try {
       const placed = await asked;
@@ -58,7 +58,7 @@ export function createOrderDesk(
     if (!replayed) metrics.orders.inc({ outcome: isUnsent(outcome) ? 'expired' : outcome.kind });
     if (!replayed && outcome.kind === 'unknown') {
       const sentAt = new Date(outcome.sentAtMs).toISOString();
-      // The request's own line may be written already: its client may have left.
+      // The request's own line may be written already, because its client may have disconnected.
       const { account, requestId } = viewer;
       const of = lines.ofKey({ account, key: placed.idempotencyKey });
       log.warn({ requestId, ...of, sentAt }, 'an order ended unknown');
@@ -73,7 +73,7 @@ export function createOrderDesk(
       placed = await limits.order(proof, () => orders.place(viewer, proof, ticket));
     } catch (error) {
       if (error instanceof Error) log.info(lines.ofOrder(viewer, ticket, error), 'order');
-      // It was not sent, or the gateway refused its sender.
+      // The order was not sent, or the gateway refused its sender.
       if (!isCallersOwn(error)) metrics.orders.inc({ outcome: 'unsent' });
       throw error;
     }
@@ -103,13 +103,13 @@ export function createOrderDesk(
     place: (viewer: Viewer, ticket: Ticket) => counted(place(viewer, ticket)),
     placed: (viewer: Viewer, idempotencyKey: string) =>
       counted(placedBefore(viewer, idempotencyKey)),
-    /** `sinceMs`: when the client made the key, by this server's date; null where it does not say. */
+    /** `sinceMs`: when the client made the key, by this server's date; null if it does not state it. */
     void: (viewer: Viewer, idempotencyKey: string, sinceMs: number | null) =>
       counted(close(viewer, idempotencyKey, sinceMs)),
   };
 }
 
-/** Forged tokens, and an account that floods, must not look like a fault of the gateway's or the store's. */
+/** Forged tokens and a flooding account must not look like a fault of the gateway or the store. */
 function isCallersOwn(error: unknown): boolean {
   return (
     isGatewayError(error, 'unauthenticated', 'forbidden') ||

@@ -4,15 +4,15 @@ import { InputError } from '../../lib/input-error.ts';
 import { RecordsUnavailableError } from '../../store/order-records.ts';
 import { TooManyAttemptsError, UnauthenticatedError } from '../auth/errors.ts';
 
-/** The token could not be proved: nothing was sent, and the records were not asked about the key. */
+/** The token could not be proved: nothing was sent, and the records were not searched for the key. */
 export class UnprovedOrderError extends GatewayError {}
 
-/** The key is closed, and the records do not reach back to when it was made: an order may have had it before. */
+/** The key is closed, but the records do not reach back to its creation: an order may have used it before. */
 export class KeyForgottenError extends RecordsUnavailableError {
   override readonly name = 'KeyForgottenError';
 }
 
-/** It is not known whether the key is closed. */
+/** It is unknown whether the key is closed. */
 export class KeyNotVoidedError extends Error {
   override readonly name = 'KeyNotVoidedError';
   override readonly cause: RecordsUnavailableError;
@@ -25,7 +25,7 @@ export class KeyNotVoidedError extends Error {
 
 const NOT_SENT = Symbol('the order of this request was not sent');
 
-/** Marks the error of a request that surely sent nothing. Earlier requests with the key may have been sent. */
+/** Marks the error of a request that sent nothing for certain. Earlier requests with the key may have been sent. */
 export function notSent(error: unknown): unknown {
   if (isBeforeSending(error)) Object.defineProperty(error, NOT_SENT, { value: true });
   return error;
@@ -35,13 +35,13 @@ export function wasNotSent(error: Error): boolean {
   return NOT_SENT in error;
 }
 
-/** Whether the error says to its client that an earlier request with the key may have been sent. */
+/** Whether the error warns its client that an earlier request with the key may have been sent. */
 export function leavesDoubt(error: unknown): boolean {
   if (error instanceof RecordsUnavailableError) return error.earlierUnknown;
   return error instanceof UnprovedOrderError || error instanceof KeyNotVoidedError;
 }
 
-/** Whether the request surely sent nothing. False after a refusal by the gateway, and after a bug of ours. */
+/** Whether the request sent nothing for certain. False after a refusal by the gateway, and after a bug of the facade. */
 export function isBeforeSending(error: unknown): error is Error {
   if (error instanceof UnprovedOrderError) return true;
   if (error instanceof GatewayError) {

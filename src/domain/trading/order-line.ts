@@ -14,8 +14,9 @@ const MAX_SYMBOL_LENGTH = 64;
 export type OrderLines = ReturnType<typeof orderLines>;
 
 /**
- * Makes an order's line of the log: what was asked, and what became of it, so that a disputed order is found by its account, its key,
- * its number or its request. It holds the key as a hash by LOG_ACCOUNT_KEY, since the key alone would let a reader of logs close it.
+ * Makes an order's log line: the request and its outcome, so that a disputed order can be found by its account, its key,
+ * its number or its request. It has a hash of the key by LOG_ACCOUNT_KEY: with the key itself, a reader of logs could close
+ * it.
  */
 export function orderLines(hashKey: string | null) {
   const ofKey = ({ account, key }: { readonly account: Account; readonly key: string }) => {
@@ -27,7 +28,7 @@ export function orderLines(hashKey: string | null) {
     };
   };
   return {
-    /** The members that name an order, in every line that is about one. */
+    /** The members that identify an order in each line about it. */
     ofKey,
     ofOrder({ requestId, account }: Viewer, ticket: Ticket, end: OrderResult | Error) {
       const { account: claimed, ...of } = ofKey({ account, key: ticket.idempotencyKey });
@@ -46,7 +47,7 @@ export function orderLines(hashKey: string | null) {
   };
 }
 
-/** The order as it was asked for, for the log and the record. */
+/** The requested order, for the log and the record. */
 export function askedOf({ operation, order }: Ticket): Omit<AskedOrder, 'requestId'> {
   const isLimit = operation === 'placeLimitOrder';
   const { side, price, stopLoss, takeProfit } = order;
@@ -61,7 +62,7 @@ export function askedOf({ operation, order }: Ticket): Omit<AskedOrder, 'request
   };
 }
 
-/** The gateway's own refusal, of a token or a flood, came after it was sent. */
+/** `unsent`, or `failed` if the gateway refused the sender: such an order was sent. */
 function failureOf(error: Error) {
   const outcome = isBeforeSending(error) ? 'unsent' : 'failed';
   const why = error instanceof GatewayError ? { reason: error.kind, status: error.status } : {};

@@ -26,15 +26,15 @@ import { inputDigest, type Ticket } from './ticket.ts';
 interface InFlightOrder {
   readonly sinceMs: number;
   readonly inputDigest: string;
-  /** Resolves to true once the key is reserved for this order, to false where it ended without a reservation. */
+  /** Resolves to true once the key is reserved for this order, and to false if it ended without a reservation. */
   readonly isFirst: Promise<boolean>;
   readonly done: Promise<OrderResult>;
 }
 
-/** Time to record the outcome before others take a pending order's process for dead. */
+/** The time to record an outcome, after which others assume that the process of a pending order is dead. */
 const RECORDING_MS = 2_000;
 const FOLLOW_POLL_MS = 100;
-/** Each waits for an order to end in an error; more than a few in a row are no accident. */
+/** Each attempt waits until an order ends in an error. More than a few in a row are not an accident. */
 const VOID_ATTEMPTS = 10;
 
 /** Places orders, each at most once per key, and returns their outcomes. */
@@ -43,7 +43,7 @@ export class Orders {
   readonly #recorder;
   readonly #submitter;
   readonly #pendingMs: number;
-  /** Orders in flight in this process. They outlive their requests, whose clients may have disconnected. */
+  /** Orders in flight in this process. They outlive their requests, because clients may disconnect. */
   readonly #inFlight = new Map<string, InFlightOrder>();
 
   constructor(options: SubmitterOptions) {
@@ -57,16 +57,16 @@ export class Orders {
     return this.#inFlight.size;
   }
 
-  /** The age of the oldest order in flight; 0 where there is none. */
+  /** The age of the oldest order in flight; 0 if there is none. */
   get oldestSeconds(): number {
-    // Insertion order is the order of time.
+    // A Map keeps the order of insertion.
     const [oldest] = this.#inFlight.values();
     return oldest ? (steadyClock.now() - oldest.sinceMs) / 1000 : 0;
   }
 
   /**
-   * Throws an InputError (another order has this key), a RecordsUnavailableError (this request was not sent, and of
-   * earlier ones it says what is known) or a GatewayError (the order was surely not taken, its key is free).
+   * Throws an InputError if another order has this key, a RecordsUnavailableError if this request was not sent (it states
+   * what is known about earlier requests), or a GatewayError if the order was certainly not accepted and its key is free.
    */
   async place(viewer: Viewer, proof: AccountProof, ticket: Ticket): Promise<OrderResult> {
     if (viewer.account !== proof.account) throw new Error('the proof is of another account');
@@ -76,20 +76,20 @@ export class Orders {
       const inFlight = this.#inFlight.get(id);
       if (!inFlight) return this.#take(id, detached(viewer), ticket, digest);
       if (inFlight.inputDigest !== digest) {
-        // False once it is over, and in flight no more.
+        // False if the order has ended without a reservation. It is then no longer in flight.
         if (await inFlight.isFirst) throw otherInput();
         continue;
       }
       try {
         return { ...(await inFlight.done), replayed: true };
       } catch (error) {
-        // The failure was about the first request's token; this one's may be accepted.
+        // This failure is about the first request's token. The token of this request may be accepted.
         if (!isGatewayError(error, 'unauthenticated', 'forbidden')) throw error;
       }
     }
   }
 
-  /** The outcome under a key; waits while the order is in flight. Null where nothing is recorded. */
+  /** The outcome under a key; null if there is no record. Waits while the order is in flight. */
   async placed(proof: AccountProof, key: string): Promise<OrderResult | null> {
     const { account } = proof;
     const id = recordId(account, key);
@@ -97,7 +97,7 @@ export class Orders {
       const placed = await this.#endOf(id);
       if (placed) return placed;
       const record = await this.#recorder.find(account, key);
-      // An order that began meanwhile is in flight as well.
+      // An order that began during the search is in flight, so it is not missed.
       if (!record && !this.#inFlight.has(id)) return null;
       const closing = record && closingOf(record);
       if (closing) return voided(key, closing, closing.keyAgeMs);
@@ -107,8 +107,8 @@ export class Orders {
   }
 
   /**
-   * Closes an unused key; of a used one the outcome, waited for while the order is in flight. `sinceMs`: when the key was
-   * made, by the date of this server. Throws a KeyForgottenError where the records do not reach back to that.
+   * Closes an unused key. For a used key it returns the outcome, and waits while the order is in flight. `sinceMs`: when
+   * the key was made, by the date of this server. Throws a KeyForgottenError if the records do not reach back to it.
    */
   async void(proof: AccountProof, key: string, sinceMs: number | null): Promise<OrderResult> {
     const { account } = proof;
@@ -116,7 +116,7 @@ export class Orders {
     for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
       const placed = await this.#endOf(recordId(account, key));
       if (placed) return placed;
-      // The later of two clocks counts: where ours is slow, an old key would seem younger than the records.
+      // The later of two clocks counts: with a slow clock, an old key would seem younger than the records.
       const atMs = clock.date() + this.#options.gatewayAheadMs();
       const ageMs = keyAgeAt(sinceMs, atMs);
       const waiting = this.#recorder.waiting(account, key);
@@ -137,7 +137,7 @@ export class Orders {
     throw new RecordsUnavailableError('the key came free and was used again, time after time');
   }
 
-  /** Writes the log line of each order whose process was killed, of this service or another replica. */
+  /** Logs each order whose process was killed, for this and other replicas. */
   watchCutOffs(signal: AbortSignal): Promise<void> {
     return this.#recorder.watchCutOffs(signal);
   }
@@ -152,7 +152,7 @@ export class Orders {
     }
   }
 
-  /** The outcome of this process's order in flight; null where the records have the answer. */
+  /** The outcome of this process's order in flight; null if the records must be asked. */
   async #endOf(id: string): Promise<OrderResult | null> {
     const placed = await this.#inFlight.get(id)?.done.catch(() => null);
     return placed && !isVoided(placed.outcome) ? { ...placed, replayed: true } : null;
@@ -164,7 +164,7 @@ export class Orders {
       this.#inFlight.delete(id);
       resolve(false);
     });
-    // A date that is set ahead would page operators.
+    // A monotonic time: with a date, setting the clock forward would alert operators.
     const sinceMs = steadyClock.now();
     this.#inFlight.set(id, { sinceMs, inputDigest: digest, isFirst, done });
     return done;
@@ -193,7 +193,7 @@ export class Orders {
     }
   }
 
-  /** A key with a record is answered from it, even where `sendBefore` or `keyMade` are refused. */
+  /** A key with a record is answered from it, even if its `sendBefore` or `keyMade` is invalid. */
   async #reserve(
     { account, requestId }: Viewer,
     ticket: Ticket,
@@ -217,7 +217,7 @@ export class Orders {
       });
     }
     const record = await this.#recorder.find(account, key).catch((error: unknown) => {
-      // Whatever the records may lack, no order is sent with such a moment.
+      // An order with such a moment is never sent, so the records are not needed.
       if (error instanceof RecordsUnavailableError) return null;
       throw error;
     });
@@ -233,7 +233,7 @@ export class Orders {
     return keyMadeProblem(keyMadeMs, this.#options);
   }
 
-  /** The outcome that waits to be written. A key that comes free is waited for, as long as an order may be pending. */
+  /** The outcome that waits to be written. If the key is being freed, this waits up to the time that an order may be pending. */
   async #unwritten(account: Account, key: string): Promise<OrderRecord | undefined> {
     for (let waitedMs = 0; waitedMs < this.#pendingMs; waitedMs += FOLLOW_POLL_MS) {
       const waiting = this.#recorder.waiting(account, key);
@@ -245,28 +245,28 @@ export class Orders {
     throw new RecordsUnavailableError('the key is not free yet', { earlierUnknown: false });
   }
 
-  /** Another process may have sent the order, so what this one has in memory of the account may be old. */
+  /** Reports the outcome: another process may have sent the order, so this process's cache of the account may be outdated. */
   #replayed(account: Account, idempotencyKey: string, record: OrderRecord): OrderResult {
-    // The process of an order that is pending past its deadline is dead, and whether the gateway got the order is unknown.
+    // The process of an order that is pending past its deadline is dead. Whether the order reached the gateway is unknown.
     const outcome = record.outcome ?? unknownSince(record.reservedAtMs);
     return { outcome: this.#submitter.report(account, outcome), idempotencyKey, replayed: true };
   }
 
   /**
-   * Waits for a pending record of another process until it has an outcome, or its time is up. Null where
-   * its key was released meanwhile. Timers measure the wait, so that clock corrections do not affect it.
+   * Waits for a pending record of another process until it has an outcome, or until its time is over. Null if its key was
+   * released. Timers measure the wait, so that clock corrections do not affect it.
    */
   async #follow(account: Account, key: string, first: OrderRecord): Promise<OrderRecord | null> {
     const { clock } = this.#options;
     let record = first;
     let isOver = false;
-    // Bounded by this process's own limit, since a store's clock may be wrong.
+    // Bounded by this process's own limit, because the store's clock may be wrong.
     const cancel = clock.after(Math.min(first.pendingMs, this.#pendingMs), () => {
       isOver = true;
     });
     try {
       for (let isLast = false; record.outcome === null && record.pendingMs > 0 && !isLast; ) {
-        // An answer that was on its way as the time ended is of before.
+        // Reads once more after the time is over: an answer that was under way then may be outdated.
         isLast = isOver;
         if (!isLast) await pause(clock, FOLLOW_POLL_MS);
         const next = await this.#recorder.find(account, key);
@@ -281,7 +281,7 @@ export class Orders {
   }
 }
 
-/** Throws where an order may have had the key before the records begin. */
+/** Throws if an order may have used the key before the records begin. */
 function voided(
   idempotencyKey: string,
   { rememberedMs }: KeyClosing,
@@ -293,7 +293,7 @@ function voided(
   return { outcome: VOIDED, idempotencyKey, replayed: true };
 }
 
-/** The answer to an order whose key is closed. It is about this request; earlier ones may be unknown. */
+/** The answer to an order whose key is closed. It is about this request only: the outcome of earlier requests may be unknown. */
 function refused(idempotencyKey: string, { rememberedMs, keyAgeMs }: KeyClosing): OrderResult {
   const earlierUnknown = keyAgeMs > rememberedMs;
   const message = earlierUnknown ? EARLIER_UNKNOWN : null;

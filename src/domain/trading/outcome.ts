@@ -5,15 +5,15 @@ import { OPERATIONS } from '../../gateway/operations.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { RecordedOutcome, UnsentOrder, UnsentReason } from '../../store/order-records.ts';
 
-/** The outcome of an order that may have reached the gateway, as its record keeps it. "Unknown" is not "failed". */
+/** The outcome of an order that may have reached the gateway, as recorded. "Unknown" is not "failed". */
 export type Submission = RecordedOutcome;
 
 export interface OrderResult {
   readonly outcome: Submission;
   readonly idempotencyKey: string;
-  /** Nothing was sent for this answer: it is the recorded outcome of an earlier request. */
+  /** Whether this is the recorded outcome of an earlier request, and nothing was sent for this answer. */
   readonly replayed: boolean;
-  /** Whether it is unknown if an earlier request with a closed key was sent. */
+  /** True if an earlier request with the closed key may have been sent. */
   readonly earlierUnknown?: boolean;
 }
 
@@ -24,31 +24,30 @@ export const EXPIRED = unsent('EXPIRED');
 /** The key was closed before any order used it. */
 export const VOIDED = unsent('VOIDED');
 
-/** The gateway may have an error of the same name. */
+/** Whether the key was closed here. The gateway may use the same name for an error of its own. */
 export function isVoided(submission: Submission): boolean {
   return isUnsent(submission) && submission.error === VOIDED.error;
 }
 
-/** Whether it was refused here and never sent. */
+/** Whether this service refused the order without sending it. */
 export function isUnsent(submission: Submission): submission is UnsentOrder {
   return submission.kind === 'rejected' && submission.sent === false;
 }
 
-/** Why it was refused here; null where the gateway refused it. */
+/** Why this service refused the order; null if the gateway refused it. */
 export function unsentReason(submission: Submission): UnsentReason | null {
   return isUnsent(submission) ? submission.error : null;
 }
 
 type OrderOperation = 'openPosition' | 'placeLimitOrder';
 
-// The text is kept for a day in each order's record, so a whole page is cut.
+// The text is kept for a day in each order's record, so a long text, such as a whole page, is cut.
 const MAX_TEXT_LENGTH = 500;
 const MAX_ORDER_ID_LENGTH = 255;
 
 /**
- * Maps an exchange to an outcome; throws a GatewayError where the gateway surely did not take the order
- * for a reason that is not about the order. The branches are the rows of docs/orders.md in their order:
- * the first that matches counts.
+ * Maps an exchange to an outcome. Throws a GatewayError if the gateway certainly did not accept the order, for a reason
+ * that does not concern the order. The branches are the rows of docs/orders.md in their order: the first match counts.
  */
 export function judgeOrder(operation: OrderOperation, exchange: OrderEnd): Submission {
   if (!exchange.sent) {
@@ -64,7 +63,7 @@ export function judgeOrder(operation: OrderOperation, exchange: OrderEnd): Submi
     error: clip(error),
     message: words,
   } as const;
-  // A gateway that answers yes and no in one response may have traded: this precedes every refusal.
+  // A gateway that answers both yes and no in one response may have traded, so this check precedes every refusal.
   const isBoth = success === true ? !isSuccess(status) : namesOrder;
   if (isBoth) return unknownSince(sentAtMs, namesOrder ? naming(orderId, words) : words);
   if (success !== null && isSuccess(status)) {
@@ -74,7 +73,7 @@ export function judgeOrder(operation: OrderOperation, exchange: OrderEnd): Submi
   }
   const refusal = commonRefusal(OPERATIONS[operation], exchange);
   if (refusal) throw refusal;
-  // A 409 may answer a proxy's second copy of a request that traded; a 499 says that a proxy's client hung up.
+  // A 409 may answer a proxy's second copy of a request that traded. A 499 means that a proxy's client disconnected.
   const isRefusal = status === 409 ? success === false : status !== 408 && status !== 499;
   if (status >= 400 && status <= 499 && isRefusal) {
     return rejected;
@@ -86,7 +85,10 @@ export function unknownSince(sentAtMs: number, message: string | null = null): S
   return { kind: 'unknown', sentAtMs, message };
 }
 
-/** The outcome of an acceptance whose number the gateway has given for another key: it may be that order's answer. */
+/**
+ * The outcome of an acceptance whose number the gateway has already given for another key: it may be the answer to that
+ * other order.
+ */
 export function duplicateNumber({ orderId, message }: Acceptance, sentAtMs: number): Submission {
   return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
 }
@@ -95,7 +97,7 @@ function unsent(error: UnsentReason): UnsentOrder {
   return { kind: 'rejected', error, message: null, sent: false };
 }
 
-/** People can ask what became of the order by its number. */
+/** With the number, users can ask their broker about the order. */
 function naming(orderId: string | null, words: string | null): string {
   const id = checkedOrderId(orderId);
   const named = `The gateway named ${id === null ? 'an order' : `the order ${id}`}.`;
@@ -107,7 +109,7 @@ function clip(words: string | null): string | null {
   return `${words.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…`;
 }
 
-// Half an id would name another order, or none.
+// A truncated id would name another order, or none.
 function checkedOrderId(orderId: string | null): string | null {
   return orderId !== null && orderId.length <= MAX_ORDER_ID_LENGTH ? orderId : null;
 }

@@ -27,28 +27,28 @@ export interface RecorderOptions {
   readonly metrics: Pick<DomainMetrics, 'orders' | 'contradictions'>;
 }
 
-// The longest a client waits for its outcome to be recorded; the outcome is true either way.
+// The longest time that a client waits until its outcome is recorded. The outcome is true either way.
 const PATIENCE_MS = 2_000;
 const RETRY_FIRST_MS = 200;
-// Short, because a process that is killed before the write leaves a known outcome unknown.
+// Short, because a process that is killed before the write leaves a known outcome unrecorded.
 const RETRY_MAX_MS = 1_000;
 const CUT_OFF_POLL_MS = 5_000;
 
-/** A reservation's latest entry for the store; with a null record its key comes free. */
+/** The latest write for a reservation. A null record frees the key. */
 interface Write {
   readonly reservation: Reservation;
   readonly record: OrderRecord | null;
 }
 
 /**
- * Records how orders ended: those of this process, those whose answer came late, and those whose process was killed. A write is
- * repeated while the store is unavailable: the order is already sent, so its client gets the outcome whether or not it could be
- * recorded yet.
+ * Records how orders ended: orders of this process, orders with a late answer, and orders whose process was killed. A write
+ * is repeated while the store is unavailable. Its order was already sent, so the client receives the outcome even if it is
+ * not recorded yet.
  */
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #unwritten = new Set<Promise<void>>();
-  /** The latest writes that the store has not taken yet, by account and key. */
+  /** The latest writes that the store has not confirmed yet, by account and key. */
   readonly #waiting = new Map<string, Write>();
 
   constructor(options: RecorderOptions) {
@@ -59,7 +59,7 @@ export class Recorder {
     return this.#unwritten;
   }
 
-  /** Resolves when the outcome is written, or when retries continue in the background. */
+  /** Resolves when the outcome is written, or when the patience ends and the write continues in the background. */
   settle(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): Promise<void> {
     const record = toOrderRecord(reservation, outcome, 0);
     return this.#write({ reservation, record }, async () => {
@@ -67,13 +67,13 @@ export class Recorder {
       if (!isSettled(kept) || outcome.kind === 'unknown' || agree(kept, outcome)) return;
       const { metrics, log, lines } = this.#options;
       metrics.contradictions.inc();
-      // The outcome that an operator has given stays.
+      // An operator's outcome is kept.
       const line = { ...lines.ofKey(reservation), ...outcomeOf(outcome) };
       log.error(line, 'the gateway contradicts a settled order');
     });
   }
 
-  /** Settles an order by a late answer: its client has read that the outcome is unknown. */
+  /** Settles an order by a late answer, after its client was told that the outcome is unknown. */
   settleLate(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): void {
     if (outcome.kind === 'unknown') return;
     fireAndForget('order record', this.settle(reservation, outcome, times));
@@ -85,8 +85,8 @@ export class Recorder {
   }
 
   /**
-   * The record that waits to be written, and precedes the one that is still pending in the store; null where
-   * its order was never sent and the key comes free.
+   * The record that waits to be written. It precedes the pending record in the store. Null if the order was never sent and
+   * its key is being freed.
    */
   waiting(account: Account, key: string): OrderRecord | null | undefined {
     return this.#waiting.get(recordId(account, key))?.record;
@@ -98,15 +98,15 @@ export class Recorder {
     const record = await this.#options.records.find(account, key);
     const latest = this.#waiting.get(recordId(account, key));
     if (latest?.record !== null) return record;
-    // The release may have arrived already, and another process may have reserved the key since. An outcome that an operator
-    // has given the record stays.
+    // The release may have arrived already, and another process may have reserved the key since. An outcome that an
+    // operator has recorded is kept.
     const comesFree = latest.reservation.id === record?.id && record.outcome === null;
     return comesFree ? null : record;
   }
 
   /**
-   * Records an order of another process as unknown whose time is over, though it is not by the store's date, which was set back. The
-   * record says so before a client reads it, or a release could still free the key. Null where the key came free.
+   * Records another process's overdue order as unknown. By the store's date it may not be overdue, if that date was set
+   * back. The record is written before a client reads it, or a release could still free the key. Null if the key was freed.
    */
   async cutOff(account: Account, key: string, overdue: OrderRecord): Promise<OrderRecord | null> {
     const of = { account, key, ...overdue };
@@ -117,12 +117,12 @@ export class Recorder {
     return found;
   }
 
-  /** Writes the log line of each order whose process was killed, of this service or another replica. */
+  /** Logs each order whose process was killed, for this and other replicas. */
   async watchCutOffs(signal: AbortSignal): Promise<void> {
     const { records, clock, log } = this.#options;
     while (!signal.aborted) {
       const found = await records.cutOff().catch((error: unknown) => {
-        // They are found once the records are there again.
+        // The orders are found once the records are available again.
         if (error instanceof RecordsUnavailableError) return [];
         log.error({ err: error }, 'orders of killed processes were not looked for');
         return [];
@@ -144,7 +144,7 @@ export class Recorder {
   async #write(latest: Write, attempt: () => Promise<void>): Promise<void> {
     const { clock, log } = this.#options;
     const id = recordId(latest.reservation.account, latest.reservation.key);
-    // A late answer replaces an unknown outcome that waits.
+    // A late answer replaces a waiting unknown outcome.
     this.#waiting.set(id, latest);
     const first = attempt();
     const written = first

@@ -20,25 +20,25 @@ import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
 
 export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gatewaySkewMs'> {
-  /** A call of it ends by its own deadline and never rejects. */
+  /** A call ends by its own deadline and never rejects. */
   readonly gateway: Pick<ViewerGateway, 'order'>;
   readonly orderTimeoutMs: number;
-  /** `position`: the gateway nets, so orders that change one position share its number. */
+  /** `position`: the gateway nets positions, so orders that change one position share its number. */
   readonly orderNumbers: 'order' | 'position';
-  /** Called when an order has changed its account, or may have, before any client is answered. */
+  /** Called when an order has changed its account, or may have, before a client receives the outcome. */
   readonly onAccountChanged: (account: Account) => void;
-  /** How much later it is than by this machine's clock; below 0 where that is wrong. */
+  /** How far the time that counts is ahead of this machine's clock; below 0 if that clock is wrong. */
   readonly gatewayAheadMs: () => number;
 }
 
-/** The outcome of an order, and when it was sent and answered. */
+/** The outcome of an order, and the times when it was sent and answered. */
 interface Verdict {
   readonly submission: Submission;
   readonly times: OrderTimes;
 }
 
-// A reservation that took longer is released unsent: other processes may have taken one that was frozen
-// meanwhile for dead, and reserved its key.
+// A later reservation is released unsent: if this process was frozen, other processes may have assumed that it is dead, and
+// reserved its key.
 const RESERVE_PATIENCE_MS = 5_000;
 const NUMBER_TWICE =
   'two orders were answered with one number: where the gateway nets, set GATEWAY_ORDER_NUMBERS=position';
@@ -49,8 +49,8 @@ export class Submitter {
   readonly #options: SubmitterOptions;
   readonly #recorder: Recorder;
   /**
-   * The order numbers that the gateway has named to this process lately. A number that comes twice for an account is that of the
-   * first order: something between has repeated an answer, and the second order's outcome is unknown.
+   * The order numbers that this process has received recently. A number that an account receives twice belongs to the first
+   * order: a proxy may have repeated an answer, so the second order's outcome is unknown.
    */
   readonly #seenNumbers = growingLru<string, true>({ maxEntries: 20_000, entryBytes: 200 });
 
@@ -64,7 +64,7 @@ export class Submitter {
     const startedAtMs = clock.now();
     const answer = records.reserve(request);
     const inTime = await within(clock, RESERVE_PATIENCE_MS, answer);
-    // Both clocks are checked, because after a freeze the answer may be read before the timer fires.
+    // Checks the clock in addition to the timer: after a freeze the answer may be read before the timer fires.
     const isTimely = clock.now() - startedAtMs <= RESERVE_PATIENCE_MS;
     if (inTime && (isTimely || !inTime.reserved)) return inTime;
     answer.then(
@@ -74,25 +74,25 @@ export class Submitter {
     throw new RecordsUnavailableError('the order records took too long to answer');
   }
 
-  /** Throws a GatewayError where the order was surely not taken; its key is free again then. */
+  /** Throws a GatewayError if the order was certainly not accepted; its key is then free again. */
   async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
     try {
       const { submission, times } = await this.#submit(viewer, ticket, reservation);
       await this.#recorder.settle(reservation, submission, times);
       return submission;
     } catch (error) {
-      // After any other error the order may have been sent: its record stays, and becomes unknown.
+      // After any other error the order may have been sent: its record is kept, and becomes unknown.
       if (error instanceof GatewayError) await this.#recorder.release(reservation);
       throw error;
     }
   }
 
-  /** Whether an order that comes now is never sent. */
+  /** Whether the order has expired, so that it will never be sent. */
   isTooLate(ticket: Ticket): boolean {
     return this.#isExpired(this.#byGateway(ticket));
   }
 
-  /** Drops what is cached of the account, before its client learns that the order may have been carried out. */
+  /** Drops the account's cached data, before a client learns that the order may have been carried out. */
   report(account: Account, submission: Submission): Submission {
     try {
       if (mayHaveChanged(submission)) this.#options.onAccountChanged(account);
@@ -117,12 +117,12 @@ export class Submitter {
             )
           : { sent: false, cause: new NotAttemptedError('held', `orders are ${hold}`) };
     } catch (error) {
-      // A call never rejects; where a bug makes one reject, the order's outcome is unknown.
+      // A call never rejects. If a bug makes it reject, the order's outcome is unknown.
       log.error({ err: error }, 'an order ended in an error of the facade: its outcome is unknown');
       const submission = this.report(viewer.account, unknownSince(startedAtMs));
       return { submission, times: NEVER_SENT };
     }
-    // A repeat could only come later still, so an order that was never sent ends here.
+    // A repeat would only be later, so an unsent order ends here.
     if (!exchange.sent && this.#isExpired(ticket)) {
       return { submission: EXPIRED, times: NEVER_SENT };
     }
@@ -156,7 +156,7 @@ export class Submitter {
     return isSeen;
   }
 
-  /** Judges an answer that came after the call had ended by its deadline. */
+  /** Judges an answer that arrived after the call's deadline. */
   #judgeLate(viewer: Viewer, ticket: Ticket, reservation: Reservation, late: OrderEnd): void {
     try {
       const { submission, times } = this.#judge(viewer, ticket, late);
@@ -167,7 +167,10 @@ export class Submitter {
     }
   }
 
-  /** Settles as rejected by a late 401, 403 or 429: the key stays used, since the client has read that the outcome is unknown. */
+  /**
+   * A late 401, 403 or 429 settles the order as rejected. The key stays used, because the client was told that the outcome
+   * is unknown.
+   */
   #settleRefused(reservation: Reservation, error: unknown): void {
     const { clock, log } = this.#options;
     if (!(error instanceof GatewayError) || error.status === null) {
@@ -181,8 +184,8 @@ export class Submitter {
   }
 
   /**
-   * Judges by the later of two dates: where this machine's clock is slow, an order would go out after its moment. Where it is wrong
-   * the gateway's alone counts.
+   * Judges by the later of two dates: with a slow clock, an order would be sent after its deadline. If this machine's clock
+   * is wrong, only the gateway's date counts.
    */
   #byGateway(ticket: Ticket): Ticket {
     const { sendBeforeMs } = ticket;
@@ -192,7 +195,7 @@ export class Submitter {
     };
   }
 
-  /** Compares dates: the moment was named by a client, from the dates of this server's answers. */
+  /** Compares dates, because the client derives the deadline from the dates of this server's answers. */
   #isExpired({ sendBeforeMs }: Ticket): boolean {
     return sendBeforeMs !== null && this.#options.clock.date() > sendBeforeMs;
   }

@@ -16,7 +16,7 @@ import {
 /** A validated order: the values to send, and the idempotency key to send it under. */
 export type Ticket = OrderCall & {
   readonly idempotencyKey: string;
-  /** When the client made the key; null where it did not say. */
+  /** When the client made the key; null if it does not state it. */
   readonly keyMadeMs: number | null;
 };
 
@@ -83,16 +83,16 @@ export function limitTicket(input: PlaceLimitOrderInput): Ticket {
 function keyOf(input: OrderInput) {
   return {
     idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
-    // A date that is none is null in JSON as well: sent without its limit it would be another order.
+    // JSON writes an invalid date as null. Without its deadline it would be a different order, so null is refused.
     sendBeforeMs: optional('input.sendBefore', input.sendBefore, (_, ms) => ms),
     keyMadeMs: input.keyMade ?? null,
   };
 }
 
 /**
- * The digest that identifies a repeat: equal for two tickets that request the same order. Numbers compare
- * by value, and absent is null already in the ticket; the list fixes the order of the fields. `kind` follows from the
- * price. `sendBefore` and `keyMade` are no part of the order: each attempt may name its own.
+ * The digest that identifies a repeat: equal for tickets that request the same order. Numbers compare by value, absent
+ * values are null, and the list fixes the order of the fields. `kind` follows from the price. `sendBefore` and `keyMade` do
+ * not belong to the order: each attempt may have different ones.
  */
 export function inputDigest(ticket: Ticket): string {
   const { operation } = ticket;
@@ -104,12 +104,12 @@ export function inputDigest(ticket: Ticket): string {
   const levels = [stopLoss, takeProfit].map((level) =>
     level !== null && typeof level === 'object' ? [level.by, level.value] : level,
   );
-  // A digest keeps a record's size independent of the comment's.
+  // With a digest, the size of a record does not depend on the comment.
   const text = JSON.stringify([operation, symbol, side, ...size, price, ...levels, comment]);
   return hash('sha256', text, 'hex');
 }
 
-/** Null where the order is executed at the market. */
+/** Null if the order is executed at the market. */
 function triggerPrice({ kind, price }: PlaceOrderInput): number | null {
   const argument = 'input.price';
   if (kind === 'MARKET') {
@@ -118,7 +118,7 @@ function triggerPrice({ kind, price }: PlaceOrderInput): number | null {
     throw broken(argument, 'does not go with kind MARKET, which is executed at once');
   }
   if (price == null) throw broken(argument, 'must be given with kind PENDING, which waits for it');
-  // The gateway may read 0 as "no price" and trade immediately, so it is no price a client can mean.
+  // The gateway may read 0 as "no price" and trade immediately, so 0 is refused.
   return positive(argument, price);
 }
 

@@ -8,14 +8,14 @@ const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 
 test.each([
   ['is not measured yet', null, 0],
-  ['is the same within its seconds', -1_500, 0],
+  ['differs by less than its resolution', -1_500, 0],
   ['is behind', -90_000, -90_000],
-  ['is behind by no more than counts', -60_000, 0],
+  ['is behind by a tolerated minute', -60_000, 0],
   ['is ahead', 90_000, 90_000],
   ['is absurdly ahead', 3_600_000, 3_600_000],
   ['is absurdly behind', -3_600_000, -3_600_000],
 ])(
-  'keys are judged by the later of our clock and the gateway’s, and by that alone where ours is wrong: it %s',
+  'keys are judged by the later of both clocks, or only by the gateway’s if ours is wrong: the gateway’s %s',
   (_, skewMs, aheadMs) => {
     const clocks = { clock: { date: () => NOW_MS }, gatewaySkewMs: () => skewMs };
     const furthestMs = NOW_MS + aheadMs + KEY_AHEAD_MS;
@@ -29,32 +29,32 @@ test.each([
 
 test.each([
   [
-    'when the gap ended',
+    'the end of the gap',
     new RecordsGapError(NOW_MS, 1),
     { until: '2026-11-20T12:00:00.000Z' },
     false,
   ],
-  ['that this is not known yet', new RecordsGapError(null), { until: null }, false],
-  ['to ask again where it may be young', new RecordsGapError(null, 1), { until: null }, true],
-])('a refusal says %s', (_, error, gap, waits) => {
+  ['that the end is not known yet', new RecordsGapError(null), { until: null }, false],
+  ['to ask again if the key may be new', new RecordsGapError(null, 1), { until: null }, true],
+])('a refusal states %s', (_, error, gap, waits) => {
   const { extensions, message } = publicCause(error);
   expect(message).toContain(waits ? 'ask again with the same key' : 'ask your broker');
   expect(extensions).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true, gap });
   expect('retryAfter' in extensions).toBe(waits);
 });
 
-test('a key that is older than its record may live is no key to ask again with', () => {
+test('a client with a key older than a record’s life is sent to its broker', () => {
   expect(publicCause(new RecordsForgottenError()).message).toContain('ask your broker');
 });
 
-test('a key was surely made after a gap where no clock that counts can have been ahead so far', () => {
+test('a key was certainly made after a gap if no tolerated clock can be that far ahead', () => {
   expect(isMadeAfterGap(NOW_MS + KEY_AHEAD_MS + 1, NOW_MS)).toBe(true);
   expect(isMadeAfterGap(NOW_MS + KEY_AHEAD_MS, NOW_MS)).toBe(false);
   expect(isMadeAfterGap(NOW_MS, null)).toBe(false);
   expect(isMadeAfterGap(null, NOW_MS)).toBe(false);
 });
 
-test('the status says which keys are taken, or what that waits for', () => {
+test('the status states which keys are refused, or until when all are', () => {
   expect(gapReason('the records', NOW_MS)).toContain('keys made before 2026-11-20T12:01:00.000Z');
   expect(gapReason('the records', null)).toContain('until the gateway has answered once');
 });
@@ -65,7 +65,7 @@ test.each([
   ['not measured', null, NOW_MS, null],
   ['more than a minute ahead', 60_001, NOW_MS + 60_001, null],
 ])(
-  'a record is dated by the later clock and ends by the earlier one: the gateway’s is %s',
+  'a record is dated by the later clock and expires by the earlier one: the gateway’s is %s',
   (_, skewMs, laterMs, surelyMs) => {
     expect(datesOf(NOW_MS, skewMs)).toMatchObject({ laterMs, surelyMs });
   },

@@ -16,7 +16,7 @@ const refusal = (kind: GatewayErrorKind) =>
   new GatewayError(kind, 'getSession', 'scripted', { status: 503, retryAfterSeconds: 7 });
 const full = new AccountRecordsFullError({ max: 1 }, false);
 
-/** A desk whose prover, limits and records fail as the test says, and all that it counts. */
+/** A desk whose prover, limits and records fail as the test specifies, with its counters and log. */
 function open(failing: { prover?: Error; limits?: Error; records?: Error } = {}) {
   const counted: string[] = [];
   const doubts: string[] = [];
@@ -41,10 +41,10 @@ function open(failing: { prover?: Error; limits?: Error; records?: Error } = {})
 }
 
 test.each([
-  ['none', unanswered],
-  ['a success without words', answered(200)],
+  ['no answer', unanswered],
+  ['a success without a body', answered(200)],
   ['a conflict', answered(409)],
-])('an order that ends unknown is logged once, with any answer: %s', async (_, exchange) => {
+])('an order that ends unknown is logged once: %s', async (_, exchange) => {
   const { desk, calls, clock, counted, doubts, lines } = open();
   const placed = desk.place(demo, ticketOf('k'));
   await clock.advance(0);
@@ -58,15 +58,15 @@ test.each([
   expect(lines).toEqual(['an order ended unknown']);
 });
 
-describe('an order that is not sent', () => {
+describe('an unsent order', () => {
   test.each<[string, Parameters<typeof open>[0], boolean]>([
     ['a refused token', { prover: refusal('unauthenticated') }, false],
     ['a fault of the facade', { prover: new TypeError('a mistake of ours') }, true],
     ['a limit', { limits: new TooManyAttemptsError(1, 'orders') }, false],
     ['an input that is refused late', { records: new InputError('input', 'is wrong') }, false],
-    ['an account that has too many records', { records: full }, false],
+    ['an account with too many records', { records: full }, false],
     ['records that are away', { records: new RecordsUnavailableError('away') }, true],
-  ])('for %s fails with that: %o', async (_, failing, isCounted) => {
+  ])('fails with the original error: %s (%o)', async (_, failing, isCounted) => {
     const { desk, counted, doubts } = open(failing);
     const [error] = Object.values(failing ?? {});
     await expect(desk.place(demo, ticketOf('k'))).rejects.toBe(error);
@@ -74,7 +74,7 @@ describe('an order that is not sent', () => {
     expect(counted).toEqual(isCounted ? ['unsent'] : []);
   });
 
-  test('for lack of a proof says so, and why', async () => {
+  test('of an unproved token fails with UnprovedOrderError and its cause', async () => {
     const cause = refusal('timeout');
     const { desk, counted, doubts } = open({ prover: cause });
     const why = { kind: 'unavailable', status: 503, retryAfterSeconds: 7, cause };

@@ -10,7 +10,7 @@ import {
 } from '../../../src/store/order-records.ts';
 import type { Asked, Call, Story } from './order-world.ts';
 
-/** The sentences that a story contradicts; none where every promise was kept. */
+/** Returns the rules that a story breaks. */
 export function contradictionsIn(story: Story, final: OrderRecord | null): readonly string[] {
   return [
     ...sending(story, final),
@@ -20,7 +20,7 @@ export function contradictionsIn(story: Story, final: OrderRecord | null): reado
   ].map((rule) => `${story.account} ${story.key}: ${rule}`);
 }
 
-/** After these the gateway has surely not taken the order, and its key is free. */
+/** After `paused` and `denied` the gateway has certainly not accepted the order, and its key is free. */
 function mayHaveTraded({ sentAt, as }: Call): boolean {
   return sentAt !== null && as !== 'paused' && as !== 'denied';
 }
@@ -46,10 +46,10 @@ function* answers(
     .map(({ outcome }) => outcome);
   if (final?.outcome && closingOf(final) === null) words.push(final.outcome);
   const known = new Set(words.map(wordOf).filter((word) => word !== 'unknown'));
-  // Where a process answered and was killed before it wrote the outcome, an operator settles in other words that nothing was traded.
+  // If a process answered and was killed before its write, an operator may settle the order as not traded, with another error.
   const isSettled = known.delete('SETTLED');
   if (known.size > 1) yield `answered as ${[...known].join(' and ')}`;
-  // Where a loss took the void, an operator says in other words that nothing was sent.
+  // If a void was lost, an operator may settle the key as unsent, with another error.
   if (isSettled && (known.has('accepted') || (known.has('VOIDED') && !isForgettable)))
     yield 'settled as another outcome';
   if (known.has('accepted') && traded[0]?.as !== 'accepted')
@@ -68,7 +68,7 @@ function* answers(
     yield 'had an outcome, and is forgotten';
 }
 
-/** An outcome that a client has read stays known: to the process that answered, and on record once all is written. */
+/** An outcome that a client has read stays known to the process that answered, and is on record once everything is written. */
 function* later({ asked, isForgettable }: Story, final: OrderRecord | null): Generator<string> {
   const known = asked.filter(
     ({ result }) => isOutcome(result) && result.outcome.kind !== 'unknown',
@@ -93,7 +93,7 @@ function isClosed(result: Asked['result']): boolean {
   return isOutcome(result) && wordOf(result.outcome) === 'VOIDED';
 }
 
-/** What an error, or that there is no record, says of earlier requests with the key. */
+/** An error, or a missing record, must not hide an earlier request with the key. */
 function* refusals({ asked, calls, isForgettable }: Story): Generator<string> {
   for (const each of asked) {
     const { result, beganAt } = each;

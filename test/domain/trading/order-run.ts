@@ -7,10 +7,10 @@ import { contradictionsIn } from './order-rules.ts';
 import { OrderWorld } from './order-world.ts';
 
 const CHOICES = fc.array(fc.nat({ max: 1_000_000 }), { minLength: 40, maxLength: 120 });
-/** In memory, where a commit waits for no disk. */
+/** A folder in memory, so that commits do not wait for a disk. */
 const SHARED_MEMORY = '/dev/shm';
 
-/** Runs the model so often, and returns how many orders the gateway got. Throws with the first run that contradicts a rule: to find a shorter one takes an hour. */
+/** Repeats the model, and returns the number of orders sent. Throws at the first run that breaks a rule, without shrinking it: that takes an hour. */
 export async function runOrders(runs: number, seed: number): Promise<number> {
   const parent = existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir();
   await using folder = await mkdtempDisposable(join(parent, 'trading-graph-'));

@@ -14,12 +14,12 @@ import { orderEnd } from '../../support/order-end.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
-/** One gateway call whose end the test decides. */
+/** A gateway call that the test ends. */
 export interface WaitingCall {
   readonly symbol: string;
   readonly sendBeforeMs: number | null;
   readonly end: (exchange: Exchange | Error) => void;
-  /** An answer after the call has ended. */
+  /** Delivers an answer after the call has ended. */
   readonly endLate: (exchange: Exchange) => void;
 }
 
@@ -81,7 +81,7 @@ export const demo = viewerOf('token-1');
 export const demoProof = proofOf(demo);
 export const orderTimeoutMs = 15_000;
 
-/** The counters of orders; each step calls back with its name. */
+/** Counters of orders, which call back with their names. */
 export function countersOf(count: (name: string) => void): SubmitterOptions['metrics'] {
   const counter = (name: string) => ({
     inc: (labels?: { outcome: string }) => count(labels ? `${labels.outcome} ${name}` : name),
@@ -92,7 +92,7 @@ export function countersOf(count: (name: string) => void): SubmitterOptions['met
   } as unknown as SubmitterOptions['metrics'];
 }
 
-/** Orders with their records in memory, a gateway that the test scripts, and a clock that it moves. */
+/** Orders with their records in memory, a scripted gateway and a scripted clock. */
 export function stage(
   change: (records: OrderRecords) => Partial<OrderRecords> = () => ({}),
   more: Partial<SubmitterOptions> = {},
@@ -123,7 +123,7 @@ export function stage(
   const counted: string[] = [];
   const times: OrderTimes[] = [];
   const onAccountChanged = (login: string) => void acceptances.push(login);
-  /** Starts another process with the same records. */
+  /** Creates the orders of another process with the same records. */
   const start = () =>
     new Orders({
       gateway,
@@ -140,7 +140,7 @@ export function stage(
       ...more,
     });
   const orders = start();
-  /** Begins an order; `calls` contains it once it is sent. */
+  /** Begins an order; `calls` has its call once it is sent. */
   async function begin(
     key: string,
     viewer = demo,
@@ -156,7 +156,7 @@ export function stage(
   return { clock, calls, records, log, acceptances, counted, times, orders, start, begin };
 }
 
-/** Whether it has ended by now, either way. */
+/** Whether the promise has settled. */
 export function isOver(promise: Promise<unknown>): Promise<boolean> {
   const turn = new Promise<boolean>((resolve) => setImmediate(resolve, false));
   const end = () => true;

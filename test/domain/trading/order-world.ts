@@ -27,10 +27,10 @@ import {
   unanswered,
 } from './order-stage.ts';
 
-/** The gateway's ways with an order. After `paused` and `denied` it has surely not taken it. */
+/** The gateway's answers to an order. After `paused` and `denied` it has certainly not accepted the order. */
 export type End = 'accepted' | 'rejected' | 'nothing' | 'paused' | 'denied';
 
-/** An order that a process has handed to the wire. */
+/** A gateway call of a process for an order. */
 export interface Call {
   readonly process: Process;
   readonly symbol: string;
@@ -38,44 +38,44 @@ export interface Call {
   readonly end: (exchange: Exchange) => void;
   readonly endLate: (exchange: Exchange) => void;
   state: 'waiting' | 'sent' | 'timed out' | 'over';
-  /** Counts all that happens; null while it was not sent. */
+  /** The logical time when it was sent; null before. */
   sentAt: number | null;
   as: End | null;
 }
 
-/** A request of a client, and what it got; undefined while it waits, or where its process died. */
+/** A request of a client, and its result: undefined while it waits, and if its process was killed. */
 export interface Asked {
   readonly do: 'place' | 'void' | 'ask';
   readonly symbol: string;
   readonly beganAt: number;
   readonly process: Process;
   readonly generation: number;
-  /** Null while it waits, and where its process died. */
+  /** The logical time of its end; null while it waits, and if its process was killed. */
   endedAt: number | null;
   result: OrderResult | Error | null | undefined;
-  /** Whether its process lived until all was written. */
+  /** Whether its process lived until everything was written. */
   wasWritten: boolean;
 }
 
-/** All that has happened under one key of one account. */
+/** The history of one key of one account. */
 export interface Story {
   readonly account: number;
   readonly key: string;
   madeAtMs: number | null;
   readonly asked: Asked[];
   readonly calls: Call[];
-  /** A loss, or days that passed, may have taken its record. */
+  /** Whether its record may be gone, by a data loss or by age. */
   isForgettable: boolean;
 }
 
-/** A process of the service. Each life has records and orders of its own. */
+/** A process of the service. Each start creates new `records` and `orders`. */
 export interface Process {
   readonly n: number;
   generation: number;
   life: { readonly records: OrderRecords; readonly orders: Orders } | null;
 }
 
-/** A request of a process to the records that has not arrived there yet. */
+/** A request of a process that has not reached the records yet. */
 interface Parked {
   readonly name: string;
   readonly process: Process;
@@ -101,10 +101,10 @@ const EXCHANGES: Readonly<Record<End, Exchange>> = {
 };
 const ENDS = Object.keys(EXCHANGES) as End[];
 
-/** Two processes with one order file, which are killed at any step; a gateway, clients and an operator; a clock that only actions move. */
+/** Two processes that share an order file and may be killed at any step, a gateway, clients, an operator, and a scripted clock. */
 export class OrderWorld {
   readonly stories: Story[] = [];
-  /** The names of what has happened. */
+  /** The names of the past actions. */
   readonly events: string[] = [];
   readonly #path: string;
   readonly #clock = createScriptedClock();
@@ -114,7 +114,7 @@ export class OrderWorld {
   #calls = 0;
   #instant = 0;
   #numbers = 0;
-  /** By how much this machine's date is wrong. */
+  /** The error of this machine's date. */
   #aheadMs = 0;
   #isHeld = false;
 
@@ -123,12 +123,12 @@ export class OrderWorld {
     for (const process of this.#processes) this.#start(process);
   }
 
-  /** The number of orders that the gateway got. */
+  /** The number of orders that were sent to the gateway. */
   get sent(): number {
     return this.#calls;
   }
 
-  /** Does one of the things that may happen next: mostly what carries orders on, at times what disturbs them. */
+  /** Runs one of the possible next actions: mostly progress of orders, sometimes a disturbance. */
   async step(choice: number): Promise<void> {
     const kinds = [
       ...thrice(this.#requests()),
@@ -147,7 +147,7 @@ export class OrderWorld {
     await nothingMoves();
   }
 
-  /** Lets all that waits come to its end, and returns the records as they are then. */
+  /** Lets every request end, and returns the final records. */
   async finish(): Promise<(story: Story) => OrderRecord | null> {
     this.#isHeld = false;
     let isDrained = false;
@@ -254,7 +254,7 @@ export class OrderWorld {
     if (!orders) return;
     const viewer = this.#viewerOf(story);
     const proof = proofOf(viewer);
-    // By a server's date that is right: one that is wrong by hours refuses the key.
+    // Uses the correct date, because a date that is wrong by hours would be refused.
     story.madeAtMs ??=
       this.#clock.date() - (Math.abs(this.#aheadMs) > MINUTE_MS ? this.#aheadMs : 0);
     const asked: Asked = {
@@ -336,7 +336,7 @@ export class OrderWorld {
       for (const call of this.#allCalls()) call.state = 'over';
       await this.#clock.advance(25 * HOUR_MS);
     };
-    // Nothing is under way for so long.
+    // No request takes a day, so days pass only when nothing is under way.
     const isQuiet =
       this.#parked.length === 0 &&
       this.#waiting().length === 0 &&
@@ -376,7 +376,7 @@ export class OrderWorld {
     for (const story of this.stories) story.isForgettable = true;
   }
 
-  /** The back office knows what the gateway did. */
+  /** An operator settles the order by what the gateway did. */
   async #settle(story: Story): Promise<void> {
     const { account } = this.#viewerOf(story);
     const settled = { by: 'jane', why: 'ticket', atMs: this.#clock.date() };
@@ -385,7 +385,7 @@ export class OrderWorld {
       ? ({ kind: 'accepted', orderId: null, message: null, settled } as const)
       : ({ kind: 'rejected', error: 'SETTLED', message: null, sent: false, settled } as const);
     if (!existsSync(this.#path)) return;
-    // It is not known yet what the gateway will do.
+    // While a call is open, the gateway's answer is not known yet.
     if (story.calls.some(({ state, process }) => state !== 'over' && process.life !== null)) return;
     for (const call of story.calls) call.state = 'over';
     const operator = this.#openOperator();
@@ -393,7 +393,7 @@ export class OrderWorld {
     operator.close();
   }
 
-  /** The file is copied, and while nothing runs an older copy comes back in every way that may happen. */
+  /** Copies the file, or restores an older copy in every possible combination while no process runs. */
   #losses(): readonly Action[] {
     const path = this.#path;
     const mark = `${path}.mark`;
@@ -415,7 +415,7 @@ export class OrderWorld {
       },
       'the file is removed alone': () => rmSync(path),
     };
-    // A file without records looks like a new one.
+    // The loss of a file without records cannot be detected.
     if (!existsSync(path) || !existsSync(mark) || this.#calls === 0) return [];
     const lossesNow = Object.entries(losses).map(
       ([name, lose]): Action => [
@@ -534,7 +534,7 @@ export class OrderWorld {
     this.#parked.splice(this.#parked.indexOf(request), 1);
   }
 
-  /** Puts an order's head onto a socket, as the transport does. */
+  /** Sends an order unless it has expired, as the transport does. */
   #send(call: Call): void {
     if (call.sendBeforeMs !== null && this.#clock.date() > call.sendBeforeMs) {
       call.state = 'over';
@@ -564,14 +564,14 @@ export class OrderWorld {
     for (const request of this.#parked.filter((each) => each.process === process)) {
       this.#take(request);
     }
-    // Its connections broke before the head of an order went out.
+    // Calls that were not sent yet end with their process.
     for (const call of this.#allCalls()) {
       if (call.process === process && call.state === 'waiting') call.state = 'over';
     }
     life.records.close().catch(() => {});
   }
 
-  /** What it had sent to the file is written; its mark may be as it was before. */
+  /** The requests that it has sent are executed. If no other process lives, the mark file is not updated. */
   async #killAfterWrites(process: Process): Promise<void> {
     const mark = existsSync(`${this.#path}.mark`) ? readFileSync(`${this.#path}.mark`) : null;
     for (const request of this.#parked.filter((each) => each.process === process)) {
@@ -600,7 +600,7 @@ export class OrderWorld {
     return this.#allCalls().filter(({ process }) => process.life !== null);
   }
 
-  /** Requests whose processes live and have not answered. */
+  /** Unanswered requests of living processes. */
   #waiting(): readonly Asked[] {
     return this.stories
       .flatMap(({ asked }) => asked)
@@ -624,7 +624,7 @@ function thrice<T>(each: T): readonly T[] {
   return [each, each, each];
 }
 
-/** What one thing sets off may itself wait for an immediate. */
+/** Waits two turns, because a follow-up task may itself wait for one. */
 async function nothingMoves(): Promise<void> {
   for (let round = 0; round < 2; round += 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));

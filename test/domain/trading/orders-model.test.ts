@@ -4,6 +4,6 @@ import { runOrders } from './order-run.ts';
 
 const RUNS = inFull(20_000, 200);
 
-test('no order is sent twice and all clients get the same outcome, after any events in any order', async () => {
+test('after random events, no order is sent twice and all clients receive the same outcome', async () => {
   expect(await runOrders(RUNS, 20_260_901)).toBeGreaterThan(RUNS);
 }, 3_600_000);

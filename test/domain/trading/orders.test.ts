@@ -23,14 +23,14 @@ import {
   unanswered,
 } from './order-stage.ts';
 
-test('a record is named by its account: a login, which two tenants may have, does not compile', () => {
+test('a record’s id needs an account: a login, which two tenants may share, does not compile', () => {
   expect(recordId(demo.account, 'k')).toBe('1001:k');
-  // @ts-expect-error: a login is no account.
+  // @ts-expect-error: a login is not an account.
   recordId(demo.login, 'k');
 });
 
 describe('an order', () => {
-  test('with the key of another one, or the proof of another account, is refused', async () => {
+  test('with the key of another order, or the proof of another account, is refused', async () => {
     const { orders, calls, begin } = stage();
     const { placed } = await begin('k');
     const other = { argument: 'input.idempotencyKey' };
@@ -68,7 +68,7 @@ describe('an order', () => {
 });
 
 describe('an error', () => {
-  test('leaves the key free, and all waiting requests get the same one', async () => {
+  test('frees the key, and all waiting requests receive the same error', async () => {
     const { calls, begin } = stage();
     for (const [exchange, kind] of [
       [notSent, 'unavailable'],
@@ -86,7 +86,7 @@ describe('an error', () => {
     expect(await placed).toMatchObject({ replayed: false });
   });
 
-  test('of orders that are held leaves the key free, and nothing was sent', async () => {
+  test('while orders are held frees the key, and nothing is sent', async () => {
     let reason: string | null = 'held';
     const { calls, begin } = stage(({ status }) => ({
       get status() {
@@ -100,7 +100,7 @@ describe('an error', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('of the facade after sending is unknown, never a free key', async () => {
+  test('of the facade after sending makes the outcome unknown, and keeps the key', async () => {
     const { orders, calls, begin, log } = stage();
     const { placed } = await begin('k');
     last(calls).end(new TypeError('a mistake of ours'));
@@ -110,7 +110,7 @@ describe('an error', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('of the facade while an answer is judged leaves the key taken', async () => {
+  test('of the facade while an answer is judged keeps the key', async () => {
     const { orders, calls, begin, clock } = stage();
     const { placed } = await begin('k');
     last(calls).end({
@@ -134,7 +134,7 @@ test.each([
   ['rejected', answered(401), 1],
   ['rejected', answered(429), 1],
   ['unknown', unanswered, 1],
-])('a late answer makes an order that was unknown %s', async (kind, late, changes) => {
+])('a late answer changes an unknown order to %s', async (kind, late, changes) => {
   const { orders, calls, begin, clock, acceptances } = stage();
   const { placed } = await begin('k');
   last(calls).end(unanswered);
@@ -149,7 +149,7 @@ test.each([
   expect(calls).toHaveLength(1);
 });
 
-test('an order number that an account gets twice says nothing of the second order', async () => {
+test('if an account receives an order number twice, the second order is unknown', async () => {
   const { calls, begin, log } = stage();
   const place = async (key: string, viewer = demo, number: unknown = 'o-1') => {
     const { placed } = await begin(key, viewer);
@@ -172,7 +172,7 @@ test('an order number that an account gets twice says nothing of the second orde
   expect(log.lines).toEqual([expect.stringContaining('set GATEWAY_ORDER_NUMBERS=position')]);
 });
 
-test('where the gateway nets, a position’s number that comes twice is no doubt', async () => {
+test('if the gateway nets positions, a repeated number is accepted', async () => {
   const { calls, begin } = stage(undefined, { orderNumbers: 'position' });
   for (const key of ['first', 'second']) {
     const { placed } = await begin(key, demo);
@@ -182,7 +182,7 @@ test('where the gateway nets, a position’s number that comes twice is no doubt
 });
 
 describe('when the records', () => {
-  test('answer a reservation too late, it is released unsent', async () => {
+  test('answer a reservation too late, the order is released unsent', async () => {
     const gate = Promise.withResolvers<void>();
     const { orders, records, calls, begin, clock } = stage((shared) => ({
       reserve: async (request) => {
@@ -202,7 +202,7 @@ describe('when the records', () => {
     expect(orders.underWay).toBe(0);
   });
 
-  test('fail for the first of two orders with one key, the second is tried by itself', async () => {
+  test('fail for the first of two orders with one key, the second is tried independently', async () => {
     const gate = Promise.withResolvers<void>();
     let asked = 0;
     const { calls, clock, begin } = stage((shared) => ({
@@ -222,15 +222,15 @@ describe('when the records', () => {
   });
 
   test.each([
-    ['sent in', 5_000, 1],
-    ['not sent past', 5_001, 0],
+    ['sent within', 5_000, 1],
+    ['not sent after', 5_001, 0],
   ])(
-    'answer after the process was frozen, the order is %s its time (%d ms)',
+    'answer after the process was frozen, the order is %s its limit (%d ms)',
     async (_, ms, sent) => {
       const { clock, calls, records, orders, begin } = stage((shared) => ({
         reserve: async (request) => {
           const answer = await shared.reserve(request);
-          // No timer has run meanwhile.
+          // No timer ran while the process was frozen.
           const thawedAtMs = clock.now() + ms;
           Object.assign(clock, { now: () => thawedAtMs });
           return answer;
@@ -245,7 +245,7 @@ describe('when the records', () => {
     },
   );
 
-  test('are slow to record an outcome, its client waits for that two seconds and no longer', async () => {
+  test('are slow to record an outcome, its client waits at most two seconds', async () => {
     const { calls, begin, clock } = stage(() => ({ settle: () => new Promise(() => {}) }));
     const { placed } = await begin('k');
     last(calls).end(acceptedAs('o-1'));
@@ -255,7 +255,7 @@ describe('when the records', () => {
     expect(await isOver(placed)).toBe(true);
   });
 
-  test('are slow to free a key, an order that was not taken is answered once it is free', async () => {
+  test('are slow to free a key, an order that was not accepted is answered once the key is free', async () => {
     const gate = Promise.withResolvers<void>();
     const { calls, begin } = stage(() => ({ release: () => gate.promise }));
     const { placed } = await begin('k');
@@ -267,7 +267,7 @@ describe('when the records', () => {
 });
 
 describe('with a second process', () => {
-  test('no wait for a record is longer than an order may take, with any answer of the store', async () => {
+  test('a wait for a record is bounded by the order timeout, for any answer of the store', async () => {
     let first: Reservation | null = null;
     const { records, calls, begin, start, clock, counted, log } = stage((shared) => ({
       reserve: async (request) => {
@@ -282,10 +282,10 @@ describe('with a second process', () => {
       expect(await placed).toMatchObject({ outcome: { kind: 'unknown' }, replayed: true });
     }
     expect(calls).toHaveLength(0);
-    // It has its line and its count once, by the process that has recorded it.
+    // The process that has recorded it logs and counts it once.
     expect(counted).toEqual(['unknown order']);
     expect(log.lines).toEqual(['an order ended unknown']);
-    // From then on no release frees the key.
+    // A later release does not free the key.
     if (first !== null) await records.release(first);
     expect(await records.find(demo.account, 'k')).toMatchObject({ outcome: { kind: 'unknown' } });
   });
@@ -296,7 +296,7 @@ test.each([
   ['another number', acceptedAs('78'), ['contradicted']],
   ['a refusal', answered(200, { success: false }), ['contradicted']],
 ])(
-  'an order that an operator has settled keeps that outcome after a late answer, and %s is compared with it',
+  'a settled order keeps its outcome after a late answer, which is compared with it: %s',
   async (_, late, contradictions) => {
     const settled = {
       kind: 'accepted',
@@ -323,7 +323,7 @@ test.each([
   },
 );
 
-test('draining waits for every order in flight, and until each outcome is recorded', async () => {
+test('draining waits until every order in flight has ended and its outcome is recorded', async () => {
   let away = true;
   const { orders, records, calls, begin, clock, log } = stage((shared) => ({
     settle: async (...args) => {

@@ -15,7 +15,7 @@ function silence(reason: NoAnswer['reason']): Exchange {
   return { sent: true, answered: false, reason, cause: null, logicalTime: 1, sentAtMs };
 }
 
-/** The outcome's name, or the kind of the error. */
+/** The outcome's kind, or the kind of the error. */
 function judged(exchange: Exchange): string {
   try {
     return judgeOrder('openPosition', orderEnd(exchange)).kind;
@@ -79,7 +79,7 @@ test.each<Row>([
   }
 });
 
-test('an outcome has the number and the words of its answer', () => {
+test('an outcome has the number and the message of its answer', () => {
   const [accepted, rejected] = [yes, no].map((body) =>
     judgeOrder('placeLimitOrder', orderEnd(answer(200, body))),
   );
@@ -106,7 +106,7 @@ test.each([
   ['{"orderId":"A-7"}', 'The gateway named the order A-7.'],
   [`{"orderId":"${'7'.repeat(256)}"}`, 'The gateway named an order.'],
   ['{"orderId":1e400}', 'The gateway named an order.'],
-])('3: the refusal %s names an order: it is unknown, and says which', (body, message) => {
+])('3: the refusal %s names an order, so the outcome is unknown and names it', (body, message) => {
   for (const status of [200, 201, 302, 400, 401, 403, 404, 408, 409, 429, 500]) {
     const unknown = { kind: 'unknown', sentAtMs, message };
     expect(judgeOrder('openPosition', orderEnd(answer(status, body)))).toEqual(unknown);
@@ -117,7 +117,7 @@ const ZERO_UUID = '"00000000-0000-0000-0000-000000000000"';
 const NO_NUMBERS = ['""', '"0"', '"00"', '0', '-0', '" "', 'null', '{}', '[]', 'false'];
 
 test.each([...NO_NUMBERS, '"-"', '"null"', ZERO_UUID])(
-  'the order number %s is none: a refusal with it is a refusal',
+  'the order number %s counts as missing: a refusal with it is a refusal',
   (orderId) => {
     const acceptance = `{"success":true,"orderId":${orderId}}`;
     expect(judgeOrder('openPosition', orderEnd(answer(200, acceptance)))).toMatchObject({
@@ -135,7 +135,7 @@ test.each([
   ['55', '55'],
   ['9007199254740993', '9007199254740993'],
   ['1e400', null],
-  // Half an id would name another order.
+  // A truncated id would name another order.
   [`"${'x'.repeat(255)}"`, 'x'.repeat(255)],
   [`"${'x'.repeat(256)}"`, null],
 ])('4: the order number %s of an accepted order is %s', (orderId, expected) => {
@@ -145,7 +145,7 @@ test.each([
   });
 });
 
-test('a page in place of a message is cut', () => {
+test('a long message is cut', () => {
   for (const length of [500, 501]) {
     const { message } = judgeOrder(
       'openPosition',

@@ -5,8 +5,8 @@ import { demo, demoProof, notSent, stage, ticketOf } from './order-stage.ts';
 
 const expired = { outcome: EXPIRED, idempotencyKey: 'k', replayed: false };
 
-describe('an order that comes too late', () => {
-  test('is judged by the date, which a client has from the answers of this server, also where its connection failed', async () => {
+describe('an order after its deadline', () => {
+  test('expires by this server’s date, even if its connection failed', async () => {
     const { orders, calls, clock, begin } = stage();
     const sendBefore = clock.date() + 5_000;
     clock.setDate(5_001);
@@ -18,14 +18,14 @@ describe('an order that comes too late', () => {
     expect(calls[0]).toMatchObject({ sendBeforeMs: sendBefore });
     await clock.advance(1);
     for (const { end } of calls) end(notSent);
-    // It is not left to be repeated.
+    // The client must not be asked to repeat it.
     expect(await late.placed).toMatchObject({ outcome: EXPIRED });
     await expect(timely.placed).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await orders.placed(demoProof, 'timely')).toBe(null);
   });
 });
 
-test('a moment more than a day ahead is refused for a new order, whose key stays free', async () => {
+test('a deadline more than a day ahead is refused, and the key stays free', async () => {
   const { orders, calls, clock, begin } = stage();
   const furthest = clock.date() + RECORD_LIFE_MS;
   const ticket = ticketOf('k', 'AAPL', furthest + 1);
@@ -38,7 +38,7 @@ test('a moment more than a day ahead is refused for a new order, whose key stays
   expect(calls).toHaveLength(1);
 });
 
-test('a key that was made more than 60 seconds ahead is refused by name, with the time here, unless it has a record', async () => {
+test('a key made more than 60 seconds ahead is refused with the server’s time, unless it has a record', async () => {
   const { orders, calls, clock, begin } = stage();
   const keyMadeMs = clock.date() + 60_001;
   const ahead = { ...ticketOf('k'), keyMadeMs };

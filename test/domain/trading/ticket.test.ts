@@ -23,7 +23,7 @@ const limit: PlaceLimitOrderInput = {
   idempotencyKey: 'key-1',
 };
 
-/** The path that a ticket is refused for. Inputs are as loosely typed as a script's. */
+/** Returns the path for which a ticket is refused. Inputs are loosely typed, as a script's are. */
 function refused(make: () => unknown): string {
   try {
     make();
@@ -49,10 +49,10 @@ test.each<[string, object, string]>([
   expect(refused(() => marketTicket({ ...market, ...change }))).toBe(path);
 });
 
-describe('the canonical form', () => {
+describe('the digest of an order', () => {
   const of = (change: object) => inputDigest(marketTicket({ ...market, ...change }));
 
-  test('is equal for equal orders, however they were written', () => {
+  test('is equal for equal orders in different notations', () => {
     expect(of({ size: { units: 2.0 } })).toBe(of({}));
     expect(of({ price: undefined, comment: null, stopLoss: undefined })).toBe(of({}));
     expect(of({ price: null })).toBe(of({}));
@@ -60,7 +60,7 @@ describe('the canonical form', () => {
     expect(of({ idempotencyKey: 'another' })).toBe(of({}));
   });
 
-  test('differs with anything that the gateway would receive', () => {
+  test('differs with each value that the gateway receives', () => {
     const changes = [
       {},
       { symbol: 'MSFT' },
@@ -79,7 +79,7 @@ describe('the canonical form', () => {
     expect(new Set(changes.map(of)).size).toBe(changes.length);
   });
 
-  test('differs with the levels of a limit order, and between the two operations', () => {
+  test('differs with the levels of a limit order, and by operation', () => {
     const limitOf = (change: object) => inputDigest(limitTicket({ ...limit, ...change }));
     const { side, symbol, price, amount } = limit;
     const forms = [{}, { stopLoss: 0 }, { stopLoss: 1 }, { stopLoss: 2 }, { takeProfit: 1 }];

@@ -18,7 +18,7 @@ const away = async () => {
   throw new RecordsUnavailableError('away');
 };
 
-test('a repeat, a question and a void get an outcome that waits to be written', async () => {
+test('a repeat, a query and a void receive an outcome that waits to be written', async () => {
   const { orders, calls, begin } = stage(() => ({ settle: away, find: away, voidKey: away }));
   await begin('k');
   const asked = [orders.placed(demoProof, 'k'), orders.void(demoProof, 'k', null)];
@@ -41,7 +41,7 @@ test('a repeat, a question and a void get an outcome that waits to be written', 
   expect(calls).toHaveLength(1);
 });
 
-test('a key that cannot be freed is that of no order: none is on record, and one is sent once it is free', async () => {
+test('a key that is being freed has no order: none is found, and a new one is sent once the key is free', async () => {
   let isAway = true;
   const { orders, calls, begin, clock } = stage((shared) => ({
     release: (reservation) =>
@@ -67,7 +67,7 @@ test('a key that cannot be freed is that of no order: none is on record, and one
   expect(calls).toHaveLength(3);
 });
 
-test('a key whose freeing was never answered may be that of an order which another process has sent since', async () => {
+test('if freeing a key was never confirmed, another process may have sent an order with it since', async () => {
   let isAway = false;
   const { orders, calls, begin, start, clock } = stage((shared) => ({
     release: (reservation) => shared.release(reservation).then(away),
@@ -94,7 +94,7 @@ test('a key whose freeing was never answered may be that of an order which anoth
   expect(calls).toHaveLength(2);
 });
 
-test('a key that an operator has settled before it could be freed is read as settled', async () => {
+test('a key that an operator settled before it was freed is read as settled', async () => {
   const { orders, calls, begin, records, clock } = stage(() => ({ release: away }));
   const { placed } = await begin('k');
   last(calls).end(notSent);
@@ -114,7 +114,7 @@ test('a key that an operator has settled before it could be freed is read as set
   expect(calls).toHaveLength(1);
 });
 
-test('an outcome that no store takes is tried for as long as its record lives, and the log says both', async () => {
+test('writing an outcome is retried until its record expires, and both the first and the final failure are logged', async () => {
   const { orders, calls, begin, clock, log } = stage(() => ({ settle: away }));
   const { placed } = await begin('k');
   last(calls).end(acceptedAs('o-1'));

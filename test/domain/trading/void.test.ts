@@ -15,7 +15,7 @@ const closed: OrderResult = { outcome: VOIDED, idempotencyKey: 'k', replayed: fa
 const closedBefore: OrderResult = { ...closed, replayed: true };
 
 describe('a used key', () => {
-  test('answers that its order was rejected, also where the gateway’s word is the one for a closed key', async () => {
+  test('answers that its order was rejected, even if the gateway’s error has the name of a closed key', async () => {
     const { orders, calls, clock, start, begin } = stage();
     const { placed } = await begin('k');
     last(calls).end(answered(422, { err: 'VOIDED' }));
@@ -27,7 +27,7 @@ describe('a used key', () => {
     }
   });
 
-  test('that comes free and is used again without end is given up, with an error', async () => {
+  test('that is freed and used again repeatedly ends in an error', async () => {
     let asked = 0;
     const of = { id: '', inputDigest: '', reservedAtMs: 0 };
     const pending = toOrderRecord(of, null, 60_000);
@@ -45,8 +45,8 @@ describe('a used key', () => {
   });
 });
 
-describe('where the records do not reach back to when the key was made', () => {
-  test('it is closed, and the answer does not say that nothing was sent', async () => {
+describe('if the records do not reach back to the creation of the key', () => {
+  test('it is closed, and the answer does not claim that nothing was sent', async () => {
     const { orders, calls, clock, start } = stage();
     await clock.advance(HOUR_MS);
     const madeAtMs = clock.now() - HOUR_MS;
@@ -57,7 +57,7 @@ describe('where the records do not reach back to when the key was made', () => {
         await expect(process.void(demoProof, 'k', sinceMs)).rejects.toThrow(KeyForgottenError);
       }
       await expect(process.placed(demoProof, 'k')).rejects.toThrow(KeyForgottenError);
-      // It is answered with its own outcome.
+      // An order with the key is refused, and the refusal mentions earlier requests.
       const late = await process.place(demo, demoProof, ticketOf('k'));
       const message = expect.stringContaining('an earlier one with its key');
       expect(late).toEqual({
@@ -65,7 +65,7 @@ describe('where the records do not reach back to when the key was made', () => {
         outcome: { ...VOIDED, message },
         earlierUnknown: true,
       });
-      // Of one that was made later all is known: nothing could be sent after it was closed.
+      // The records cover the whole life of a later key: nothing was sent before it was closed.
       for (const sinceMs of [madeAtMs, clock.now()]) {
         expect(await process.void(demoProof, 'k', sinceMs)).toEqual(closedBefore);
       }
@@ -73,7 +73,7 @@ describe('where the records do not reach back to when the key was made', () => {
     expect(calls).toEqual([]);
   });
 
-  test('a key of an unknown age counts as a day old, and so does one of the future, but for two clocks’ difference', async () => {
+  test('a key of unknown age counts as a day old, and so does a key from the future beyond the clock tolerance', async () => {
     const { orders, clock } = stage();
     await clock.advance(RECORD_LIFE_MS - 1);
     for (const madeAtMs of [null, clock.now() + 2_001]) {
