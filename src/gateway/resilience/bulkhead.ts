@@ -15,6 +15,7 @@ const ORDER_WAIT_MS = 2_000;
 /** A call as a bulkhead counts it. */
 interface Entry {
   readonly account: string;
+  readonly isProved: boolean;
   readonly isPoll: boolean;
 }
 
@@ -25,8 +26,8 @@ interface Waiting {
 
 /**
  * Bounds the connections that the calls of one area hold. If none is free, accounts take turns, however many calls each
- * has. Polls of feeds hold at most half of the connections, so that requests find some. One account's orders hold at most a
- * quarter.
+ * has. Polls of feeds hold at most half of the connections, so that requests find some, and so do unproved callers: hanging
+ * sign-ins must not delay proved accounts. One account's orders hold at most a quarter.
  */
 export class Bulkhead {
   readonly #clock: Clock;
@@ -37,6 +38,7 @@ export class Bulkhead {
   readonly #heldBy = new Map<string, number>();
   #held = 0;
   #polls = 0;
+  #unproved = 0;
 
   constructor(clock: Clock, width: number, isOfOrders: boolean) {
     this.#clock = clock;
@@ -99,16 +101,19 @@ export class Bulkhead {
     return false;
   }
 
-  #fits({ account, isPoll }: Entry): boolean {
+  #fits({ account, isProved, isPoll }: Entry): boolean {
+    const half = Math.ceil(this.#width / 2);
     if (this.#held >= this.#width) return false;
-    if (isPoll && this.#polls >= Math.ceil(this.#width / 2)) return false;
+    if (isPoll && this.#polls >= half) return false;
+    if (!isProved && this.#unproved >= half) return false;
     const share = Math.max(1, Math.floor(this.#width / 4));
     return !this.#isOfOrders || (this.#heldBy.get(account) ?? 0) < share;
   }
 
-  #count({ account, isPoll }: Entry, count: 1 | -1): void {
+  #count({ account, isProved, isPoll }: Entry, count: 1 | -1): void {
     this.#held += count;
     if (isPoll) this.#polls += count;
+    if (!isProved) this.#unproved += count;
     const held = (this.#heldBy.get(account) ?? 0) + count;
     if (held > 0) this.#heldBy.set(account, held);
     else this.#heldBy.delete(account);
@@ -122,8 +127,8 @@ function queueKeyOf({ account, isPoll }: Entry): string {
 
 /** All unproved callers of one network count as one account. */
 function entryOf(caller: Caller): Entry {
-  const account = clientOf(caller).key;
-  return { account, isPoll: caller.priority === 'poll' };
+  const { kind, key: account } = clientOf(caller);
+  return { account, isProved: kind === 'account', isPoll: caller.priority === 'poll' };
 }
 
 /** Sends each call once its area has a connection for it. */

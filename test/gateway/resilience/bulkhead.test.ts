@@ -140,6 +140,16 @@ test('polls hold half of the connections at most, and keep no others waiting', a
   expect(paths().slice(5)).toEqual(['/poll/2']);
 });
 
+test('unproved callers hold half of the connections at most, from any number of addresses', () => {
+  const { send, paths } = openArea(4, 'getOpenPositions');
+  for (let at = 0; at < 3; at += 1) {
+    const client = { address: `192.0.2.${at}`, userAgent: null };
+    void send(`/unproved/${at}`, { standing: undefined, client });
+  }
+  void send('/proved');
+  expect(paths()).toEqual(['/unproved/0', '/unproved/1', '/proved']);
+});
+
 test('a read whose client has left gives up its turn, and one that begins to wait then is not sent', async () => {
   const { sent, send, answer } = openArea(1, 'getOpenPositions');
   void send('/first');
