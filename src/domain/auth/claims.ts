@@ -16,7 +16,7 @@ export interface Claims {
 // Clock skew: a clock that runs behind the issuer's must not lock users out.
 export const EXPIRY_LEEWAY_MS = 30_000;
 
-/** Decodes a JWT's claims without trusting them. Throws where they cannot be used. */
+/** Decodes a JWT's claims without verifying them. Throws if they are unusable. */
 export function readClaims(token: string, names: ClaimNames): Claims {
   const payload = decodeClaims(token);
   const login = toLogin(own(payload, names.login));
@@ -29,7 +29,7 @@ export function readClaims(token: string, names: ClaimNames): Claims {
   };
 }
 
-/** The time at which a token says that it ends; null where it does not, or is none. */
+/** The expiry time that a token states; null if it states none, or is unreadable. */
 export function expiryOf(token: string): number | null {
   try {
     return toExpiry(own(decodeClaims(token), 'exp'));
@@ -44,11 +44,11 @@ export function assertNotExpired(claims: Pick<Claims, 'expiresAtMs'>, nowMs: num
   }
 }
 
-// A forwarded token must not contain what could end its header. An unsigned one passes: the gateway refuses it.
+// A forwarded token must not contain characters that could end its header. Unsigned tokens pass: the gateway refuses them.
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
 const MAX_TOKEN_LENGTH = 8_192;
 
-/** All that a JWT says, unproved. Throws where the text is no JWT. */
+/** The unverified claims of a JWT. Throws if the text is not a JWT. */
 export function decodeClaims(token: string): Record<string, unknown> {
   const body = token.length <= MAX_TOKEN_LENGTH ? JWT.exec(token)?.[1] : undefined;
   if (body === undefined) throw new UnauthenticatedError('the token is not a JWT');
@@ -68,11 +68,11 @@ function own(payload: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(payload, name) ? payload[name] : undefined;
 }
 
-/** The login becomes a path segment and the key of an account, so it is digits or nothing. */
+/** The login becomes a path segment and the key of an account, so only digits are accepted. */
 export function toLogin(claim: unknown): Login | null {
   if (typeof claim !== 'string' && typeof claim !== 'number') return null;
   const digits = String(claim);
-  // No other place makes one.
+  // No other code creates a `Login`.
   return /^[0-9]{1,15}$/.test(digits) ? (digits as Login) : null;
 }
 

@@ -11,7 +11,7 @@ export class UnauthenticatedError extends Error {
   }
 }
 
-/** The setting that may be to blame for a refused token: the name of the login's claim, or the key. */
+/** The setting that can be the cause of a refused token: the name of the login's claim, or the key. */
 type TokenFault = 'login' | 'key' | 'other';
 
 /** Neither the token nor its account's snapshot names a group, so there is no catalog to read. */
@@ -23,7 +23,7 @@ export class NoGroupError extends Error {
   }
 }
 
-/** A client exceeded a limit on attempts that applies to it alone. */
+/** A client exceeded its own limit on attempts. */
 export class TooManyAttemptsError extends Error {
   override readonly name = 'TooManyAttemptsError';
   readonly retryAfterSeconds: number;

@@ -14,7 +14,7 @@ export interface IdentityOptions {
   readonly claimNames: ClaimNames;
   readonly verify: Verify | null;
   readonly ledger: ProofLedger;
-  /** Left out where a valid signature says whose the token is; false where the gateway alone can say of which tenant. */
+  /** Whether a valid signature proves whose the token is; true by default. False if only the gateway knows the token's tenant. */
   readonly signatureProves?: boolean;
   /** Called with each request whose token is refused here. */
   readonly onRefused?: (error: UnauthenticatedError) => void;
@@ -36,7 +36,7 @@ export class Identity {
     this.#options = options;
   }
 
-  /** The size of what is remembered of tokens that were read before. */
+  /** The estimated size of the remembered tokens. */
   get byteSize(): number {
     return this.#known.calculatedSize;
   }

@@ -6,9 +6,9 @@ export interface TradingLimitSettings {
   readonly loginLimitPerMinute: number;
 }
 
-/** The limits of what this service does. A `pair` is an address with an e-mail. */
+/** The limits on this service's operations. A `pair` is an address with an e-mail. */
 export const TRADING_LIMITS = {
-  // An office or a mobile network has many users behind one address, while one user has few addresses.
+  // Many users of an office or a mobile network share one address, while one user has few addresses.
   login: perMinute(
     'LOGIN_LIMIT_PER_MINUTE',
     '`login` in a minute',
@@ -21,9 +21,9 @@ export const TRADING_LIMITS = {
   forgotPassword: perMinute('forgotPassword', '`forgotPassword` in a minute', () => ({
     address: 30,
   })),
-  /** Mails to one e-mail: after the first three one in ten minutes. */
+  /** Mails to one e-mail address: three at first, then one in ten minutes. */
   resets: perMinute('forgotPassword', '`forgotPassword` in a minute', () => ({ email: 3 }), 1 / 30),
-  /** More than a person or a program at retail needs; each order is a write to the store. */
+  /** More than a person or a retail program needs; each order is a write to the store. */
   orders: perMinute(
     'orders',
     'orders in a minute',
@@ -35,7 +35,7 @@ export const TRADING_LIMITS = {
     account: 60,
     address: 300,
   })),
-  /** Unknown tokens that the gateway is asked about. */
+  /** Gateway calls with unknown tokens. */
   proofs: perMinute('unknown tokens', 'unknown tokens in a minute', () => ({ address: 60 })),
 };
 

@@ -10,14 +10,14 @@ import type { Token } from '../../lib/token.ts';
 import { TokenEvidence } from './token-evidence.ts';
 import { groupKey, type Viewer } from './viewer.ts';
 
-// Not exported, so that no other file can make a proof and no claim can become the key of a shared cache.
+// Not exported: no other file can make a proof, so no claim can become the key of a shared cache.
 const seal: unique symbol = Symbol('proof');
 
 /** Evidence that the gateway accepted a token as this login's. */
 export class AccountProof {
-  /** Keeps any other object of this shape from passing for one. */
+  /** Keeps TypeScript from accepting another object of this shape. */
   declare private readonly seal: typeof seal;
-  /** The key of all that is shared within the account. */
+  /** The key of the account's shared data. */
   readonly account: Account;
   readonly tokenHash: string;
 
@@ -27,11 +27,11 @@ export class AccountProof {
   }
 }
 
-/** Evidence that the gateway accepted a token as one that may read this group's catalog. */
+/** Evidence that the gateway lets a token read this group's catalog. */
 export class GroupProof {
   declare private readonly seal: typeof seal;
   readonly group: string;
-  /** The key of all that is shared within the group. */
+  /** The key of the group's shared data. */
   readonly key: string;
 
   constructor(_seal: typeof seal, group: string, key: string) {
@@ -46,16 +46,16 @@ export interface ProofLedgerOptions {
   readonly proofMs: number;
   /** Evicting a token costs one more gateway call and exposes no data. */
   readonly maxTokens?: number;
-  /** Called when the gateway first accepts a token, and when it refuses one that it has not refused before. */
+  /** Called when the gateway first accepts a token, and when it refuses one. Repeated answers are not reported. */
   readonly onJudged?: (verdict: 'accepted' | 'refused') => void;
 }
 
-/** The gateway's refusal of a token. It outlasts the evidence: neither an earlier call's 200 nor a signature counts again. */
+/** The gateway's refusal of a token. It outlives the evidence, so neither an earlier call's 200 nor a signature counts again. */
 interface Refusal {
   /** Answers to calls that began before this logical time do not count. */
   readonly atTime: number;
   readonly expiresAtMs: number | null;
-  /** Whether the token has a valid signature. A forged one proves nothing, whether or not its refusal is evicted. */
+  /** Whether the token's signature is valid. The refusal of a forged token can be forgotten: its signature proves nothing. */
   isSigned: boolean;
 }
 
@@ -65,11 +65,11 @@ type Asking = Pick<Viewer, 'tokenHash'>;
 export class ProofLedger {
   readonly #options: ProofLedgerOptions;
   readonly #evidence: LRUCache<string, TokenEvidence>;
-  /** Kept apart from the evidence, so that no number of accepted tokens evicts a refusal. */
+  /** Separate from the evidence, so accepted tokens cannot evict a refusal. */
   readonly #refusals: LRUCache<string, Refusal>;
-  /** Answers to calls that began before this logical time may be for a token whose refusal was evicted. */
+  /** Answers to calls that began before this logical time do not count: the token's refusal may have been evicted. */
   #evictedAtTime = 0;
-  /** Until this date a signature may be that of a token whose refusal was evicted. */
+  /** Signatures do not count before this date: the token's refusal may have been evicted. */
   #evictedUntilMs = -Infinity;
 
   constructor(options: ProofLedgerOptions) {
@@ -91,7 +91,7 @@ export class ProofLedger {
     return this.#evidence.calculatedSize + this.#refusals.calculatedSize;
   }
 
-  /** The standing of a token as the engine asks for it, always by the latest answer. */
+  /** The standing of a token for the engine, always as of the latest answer. */
   standing({ hash: tokenHash }: Pick<Token, 'hash'>): TokenStanding {
     return new Standing(this, tokenHash);
   }
@@ -101,31 +101,31 @@ export class ProofLedger {
     return this.#proves(evidence) ? new AccountProof(seal, evidence.account, tokenHash) : null;
   }
 
-  /** Whether there is a proof of the viewer's account. */
+  /** Whether the viewer's account is proved. */
   isProved({ tokenHash }: Asking): boolean {
     return this.#proves(this.#evidence.get(tokenHash));
   }
 
-  /** Whether the gateway has accepted the token recently: then entries cached for it alone may be served. */
+  /** Whether the token is accepted, recently by the gateway or by its signature. If so, entries cached for it may be served. */
   isAccepted({ tokenHash }: Asking): boolean {
     return this.#accepts(this.#evidence.get(tokenHash));
   }
 
-  /** The client that limits are charged to; null while no account is proved, or its token has expired. */
+  /** The client that limits are charged to; null if no account is proved, or the token has expired. */
   clientFor({ tokenHash }: Asking): Client | null {
     const evidence = this.#evidence.get(tokenHash);
     return this.#proves(evidence) ? evidence.clientAt(this.#options.clock.date()) : null;
   }
 
-  /** Whether any call that proves the token would make the account's proof valid again. */
+  /** Whether the account's proof has lapsed, and any call that proves the token renews it. */
   accountHasLapsed({ tokenHash }: Asking): boolean {
     const evidence = this.#evidence.get(tokenHash);
     return evidence?.ownsLogin === true && !this.#proves(evidence);
   }
 
   /**
-   * Proof of the token's group. The token itself must be accepted as well: op 1's 200 may come from a cache that never saw it.
-   * The group's evidence is as old as the answer that named the group, since the account may have moved to another one.
+   * Proof of the token's group. The token itself must be accepted as well: a 200 of op 1 can come from a cache that never
+   * saw it. The evidence dates from the answer that named the group, because the account may have moved to another one.
    */
   group(viewer: Viewer): GroupProof | null {
     const evidence = this.#evidence.get(viewer.tokenHash);
@@ -136,10 +136,10 @@ export class ProofLedger {
     return new GroupProof(seal, group, groupKey(viewer, group));
   }
 
-  /** The group to read: the snapshot's where it names one, else the claim's. It grants no access by itself. */
+  /** The group to read: the snapshot's if it names one, otherwise the claimed one. It grants no access by itself. */
   groupOf({ tokenHash, claimedGroup }: Viewer): string | null {
     const evidence = this.#evidence.get(tokenHash);
-    // A signed claim counts, unless a snapshot that is young enough names another group.
+    // A signed claim counts unless a fresh snapshot names another group.
     const isSnapshotOld = evidence?.isSigned === true && !this.#isFresh(evidence.snapshotAtMs);
     return (isSnapshotOld ? claimedGroup : null) ?? evidence?.snapshotGroup ?? claimedGroup;
   }
@@ -160,7 +160,7 @@ export class ProofLedger {
       this.#evidenceOf(viewer).isSigned = true;
   }
 
-  /** Records a 200 to a call that began at `time`; `group` is the catalog's, or the one that the snapshot names. */
+  /** Records a 200 to a call that began at `time`. `group` is the catalog's group, or the group that the snapshot names. */
   answered(viewer: Viewer, operation: OperationName, time: number, group: string | null = null) {
     const { proves } = OPERATIONS[operation];
     const refusedAtTime = this.#refusals.get(viewer.tokenHash)?.atTime ?? this.#evictedAtTime;
@@ -176,7 +176,7 @@ export class ProofLedger {
     else evidence.acceptedAtMs = atMs;
   }
 
-  /** Records a 403 of op 1 for a group, or of op 10, which names none. */
+  /** Records a 403 of op 1 for a group, or of op 10, which names no group. */
   forbidden({ tokenHash }: Asking, group: string | null): void {
     this.#evidence.get(tokenHash)?.losesGroup(group);
   }
@@ -218,7 +218,7 @@ export class ProofLedger {
   }
 }
 
-/** It holds nothing of the request, which some of its viewers outlast. */
+/** Keeps no reference to the request, because some viewers outlive it. */
 class Standing implements TokenStanding {
   readonly #ledger: ProofLedger;
   readonly #token: Asking;

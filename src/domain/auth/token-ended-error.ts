@@ -6,14 +6,14 @@ export class TokenEndedError extends Error {
   override readonly name = 'TokenEndedError';
   readonly code: 'UNAUTHENTICATED' | 'FORBIDDEN';
 
-  /** `cause` is the gateway's refusal where there was one. */
+  /** `cause` is the gateway's refusal, if there was one. */
   constructor(code: 'UNAUTHENTICATED' | 'FORBIDDEN', message: string, cause?: unknown) {
     super(message, { cause });
     this.code = code;
   }
 }
 
-/** Null where a failure is not about the token. */
+/** Null if the failure is not about the token. */
 export function tokenEndBehind(error: unknown): TokenEndedError | null {
   if (error instanceof UnauthenticatedError) {
     return new TokenEndedError('UNAUTHENTICATED', error.message, error);

@@ -2,7 +2,7 @@ import type { Account } from '../../lib/account.ts';
 import { accountClient, type Client } from '../../lib/limits/client.ts';
 import type { Viewer } from './viewer.ts';
 
-/** The evidence for one token: the gateway's answers to it, and its signature. The times are those of the last answer. */
+/** The evidence for one token: its signature, and the gateway's last answers. */
 export class TokenEvidence {
   readonly account: Account;
   readonly #expiresAtMs: number | null;
@@ -10,7 +10,7 @@ export class TokenEvidence {
   isSigned = false;
   /** Whether the gateway has answered the snapshot of the token's own login with 200. */
   ownsLogin = false;
-  /** When a 200 proved the token. */
+  /** When a 200 last proved the token. */
   acceptedAtMs = -Infinity;
   /** The group that the snapshot named. */
   snapshotGroup: string | null = null;

@@ -8,28 +8,28 @@ import type { Viewer } from './viewer.ts';
 
 interface UnknownTokensParts {
   readonly limiter: TradingLimiter;
-  /** The hashes of tokens that the gateway has accepted before, or `login` has returned. */
+  /** The hashes of tokens that the gateway has accepted or `login` has returned. */
   readonly known: KnownKeys;
   readonly ledger: Pick<ProofLedger, 'isAccepted'>;
 }
 
-/** A token that the gateway is being asked about. */
+/** Overlapping gateway calls with one unknown token. */
 interface Attempt {
-  /** The address that it was charged to. */
+  /** The address that was charged. */
   readonly address: Client;
   calls: number;
-  /** Whether the proof is not given back. */
+  /** If true, the proof is not given back. */
   isSpent: boolean;
 }
 
 /**
- * Limits gateway calls with unknown tokens, since any client can write a token with any login in it. An unknown token
- * costs its address one of a minute's proofs. The proof is given back unless the gateway refuses the token, or the client
- * leaves before the answer. Nothing is counted by login, which would be the victim's.
+ * Limits gateway calls with unknown tokens, because any client can write a token with any login in it. An unknown token
+ * costs its address one of the minute's proofs. The proof is given back unless the gateway refuses the token, or the client
+ * leaves before the answer. Logins are not counted: a forged token would be charged to its victim.
  */
 export class UnknownTokens {
   readonly #parts: UnknownTokensParts;
-  /** Attempts by the tokens' hashes. Overlapping calls of a token are one attempt, until one of them is refused. */
+  /** Attempts by token hash. Overlapping calls of a token are one attempt until it is spent. */
   readonly #attempts = new Map<string, Attempt>();
 
   constructor(parts: UnknownTokensParts) {
@@ -45,11 +45,11 @@ export class UnknownTokens {
     this.#parts.known.delete(tokenHash);
   }
 
-  /** Throws where the call may not be made. */
+  /** Throws if the call is not allowed. */
   async guard<T>(viewer: Viewer, call: () => Promise<T>): Promise<T> {
     const { ledger, known } = this.#parts;
     const found = known.has(viewer.tokenHash);
-    // Most tokens are known here, and need no turn of the event loop.
+    // Most tokens are known in this process. No promise is awaited for them.
     const isKnown = typeof found === 'boolean' ? found : await found;
     const attempt = isKnown || ledger.isAccepted(viewer) ? null : this.#begin(viewer);
     try {
@@ -64,7 +64,7 @@ export class UnknownTokens {
 
   #begin({ tokenHash, client }: Viewer): Attempt {
     const underWay = this.#attempts.get(tokenHash);
-    // Calls that overlap for hours would else cost a forged token one proof in all.
+    // A spent attempt is not joined. Otherwise a forged token whose calls overlap for hours would cost one proof in total.
     if (underWay !== undefined && !underWay.isSpent) {
       underWay.calls += 1;
       return underWay;
@@ -86,13 +86,16 @@ export class UnknownTokens {
   }
 }
 
-/** A 403 may be a front's word for a forged token. */
+/** A front proxy can answer a forged token with 403. */
 function isRefusal(error: unknown): boolean {
   const isAnswer = error instanceof GatewayError && error.status !== null;
   return isAnswer && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
 }
 
-/** Its client left once it was sent: given back, it would let a flood of forged tokens that never wait ask without end. */
+/**
+ * The client left after the call was sent. If such calls were refunded, a flood of forged tokens that never wait for an
+ * answer would have no limit.
+ */
 function isLeft({ signal }: Viewer, error: unknown): boolean {
   return signal?.aborted === true && error instanceof GatewayError && error.wasSent;
 }

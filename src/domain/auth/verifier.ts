@@ -15,10 +15,10 @@ export interface VerifierOptions {
   readonly log?: Pick<Log, 'warn' | 'info'>;
 }
 
-/** Resolves to true where the signature was verified, to false where the key set lacks its key or is unavailable. */
+/** Resolves to true if the signature is valid, to false if the key set lacks its key or is unavailable. */
 export type Verify = (token: string) => Promise<boolean>;
 
-// Fixed here, never taken from the token: a token must not choose `none`, nor an RSA key's text as an HMAC secret.
+// Fixed here: a token must not choose its algorithm. It could choose `none`, or use an RSA public key as an HMAC secret.
 const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'];
 const KEY_SET_ALGORITHMS = [
   'RS256',
@@ -36,12 +36,12 @@ const KEY_SET_ALGORITHMS = [
 
 export const KEY_SET_TIMEOUT_MS = 2_000;
 const KEY_SET_RETRY_MS = 5_000;
-/** A set of a hundred keys with their certificates has a quarter of it. */
+/** A set of a hundred keys with their certificates has a quarter of this size. */
 const KEY_SET_MAX_BYTES = 1_048_576;
 
 type Jose = typeof import('jose');
 
-/** Null where no key is configured: then the gateway's own acceptance is the only proof, and jose is not loaded. */
+/** Null if no key is configured. Then only the gateway's acceptance proves a token, and jose is not loaded. */
 export async function createVerifier(options: VerifierOptions): Promise<Verify | null> {
   if (options.jwtSecret === null && options.jwtJwksUrl === null) return null;
   const jose = await import('jose');
@@ -64,7 +64,7 @@ function keySetOf(jose: Jose, options: VerifierOptions) {
   });
 }
 
-/** Fetches the key set for jose. Requests wait for a slow set; for a while after it has failed they do not. */
+/** Fetches the key set for jose. Requests wait for a slow key set. For a few seconds after a failure they fail at once. */
 class KeySetFetcher {
   readonly #clock: Clock;
   readonly #log: VerifierOptions['log'];
@@ -91,7 +91,7 @@ class KeySetFetcher {
       return new Response(keys);
     } catch (error) {
       const reason = causeOf(error);
-      // Logged once: a set that is away is asked for every few seconds.
+      // Logged once, because an unavailable key set is requested every few seconds.
       if (this.#failedAtMs === null) this.#log?.warn({ reason }, 'the key set cannot be fetched');
       this.#failedAtMs = this.#clock.now();
       throw error;
@@ -99,17 +99,17 @@ class KeySetFetcher {
   }
 }
 
-/** The error of `fetch` says only that it failed. Its cause says why. */
+/** The error of `fetch` is generic. Its cause has the reason. */
 function causeOf(error: unknown): string {
   return reasonOf(error instanceof Error ? (error.cause ?? error) : error);
 }
 
-/** The request's signal ends this as well, so one time-out covers head and body. */
+/** The request's signal also aborts the body, so one timeout covers head and body. */
 async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
   const collector = new ByteCollector({ maxBytes: KEY_SET_MAX_BYTES });
   for await (const chunk of body) {
     const collected = collector.add(Buffer.from(chunk));
-    // Leaving the loop cancels the body, which closes its connection.
+    // Leaving the loop cancels the body, which closes the connection.
     if (collected !== 'kept') throw new Error(`the key set's answer has ${collected}`);
   }
   return collector.take() as Buffer<ArrayBuffer>;
@@ -121,15 +121,14 @@ async function check({ errors }: Jose, verify: () => Promise<unknown>): Promise<
     return true;
   } catch (error) {
     if (isVerdict(errors, error)) throw new UnauthenticatedError('the token was refused', 'key');
-    // The gateway still judges each call, and proof is required as without a key.
+    // The gateway still checks each call, and proof is required as without a key.
     return false;
   }
 }
 
 /**
- * Whether the error is a verdict about the token; any other is about the keys. A key id that the set lacks
- * is no verdict. The set may be half a minute old, or come from a cache that is older still: a refusal would sign out
- * the users of a new key.
+ * Whether the error is about the token rather than about the keys. An unknown key id is about the keys: the key set can be
+ * half a minute old, or come from an even older cache. A refusal would sign out the users of a new key.
  */
 function isVerdict(errors: Jose['errors'], error: unknown): boolean {
   return (

@@ -19,19 +19,19 @@ interface ViewerGatewayParts {
   readonly onWritten?: (viewer: Viewer) => void;
 }
 
-/** Records the 200 of a call; `group` is the one that it proves. */
+/** Records the 200 of a call; `group` is the group that it proves. */
 type Prove = (group: string | null) => void;
 
 export type ViewerGateway = ReturnType<typeof createViewerGateway>;
 
-/** One viewer's gateway: every answer passes here, so that the ledger records all acceptances and refusals. */
+/** The gateway for viewers. Every answer passes through here, so the ledger records all acceptances and refusals. */
 export function createViewerGateway({
   client,
   ledger,
   unknownTokens,
   onWritten,
 }: ViewerGatewayParts) {
-  /** A recently accepted token is not limited as an attempt. `accepted` calls `prove` with a 200 that proves the token. */
+  /** Calls with a recently accepted token are not limited. `accepted` calls `prove` if the answer proves the token. */
   function call<T>(
     viewer: Viewer,
     operation: OperationName,
@@ -42,7 +42,7 @@ export function createViewerGateway({
     const logicalTime = ledger.beginCall();
     const prove: Prove = (group) => {
       ledger.answered(viewer, operation, logicalTime, group);
-      // The ledger is asked, because it may have recorded a refusal newer than this answer's call.
+      // The ledger may have recorded a refusal that is newer than this call.
       if (!wasAccepted && ledger.isAccepted(viewer)) unknownTokens.accepted(viewer);
     };
     const sent = wasAccepted ? send(prove) : unknownTokens.guard(viewer, () => send(prove));
@@ -62,7 +62,7 @@ export function createViewerGateway({
   }
 
   return {
-    /** A read that needs nothing but its viewer and what it is asked with; its file says what its 200 proves. */
+    /** A read that needs only its viewer and its input. The operation's file states what a 200 proves. */
     read<Input, T>(
       viewer: Viewer,
       operation: ReadOperation<Input, T> & { readonly name: OperationName },
@@ -79,12 +79,12 @@ export function createViewerGateway({
       try {
         const send = () => client.read(viewer, OPERATIONS.getAllTickers, { group, etag });
         return await call(viewer, 'getAllTickers', send, ({ modified }, prove) =>
-          // A 304 may come from an intermediate cache that never saw this token.
+          // A 304 can come from an intermediate cache that never saw this token.
           prove(modified ? group : null),
         );
       } catch (error) {
         if (isGatewayError(error, 'forbidden')) ledger.forbidden(viewer, group);
-        // The session's group precedes the token's.
+        // The session's group takes precedence over the token's.
         if (error instanceof UnsafePathError && group !== viewer.claimedGroup) {
           throw new UnsafePathError(error.parameter, 'session');
         }
@@ -92,7 +92,7 @@ export function createViewerGateway({
       }
     },
     async getSession(viewer: Viewer): Promise<SessionAnswer> {
-      // A row that breaks the interface says nothing against the token.
+      // The snapshot proves the token before its lists are read, so a broken row does not count against the token.
       try {
         const send = (onOwned: Prove) =>
           client.read(viewer, OPERATIONS.getSession, { login: viewer.login, onOwned });
@@ -106,7 +106,7 @@ export function createViewerGateway({
       const send = () => client.read(viewer, OPERATIONS.getOpenPositions, previous);
       return call(viewer, 'getOpenPositions', send, (_answer, prove) => prove(null));
     },
-    /** `onLate` is called with an answer that comes after the call has ended by its deadline. */
+    /** `onLate` is called with an answer that arrives after the call's deadline. */
     async order(
       viewer: Viewer,
       { operation, order, sendBeforeMs }: OrderCall,
@@ -130,7 +130,7 @@ export function createViewerGateway({
       judge(exchange);
       return exchange;
     },
-    /** A small write: its success proves nothing, its 401 ends proof like any other. */
+    /** A small write. Its success proves nothing; its 401 ends the proof like any other. */
     write<Input>(
       viewer: Viewer,
       operation: WriteOperation<Input, Acknowledgement> & { readonly name: OperationName },

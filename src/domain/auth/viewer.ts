@@ -4,13 +4,16 @@ import type { Account, Login } from '../../lib/account.ts';
 import type { ForwardedHeaders } from '../../lib/forwarded-headers.ts';
 import type { Token } from '../../lib/token.ts';
 
-/** A caller as its token claims. Claims choose the gateway's path, and open no shared data until it accepts this token. */
+/**
+ * A caller as its token claims. Claims choose the gateway's path, but open no shared data before the gateway accepts the
+ * token.
+ */
 export interface Viewer extends Caller {
   readonly token: Token;
-  /** Entries private to one token are stored under this, never under the token. */
+  /** The key of entries that are private to one token. The token itself is never a key. */
   readonly tokenHash: string;
   readonly login: Login;
-  /** The key of all that is shared within the account. */
+  /** The key of the account's shared data. */
   readonly account: Account;
   readonly claimedGroup: string | null;
   readonly expiresAtMs: number | null;
@@ -18,15 +21,15 @@ export interface Viewer extends Caller {
   readonly own?: OwnReads | undefined;
 }
 
-/** The reads that the viewer's own document makes anyway: each begins when it is first asked for. */
+/** The reads that the viewer's own document makes anyway. Each starts when it is first requested. */
 export interface OwnReads {
-  /** Null where the document does not read the snapshot. */
+  /** Null if the document does not read the snapshot. */
   plannedSession(): Promise<SessionAnswer> | null;
   /** The other reads whose 200 proves the token. */
   plannedProofs(): readonly Promise<unknown>[];
 }
 
-/** No other place makes one. */
+/** Accounts are created here and when Redis keys are parsed, nowhere else. */
 export function accountOf(login: Login, forwarded: ForwardedHeaders | undefined): Account {
   return tenantKey(login, forwarded) as Account;
 }
@@ -37,23 +40,23 @@ export function partsOf(account: Account): [login: string, tenant: string | null
   return [login, tenant];
 }
 
-/** A request with other forwarded headers may mean another account, or another catalog, by the same name. */
+/** With other forwarded headers, the same name can mean another account or catalog. */
 function tenantKey(name: string, forwarded: ForwardedHeaders | undefined): string {
   return forwarded === undefined ? name : `${name}~${forwarded.digest}`;
 }
 
-/** The key of all that is shared within a group. */
+/** The key of the group's shared data. */
 export function groupKey({ forwarded }: Viewer, group: string): string {
-  // A group may have any name, and none is to be the key of another with a digest.
+  // A group can have any name. Escaping keeps its key from equaling the key of another group with a digest.
   return tenantKey(group.replaceAll('~', '~~'), forwarded);
 }
 
-/** The viewer without the AbortSignal, for a call that others share: the first client must not abort it for all. */
+/** The viewer without its AbortSignal, for a call that others share: the first client must not abort it for the others. */
 export function detached(viewer: Viewer): Viewer {
   return { ...viewer, signal: undefined };
 }
 
-/** For a call that the request may begin, and does not wait for. */
+/** For a call that the request starts but does not wait for. */
 export function inBackground(viewer: Viewer): Viewer {
   return { ...detached(viewer), receipt: undefined, priority: undefined };
 }
@@ -63,7 +66,7 @@ export function lasting(viewer: Viewer): Viewer {
   return { ...inBackground(viewer), requestId: undefined, trace: undefined, own: undefined };
 }
 
-/** For a feed's poll, which is never retried and gives way to requests in the bulkhead. */
+/** For a feed's poll, which is never retried and yields to requests in the bulkhead. */
 export function polling(viewer: Viewer): Viewer {
   return { ...viewer, priority: 'poll' };
 }

@@ -20,18 +20,18 @@ type Send<T> = () => Promise<T>;
 type From = Pick<Caller, 'client' | 'forwarded'>;
 type Charge = readonly [name: TradingLimitName, client: Client];
 
-/** Limits writes before they are sent: each has a share of its own. */
+/** Limits writes before they are sent. Each operation has its own limit. */
 export class WriteLimits {
   readonly #limiter: TradingLimiter;
   readonly #knownTokens: KnownKeys;
 
-  /** `knownTokens` learns what `login` returns. */
+  /** `knownTokens` receives the tokens that `login` returns. */
   constructor(limiter: TradingLimiter, knownTokens: KnownKeys) {
     this.#limiter = limiter;
     this.#knownTokens = knownTokens;
   }
 
-  /** Each may be a guess at a password. */
+  /** Each attempt can be a guess at a password. */
   async login(by: From, email: string, send: Send<SignIn>): Promise<SignIn> {
     const address = addressClient(by.client?.address);
     const who = emailClient(email);
@@ -45,7 +45,7 @@ export class WriteLimits {
     return result;
   }
 
-  /** Each sends a mail. */
+  /** Each request sends a mail. */
   forgotPassword<T>({ client }: From, email: string, send: Send<T>): Promise<T> {
     const charges: Charge[] = [
       ['resets', emailClient(email)],
@@ -62,7 +62,7 @@ export class WriteLimits {
     return this.#limited([['orders', accountClient(account)]], send);
   }
 
-  /** A write that is refused here, or never sent, is given back. */
+  /** Refunds a write that is refused here or was never sent. */
   async #limited<T>(charges: readonly Charge[], send: Send<T>): Promise<T> {
     const charged: Charge[] = [];
     try {
@@ -81,7 +81,7 @@ export class WriteLimits {
   }
 }
 
-/** An e-mail is one however it is written. */
+/** All spellings of an e-mail address count as one. */
 function emailClient(email: string): Client {
   const plain = email.normalize('NFKC').trim().toLowerCase();
   return singleClient('email', hash('sha256', plain, 'base64url'));

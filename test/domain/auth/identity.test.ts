@@ -42,7 +42,7 @@ describe('the login', () => {
     ...[-1, 1.5, 1e15, null, [], { toString: '1' }, undefined],
   ];
 
-  test('is one to fifteen digits, as a text or a number, and nothing else', () => {
+  test('is one to fifteen digits, as a string or a number', () => {
     for (const login of ['123456789012345', 999_999_999_999_999, '007', 0]) {
       expect(identified({ login })).toMatchObject({ login: String(login) });
     }
@@ -52,31 +52,31 @@ describe('the login', () => {
     }
   });
 
-  test('is the claim that the configuration names, and no other', () => {
+  test('is read only from the configured claim', () => {
     const names = { login: 'https://example.com/login', group: 'grp' };
     const claims = { 'https://example.com/login': 5, login: 6, grp: 'a', group: 'b' };
     expect(identified(claims, names)).toMatchObject({ login: '5', claimedGroup: 'a' });
     expect(() => identified({ login: 6 }, names)).toThrow(UnauthenticatedError);
-    // Nor is it read from the prototype chain.
+    // A claim is not read from the prototype chain.
     const inherited = { login: 'constructor', group: '__proto__' };
     expect(() => identified({ login: 1 }, inherited)).toThrow(UnauthenticatedError);
   });
 });
 
-test('one login under different forwarded headers is different accounts', () => {
+test('one login with different forwarded headers is different accounts', () => {
   const login = loginNamed('1');
   const tenants = [undefined, { pairs: [], digest: 'a' }, { pairs: [], digest: 'b' }];
   expect(new Set(tenants.map((forwarded) => accountOf(login, forwarded))).size).toBe(3);
 });
 
-test('the group is a text, and none where that is empty', () => {
+test('the group is a string; an empty one counts as missing', () => {
   for (const group of ['standard', '', 5]) {
     const claimedGroup = group === 'standard' ? group : null;
     expect(identified({ login: 1, group })).toMatchObject({ claimedGroup });
   }
 });
 
-test('the expiry is checked also for a token that was seen before it, with half a minute’s leeway', async () => {
+test('the expiry of a known token is checked on each request, with half a minute’s leeway', async () => {
   const { clock, identify } = setUp();
   const token = unsignedToken({ login: 1, exp: NOW + 10 });
   expect(identify(token)).toMatchObject({ expiresAtMs: NOW_MS + 10_000 });
@@ -100,7 +100,7 @@ test.each([
   unsignedToken({ login: 1, exp: String(NOW + 60) }),
   unsignedToken({ login: 1, exp: null }),
   `e30.${Buffer.from('{"login":1}').toString('base64url')}.\r\nx-evil: 1`,
-])('%j is nobody’s', (token) => {
+])('%j is refused', (token) => {
   expect(() => setUp().identify(token)).toThrow(UnauthenticatedError);
 });
 
@@ -126,7 +126,7 @@ test('a token that could not be verified has no proof, however often it is sent'
   }
 });
 
-test('a verified token is verified once, also where the ledger has forgotten it', async () => {
+test('a token is verified once, even if the ledger has evicted it', async () => {
   let checks = 0;
   const verify = async () => {
     checks += 1;
@@ -140,7 +140,7 @@ test('a verified token is verified once, also where the ledger has forgotten it'
   expect(checks).toBe(2);
 });
 
-test('each token that is refused here is reported with its fault', async () => {
+test('each refused token is reported with its fault', async () => {
   const reported: string[] = [];
   const { identify } = setUp({
     verify: () => Promise.reject(new UnauthenticatedError('the token was refused', 'key')),
@@ -150,11 +150,11 @@ test('each token that is refused here is reported with its fault', async () => {
     const asked = async () => identify(text);
     await expect(asked()).rejects.toThrow(UnauthenticatedError);
   }
-  // Where no token is sent, none is wrong.
+  // A missing token is not reported.
   expect(reported).toEqual(['login', 'key']);
 });
 
-test('the viewer of a subscription holds nothing of the request that has begun it', async () => {
+test('the viewer of a subscription keeps no reference to its first request', async () => {
   const { identify } = setUp();
   const begin = async () => {
     const own: OwnReads = { plannedSession: () => null, plannedProofs: () => [] };
@@ -162,7 +162,7 @@ test('the viewer of a subscription holds nothing of the request that has begun i
     return { outlasting: lasting(viewer), request: new WeakRef(own) };
   };
   const { outlasting, request } = await begin();
-  // What a reference was made to, or read by, is held for the rest of the turn.
+  // A WeakRef keeps its target alive until the end of the turn that made or read it.
   await nextTurn();
   collectGarbage();
   expect(request.deref()).toBeUndefined();

@@ -15,7 +15,7 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestUnknownTokens } from '../../support/unknown-tokens.ts';
 import { viewerOf } from '../viewer.ts';
 
-test('a 401 that answers an order late ends the proof of its token, and of no other of the account', async () => {
+test('a late 401 to an order ends the proof of its token, but not of the account’s other tokens', async () => {
   const clock = createScriptedClock();
   const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
   const [one, other] = [viewerOf('one'), viewerOf('other')];
@@ -33,13 +33,13 @@ test('a 401 that answers an order late ends the proof of its token, and of no ot
     ledger,
     unknownTokens: createTestUnknownTokens(clock, ledger),
   });
-  const told: OrderEnd[] = [];
+  const late: OrderEnd[] = [];
   const call = { operation: 'openPosition' } as Parameters<typeof gateway.order>[1];
-  expect(await gateway.order(one, call, (end) => told.push(end))).toBe(unanswered);
+  expect(await gateway.order(one, call, (end) => late.push(end))).toBe(unanswered);
   expect(ledger.account(one)).not.toBeNull();
   const refusal = { sent: true, answered: true, status: 401 } as OrderEnd;
   answerLate?.(refusal);
-  expect(told).toEqual([refusal]);
+  expect(late).toEqual([refusal]);
   expect(ledger.account(one)).toBeNull();
   expect(ledger.account(other)).not.toBeNull();
 });
@@ -51,23 +51,20 @@ const ASKS: readonly [string, (gateway: ViewerGateway, viewer: Viewer) => Promis
   ['an order', (gateway, viewer) => gateway.order(viewer, ORDER)],
 ];
 
-test.each(ASKS)(
-  'a token that a 401 of %s refuses is unknown again, and no other',
-  async (_what, ask) => {
-    const clock = createScriptedClock();
-    const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
-    const known = new KnownKeys(clock, 60_000);
-    const [refused, innocent] = [viewerOf('refused'), viewerOf('innocent')];
-    for (const { tokenHash } of [refused, innocent]) known.add(tokenHash);
-    const client = {
-      async read() {
-        throw new GatewayError('unauthenticated', 'getCustomerId', 'no', { status: 401 });
-      },
-      order: async () => REFUSED,
-    } as unknown as GatewayClient;
-    const unknownTokens = createTestUnknownTokens(clock, ledger, known);
-    await ask(createViewerGateway({ client, ledger, unknownTokens }), refused).catch(() => {});
-    expect(known.hasHere(refused.tokenHash)).toBe(false);
-    expect(known.hasHere(innocent.tokenHash)).toBe(true);
-  },
-);
+test.each(ASKS)('after a 401 to %s only the refused token is unknown again', async (_what, ask) => {
+  const clock = createScriptedClock();
+  const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
+  const known = new KnownKeys(clock, 60_000);
+  const [refused, other] = [viewerOf('refused'), viewerOf('other')];
+  for (const { tokenHash } of [refused, other]) known.add(tokenHash);
+  const client = {
+    async read() {
+      throw new GatewayError('unauthenticated', 'getCustomerId', 'no', { status: 401 });
+    },
+    order: async () => REFUSED,
+  } as unknown as GatewayClient;
+  const unknownTokens = createTestUnknownTokens(clock, ledger, known);
+  await ask(createViewerGateway({ client, ledger, unknownTokens }), refused).catch(() => {});
+  expect(known.hasHere(refused.tokenHash)).toBe(false);
+  expect(known.hasHere(other.tokenHash)).toBe(true);
+});

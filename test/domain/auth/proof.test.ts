@@ -10,10 +10,10 @@ const PROOF_MS = 300_000;
 const logicalClock = new LogicalClock();
 
 function setUp(more: Partial<ProofLedgerOptions> = {}) {
-  // A process that has just started: nothing is as recent as its clock’s 0.
+  // The clock of a process that has just started: its time 0 must not count as a recent answer.
   const clock = createScriptedClock(0);
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS, ...more });
-  /** A gateway call that begins and is answered immediately. */
+  /** Gateway calls that are answered immediately. */
   const answers = {
     session: (viewer: Viewer, group: string | null = 'standard') =>
       ledger.answered(viewer, 'getSession', ledger.beginCall(), group),
@@ -27,7 +27,7 @@ function setUp(more: Partial<ProofLedgerOptions> = {}) {
 const demo = viewerOf('demo');
 
 describe('account data', () => {
-  test('opens with a call that proves the login, and closes when none was accepted for a while, or with a 401', async () => {
+  test('opens with a call that proves the login, and closes with a 401 or without a recent answer', async () => {
     const { clock, ledger, answers } = setUp();
     answers.other(demo);
     expect(ledger.account(demo)).toBeNull();
@@ -40,7 +40,7 @@ describe('account data', () => {
     // Ownership of the login was proved once; any read proves that the token is still valid.
     answers.other(demo);
     expect(ledger.account(demo)?.account).toBe('1001');
-    // After a 401 that is not enough.
+    // After a 401 another read is not enough.
     ledger.refused(demo);
     answers.other(demo);
     expect(ledger.account(demo)).toBeNull();
@@ -48,7 +48,7 @@ describe('account data', () => {
     expect(ledger.account(demo)).not.toBeNull();
   });
 
-  test('is not opened by a 200 whose call began before the 401', () => {
+  test('does not open with a 200 to a call from before the 401', () => {
     const { ledger } = setUp();
     const early = ledger.beginCall();
     ledger.refused(demo);
@@ -78,14 +78,14 @@ test('limits are charged to the account while the token is proved and live', asy
   }
   await clock.advance(1_000);
   expect(of(mortal).kind).toBe('address');
-  // Clocks differ: what may be read is another question.
+  // Clocks differ, so the expiry does not end read access.
   expect(ledger.account(mortal)).not.toBeNull();
   await clock.advance(PROOF_MS - 1_000);
   expect(of(lasting).kind).toBe('address');
 });
 
 describe('a group’s catalog', () => {
-  test('opens by the snapshot’s group or by op 1’s own answer for its group, with any claim', () => {
+  test('opens with the snapshot’s group, or with op 1’s answer for the claimed group', () => {
     const { ledger, answers } = setUp();
     const liar = viewerOf('liar', { claimedGroup: 'vip' });
     ledger.forbidden(liar, 'vip');
@@ -99,7 +99,7 @@ describe('a group’s catalog', () => {
     expect(ledger.group(demo)?.group).toBe('standard');
   });
 
-  test('is not opened by op 1’s 200 alone, which a cache may have given to a token that it never saw', async () => {
+  test('does not open with op 1’s 200 alone, which can come from a cache that never saw the token', async () => {
     const { clock, ledger, answers } = setUp();
     answers.catalog(demo);
     expect(ledger.group(demo)).toBeNull();
@@ -111,7 +111,7 @@ describe('a group’s catalog', () => {
     expect(ledger.group(demo)).toBeNull();
   });
 
-  test('closes when its evidence is old, however often other calls are accepted', async () => {
+  test('closes when its evidence is old, even if other calls are accepted', async () => {
     const { clock, ledger, answers } = setUp();
     for (const prove of [answers.session, answers.catalog]) {
       answers.other(demo);
@@ -129,7 +129,7 @@ describe('a group’s catalog', () => {
     ['a 401', (ledger) => ledger.refused(demo)],
     ['op 1’s 403', (ledger) => ledger.forbidden(demo, 'standard')],
     ['op 10’s 403', (ledger) => ledger.forbidden(demo, null)],
-  ])('closes with %s, whichever call had opened it', (_what, end) => {
+  ])('closes with %s, after either call', (_what, end) => {
     for (const name of ['session', 'catalog'] as const) {
       const { ledger, answers } = setUp();
       answers.other(demo);
@@ -142,7 +142,7 @@ describe('a group’s catalog', () => {
 });
 
 describe('a token that was verified here', () => {
-  test('is of its signed group, unless a snapshot that is young enough names another', async () => {
+  test('has its signed group unless a fresh snapshot names another', async () => {
     const { clock, ledger, answers } = setUp();
     ledger.verified(demo);
     answers.session(demo, 'vip');
@@ -154,13 +154,13 @@ describe('a token that was verified here', () => {
     answers.session(groupless, 'vip');
     await clock.advance(PROOF_MS);
     expect(ledger.group(groupless)).toBeNull();
-    // It needs no call of the gateway, however old the last one is.
+    // A verified token needs no gateway call, however old the last one is.
     await clock.advance(10 * PROOF_MS);
     expect(ledger.account(demo)?.account).toBe('1001');
     expect(ledger.isAccepted(demo)).toBe(true);
   });
 
-  test('loses that permanently with a 401, and is then proved like any other', () => {
+  test('loses this proof permanently with a 401, and is then proved like an unverified token', () => {
     const { ledger, answers } = setUp();
     ledger.verified(demo);
     ledger.refused(demo);
@@ -172,7 +172,7 @@ describe('a token that was verified here', () => {
   });
 });
 
-test('a verdict is reported when it is news: the first acceptance, and each refusal after one', () => {
+test('the first acceptance and the first refusal are reported, not their repetitions', () => {
   const reported: string[] = [];
   const { ledger } = setUp({ onJudged: (verdict) => void reported.push(verdict) });
   const accept = () => ledger.answered(demo, 'getCustomerId', ledger.beginCall());
@@ -185,7 +185,7 @@ test('a verdict is reported when it is news: the first acceptance, and each refu
   expect(reported).toEqual(['refused', 'refused']);
 });
 
-test('evicting a token loses its proof, and no other token’s', () => {
+test('evicting a token loses only its own proof', () => {
   const { ledger } = setUp({ maxTokens: 2 });
   for (const token of ['a', 'b', 'c']) {
     ledger.answered(viewerOf(token), 'getSession', ledger.beginCall(), 'standard');
@@ -194,8 +194,8 @@ test('evicting a token loses its proof, and no other token’s', () => {
   expect(opened).toEqual([false, true, true]);
 });
 
-describe('however many tokens come after a token that was refused', () => {
-  test('its signature opens nothing again, whether it was verified before or after the refusal alone', () => {
+describe('after the refusal of a token was evicted', () => {
+  test('its signature opens nothing, whether it was verified before or after the refusal', () => {
     const { ledger } = setUp({ maxTokens: 2 });
     const late = viewerOf('late');
     ledger.verified(demo);
@@ -212,7 +212,7 @@ describe('however many tokens come after a token that was refused', () => {
     expect(other.account(demo)).toBeNull();
   });
 
-  test('and are refused as well, its signature opens nothing before it has expired', async () => {
+  test('no signature opens anything until the token has expired', async () => {
     const { clock, ledger } = setUp({ maxTokens: 2 });
     const expiresAtMs = clock.now() + 10 * PROOF_MS;
     const lasting = viewerOf('lasting', { expiresAtMs });
@@ -222,13 +222,13 @@ describe('however many tokens come after a token that was refused', () => {
     for (const token of ['a', 'b', 'c']) ledger.refused(viewerOf(token, { expiresAtMs: 0 }));
     ledger.verified(lasting);
     expect(ledger.account(lasting)).toBeNull();
-    // The gateway's word counts at once.
+    // The gateway's acceptance counts at once.
     ledger.answered(lasting, 'getSession', ledger.beginCall(), 'standard');
     expect(ledger.account(lasting)).not.toBeNull();
     ledger.verified(viewerOf('another'));
     expect(ledger.account(viewerOf('another'))).toBeNull();
     await clock.advance(10 * PROOF_MS - 2);
-    // By the date, which may be set back.
+    // The expiry is checked by the date, which can be set back.
     clock.setDate(-1_000);
     await clock.advance(1_001);
     ledger.verified(viewerOf('another'));
@@ -238,7 +238,7 @@ describe('however many tokens come after a token that was refused', () => {
     expect(ledger.account(viewerOf('another'))).not.toBeNull();
   });
 
-  test('and were forged, the signatures of others count as before', () => {
+  test('the signatures of other tokens still count if it was forged', () => {
     const { ledger } = setUp({ maxTokens: 2 });
     const forged = ['a', 'b', 'c'].map((token) => viewerOf(token, { expiresAtMs: null }));
     for (const viewer of [...forged, ...forged]) ledger.refused(viewer);
@@ -246,7 +246,7 @@ describe('however many tokens come after a token that was refused', () => {
     expect(ledger.account(demo)).not.toBeNull();
   });
 
-  test('a call from before its refusal opens nothing', () => {
+  test('the answer to a call from before the refusal opens nothing', () => {
     const { ledger } = setUp({ maxTokens: 2 });
     const before = ledger.beginCall();
     ledger.refused(demo);
@@ -256,7 +256,7 @@ describe('however many tokens come after a token that was refused', () => {
   });
 });
 
-test('the standing of a token follows each answer, and what the ledger evicts', () => {
+test('the standing of a token changes with each answer and with its eviction', () => {
   const { ledger, answers } = setUp({ maxTokens: 1 });
   const standing = ledger.standing(demo.token);
   const known = () => [standing.isAccepted, standing.client?.account];

@@ -18,11 +18,11 @@ beforeEach(() => {
   world = openAccountWorld();
 });
 
-/** Makes the operation's one call, and answers it. */
+/** Makes the operation's single call, and answers it. */
 async function ask(operation: OperationName, status = 200, body?: unknown): Promise<void> {
   const { gateway, calls, clock } = world;
   const { ask: send, answer } = OPERATION_CASES[operation];
-  // The snapshot is the viewer's own.
+  // The snapshot must belong to the viewer.
   const success = operation === 'getSession' ? snapshot(1) : answer;
   const before = calls.length;
   const done = send?.(gateway, demo).catch((error: unknown) => error);
@@ -35,15 +35,18 @@ async function ask(operation: OperationName, status = 200, body?: unknown): Prom
 test.each([
   ['token', '..', '..'],
   ['session', 'standard', '..'],
-])('a group that no path can hold is told to be the %s’s', async (source, claimedGroup, group) => {
-  const reading = world.gateway.getAllTickers(viewerOf('demo', { claimedGroup }), group, null);
-  await expect(reading).rejects.toMatchObject({ name: 'UnsafePathError', source });
-  expect(world.calls).toEqual([]);
-});
+])(
+  'the error about a group that is unsafe in a path names the %s as its source',
+  async (source, claimedGroup, group) => {
+    const reading = world.gateway.getAllTickers(viewerOf('demo', { claimedGroup }), group, null);
+    await expect(reading).rejects.toMatchObject({ name: 'UnsafePathError', source });
+    expect(world.calls).toEqual([]);
+  },
+);
 
 describe('a 200 of', () => {
   test.each(NAMES)(
-    '%s proves what its row says, and renews lapsed proof if that is the token',
+    '%s proves what its table row states, and renews a lapsed proof if it proves the token',
     async (operation) => {
       const { proves } = OPERATION_CASES[operation];
       const { ledger, clock } = world;
@@ -75,7 +78,7 @@ test.each([
   [1001, true],
   [1002, false],
 ])(
-  'a broken row in the snapshot of %s is an error; the login is proved: %s',
+  'a broken row in the snapshot of %s is an error; proves the login: %s',
   async (login, isProved) => {
     const { gateway, prover, ledger, calls, clock } = world;
     const read = gateway.getSession(demo);
@@ -92,7 +95,7 @@ test.each([
   },
 );
 
-test.each(NAMES)('a 401 of %s ends proof at once', async (operation) => {
+test.each(NAMES)('a 401 of %s ends the proof at once', async (operation) => {
   await ask('getSession');
   expect(world.ledger.account(demo)).not.toBeNull();
   await ask(operation, 401);
@@ -101,7 +104,7 @@ test.each(NAMES)('a 401 of %s ends proof at once', async (operation) => {
   expect(world.ledger.isAccepted(demo)).toBe(false);
 });
 
-test('a 403 of the catalog closes it, and no other failure does', async () => {
+test('only a 403 of the catalog closes it, no other failure', async () => {
   const { ledger } = world;
   await ask('getOpenPositions');
   await ask('getAllTickers');

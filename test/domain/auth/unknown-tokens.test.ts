@@ -31,11 +31,11 @@ function stage(shared?: SharedKeys) {
       calls += 1;
       return promise;
     });
-    // Some calls are refused before they are made, or still run at the end of a test.
+    // Some calls are refused before they are sent, or are still under way at the end of a test.
     for (const each of [promise, done]) each.catch(() => {});
     return { viewer, done, accept: () => resolve('fine'), fail: reject };
   };
-  /** How a call ended: its answer, or the kind of its error. */
+  /** The call's answer, or the kind or limit of its error. */
   const ended = async (call: ReturnType<typeof begin>, by: 'accept' | GatewayError) => {
     if (by === 'accept') call.accept();
     else call.fail(by);
@@ -47,7 +47,7 @@ function stage(shared?: SharedKeys) {
 }
 
 describe('an unknown token', () => {
-  test('costs its address one of sixty proofs a minute where it is refused, and no other address any', async () => {
+  test('costs its address one of sixty proofs a minute if it is refused, and other addresses nothing', async () => {
     const { clock, refuse, calls, begin, ended } = stage();
     for (let at = 0; at < PROOFS; at += 1) expect(await refuse(`${at}`)).toBe('unauthenticated');
     const late = await begin('one more').done.catch((reason: unknown) => reason);
@@ -60,11 +60,11 @@ describe('an unknown token', () => {
 
   test.each<[string, 'accept' | GatewayError, number]>([
     ['that the gateway accepts', 'accept', 0],
-    ['of which nobody can tell', error('unavailable', 503), 0],
+    ['that the gateway fails to check', error('unavailable', 503), 0],
     ['whose call was never sent', error('unavailable', null), 0],
     ['that is refused', REFUSED, 1],
-    ['that is forbidden, as by a front', error('forbidden', 403), 1],
-  ])('%s has cost so many of them in the end: %s', async (_what, end, cost) => {
+    ['that is forbidden, as by a front proxy', error('forbidden', 403), 1],
+  ])('%s costs this many proofs in the end: %s', async (_what, end, cost) => {
     const { begin, ended, left } = stage();
     const call = begin('a');
     await Promise.resolve();
@@ -73,7 +73,7 @@ describe('an unknown token', () => {
     expect(left()).toBe(PROOFS - cost);
   });
 
-  test('whose client leaves has cost one, unless its call was never sent', async () => {
+  test('whose client leaves costs one proof, unless its call was never sent', async () => {
     const { guard, left } = stage();
     const leaving = async (token: string, wasSent: boolean) => {
       const leave = new AbortController();
@@ -91,7 +91,7 @@ describe('an unknown token', () => {
     expect(left()).toBe(PROOFS - 1);
   });
 
-  test('costs one for all calls that it has under way, at the address of the first', async () => {
+  test('costs one proof for all its calls under way, charged to the address of the first', async () => {
     const { begin, ended, left } = stage();
     const first = begin('a');
     const others = [begin('a'), begin('a', '192.0.2.2')];
@@ -102,19 +102,19 @@ describe('an unknown token', () => {
     expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS]);
   });
 
-  test('costs one more for a call after its refusal, while an earlier call is still under way', async () => {
+  test('costs another proof for a call after its refusal, even while an earlier call is under way', async () => {
     const { begin, ended, refuse, left } = stage();
     const hanging = begin('forged');
     await refuse('forged');
     const next = begin('forged', '192.0.2.2');
     expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS - 1]);
     await ended(hanging, REFUSED);
-    // The end of the first attempt leaves the second in place.
+    // The end of the first attempt does not end the second.
     const joined = begin('forged');
     expect(left()).toBe(PROOFS - 1);
     for (const each of [next, joined]) await ended(each, REFUSED);
     expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS - 1]);
-    expect(await ended(begin('innocent'), 'accept')).toBe('fine');
+    expect(await ended(begin('other'), 'accept')).toBe('fine');
     expect(left()).toBe(PROOFS - 1);
   });
 });
@@ -126,7 +126,7 @@ describe('a known token', () => {
     return world;
   };
 
-  test('passes where its address has no proofs left, until it is refused', async () => {
+  test('passes without proofs left for its address, until it is refused', async () => {
     const { known, guard, begin, ended } = await exhausted();
     known.add(toToken('mine').hash);
     expect(await ended(begin('mine'), 'accept')).toBe('fine');
@@ -136,17 +136,17 @@ describe('a known token', () => {
     expect(await ended(begin('mine'), 'accept')).toBe('fine');
   });
 
-  test('passes by the word of another replica', async () => {
+  test('passes if another replica knows it', async () => {
     const { begin, ended } = await exhausted({
       add() {},
       delete() {},
       has: async (key) => key === toToken('theirs').hash,
     });
     expect(await ended(begin('theirs'), 'accept')).toBe('fine');
-    expect(await ended(begin('nobody’s'), 'accept')).toBe('unknown tokens');
+    expect(await ended(begin('unknown'), 'accept')).toBe('unknown tokens');
   });
 
-  test('has cost nothing, and has nothing given back', async () => {
+  test('costs nothing and refunds nothing', async () => {
     const { known, begin, ended, refuse, left } = stage();
     await refuse('forged');
     known.add(toToken('mine').hash);

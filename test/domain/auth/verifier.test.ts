@@ -36,7 +36,7 @@ describe('a shared secret', () => {
   });
   const refuses = (token: string) => expect(verify(token)).rejects.toThrow(UnauthenticatedError);
 
-  test('refuses everything else', async () => {
+  test('refuses other secrets, other algorithms and changed claims', async () => {
     const good = signedToken({ claims, secret: SECRET });
     await refuses(signedToken({ claims, secret: 'another secret' }));
     await refuses(unsignedToken(claims));
@@ -56,7 +56,7 @@ describe('a shared secret', () => {
     expect(await verify(at({ nbf: inSeconds(20) }))).toBe(true);
   });
 
-  test('requires issuer and audience where they are configured', async () => {
+  test('requires issuer and audience if they are configured', async () => {
     const strict = await verifier({
       jwtSecret: SECRET,
       jwtIssuer: 'https://issuer',
@@ -86,7 +86,7 @@ describe('a key set', () => {
     return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
   };
 
-  /** Answers with the key set, unless the test does. */
+  /** Answers with the key set by default. */
   async function serve(listener: RequestListener = (_request, response) => response.end(keySet)) {
     let asked = 0;
     const server = createServer((request, response) => {
@@ -97,7 +97,7 @@ describe('a key set', () => {
     return { ...local, url: `${local.url}/keys`, asked: () => asked };
   }
 
-  test('accepts the signatures of its keys alone, and is fetched once', async () => {
+  test('accepts only the signatures of its keys, and is fetched once', async () => {
     await using keys = await serve();
     const verify = await verifier({ jwtJwksUrl: keys.url });
     const token = signed({ alg: 'RS256', kid: 'one' });
@@ -106,7 +106,7 @@ describe('a key set', () => {
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
     for (const token of [
       signed({ alg: 'RS256', kid: 'one' }, stranger),
-      // The public key is known to all: as an HMAC secret it would sign for any attacker.
+      // The public key is no secret: if it were accepted as an HMAC secret, any attacker could sign.
       signedToken({ claims, secret: pem, header: { alg: 'HS256', kid: 'one' } }),
       signedToken({ claims, secret: String(jwk.n), header: { alg: 'HS256' } }),
       unsignedToken(claims),
@@ -116,7 +116,7 @@ describe('a key set', () => {
     expect(keys.asked()).toBe(1);
   });
 
-  test.each(['EdDSA', 'Ed25519'])('accepts a signature that is named %s', async (alg) => {
+  test.each(['EdDSA', 'Ed25519'])('accepts a signature with the algorithm %s', async (alg) => {
     const pair = generateKeyPairSync('ed25519');
     const own = { ...pair.publicKey.export({ format: 'jwk' }), kid: 'two' };
     await using keys = await serve((_request, response) =>
@@ -129,7 +129,7 @@ describe('a key set', () => {
     expect(await verify(`${body}.${signature}`)).toBe(true);
   });
 
-  test('says nothing of a token whose key it lacks, and is not fetched for each of them', async () => {
+  test('neither verifies nor refuses a token whose key it lacks, and is not fetched for each such token', async () => {
     const rotated = generateKeyPairSync('rsa', { modulusLength: 2048 });
     let served = { keys: [jwk] };
     await using keys = await serve((_request, response) => response.end(JSON.stringify(served)));
@@ -138,7 +138,7 @@ describe('a key set', () => {
     served = {
       keys: [jwk, { ...jwk, ...rotated.publicKey.export({ format: 'jwk' }), kid: 'two' }],
     };
-    // The set was fetched a moment ago, so the rotated key is not known yet.
+    // The set was fetched a moment ago, so it lacks the rotated key.
     expect(await verify(signed({ alg: 'RS256', kid: 'two' }, rotated.privateKey))).toBe(false);
     const forged = Array.from({ length: 100 }, (_, kid) => signed({ alg: 'RS256', kid: `${kid}` }));
     expect(new Set(await Promise.all(forged.map(verify)))).toEqual(new Set([false]));
@@ -155,7 +155,7 @@ describe('a key set', () => {
         pour(response, gzipSync(Buffer.alloc(16_777_216)));
       },
     ],
-  ])('whose answer is %s is given up at its bound', async (_what, respond) => {
+  ])('whose answer is %s is aborted at the size limit', async (_what, respond) => {
     const sockets: Socket[] = [];
     await using keys = await serve((request, response) => {
       sockets.push(request.socket);
@@ -166,12 +166,12 @@ describe('a key set', () => {
     expect(await verify(signed({ alg: 'RS256', kid: 'one' }))).toBe(false);
     await eventually(() => sockets.every(({ destroyed }) => destroyed));
     const [socket] = sockets;
-    // The buffers of the two kernels come on top of the bound.
+    // The socket buffers of both ends come on top of the bound.
     expect(socket?.bytesWritten).toBeLessThan(16_777_216);
     expect(process.memoryUsage().arrayBuffers - before.arrayBuffers).toBeLessThan(67_108_864);
   });
 
-  test('is not fetched for an algorithm that no key may have, so that an outage excuses no such token', async () => {
+  test('is not fetched for a forbidden algorithm, so such a token is refused even during an outage', async () => {
     await using keys = await serve((_request, response) => response.writeHead(503).end());
     const verify = await verifier({ jwtJwksUrl: keys.url });
     for (const alg of ['none', 'HS256', 'HS512', 'RSA1_5', 'ES256K', 'unheard of']) {
@@ -182,7 +182,7 @@ describe('a key set', () => {
   });
 
   test.each([503, 204])(
-    'that is down (%i) is not waited for each time, and used when it recovers',
+    'that is down (%i) does not delay each request, and is used again when it recovers',
     async (status) => {
       let isUp = false;
       await using keys = await serve((_request, response) => {
@@ -205,7 +205,7 @@ describe('a key set', () => {
   );
 });
 
-/** Writes as fast as it is read. */
+/** Writes as fast as the other end reads. */
 function pour(response: ServerResponse, piece: string | Buffer): void {
   const more = () => {
     if (response.destroyed) return;

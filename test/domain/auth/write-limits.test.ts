@@ -28,7 +28,7 @@ function stage() {
   const limits = new WriteLimits(limiter, tokens);
   const wrong = (address?: string, email = 'demo@example.com') =>
     limits.login(from(address), email, async () => REJECTED);
-  /** How many of so many attempts are refused here. */
+  /** Makes `count` attempts. Returns how many of them the limits refuse. */
   const refusedOf = async (count: number, attempt: () => Promise<unknown>) => {
     let refused = 0;
     for (let at = 0; at < count; at += 1) {
@@ -42,7 +42,7 @@ function stage() {
 }
 
 describe('a sign-in', () => {
-  test('of one e-mail from one address is limited, however it is written', async () => {
+  test('is limited for one e-mail from one address, in any spelling', async () => {
     const { wrong, refusedOf } = stage();
     expect(await refusedOf(9, () => wrong('192.0.2.1', 'Demo@Example.com '))).toBe(0);
     expect(await refusedOf(2, () => wrong('192.0.2.1', 'ＤＥＭＯ@example.com'))).toBe(1);
@@ -51,14 +51,14 @@ describe('a sign-in', () => {
     expect(await refusedOf(1, () => wrong('192.0.2.2'))).toBe(0);
   });
 
-  test('that is refused counts neither for its address nor for its e-mail', async () => {
+  test('that is refused counts against neither its address nor its e-mail', async () => {
     const { limiter, wrong, refusedOf } = stage();
     expect(await refusedOf(200, () => wrong('192.0.2.1'))).toBe(190);
     expect(limiter.take('login', addressClient('192.0.2.1'), 0).left).toBe(290);
     expect(await refusedOf(1, () => wrong('192.0.2.2'))).toBe(0);
   });
 
-  test('that was never sent is given back, and one without an answer is not', async () => {
+  test('is refunded if it was never sent, but not if its answer was lost', async () => {
     const { limits, refusedOf } = stage();
     const failing = (error: Error) => () =>
       limits.login(from('192.0.2.1'), 'demo@example.com', () => Promise.reject(error));
@@ -66,7 +66,7 @@ describe('a sign-in', () => {
     expect(await refusedOf(50, failing(LOST))).toBe(40);
   });
 
-  test('that is granted makes its token known, and no other', async () => {
+  test('that is granted makes only its own token known', async () => {
     const { limits, tokens, refusedOf, wrong } = stage();
     await limits.login(from('192.0.2.1'), 'demo@example.com', async () => GRANTED);
     expect(['new', 'old'].map((token) => tokens.has(toToken(token).hash))).toEqual([true, false]);
@@ -78,7 +78,7 @@ describe('a sign-in', () => {
     expect(await refusedOf(9, () => wrong('192.0.2.1'))).toBe(1);
   });
 
-  test('of one e-mail from ever other addresses is limited, and one of another e-mail is not', async () => {
+  test('is limited for one e-mail from many addresses, without effect on another e-mail', async () => {
     const { wrong, refusedOf } = stage();
     let at = 0;
     expect(await refusedOf(110, () => wrong(`192.0.2.${at++}`))).toBe(10);
@@ -86,7 +86,7 @@ describe('a sign-in', () => {
   });
 });
 
-test('mails for one e-mail are few and ever fewer, and an address orders few', async () => {
+test('password mails are limited per e-mail, later even more, and per address', async () => {
   const { clock, limits, refusedOf } = stage();
   const forgot = (email: string, address = '192.0.2.1') =>
     limits.forgotPassword(from(address), email, async () => 'sent');
@@ -103,7 +103,7 @@ test('mails for one e-mail are few and ever fewer, and an address orders few', a
   expect(sent).toBe(6);
 });
 
-test('each small write has a share of its own, of an account or else of an address', async () => {
+test('each small write has its own limit, per account or else per address', async () => {
   const { limits, refusedOf } = stage();
   const [one, other] = [accountClient(accountNamed('1')), accountClient(accountNamed('1'))];
   const write = (client: typeof one, operation: 'setValue' | 'registerDevice') => () =>
