@@ -19,12 +19,12 @@ test.each<FaultKind>(['oversize', 'gzip-bomb'])(
       etag: null,
     });
     expect(await wordFor(catalog)).toBe('contract');
-    // The sandbox's own part is in it: both live in this process.
+    // The sandbox's memory is included: both run in this process.
     expect(peak()).toBeLessThan(200 * MEGABYTE);
   },
 );
 
-test('a catalog with an item of megabytes is not parsed', async () => {
+test('a catalog with an item of a megabyte is refused', async () => {
   const items = `[{"_id":"A"},{"_id":"B","desc":"${' '.repeat(MEGABYTE)}"}]`;
   await using gateway = await startScriptedGateway(
     (socket) => void socket.write(answer(200, items)),

@@ -23,7 +23,7 @@ test('two answers that agree are enough', () => {
   expect(skew.degradedReason()).toMatch(/301 s ahead/);
 });
 
-test('where answers disagree the median of ten counts, and nothing before there were ten', () => {
+test('if answers disagree, the skew is unknown until the tenth answer, and then their median', () => {
   const { skew, saw, dateAt } = open();
   saw(dateAt(0));
   for (let at = 0; at < 4; at += 1) saw(dateAt(7_200_000));
@@ -38,7 +38,7 @@ test.each([
   [-60_000, 0],
   [-61_000, -60_500],
 ])(
-  'moments are judged by the later clock, by the gateway’s alone where ours is over a minute ahead: %d ms',
+  'dates are judged by the later clock, or by the gateway’s if ours is over a minute ahead: %d ms',
   (skewMs, aheadMs) => {
     const { skew, saw, dateAt } = open();
     for (let at = 0; at < 10; at += 1) saw(dateAt(skewMs));
@@ -47,7 +47,7 @@ test.each([
   },
 );
 
-test('answers without a date, or that a cache may have kept, say nothing', () => {
+test('answers without a date, and answers that a cache may have kept, are ignored', () => {
   const { skew, saw, dateAt } = open();
   for (let at = 0; at < 10; at += 1) {
     saw({});
@@ -57,7 +57,7 @@ test('answers without a date, or that a cache may have kept, say nothing', () =>
   expect(skew.ms).toBeNull();
 });
 
-test('of the many answers of a second one counts, once there were ten', async () => {
+test('after ten answers one per second counts', async () => {
   const { clock, skew, saw, dateAt } = open();
   for (let at = 0; at < 10; at += 1) saw(dateAt(-60_000));
   expect(skew.ms).toBe(-59_500);

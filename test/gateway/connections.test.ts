@@ -15,13 +15,13 @@ import { anyCaller, marketOrder, openClient, wordFor } from './open-client.ts';
 
 const AGE_MS = 10_000;
 
-/** undici takes a connection's age from the date. */
+/** undici measures a connection's age by the date. */
 function letTimePass(ms: number): void {
   const date = Date.now;
   vi.spyOn(Date, 'now').mockImplementation(() => date() + ms);
 }
 
-test('a name that moves takes reads and orders along', async () => {
+test('reads and orders follow the gateway’s name to a new address', async () => {
   const calls: string[] = [];
   await using gateway = await listenLocally(
     createServer(({ method, socket }, response) => {
@@ -48,7 +48,7 @@ test('a name that moves takes reads and orders along', async () => {
   expect(calls).toEqual(['GET 127.0.0.1', 'POST 127.0.0.1', 'GET 127.0.0.2', 'POST 127.0.0.2']);
 });
 
-test('a connection is left once it is old, and the call that is under way on it ends first', async () => {
+test('an old connection takes no new call, and its running call ends first', async () => {
   const answers: (() => void)[] = [];
   await using gateway = await startScriptedGateway((socket) => {
     answers.push(() => socket.write(answer(200, { customerId: '1', methods: [] })));
@@ -65,7 +65,7 @@ test('a connection is left once it is old, and the call that is under way on it 
   await eventually(() => expect(gateway.openConnections).toBe(1));
 });
 
-test('a gateway with TLS is called where its certificate is trusted, and a further connection resumes the session', async () => {
+test('a gateway with TLS is called if its certificate is trusted, and a second connection resumes the session', async () => {
   await using place = await openSandbox();
   await using files = await makeCertificate();
   await using front = await startTlsFront(files, Number(new URL(place.sandbox.url).port));
@@ -84,12 +84,12 @@ test('a gateway with TLS is called where its certificate is trusted, and a furth
   const known = getCACertificates('default');
   setDefaultCACertificates([...known, readFileSync(files.certificate, 'utf8')]);
   await using trusting = openClient(url);
-  // What is trusted now no longer counts: all connections have one context, made with the pools.
+  // All connections share one context, made with the pools, so this change has no effect.
   setDefaultCACertificates(known);
   front.resumed.length = 0;
   expect(await called(trusting)).toEqual(['answer', 'answer', 'answer']);
   expect(front.resumed[0]).toBe(false);
-  // undici refers to a session weakly, so a garbage collection between two connections may take it away.
+  // undici refers to a session weakly, so a garbage collection between two connections may remove it.
   await eventually(async () => {
     front.resumed.length = 0;
     expect(await called(trusting)).toEqual(['answer', 'answer', 'answer']);

@@ -8,12 +8,12 @@ import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, type ClientSettings, openClient, wordFor } from './open-client.ts';
 
-/** Of calls that end by their deadline. */
+/** The deadlines of calls that have to time out. */
 const HASTY = { gatewayTimeoutMs: 400, orderTimeoutMs: 400 };
-/** The largest answer that the client of these tests takes. */
+/** The largest answer that these tests' client accepts. */
 const MAX_BYTES = 1_000_000;
 
-/** Good for a read, a small write and an order alike. */
+/** A successful answer to a read, a small write and an order. */
 const GOOD = { positions: [], success: true, orderId: '1', err: '', message: '' };
 const whole = JSON.stringify(GOOD);
 
@@ -33,7 +33,7 @@ const closing = (text: string | Buffer) => (socket: Socket) => void socket.end(t
 const resetting = (text: string | Buffer) => (socket: Socket) =>
   void socket.write(text, () => socket.resetAndDestroy());
 
-/** The request arrived; each line is what came back, by the outcomes. */
+/** The gateway received the request. The scripts are grouped by the outcomes of their answers. */
 const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = [
   [
     WELL,
@@ -45,34 +45,34 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
       'the last byte that fits': raw(
         answer(200, `${whole}${' '.repeat(MAX_BYTES - whole.length)}`),
       ),
-      'an age of none': raw(answer(200, GOOD, { age: '0' })),
+      'an age of zero': raw(answer(200, GOOD, { age: '0' })),
       'a known encoding that was not requested': raw(packed(gzipSync(whole))),
     },
   ],
   [
     LOST,
     {
-      'a 100, which was not asked for, before the answer': raw(CONTINUE + answer(200, GOOD)),
-      'a reset in place of an answer': (socket) => socket.resetAndDestroy(),
-      'a hang-up in place of an answer': (socket) => socket.end(),
+      'an unrequested 100 before the answer': raw(CONTINUE + answer(200, GOOD)),
+      'a reset instead of an answer': (socket) => socket.resetAndDestroy(),
+      'a hang-up instead of an answer': (socket) => socket.end(),
       'a reset within the head': resetting('HTTP/1.1 200 OK\r\nContent-Ty'),
       'a reset within the body': resetting(answer(200, GOOD).subarray(0, -5)),
       'a hang-up within the body': closing(answer(200, GOOD).subarray(0, -5)),
       'a hang-up within a chunk': closing(
         'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{"succ',
       ),
-      'a hang-up before the last chunk of an answer that was to be the last': closing(
+      'a hang-up before the last chunk on a closing connection': closing(
         `HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${whole.length.toString(16)}\r\n${whole}\r\n`,
       ),
       'an upgrade': raw(
         'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
       ),
-      'two headers for its length': raw(
+      'two headers for the length': raw(
         `HTTP/1.1 200 OK\r\ncontent-length: ${whole.length}\r\ntransfer-encoding: chunked\r\n\r\n${whole}`,
       ),
       'a 503 in HTML': raw(answer(503, '<h1>', { 'content-type': 'text/html' })),
-      'a 500 that says it went well': raw(answer(500, GOOD)),
-      'a status of its own': raw(answer(799, GOOD)),
+      'a 500 that reports success': raw(answer(500, GOOD)),
+      'an unknown status': raw(answer(799, GOOD)),
     },
   ],
   [
@@ -81,31 +81,31 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
       silence: () => {},
       'early hints without end': (socket) => repeat(socket, 'HTTP/1.1 103 Hi\r\na: b\r\n\r\n'),
       'half a body and silence': raw(answer(200, GOOD).subarray(0, -5)),
-      'a byte now and then': (socket) => drip(socket, answer(200, GOOD), 50),
+      'one byte at a time, slowly': (socket) => drip(socket, answer(200, GOOD), 50),
     },
   ],
   [
     NONSENSE,
     {
-      'half a JSON, complete by its length': raw(answer(200, whole.slice(0, -5))),
+      'half of a JSON text, complete by its length': raw(answer(200, whole.slice(0, -5))),
       'no content': raw('HTTP/1.1 204 No Content\r\n\r\n'),
       'a page of HTML': raw(answer(200, '<h1>Hello</h1>', { 'content-type': 'text/html' })),
       garbage: raw(answer(200, Buffer.from([0, 255, 123, 34, 200]))),
       'two JSON values': raw(answer(200, whole + whole)),
       'keys of __proto__': raw(answer(200, `{"__proto__":${whole}}`)),
       'lists 100,000 deep': raw(answer(200, `${'['.repeat(1e5)}${']'.repeat(1e5)}`)),
-      'no HTTP at all': raw('SSH-2.0-OpenSSH_9.6\r\n\r\n'),
-      'a length that is none': raw(`HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n${whole}`),
+      'an answer that is not HTTP': raw('SSH-2.0-OpenSSH_9.6\r\n\r\n'),
+      'a length that is not a number': raw(`HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n${whole}`),
       'a head without end': (socket) =>
         repeat(socket, `a: ${'b'.repeat(1_000)}\r\n`, 'HTTP/1.1 200 OK\r\n'),
-      'a byte too much': raw(answer(200, `${whole}${' '.repeat(MAX_BYTES + 1 - whole.length)}`)),
+      'one byte too many': raw(answer(200, `${whole}${' '.repeat(MAX_BYTES + 1 - whole.length)}`)),
       'a stream without end': (socket) =>
         repeat(socket, 'a'.repeat(65_536), 'HTTP/1.1 200 OK\r\n\r\n'),
       'a gzip bomb': raw(packed(gzipSync(whole + ' '.repeat(50 * MAX_BYTES)))),
-      'half a gzip': raw(packed(gzipSync(whole).subarray(0, -12))),
-      'no gzip where gzip is said to be': raw(packed(Buffer.from(whole))),
-      'a packing that is not known': raw(answer(200, GOOD, { 'content-encoding': 'zstd' })),
-      'a packing within a packing': raw(packed(gzipSync(gzipSync(whole)), 'gzip, gzip')),
+      'half of a gzip stream': raw(packed(gzipSync(whole).subarray(0, -12))),
+      'plain text declared as gzip': raw(packed(Buffer.from(whole))),
+      'an unknown content encoding': raw(answer(200, GOOD, { 'content-encoding': 'zstd' })),
+      'a doubly encoded body': raw(packed(gzipSync(gzipSync(whole)), 'gzip, gzip')),
     },
   ],
   [
@@ -134,26 +134,26 @@ test.each(CASES)('%s', async (_, script, words) => {
   await using open = openSmallClient(gateway.url);
   let { client } = open;
   if (words === LATE) {
-    // On their connections the next calls are sent at once, so that their deadline is not over before.
+    // Opens the connections, so that the next calls are sent before their deadline.
     expect(await allThree(client)).toEqual(WELL);
     client = openSmallClient(gateway.url, { pools: open.pools, ...HASTY }).client;
     isFaulty = true;
   }
   const before = gateway.requests.length;
   expect(await allThree(client)).toEqual(words);
-  // Each was sent once.
+  // Each call was sent once.
   const methods = gateway.requests.slice(before).map(({ method }) => method);
   expect(methods.sort()).toEqual(['GET', 'POST', 'PUT']);
 });
 
-describe('before the head went onto a socket', () => {
-  test('a host that has no address', async () => {
+describe('before the head was written to a socket', () => {
+  test('a host without an address', async () => {
     await using open = openSmallClient('http://gateway.invalid', HASTY);
     expect(await allThree(open.client)).toEqual(NEVER_SENT);
   });
 
   test.each([
-    ['is not supported there', closing('HTTP/1.1 400 Bad Request\r\n\r\n'), {}],
+    ['is not supported', closing('HTTP/1.1 400 Bad Request\r\n\r\n'), {}],
     ['is cut off by a reset', (socket: Socket) => void socket.resetAndDestroy(), {}],
     ['never gets an answer', () => {}, HASTY],
   ])('a handshake that %s', async (_, answer, settings) => {
@@ -167,13 +167,13 @@ describe('before the head went onto a socket', () => {
     });
     await using open = openSmallClient(gateway.url.replace('http:', 'https:'), settings);
     expect(await allThree(open.client)).toEqual(NEVER_SENT);
-    // The handshake's first record is all that was received.
+    // Only the handshake's first record was received.
     await eventually(() => received.length > 0);
     expect(received.every((chunk) => chunk[0] === 0x16)).toBe(true);
     expect(gateway.requests).toEqual([]);
   });
 
-  test('a header that is none', async () => {
+  test('an invalid header', async () => {
     await using gateway = await startScriptedGateway(raw(answer(200, GOOD)));
     await using open = openSmallClient(gateway.url);
     const forger = { token: toToken('x\r\nHost: elsewhere') };
@@ -207,7 +207,7 @@ function drip(socket: Socket, bytes: Buffer, everyMs: number): void {
   socket.once('close', () => clearInterval(timer));
 }
 
-/** Writes as fast as it is read, and yields to other tasks. */
+/** Writes as fast as the client reads, and yields to other tasks. */
 function repeat(socket: Socket, text: string, first = ''): void {
   const more = () => {
     if (socket.destroyed) return;

@@ -7,7 +7,7 @@ import { LogicalClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { clientSettings } from './open-client.ts';
 
-test('two services that are called each have their breakers and connections', async () => {
+test('two called services each have their own breakers and connections', async () => {
   const registry = new Registry();
   const shared = {
     url: 'http://127.0.0.1:1',

@@ -36,7 +36,7 @@ const OTHERS = [
   '\ufeff[]',
 ];
 
-// From pieces that end in each place of the text to one that holds it all.
+// From pieces that end at every place of the text to one piece for all of it.
 const PIECES = [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 1_000];
 
 test.each(ARRAYS)('%s has the items that JSON.parse finds, in pieces of any size', (text) => {
@@ -45,7 +45,7 @@ test.each(ARRAYS)('%s has the items that JSON.parse finds, in pieces of any size
   }
 });
 
-test.each(OTHERS)('%j is no array, in pieces of any size', (text) => {
+test.each(OTHERS)('%j is not an array, in pieces of any size', (text) => {
   for (const piece of PIECES) {
     expect(() => [...jsonItems(Buffer.from(text), piece)]).toThrow(SyntaxError);
   }

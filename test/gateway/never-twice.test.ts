@@ -9,14 +9,14 @@ import { anyCaller, marketOrder, openClient } from './open-client.ts';
 
 const ACCEPTED = answer(200, { success: true, orderId: '1', err: '', message: '' });
 const DEADLINE_MS = 120;
-/** Of each kind of outcome, without which the run would say nothing. */
+/** The minimum of each outcome; with fewer the run proves nothing. */
 const ENOUGH = { unsent: 50, unknown: 500, answered: 200 };
 const MIN_ORDERS = 4_000;
-/** A machine that is busy with something else needs more until it has those. */
+/** A busy machine needs more orders until it has these outcomes. */
 const MAX_ORDERS = 20_000;
 
-/** Everything a gateway, or the network before it, can do to a request it has received. */
-const FATES: readonly ((socket: Socket, random: () => number) => void)[] = [
+/** Everything that a gateway or the network can do to a request that was received. */
+const REACTIONS: readonly ((socket: Socket, random: () => number) => void)[] = [
   (socket) => socket.write(ACCEPTED),
   (socket) => socket.write(ACCEPTED),
   (socket) => socket.write(ACCEPTED),
@@ -47,16 +47,16 @@ const FATES: readonly ((socket: Socket, random: () => number) => void)[] = [
   (socket, random) => setTimeout(() => socket.write(ACCEPTED), DEADLINE_MS * 2 * random()),
 ];
 
-test('no order is ever sent twice, and one that was "not sent" is never received', async () => {
+test('no order is ever sent twice, and an order that was "not sent" is never received', async () => {
   const random = createRandom(20_261);
   const heads = new Map<string, number>();
   await using gateway = await startScriptedGateway(
-    (socket) => FATES[Math.floor(random() * FATES.length)]?.(socket, random),
+    (socket) => REACTIONS[Math.floor(random() * REACTIONS.length)]?.(socket, random),
     {
       onConnection: (socket) => {
-        const fate = random();
-        if (fate < 0.05) socket.resetAndDestroy();
-        else if (fate < 0.1) setTimeout(() => socket.resetAndDestroy(), random() * 10);
+        const chance = random();
+        if (chance < 0.05) socket.resetAndDestroy();
+        else if (chance < 0.1) setTimeout(() => socket.resetAndDestroy(), random() * 10);
       },
       onHead: (socket, head) => {
         const id = /user-agent\r\n(\S+)/.exec(head)?.[1] ?? 'no client';
@@ -65,7 +65,7 @@ test('no order is ever sent twice, and one that was "not sent" is never received
       },
     },
   );
-  // Few connections, so that many orders wait for one and some of them in vain.
+  // Few connections, so that many orders wait for one, and some never get one.
   await using open = openClient(gateway.url, {
     connections: 32,
     orderTimeoutMs: DEADLINE_MS,
@@ -116,7 +116,7 @@ function outcomeOf(exchange: Exchange): keyof typeof ENOUGH {
   return exchange.answered ? 'answered' : 'unknown';
 }
 
-/** Small and repeatable; the interleaving of sockets is random enough. */
+/** A simple repeatable generator; the sockets add enough randomness. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -10,16 +10,16 @@ import { LogicalClock } from '../../src/lib/clock.ts';
 import { toToken } from '../../src/lib/token.ts';
 
 export interface ClientSettings extends Partial<Omit<GatewayClientOptions, 'send'>> {
-  /** The bound over all areas; each has one at least. */
+  /** The maximum for all areas together; each area has at least one. */
   readonly connections?: number;
   /** Replaces the pools made for `url`. */
   readonly pools?: Pools;
 }
 
-/** Far away, since a machine may be busy with something else; tests that wait for a deadline have a shorter one. */
+/** Long, because the machine may be busy; tests that wait for a deadline set a shorter one. */
 const FAR_MS = 30_000;
 
-/** The client as the program wires it, on connections of its own. */
+/** The client with the program's wiring, on its own connections. */
 export function openClient(url: string, settings: ClientSettings = {}) {
   const { connections = 128, ...options } = settings;
   const pools =
@@ -34,7 +34,7 @@ export function openClient(url: string, settings: ClientSettings = {}) {
   return { client, pools, [Symbol.asyncDispose]: () => pools.close() };
 }
 
-/** Those of a client where nothing is configured, with one deadline for all calls. */
+/** The settings of a client without any configuration, with one deadline for all calls. */
 export function clientSettings(timeoutMs: number) {
   return {
     gatewayHeaders: {},

@@ -10,7 +10,7 @@ import { anyCaller, openClient } from './open-client.ts';
 
 const STATUS = { kind: 'any' } as const;
 
-/** Another gateway's order: it is taken by a 202, and a look-up tells what became of it. */
+/** An order of another gateway: it answers 202, and a look-up returns the outcome. */
 function slowOrder(run: Run) {
   return order({
     name: 'openPosition',
@@ -41,7 +41,7 @@ const lookingUp: Run = async ({ send, pause }, input) => {
 
 type Reply = (request: ScriptedRequest, lookUps: number) => Buffer | null;
 
-/** Sends one order; a reply of null is none. */
+/** Sends one order. If the reply is null, the gateway does not answer. */
 async function placed(run: Run, reply: Reply, timeoutMs = 2_000) {
   let lookUps = 0;
   await using gateway = await startScriptedGateway((socket, request) => {
@@ -89,7 +89,7 @@ test.each<[string, Reply, string]>([
   ['fills', (_, _lookUps) => state('FILLED', { orderId: 'o-7' }), 'accepted o-7'],
   ['fills later', (_, n) => state(n < 4 ? 'OPEN' : 'FILLED', { orderId: 'o-7' }), 'accepted o-7'],
   [
-    'is rejected, whose number counts for nothing',
+    'is rejected, and loses its number',
     () => state('REJECTED', { orderId: 'o-7', reason: 'MARGIN' }),
     'rejected MARGIN',
   ],
@@ -98,19 +98,22 @@ test.each<[string, Reply, string]>([
     () => answer(404, { error: 'NONE', message: 'no such order' }),
     'unknown',
   ],
-])('an order that is taken by a 202 and %s is settled by its look-ups', async (_, reply, words) => {
-  const order = await placed(lookingUp, (request, n) =>
-    request.method === 'POST' ? taken : reply(request, n),
-  );
-  expect([order.words, order.trades(), order.late]).toEqual([words, 1, []]);
-});
+])(
+  'an order that is answered by a 202 and %s is settled by its look-ups',
+  async (_, reply, words) => {
+    const order = await placed(lookingUp, (request, n) =>
+      request.method === 'POST' ? taken : reply(request, n),
+    );
+    expect([order.words, order.trades(), order.late]).toEqual([words, 1, []]);
+  },
+);
 
-test('an answer that is no 202 is judged as that of any order', async () => {
+test('an answer other than 202 is judged like that of any order', async () => {
   const order = await placed(lookingUp, () => answer(200, { success: true, orderId: 'o-1' }));
   expect([order.words, order.trades()]).toEqual(['accepted o-1', 1]);
 });
 
-test('an answer to the trading call that comes after the deadline settles an unknown order late', async () => {
+test('an answer to the trading call after the deadline settles an unknown order', async () => {
   let answerNow = () => {};
   await using gateway = await startScriptedGateway((socket) => {
     answerNow = () => socket.write(answer(200, { success: true, orderId: 'o-1' }));
@@ -126,7 +129,7 @@ test('an answer to the trading call that comes after the deadline settles an unk
   expect(judged).toMatchObject([{ kind: 'accepted', orderId: 'o-1' }]);
 });
 
-test('a look-up whose answer comes after the deadline settles an unknown order late', async () => {
+test('a look-up that is answered after the deadline settles an unknown order', async () => {
   let isOver = false;
   await using gateway = await startScriptedGateway((socket, { method }) => {
     socket.write(method === 'POST' ? taken : state(isOver ? 'FILLED' : 'OPEN', { orderId: 'o-7' }));
@@ -150,7 +153,7 @@ test('a look-up whose answer comes after the deadline settles an unknown order l
 test.each<[string, Run, string, number]>([
   ['throws before it trades', async () => Promise.reject(new Error('a fault')), 'never sent', 0],
   [
-    'names a path value that could climb before it trades',
+    'looks up by an unsafe path value before it trades',
     async ({ send }) => submitted(await send('status', { path: { id: '..' } })),
     'never sent',
     0,
@@ -174,7 +177,7 @@ test.each<[string, Run, string, number]>([
     1,
   ],
   [
-    'trades and waits for nothing',
+    'trades without awaiting the answer',
     async ({ send }) => {
       send('trade', {}).catch(() => {});
       return settled({} as never, true, 'o-9');
@@ -183,7 +186,7 @@ test.each<[string, Run, string, number]>([
     1,
   ],
   [
-    'says nothing by its look-up',
+    'returns a look-up without an outcome',
     async ({ send }) => {
       await send('trade', {});
       const found = await send('status', { path: { id: '1' } });
@@ -193,7 +196,7 @@ test.each<[string, Run, string, number]>([
     1,
   ],
 ])(
-  'an order whose file %s is reported as it is, and is sent once at most',
+  'an order whose file %s is reported correctly, and is sent at most once',
   async (_, run, words, trades) => {
     const order = await placed(run, ({ method }) => (method === 'POST' ? taken : state('OPEN')));
     expect(order.words).toContain(words);
@@ -202,7 +205,7 @@ test.each<[string, Run, string, number]>([
   },
 );
 
-test('an order without an answer is unknown, also if its file could look it up', async () => {
+test('an order without an answer is unknown, even if its file could look it up', async () => {
   const order = await placed(lookingUp, () => null, 100);
   expect([order.words, order.trades(), order.failures]).toEqual(['unknown', 1, []]);
 });

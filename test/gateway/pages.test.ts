@@ -20,7 +20,7 @@ const getNews = read({
     }),
 });
 
-/** Reads all pages of a gateway; `page` is called with the cursor. */
+/** Reads all pages of a gateway. `page` returns the page after a cursor. */
 async function news(page: (after: number) => object, maxBytes = 100_000) {
   await using gateway = await startScriptedGateway((socket, { path }) => {
     const after = Number(new URL(path, 'http://gateway').searchParams.get('after'));
@@ -33,7 +33,7 @@ async function news(page: (after: number) => object, maxBytes = 100_000) {
 
 const rowsOf = (...ids: readonly number[]) => ids.map((id) => ({ id: `n-${id}` }));
 
-test('a list over pages is read whole', async () => {
+test('all pages of a list are read', async () => {
   const page = (after: number) => ({
     items: rowsOf(2 * after, 2 * after + 1),
     ...(after < 4 && { next: String(after + 1) }),
@@ -42,7 +42,7 @@ test('a list over pages is read whole', async () => {
   expect([rows, calls]).toEqual([rowsOf(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), 5]);
 });
 
-test('a row on two pages, pages without an end, and more bytes than an answer may have are no list', async () => {
+test('a row on two pages, endless pages and too many bytes are refused', async () => {
   const twice = await news((after) => ({ items: rowsOf(1), next: after === 0 ? '1' : null }));
   expect(twice.rows).toContain('a row on two pages');
   const endless = await news((after) => ({ items: rowsOf(after), next: String(after + 1) }));

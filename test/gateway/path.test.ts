@@ -25,10 +25,10 @@ const UNSAFE = [
   ['empty', ''],
   ['a dot', '.'],
   ['two dots', '..'],
-  ['climbing', '../login'],
-  ['climbing further in', 'a/../../auth/login'],
-  ['climbing with backslashes', 'a\\..\\b'],
-  ['staying put', './a'],
+  ['a path to a parent', '../login'],
+  ['a path to a parent further in', 'a/../../auth/login'],
+  ['a path to a parent with backslashes', 'a\\..\\b'],
+  ['a path to the same folder', './a'],
   ['a dot at the end', 'a/.'],
   ['NUL', 'a\0b'],
   ['a line break', 'a\r\nHost: b'],
@@ -37,19 +37,19 @@ const UNSAFE = [
   ['the other half', '\udc00'],
 ] as const;
 
-test.each(HARMLESS)('a path value with %s is one segment', (_, value, segment) => {
+test.each(HARMLESS)('a path value with %s becomes one segment', (_, value, segment) => {
   const call = { ...firstCallOf(OPERATIONS.setValue), effect: 'write' } as const;
   expect(filledPath(call, { key: value })).toBe(`/user/kv/${segment}`);
 });
 
-test('a segment that is no claim nor setting is an argument of a read of that name', () => {
+test('a segment that is neither a claim nor a setting is the read’s argument of that name', () => {
   const call = { path: '/items/{id}', effect: 'read' } as const;
   const refused = expect.objectContaining({ source: { argument: 'id' } });
   expect(() => filledPath(call, { id: '..' })).toThrow(refused);
 });
 
 test.each(UNSAFE)(
-  'a value that is %s is refused, and nothing is sent for it, whichever operation takes it',
+  'a value that is %s is refused by each operation, and nothing is sent',
   async (_, value) => {
     await using gateway = await startScriptedGateway((socket) => socket.end(answer(200, {})));
     await using open = openClient(gateway.url, { gatewayMobileWallet: value });
@@ -81,7 +81,7 @@ test.each(UNSAFE)(
   },
 );
 
-test('the path part of the gateway address stands before every path', async () => {
+test('every path begins with the path of the gateway’s address', async () => {
   await using gateway = await startScriptedGateway((socket) => socket.end(answer(200, {})));
   await using open = openClient(`${gateway.url}/api/v1/`);
   await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);

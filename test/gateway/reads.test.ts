@@ -17,7 +17,7 @@ describe('the catalog', () => {
     ['"caf\u00e9"', null],
     ['"a", "b"', null],
     ['', null],
-  ])('keeps the tag %j as %j, to be sent back', async (header, etag) => {
+  ])('keeps the tag %j as %j for the next request', async (header, etag) => {
     await using gateway = await startScriptedGateway((socket) =>
       socket.write(answer(200, [instrumentRow], { etag: header })),
     );
@@ -27,7 +27,7 @@ describe('the catalog', () => {
       etag: null,
     });
     expect(first).toMatchObject({ modified: true, etag });
-    // The next call succeeds, whichever tag it was.
+    // The next call succeeds with each tag.
     await open.client.read(anyCaller, OPERATIONS.getAllTickers, {
       group: 'g',
       etag: first.modified ? first.etag : null,
@@ -53,7 +53,7 @@ describe('the catalog', () => {
   });
 });
 
-test('a read is sent with what it is asked with', async () => {
+test('a read sends its query parameters', async () => {
   await using gateway = await startScriptedGateway((socket) =>
     socket.write(answer(200, { customerId: 'c' })),
   );
@@ -73,7 +73,7 @@ test('a read is sent with what it is asked with', async () => {
 });
 
 describe('the open positions', () => {
-  test('are the same objects where the bytes are the same', async () => {
+  test('are the same objects if the bytes are the same', async () => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
     const caller = place.caller();
@@ -107,7 +107,7 @@ test.each([
   ['auto', 2025],
   ['ms', 1970],
 ] as const)(
-  'with times in %s all reads are of %i, and long integers are exact',
+  'times in %s are read as the year %i, and long integers are exact',
   async (unit, year) => {
     const at = 1_735_689_600;
     const positions = [{ ...positionRow, timeCreate: at }];

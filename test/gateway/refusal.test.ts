@@ -9,7 +9,7 @@ describe('a refusal', () => {
     [{ error: 'E', ok: false }],
     [{ error: 'E', email: 'a@example.com', ok: true }],
     [{ message: 'M' }],
-  ])('in the shape %j is read whole', (body) => {
+  ])('in the shape %j is read completely', (body) => {
     expect(toRefusal(body)).toStrictEqual({ ...nothing, ...body });
   });
 
@@ -20,11 +20,11 @@ describe('a refusal', () => {
     [null],
     ['E'],
     [undefined],
-  ])('in any other, as %j, says nothing', (body) => {
+  ])('in any other shape, such as %j, is empty', (body) => {
     expect(toRefusal(body)).toStrictEqual(nothing);
   });
 
-  test('keeps details that can be printed, and none that cannot', () => {
+  test('keeps details unless they are too deep to be printed', () => {
     const nested = (levels: number) =>
       JSON.parse(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`);
     expect(toRefusal({ error: 'E', details: nested(20) }).details).toEqual(nested(20));

@@ -26,7 +26,7 @@ const aboutTheToken = (word: string) => ({
   forgotPassword: 'rejected',
 });
 
-/** The error for each status, by the effect of the operation. */
+/** The outcome of each status, by the effect of the operation. */
 const STATUSES: readonly (readonly [number, Readonly<Record<Group, string>>])[] = [
   [204, nonsense],
   [301, nonsense],
@@ -54,7 +54,7 @@ const STATUSES: readonly (readonly [number, Readonly<Record<Group, string>>])[] 
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-test.each(OPERATION_NAMES)('%s gives each status its meaning', async (name) => {
+test.each(OPERATION_NAMES)('%s has the right outcome for each status', async (name) => {
   await using place = await openSandbox();
   await using open = openClient(place.sandbox.url);
   const words = new Map<number, string>();
@@ -65,7 +65,7 @@ test.each(OPERATION_NAMES)('%s gives each status its meaning', async (name) => {
   }
   const expected = STATUSES.map(([status, byGroup]) => [status, byGroup[groupOf(name)]] as const);
   expect(Object.fromEntries(words)).toEqual(Object.fromEntries(expected));
-  // Every call was sent once, and no redirect was followed.
+  // Each call was sent once, and no redirect was followed.
   expect(place.sandbox.calls(name)).toBe(STATUSES.length);
   expect(place.sandbox.requests()).toHaveLength(STATUSES.length);
 });
@@ -95,7 +95,7 @@ describe('a 429', () => {
   });
 });
 
-test('a 503 says how long to wait, though the outcome of a small write is unknown', async () => {
+test('a 503 to a small write leaves it unknown, and still passes on how long to wait', async () => {
   await using place = await openSandbox();
   await using open = openClient(place.sandbox.url);
   const headers = { 'retry-after': '7' };

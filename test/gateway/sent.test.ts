@@ -15,7 +15,7 @@ const silence: Script = () => {};
 /** Three pools of one connection each. */
 const NARROW = { connections: 3 };
 
-test('a sign-in goes out without the token that its request came with, which all else has', async () => {
+test('a sign-in is sent without its request’s token, and other calls with it', async () => {
   await using gateway = await startScriptedGateway((socket) =>
     socket.write(answer(200, { access_token: 'new', customerId: 'c' })),
   );
@@ -32,23 +32,23 @@ test('a sign-in goes out without the token that its request came with, which all
 });
 
 describe('an order that waits for a connection', () => {
-  test('is not sent on one that is there only after the process was paused beyond the deadline', async () => {
+  test('is not sent if the process pauses beyond the deadline while it connects', async () => {
     await using gateway = await startScriptedGateway(accept);
     await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
     const placed = hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
-    // The kernel connects meanwhile.
+    // The kernel connects during the pause.
     const pausedUntilMs = performance.now() + 300;
     while (performance.now() < pausedUntilMs);
     expect(await placed).toMatchObject({ sent: false });
     expect(gateway.requests).toHaveLength(0);
   });
 
-  test('is not sent on one that is read of together with a pause beyond the deadline, before its timer', async () => {
+  test('is not sent if the connection is handled before the timer of a deadline that passed in a pause', async () => {
     const pause = () => {
       const untilMs = performance.now() + 300;
       while (performance.now() < untilMs);
     };
-    // Both ends are of this process, and this one is read first.
+    // Both ends belong to this process, and this one is handled first.
     await using gateway = await startScriptedGateway(accept, { onConnection: pause });
     await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
     const placed = hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
@@ -86,8 +86,8 @@ describe('an order that waits for a connection', () => {
   });
 });
 
-describe('an order that is meant to be sent before a moment', () => {
-  test('is not sent where that has passed when its head would go onto a socket', async () => {
+describe('an order that has to be sent before a moment', () => {
+  test('is not sent if the moment has passed when its head is to be written', async () => {
     const answers: (() => void)[] = [];
     await using gateway = await startScriptedGateway((socket) => {
       answers.push(() => socket.write(answer(200, ACCEPTED)));
@@ -113,11 +113,11 @@ describe('an order that is meant to be sent before a moment', () => {
     const expired = { sent: false, cause: expect.objectContaining({ reason: 'expired' }) };
     expect(await Promise.all(late)).toEqual([expired, expired]);
     expect(gateway.requests).toHaveLength(2);
-    // What was held back has not cost a connection.
+    // The expired orders have cost no connection.
     expect(gateway.connections).toBe(2);
   });
 
-  test('is sent at the moment itself, and not a millisecond later', async () => {
+  test('is sent at the moment itself, but not a millisecond later', async () => {
     await using gateway = await startScriptedGateway(accept);
     await using open = openClient(gateway.url);
     const date = Date.now;
@@ -152,7 +152,7 @@ describe('the AbortSignal of a client', () => {
     await eventually(() => expect(gateway.openConnections).toBe(0));
   });
 
-  test('does not abort a write: neither one in flight, nor one that waits', async () => {
+  test('does not abort a write, in flight or waiting', async () => {
     const answers: (() => void)[] = [];
     await using gateway = await startScriptedGateway((socket) => {
       answers.push(() => socket.write(answer(200, ACCEPTED)));
@@ -185,7 +185,7 @@ describe('the AbortSignal of a client', () => {
   });
 });
 
-test('half of the orders’ connections wait for late answers at most', async () => {
+test('at most half of the orders’ connections wait for late answers', async () => {
   await using gateway = await startScriptedGateway(silence);
   await using open = openClient(gateway.url, { connections: 16, orderTimeoutMs: 300 });
   const onLate = () => {};
@@ -197,7 +197,7 @@ test('half of the orders’ connections wait for late answers at most', async ()
   await eventually(() => expect(gateway.openConnections).toBe(2));
 });
 
-test('no order goes out on a connection that another call was sent on', async () => {
+test('no order is sent on a used connection', async () => {
   await using gateway = await startScriptedGateway((socket, { method }) => {
     socket.write(answer(200, { ...ACCEPTED, customerId: method }, { 'keep-alive': 'timeout=60' }));
   });
@@ -217,7 +217,7 @@ test('no order goes out on a connection that another call was sent on', async ()
 test("an unrequested answer is not taken for the next order's", async () => {
   await using gateway = await startScriptedGateway((socket) => {
     const whole = answer(200, ACCEPTED);
-    const poison = answer(200, { ...ACCEPTED, orderId: 'somebody else' });
+    const poison = answer(200, { ...ACCEPTED, orderId: 'another order' });
     socket.write(Buffer.concat([whole, poison]));
   });
   await using open = openClient(gateway.url, NARROW);
@@ -298,14 +298,14 @@ test.each<[string, Place, object]>([
     limit({ side: 'BUY', stopLoss: 490, takeProfit: 510, comment: 'c' }),
     { ...LIMIT, direction: 'buy', sl: 490, tp: 510, comment: 'c' },
   ],
-])('an order with %s names what was asked for, and nothing else', async (_, place, body) => {
+])('an order with %s sends exactly the requested fields', async (_, place, body) => {
   await using gateway = await startScriptedGateway(accept);
   await using own = openClient(gateway.url);
   await place(own.client);
   expect(JSON.parse(String(gateway.requests[0]?.body))).toEqual(body);
 });
 
-/** Several requests at a time on one connection: the one way in which undici repeats a request. */
+/** Sends several requests at a time on one connection, the only case in which undici repeats a request. */
 class PipeliningPool extends Pool {
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
     return super.dispatch({ ...options, blocking: false }, handler);

@@ -39,7 +39,7 @@ async function openTraced(call: () => Pick<TraceSpan, 'headers' | 'end'>) {
   };
 }
 
-test('a call whose span cannot begin is never sent, and gives its place back', async () => {
+test('a call whose span cannot begin is never sent, and frees its place', async () => {
   const cause = new Error('no span');
   await using open = await openTraced(() => {
     throw cause;
@@ -52,7 +52,7 @@ test('a call whose span cannot begin is never sent, and gives its place back', a
   expect(open.gateway.requests).toEqual([]);
 });
 
-test('an order whose span cannot end is unknown, and gives its connection back', async () => {
+test('an order whose span cannot end is unknown, and frees its connection', async () => {
   const end = () => {
     throw new Error('no end');
   };

@@ -10,7 +10,7 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 /** The longest wait of an order. */
 const ORDER_WAIT_MS = 2_000;
 
-/** An area with so many connections, whose calls a test answers; of the feeds half as many are under way. */
+/** An area with `width` connections, whose calls the test answers. */
 function openArea(width: number, operation: 'getOpenPositions' | 'openPosition') {
   const scripted = createScriptedClock();
   let frozenMs = 0;
@@ -43,14 +43,14 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
     sent[at]?.answer(exchange);
     await clock.advance(0);
   };
-  /** Time passes, and no timer fires. */
+  /** Advances the time without firing a timer. */
   const freeze = (ms: number) => {
     frozenMs += ms;
   };
   return { clock, sent, send, answer, freeze, paths: () => sent.map(({ call }) => call.path) };
 }
 
-test('a poll that waited has only the rest of its time, and one that has waited for half of it was never sent', async () => {
+test('a poll that waited has the rest of its deadline, and is not sent after half of it', async () => {
   const { clock, sent, send, answer } = openArea(2, 'getOpenPositions');
   const poll = () => send('/', { priority: 'poll' });
   for (let at = 0; at < 2; at += 1) void poll();
@@ -71,7 +71,7 @@ test('a poll that waited has only the rest of its time, and one that has waited 
   expect(sent).toHaveLength(3);
 });
 
-test('an account with a hundred calls delays another’s by one call', async () => {
+test('an account with a hundred calls delays another account by one call', async () => {
   const { send, answer, paths } = openArea(3, 'getOpenPositions');
   for (let at = 0; at < 100; at += 1) void send(`/crowd/${at}`, provedAs('crowd'));
   for (let at = 0; at < 3; at += 1) void send(`/other/${at}`, provedAs('other'));
@@ -82,7 +82,7 @@ test('an account with a hundred calls delays another’s by one call', async () 
   ]);
 });
 
-/** Orders of accounts by name, over 32 connections. */
+/** Places orders of named accounts on 32 connections. */
 function openOrders() {
   const area = openArea(32, 'openPosition');
   const place = (account: string, times = 1) =>
@@ -91,14 +91,14 @@ function openOrders() {
   return { ...area, place, sentOf };
 }
 
-test('an account’s orders hold a quarter of the connections, and wait for two seconds', async () => {
+test('an account’s orders hold at most a quarter of the connections, and wait at most two seconds', async () => {
   const { clock, place, sentOf, answer } = openOrders();
   const crowd = place('crowd', 10);
   place('other', 2);
   expect([sentOf('crowd'), sentOf('other')]).toEqual([8, 2]);
   await answer(0);
   expect(sentOf('crowd')).toBe(9);
-  // An order leaves soon after its tap, or not at all.
+  // An order is sent soon after its tap, or never.
   await clock.advance(ORDER_WAIT_MS - 1);
   const isLast = crowd[9]?.then(() => true);
   expect(await Promise.race([isLast, Promise.resolve(false)])).toBe(false);
@@ -107,7 +107,7 @@ test('an account’s orders hold a quarter of the connections, and wait for two 
   expect(sentOf('crowd')).toBe(9);
 });
 
-test('an order whose turn comes only after the process was frozen is not sent, and keeps no place', async () => {
+test('an order whose turn comes after a pause of the process is not sent, and frees its place', async () => {
   const { place, sentOf, answer, freeze } = openOrders();
   const [, , , , , , , , waiting] = place('a', 9);
   freeze(ORDER_WAIT_MS + 1);
@@ -118,7 +118,7 @@ test('an order whose turn comes only after the process was frozen is not sent, a
   expect(sentOf('a')).toBe(9);
 });
 
-test('where all are taken, an account that waits has its turn before the further orders of another', async () => {
+test('if no connection is free, a waiting account comes before further orders of other accounts', async () => {
   const { place, sentOf, answer } = openOrders();
   for (const account of ['a', 'b', 'c', 'd']) place(account, 9);
   place('e');
@@ -127,20 +127,20 @@ test('where all are taken, an account that waits has its turn before the further
   expect(sentOf('e')).toBe(1);
 });
 
-test('polls hold half of the connections at most, and keep no others waiting', async () => {
+test('polls hold at most half of the connections, and do not delay requests', async () => {
   const { send, answer, paths } = openArea(4, 'getOpenPositions');
   for (let at = 0; at < 3; at += 1) void send(`/poll/${at}`, { priority: 'poll' });
   expect(paths()).toEqual(['/poll/0', '/poll/1']);
   for (let at = 0; at < 3; at += 1) void send(`/request/${at}`);
   expect(paths().slice(2)).toEqual(['/request/0', '/request/1']);
   await answer(2);
-  // Its own poll that waits has no turn before it.
+  // The request comes before the waiting poll of its account.
   expect(paths().slice(4)).toEqual(['/request/2']);
   await answer(0);
   expect(paths().slice(5)).toEqual(['/poll/2']);
 });
 
-test('unproved callers hold half of the connections at most, from any number of addresses', () => {
+test('unproved callers hold at most half of the connections, from any number of addresses', () => {
   const { send, paths } = openArea(4, 'getOpenPositions');
   for (let at = 0; at < 3; at += 1) {
     const client = { address: `192.0.2.${at}`, userAgent: null };
@@ -150,7 +150,7 @@ test('unproved callers hold half of the connections at most, from any number of 
   expect(paths()).toEqual(['/unproved/0', '/unproved/1', '/proved']);
 });
 
-test('a read whose client has left gives up its turn, and one that begins to wait then is not sent', async () => {
+test('a read whose client disconnects before or during its wait is not sent', async () => {
   const { sent, send, answer } = openArea(1, 'getOpenPositions');
   void send('/first');
   const leaving = new AbortController();

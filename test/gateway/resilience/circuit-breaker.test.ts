@@ -61,7 +61,7 @@ describe('a closed breaker opens', () => {
     expect(breaker.isOpen).toBe(true);
   });
 
-  test('not over two accounts, and over a third', () => {
+  test('over failures of three accounts, but not of two', () => {
     const { breaker, calls } = closedBreaker();
     calls(1_000, 'failure', (index) => `account ${index % 2}`);
     expect(breaker.isOpen).toBe(false);
@@ -69,7 +69,7 @@ describe('a closed breaker opens', () => {
     expect(breaker.isOpen).toBe(true);
   });
 
-  test('over accounts that fail one after the other, not at the same moment', async () => {
+  test('over accounts that fail one after another', async () => {
     const { clock, breaker, calls } = closedBreaker();
     for (let account = 0; account < 5; account += 1) {
       expect(breaker.isOpen).toBe(false);
@@ -79,7 +79,7 @@ describe('a closed breaker opens', () => {
     expect(breaker.isOpen).toBe(true);
   });
 
-  test('not over failures of long ago', async () => {
+  test('but not over old failures', async () => {
     const { clock, breaker, calls } = closedBreaker();
     calls(9, 'failure', many);
     await clock.advance(10_000);
@@ -88,7 +88,7 @@ describe('a closed breaker opens', () => {
   });
 });
 
-test('failed calls without a proved account count for nothing', () => {
+test('failed calls without a proved account do not count', () => {
   const { breaker, calls } = closedBreaker();
   calls(21, 'success');
   calls(1_000, 'failure', () => null);
@@ -98,7 +98,7 @@ test('failed calls without a proved account count for nothing', () => {
   expect(breaker.isOpen).toBe(true);
 });
 
-test('failures to connect are enough, from any account', () => {
+test('five failed connections open it, from any account', () => {
   const { breaker, calls } = closedBreaker();
   calls(4, 'success');
   calls(4, 'unreachable', () => null);
@@ -107,8 +107,8 @@ test('failures to connect are enough, from any account', () => {
   expect(breaker.isOpen).toBe(true);
 });
 
-describe('orders without an answer', () => {
-  test('open it once three accounts have lost some in two seconds, and no order was answered since', async () => {
+describe('calls without an answer', () => {
+  test('open the breaker of orders once three accounts have lost orders over two seconds, and none was answered since', async () => {
     const { clock, breaker, call, calls } = closedBreaker(ORDERS);
     const lose = async (accounts: number, ms: number) => {
       for (let at = 0; at < accounts; at += 1) call('lost', `account ${at}`);
@@ -125,7 +125,7 @@ describe('orders without an answer', () => {
     expect(breaker.isOpen).toBe(true);
   });
 
-  test('say nothing where they were sent before the last answer', async () => {
+  test('of orders do not count if they were sent before the last answer', async () => {
     const { clock, breaker, call } = closedBreaker(ORDERS);
     const permits = ['a', 'b', 'c', 'd'].map((name) => [name, breaker.admit(name)] as const);
     await clock.advance(1);
@@ -137,7 +137,7 @@ describe('orders without an answer', () => {
     expect(breaker.isOpen).toBe(false);
   });
 
-  test('count as failures where they are no orders', () => {
+  test('of other operations count as failures', () => {
     const { breaker, calls } = closedBreaker();
     calls(10, 'lost', many);
     expect(breaker.isOpen).toBe(true);
@@ -166,7 +166,7 @@ describe('an open breaker', () => {
   });
 });
 
-describe('an answer to a call from before', () => {
+describe('an answer to a call that was sent before', () => {
   test('the breaker opened does not close it', () => {
     const { breaker, calls } = closedBreaker();
     const slow = breaker.admit('somebody');

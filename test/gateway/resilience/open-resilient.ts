@@ -13,7 +13,7 @@ import { clientSettings } from '../open-client.ts';
 
 const MAX_STEPS = 30_000;
 
-/** The client over real sockets with everything in between, on a clock that the test moves. */
+/** The client with its resilience on real sockets, and a clock that the test moves. */
 export function openResilient(
   gatewayUrl: string,
   { timeoutMs = 30_000, connections = 128 }: { timeoutMs?: number; connections?: number } = {},
@@ -34,7 +34,7 @@ export function openResilient(
     },
   });
   const client = new GatewayClient({ send: resilience.send, ...clientSettings(timeoutMs) });
-  /** Advances the clock in small steps while a timer waits; without one it stands still while sockets take their time. */
+  /** Advances the clock in small steps while a timer is pending. Otherwise the clock stops, and the sockets get real time. */
   async function hurry<T>(work: Promise<T>): Promise<T> {
     let isSettled = false;
     const settled = () => {

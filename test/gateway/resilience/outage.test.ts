@@ -10,7 +10,7 @@ const positions: Script = (socket) => socket.write(answer(200, { positions: [] }
 
 type Open = ReturnType<typeof openResilient>;
 
-/** One read of op 12 by the n-th account, and how it ended. */
+/** Runs one read of op 12 by the n-th account, and returns its outcome. */
 const read = ({ client }: Open, index: number) =>
   wordFor(client.read(caller(index), OPERATIONS.getOpenPositions, null));
 
@@ -18,8 +18,8 @@ async function readMany(open: Open, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) await open.hurry(read(open, index));
 }
 
-describe('while the gateway fails at everything', () => {
-  test('reads cost at most a tenth more calls than there are, then one in two seconds, until the first that succeeds', async () => {
+describe('while the gateway fails for every call', () => {
+  test('retries add at most a tenth of the calls, then one probe in two seconds is sent until one succeeds', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) =>
       (isDown ? down : positions)(socket, request),
@@ -47,21 +47,24 @@ describe('while the gateway fails at everything', () => {
     expect(open.circuits).toEqual(['getOpenPositions open', 'getOpenPositions closed']);
   });
 
-  test.each([401, 403])('a probe that is answered %s ends nothing', async (status) => {
-    let isDown = true;
-    await using gateway = await startScriptedGateway((socket, request) =>
-      isDown ? down(socket, request) : socket.write(answer(status, {})),
-    );
-    await using open = openResilient(gateway.url);
-    await readMany(open, 30);
-    isDown = false;
-    await open.clock.advance(5_000);
-    expect(await read(open, 1)).toBe(status === 401 ? 'unauthenticated' : 'forbidden');
-    expect(open.circuits).toEqual(['getOpenPositions open']);
-    expect(open.resilience.degradedReason()).toBe('gateway failing: getOpenPositions (5xx)');
-  });
+  test.each([401, 403])(
+    'a probe that is answered %s does not close the breaker',
+    async (status) => {
+      let isDown = true;
+      await using gateway = await startScriptedGateway((socket, request) =>
+        isDown ? down(socket, request) : socket.write(answer(status, {})),
+      );
+      await using open = openResilient(gateway.url);
+      await readMany(open, 30);
+      isDown = false;
+      await open.clock.advance(5_000);
+      expect(await read(open, 1)).toBe(status === 401 ? 'unauthenticated' : 'forbidden');
+      expect(open.circuits).toEqual(['getOpenPositions open']);
+      expect(open.resilience.degradedReason()).toBe('gateway failing: getOpenPositions (5xx)');
+    },
+  );
 
-  test('a gateway that refuses connections opens the breakers of reads and orders, and once it is back the next order passes', async () => {
+  test('a gateway that refuses connections opens the breakers of reads and orders, and the next order passes once it is back', async () => {
     const closed = await startScriptedGateway(down);
     await closed[Symbol.asyncDispose]();
     await using open = openResilient(closed.url);
@@ -84,7 +87,7 @@ describe('while the gateway fails at everything', () => {
   });
 });
 
-describe('what opens no breaker', () => {
+describe('no breaker opens over', () => {
   test.each([400, 401, 403, 404, 429])('answers of %s to many accounts', async (status) => {
     await using gateway = await startScriptedGateway((socket) =>
       socket.write(answer(status, {}, { 'retry-after': 60 })),
@@ -95,7 +98,7 @@ describe('what opens no breaker', () => {
     expect(open.circuits).toEqual([]);
   });
 
-  test('orders that come too late', async () => {
+  test('orders that expire', async () => {
     await using gateway = await startScriptedGateway(positions);
     await using open = openResilient(gateway.url);
     for (let index = 0; index < 30; index += 1) {
@@ -131,7 +134,7 @@ describe('a sign-in', () => {
     const by = { token: null, client: { address: `192.0.2.${site}`, userAgent: null } };
     return wordFor(client.write(by, OPERATIONS.login, { email: email, password: 'password' }));
   };
-  test('is not held back by failures of others, but by an unreachable gateway', async () => {
+  test('is held back if the gateway is unreachable, but not over failures of other users', async () => {
     const gateway = await startScriptedGateway((socket, { body }) =>
       socket.write(body.includes(bad) ? answer(500, {}) : answer(200, { access_token: 'token' })),
     );
@@ -145,7 +148,7 @@ describe('a sign-in', () => {
   });
 });
 
-describe('of the operations of one backend', () => {
+describe('among the operations of one backend', () => {
   const snapshot = { login: '1001', group: 'g' };
   const dead = new Set<string>();
   const script: Script = (socket, { path }) =>
@@ -165,7 +168,7 @@ describe('of the operations of one backend', () => {
       }),
     );
 
-  test('one that fails is held back alone', async () => {
+  test('only the failing operation is held back', async () => {
     await using gateway = await startScriptedGateway(script);
     await using open = openResilient(gateway.url);
     dead.clear();
@@ -181,7 +184,7 @@ describe('of the operations of one backend', () => {
     expect(open.resilience.isOpen('reads')).toBe(false);
   });
 
-  test('two that fail are one warning, which ends with the last of them', async () => {
+  test('two failing operations are one warning, which ends with the last', async () => {
     await using gateway = await startScriptedGateway(script);
     await using open = openResilient(gateway.url);
     for (const each of ['session', 'positions']) dead.add(each);
@@ -203,17 +206,17 @@ describe('of the operations of one backend', () => {
   });
 });
 
-describe('orders that something else than the gateway answers', () => {
+describe('orders that another server answers', () => {
   const page = answer(200, '<!doctype html>', { 'content-type': 'text/html' });
   const moved = answer(302, '', { location: '/login' });
 
   test.each([
     ['a page', page],
-    ['a page that calls itself JSON', answer(200, ' <!doctype html>')],
+    ['a page with the content type of JSON', answer(200, ' <!doctype html>')],
     ['nothing', answer(200, '')],
     ['a redirect', moved],
-    ['no HTTP', Buffer.from('SSH-2.0-OpenSSH_9.9\r\n')],
-  ])('are held back (%s), until one of them has a verdict', async (_, bytes) => {
+    ['not HTTP', Buffer.from('SSH-2.0-OpenSSH_9.9\r\n')],
+  ])('are held back (%s) until the gateway answers one', async (_, bytes) => {
     let reply = bytes;
     await using gateway = await startScriptedGateway((socket) => socket.write(reply));
     await using open = openResilient(gateway.url);
@@ -223,7 +226,7 @@ describe('orders that something else than the gateway answers', () => {
     expect(open.circuits).toEqual(['orders open']);
     expect((await place(5)).sent).toBe(false);
     await open.clock.advance(5_000);
-    // One probe, which is not enough yet.
+    // One probe is sent, but its answer does not close the breaker.
     expect([(await place(6)).sent, (await place(7)).sent]).toEqual([true, false]);
     reply = answer(200, { success: false, err: 'NO_MONEY' });
     await open.clock.advance(5_000);
@@ -237,7 +240,7 @@ describe('orders that something else than the gateway answers', () => {
     ['answered by the empty object of the interface', (index: number) => index, answer(200, {})],
     ['that failed', (index: number) => index, answer(500, '<!doctype html>')],
     ['that were refused', (index: number) => index, answer(404, '<!doctype html>')],
-  ])('open nothing: those %s', async (_, callerOf, bytes) => {
+  ])('do not open the breaker: %s', async (_, callerOf, bytes) => {
     await using gateway = await startScriptedGateway((socket) => socket.write(bytes));
     await using open = openResilient(gateway.url);
     for (let index = 0; index < 12; index += 1) {
@@ -248,11 +251,11 @@ describe('orders that something else than the gateway answers', () => {
   });
 });
 
-describe('orders whose gateway accepts connections and answers nothing', () => {
+describe('orders that a gateway receives and does not answer', () => {
   const accepted = answer(200, { success: true, orderId: '1' });
   const SECONDS = 100;
 
-  /** The outcomes of three orders a second, of twelve accounts, as the sockets end that are not answered. */
+  /** The outcomes of three orders per second of twelve accounts, while `end` replaces the gateway's answers. */
   async function outage(end: Script, { withReads }: { readonly withReads: boolean }) {
     let isDown = false;
     await using gateway = await startScriptedGateway((socket, request) => {
@@ -298,7 +301,7 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     const { during, sent, secondsUntilTaken, circuits } = await outage(reset, { withReads: true });
     expect(during.unknown).toBeLessThanOrEqual(12 + SECONDS / 5);
     expect(during.unknown + during.unsent).toBe(3 * SECONDS);
-    // Each that went out is unknown, and none of those that were reported as unsent.
+    // The gateway received exactly the unknown orders, and none that was reported as unsent.
     expect(sent).toBe(during.unknown);
     expect(secondsUntilTaken).toBeLessThanOrEqual(6);
     expect(circuits.filter((each) => each.startsWith('orders'))).toEqual([
@@ -307,7 +310,7 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     ]);
   });
 
-  test('are held back without any reads, but for one in five seconds', async () => {
+  test('are held back without reads too, except one in five seconds', async () => {
     const { during, sent, secondsUntilTaken } = await outage(reset, { withReads: false });
     expect(during.unknown).toBeGreaterThanOrEqual(5);
     expect(during.unknown).toBeLessThanOrEqual(5 + SECONDS / 5);
@@ -319,7 +322,7 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     ['a page of a proxy', answer(502, '<!doctype html>', { 'content-type': 'text/html' })],
     ['a page of a proxy that is JSON', answer(503, { message: 'no healthy upstream' })],
     ['a 404 without a body', answer(404, '')],
-  ])('are not let out by %s', async (_, foreign) => {
+  ])('stay held back after %s', async (_, foreign) => {
     let end = reset;
     await using gateway = await startScriptedGateway((socket, request) => end(socket, request));
     await using open = openResilient(gateway.url);
@@ -337,7 +340,7 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     expect(open.circuits).toEqual(['orders open', 'orders closed']);
   });
 
-  test('go out where reads alone are silent: the first of them shows that orders are answered', async () => {
+  test('are sent while only reads are silent: the first shows that orders are answered', async () => {
     await using gateway = await startScriptedGateway((socket, request) =>
       request.method === 'GET' ? reset(socket, request) : socket.write(accepted),
     );
@@ -352,7 +355,7 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     }
   });
 
-  test('leave the next probe to an account that has not failed, or to one that has if no other asks', async () => {
+  test('leave the next probe to an account that has not failed, or to a failed one if no other calls', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
       if (isDown || request.headers.authorization === 'Bearer token 1') reset(socket, request);
@@ -365,13 +368,13 @@ describe('orders whose gateway accepts connections and answers nothing', () => {
     await open.clock.advance(2_000);
     expect(await isSent(0)).toBe(true);
     await open.clock.advance(5_000);
-    // Those that have failed, one after the other, then one that has not.
+    // Accounts that have failed are held back; the next other account probes.
     expect([await isSent(0), await isSent(1), await isSent(2)]).toEqual([false, false, false]);
     expect([await isSent(7), await isSent(8)]).toEqual([true, false]);
     await open.clock.advance(7_999);
     expect(await isSent(7)).toBe(false);
     await open.clock.advance(1);
-    // Alone it is to show it, however often it has failed, and the others are asked again.
+    // A failed account probes if no other has called. Then probes are left to the others again.
     expect(await isSent(1)).toBe(true);
     isDown = false;
     await open.clock.advance(5_000);

@@ -14,7 +14,7 @@ const FAILURES: Readonly<Record<string, Script>> = {
 
 const positions = answer(200, { positions: [] });
 
-/** Answers with the given ones in turn, with the last one for ever. */
+/** Sends the given answers in turn, and then repeats the last. */
 function inTurn(...answers: readonly Buffer[]): Script {
   let next = 0;
   return (socket) => {
@@ -25,7 +25,7 @@ function inTurn(...answers: readonly Buffer[]): Script {
 
 describe.each(Object.entries(FAILURES))('after %s', (_, fail) => {
   test.each(OPERATION_NAMES)(
-    '%s is repeated twice where it reads, and never else',
+    '%s is repeated twice if it is a read, and never otherwise',
     async (name) => {
       await using gateway = await startScriptedGateway(fail);
       await using open = openResilient(gateway.url);
@@ -39,7 +39,7 @@ describe.each(Object.entries(FAILURES))('after %s', (_, fail) => {
 describe('Retry-After', () => {
   const busy = (seconds: number) => answer(429, {}, { 'retry-after': seconds });
 
-  test('is waited for where it fits into the deadline', async () => {
+  test('is waited for if it fits into the deadline', async () => {
     await using gateway = await startScriptedGateway(inTurn(busy(2), positions));
     await using open = openResilient(gateway.url);
     const read = open.client.read(caller(1), OPERATIONS.getOpenPositions, null);
@@ -51,7 +51,7 @@ describe('Retry-After', () => {
     expect(gateway.requests).toHaveLength(2);
   });
 
-  test('that does not fit returns the answer as it is, immediately', async () => {
+  test('that does not fit returns the answer immediately', async () => {
     await using gateway = await startScriptedGateway(inTurn(busy(60), positions));
     await using open = openResilient(gateway.url);
     const read = open.client.read(caller(1), OPERATIONS.getOpenPositions, null);
@@ -60,7 +60,7 @@ describe('Retry-After', () => {
   });
 });
 
-test('all attempts together keep to the deadline of one', async () => {
+test('all attempts share one deadline', async () => {
   let answered = 0;
   await using gateway = await startScriptedGateway((socket) => {
     answered += 1;
@@ -90,7 +90,7 @@ test('a read is repeated twice if no connection is accepted', async () => {
 test('clients that disconnect while a retry waits cause no further call, and spend no retry', async () => {
   await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
   await using open = openResilient(gateway.url);
-  // As many as there are retries for so few calls.
+  // The budget of this few calls is ten retries.
   for (let client = 1; client <= 10; client += 1) {
     const controller = new AbortController();
     const read = open.client.read(
@@ -108,10 +108,10 @@ test('clients that disconnect while a retry waits cause no further call, and spe
   expect(open.retries).toHaveLength(2);
 });
 
-test('retries are at most a tenth of the calls and ten more, even where no breaker helps', async () => {
+test('retries are at most a tenth of the calls and ten more, even if no breaker opens', async () => {
   await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
   await using open = openResilient(gateway.url);
-  // One account alone opens no breaker.
+  // A single account opens no breaker.
   const readMany = async (count: number) => {
     const before = open.retries.length;
     for (let call = 0; call < count; call += 1) {

@@ -28,7 +28,7 @@ describe('each field of the interface has the name that the schema gives it', ()
     ]);
   });
 
-  test('in a pending order, which is a stop order where it is not a limit order', () => {
+  test('in a pending order, which is a stop order unless it is a limit order', () => {
     const { friendlyName, isBuy, isLimit, timeCreate, timeUpdate, sl, tp, ...same } = orderRow;
     expect(Object.keys(orderRow)).toHaveLength(22);
     expect(orders(orderRow)).toStrictEqual([
@@ -76,14 +76,11 @@ describe.each<[string, object, (row: object) => object | null | undefined]>([
     ([name]) => !whole.includes(name) && !(name === 'id' && 'symbol' in row),
   );
 
-  test.each(fields)(
-    'whose %s is missing or of another kind has null for it alone',
-    (name, right) => {
-      for (const [label, wrong] of wrongFor(right)) {
-        expect(lostOf(map(row), map({ ...row, [name]: wrong, more: 1 })), label).toHaveLength(1);
-      }
-    },
-  );
+  test.each(fields)('has null only for %s if that is missing or of another type', (name, right) => {
+    for (const [label, wrong] of wrongFor(right)) {
+      expect(lostOf(map(row), map({ ...row, [name]: wrong, more: 1 })), label).toHaveLength(1);
+    }
+  });
 });
 
 describe.each([
@@ -99,9 +96,9 @@ describe.each([
     ['null for a symbol', { ...row, symbol: null }],
     ['the id of another', row],
     ['nothing', null],
-    ['a text', 'x'],
+    ['a string', 'x'],
     ['a list', []],
-  ])('is none where a row has %s, for no row is ever dropped', (_label, broken) => {
+  ])('is refused if a row has %s, because no row is ever dropped', (_label, broken) => {
     const other = { ...row, id: 'another' };
     expect(map(row, other)).toHaveLength(2);
     expect(map(row, other, broken)).toBeNull();
@@ -114,7 +111,7 @@ describe.each([
     if (broken != null) expect(session({ [list]: broken })).toBeNull();
   });
 
-  test('may be missing in a session, which is not the same as none', () => {
+  test('may be missing in a session, which differs from an empty list', () => {
     for (const nothing of [undefined, null]) {
       expect(session({ [list]: nothing })).toMatchObject({ login: '700001', [list]: null });
     }
@@ -124,28 +121,28 @@ describe.each([
 });
 
 test.each([[700002], ['700002'], [true], [{}], [{ toString: 1 }], [[700001]]])(
-  'a session of the login %j is not the one asked for',
+  'a session of the login %j is refused',
   (login) => {
     expect(session({ login })).toBeNull();
   },
 );
 
 test.each([[700001], ['700001'], [null], [undefined]])(
-  'a session that says %j for its login is',
+  'a session whose login is %j is accepted',
   (login) => {
     expect(session({ login })?.login).toBe('700001');
   },
 );
 
 test.each([[null], [[]], ['x'], [7], [undefined], [{}], [{ message: 'maintenance' }]])(
-  '%j is no session',
+  '%j is not a session',
   (body) => {
     expect(toSession(body, '700001', readingIn('auto'))).toBeNull();
   },
 );
 
 test.each([[{ balance: 1 }], [{ equity: 1 }], [{ group: 'g' }]])(
-  '%j is one of whose it is',
+  '%j is a session of the requested login',
   (body) => {
     expect(toSession(body, '700001', readingIn('auto'))?.login).toBe('700001');
   },

@@ -21,14 +21,14 @@ describe('an instrument', () => {
     });
   });
 
-  test.each(OPTIONAL)('may lack %s, or have it as null, which is null', (field) => {
+  test.each(OPTIONAL)('has null for %s if that is missing or null', (field) => {
     const { [field]: _, ...rest } = instrumentRow;
     const expected = { ...instrumentIn(instrumentRow), [field]: null };
     expect(instrumentIn(rest)).toStrictEqual(expected);
     expect(instrumentIn({ ...rest, [field]: null })).toStrictEqual(expected);
   });
 
-  test('with a sharia status that is new has none, and is kept', () => {
+  test('with an unknown sharia status has null for it, and is kept', () => {
     for (const shariaStatus of ['compliant', 'UNDER_REVIEW', '']) {
       const row = { ...instrumentRow, shariaStatus };
       expect(instrumentIn(row)).toStrictEqual({
@@ -38,7 +38,7 @@ describe('an instrument', () => {
     }
   });
 
-  test.each(FIELDS)('without %s, or with another kind of it, is none', (field) => {
+  test.each(FIELDS)('is refused without %s, or with another type of it', (field) => {
     const isOptional = (OPTIONAL as readonly string[]).includes(field);
     for (const [name, wrong] of wrongFor(instrumentRow[field])) {
       if (wrong == null && isOptional) continue;
@@ -49,25 +49,25 @@ describe('an instrument', () => {
   test.each([
     ['an empty id', { _id: '' }],
     ['a list where the sharia status should be', { shariaStatus: ['COMPLIANT'] }],
-    ['half a digit', { digits: 2.5 }],
+    ['a fraction of digits', { digits: 2.5 }],
     ['more digits than an Int holds', { digits: 2 ** 31 }],
-    ['fewer', { digits: -(2 ** 31) - 1 }],
-    ['a list that is not all texts', { session: ['09:30', null] }],
+    ['fewer digits than an Int holds', { digits: -(2 ** 31) - 1 }],
+    ['a list that is not only strings', { session: ['09:30', null] }],
     [
       'trading hours without a timezone',
       { tradingHours: { ...instrumentRow.tradingHours, timezone: undefined } },
     ],
     [
-      'trading hours with a text for a list',
+      'trading hours with a string for a list',
       { tradingHours: { ...instrumentRow.tradingHours, overnight: '' } },
     ],
     ['a swap without a tick', { swap: { long: 1, short: 1, mode: 1 } }],
-    ['a swap with a text', { swap: { ...instrumentRow.swap, long: '1,5' } }],
-  ])('with %s is none', (_, change) => {
+    ['a swap with a string', { swap: { ...instrumentRow.swap, long: '1,5' } }],
+  ])('with %s is refused', (_, change) => {
     expect(instrumentIn({ ...instrumentRow, ...change })).toBeNull();
   });
 
-  test('may have its numbers as texts', () => {
+  test('may have its numbers as strings', () => {
     const { min, digits, swap } = instrumentRow;
     const asTexts = { min: String(min), digits: `${digits}.0`, swap: { ...swap, long: '-1.50' } };
     const row = { ...instrumentRow, ...asTexts };
@@ -81,7 +81,7 @@ describe('an instrument', () => {
 });
 
 describe('a catalog', () => {
-  test('leaves out the rows that break the interface, and counts them, not one that comes twice', async () => {
+  test('leaves out and counts rows that break the interface, but does not count duplicates', async () => {
     const broken = { ...instrumentRow, _id: 'MSFT', digits: 'x' };
     const rows = [instrumentRow, broken, null, 7, { ...instrumentRow, friendlyName: 'Other' }];
     expect(await toInstruments(rows)).toMatchObject({
@@ -91,7 +91,7 @@ describe('a catalog', () => {
     });
   });
 
-  test('of thousands yields to other tasks in between', async () => {
+  test('with thousands of rows yields to other tasks in between', async () => {
     const rows = Array.from({ length: 5_500 }, (_, n) => ({ ...instrumentRow, _id: `I${n}` }));
     const turns = await turnsDuring(async () => {
       expect((await toInstruments(rows)).instruments).toHaveLength(5_500);

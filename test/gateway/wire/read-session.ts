@@ -1,7 +1,7 @@
 import { isSnapshotOf, SESSION, sessionOf } from '../../../src/gateway/operations/get-session.ts';
 import type { Reading } from '../../../src/gateway/wire/scalars.ts';
 
-/** What op 10 reads of a body; null where it is no snapshot of this login. */
+/** The session that op 10 reads from a body; null if it is not a snapshot of this login. */
 export function toSession(body: unknown, login: string, reading: Reading) {
   if (!isSnapshotOf(login, body)) return null;
   const value = SESSION.read(body, reading);

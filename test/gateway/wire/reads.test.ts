@@ -12,7 +12,7 @@ test.each(ODD)('$name reads $body as $expected', async ({ read, body, expected }
   expect(await read(body, 'auto')).toStrictEqual(expected);
 });
 
-test('withdrawal methods keep the list they came in, and may lack any field', () => {
+test('withdrawal methods keep the index of their list, and may lack any field', () => {
   const { read, answer } = OPERATION_CASES.getWithdrawalMethods;
   const [[row]] = answer as [[Record<string, unknown>]];
   const found = { ...row, id: '7', group: 2 };

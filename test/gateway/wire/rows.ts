@@ -3,7 +3,7 @@ import type { WireInstrument } from '../../../src/gateway/operations/get-all-tic
 import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
 import type { WireOrder, WirePosition } from '../../../src/gateway/operations/holdings.ts';
 
-/** One row of each kind with every field of the interface, and no two values alike where that can be. */
+/** One row of each kind with every field of the interface. Values differ if possible. */
 export const instrumentRow: Required<WireInstrument> = {
   _id: 'AAPL',
   logo: 'https://example.com/aapl.png',
@@ -120,26 +120,26 @@ export const sessionRow: WireSession = {
   currency: 'USD',
 };
 
-/** Values that no field of any kind accepts, each with its name. */
+/** Values of many types, each with its name. */
 const WRONG_VALUES: readonly (readonly [string, unknown])[] = [
   ['nothing', undefined],
   ['null', null],
-  ['a text', 'x'],
+  ['a string', 'x'],
   ['a number', 7],
-  ['a truth', true],
+  ['a boolean', true],
   ['an object', { valueOf: 1 }],
   ['a list', [1]],
-  ['a list of texts', ['x']],
+  ['a list of strings', ['x']],
   ['Infinity', JSON.parse('1e309')],
   ['-Infinity', JSON.parse('-1e309')],
 ];
 
-/** The values above that are not of this field's own kind. */
+/** The values above whose type is not this field's. */
 export function wrongFor(right: unknown): readonly (readonly [string, unknown])[] {
   return WRONG_VALUES.filter(([, wrong]) => kindOf(wrong) !== kindOf(right));
 }
 
-/** The properties that differ; throws where one of these is anything but null. */
+/** The properties that differ. Throws if one of them is not null. */
 export function lostOf(
   right: object | null | undefined,
   found: object | null | undefined,

@@ -36,7 +36,7 @@ describe('a time', () => {
     ['auto', '2025-02-30T00:00:00Z', null],
     ['auto', '0', null],
     ['auto', null, null],
-  ])('in %s that reads %s is %s', (unit, ticks, expected) => {
+  ])('in %s, sent as %s, is %s', (unit, ticks, expected) => {
     expect(instant(ticks, readingIn(unit))).toBe(expected === null ? null : Date.parse(expected));
   });
 });
