@@ -10,7 +10,7 @@ import { factsOf } from '../../src/engine/documents/operation-facts.ts';
 import { Selections } from '../../src/engine/documents/selections.ts';
 import { sharedUseOf } from '../../src/engine/documents/shared-use.ts';
 
-/** A schema of which fields, by `Type.field`, are given resolvers and traits. */
+/** Builds a schema and gives its fields, named `Type.field`, resolvers and traits. */
 export function schemaOf(text: string, fields: Readonly<Record<string, object>>): GraphQLSchema {
   const schema = buildSchema(text);
   for (const [name, given] of Object.entries(fields)) {
@@ -21,7 +21,7 @@ export function schemaOf(text: string, fields: Readonly<Record<string, object>>)
   return schema;
 }
 
-/** A text's only operation, and what is known of it once it is prepared. */
+/** Prepares a text with one operation, and returns the facts about it. */
 export function factsIn(schema: GraphQLSchema, text: string) {
   const document = parse(text);
   const node = getOperationAST(document) as OperationDefinitionNode;

@@ -15,7 +15,7 @@ function cost(text: string, variables: Record<string, unknown> = {}, held = HELD
   });
 }
 
-describe('the cost of a document is the fields that its answer can hold:', () => {
+describe('the cost of a document is the number of fields that its answer can have:', () => {
   test.each([
     ['{ __typename }', 1],
     ['{ session { balance equity access { name } } }', 5],
@@ -41,7 +41,7 @@ describe('the cost of a document is the fields that its answer can hold:', () =>
     expect(cost(text)).toBe(expected);
   });
 
-  test('a catalog that is not cached yet is of a usual size, and introspection what the schema holds, which is allowed', () => {
+  test('an uncached catalog counts with a typical size, and introspection with the size of the schema, which is within the limit', () => {
     expect(cost('{ catalog { instruments { id } } }', {}, 0)).toBe(1_002);
     const full = cost(getIntrospectionQuery());
     expect(full).toBeGreaterThan(5_000);
@@ -49,7 +49,7 @@ describe('the cost of a document is the fields that its answer can hold:', () =>
   });
 });
 
-describe('what variables say counts', () => {
+describe('the cost depends on the variables', () => {
   const watchList = 'query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }';
   const watchListOfTwo = 'query ($ids: [ID!]! = ["A", "B"]) { instrumentsByIds(ids: $ids) { id } }';
   const page = 'query ($n: Int) { instruments(first: $n) { nodes { id } } }';
@@ -91,18 +91,21 @@ describe('what variables say counts', () => {
     [{ on: false }, 2],
     [{ on: false, off: false }, 51 + 101 + 2],
     [{ on: true, off: false }, 101 + 101 + 1],
-  ])('for what is included and what is skipped, also twice at one place: %j', (given, expected) => {
-    expect(cost(conditional, given)).toBe(expected);
-  });
+  ])(
+    'a field counts if a condition includes it, and twice if it is selected twice: %j',
+    (given, expected) => {
+      expect(cost(conditional, given)).toBe(expected);
+    },
+  );
 
-  test('and so does what the document itself includes and skips', () => {
+  test('conditions with constant values count as well', () => {
     expect(cost('{ __typename positions @include(if: false) { id } }')).toBe(1);
     expect(cost('{ __typename positions @skip(if: false) { id } }')).toBe(52);
     expect(cost('{ __typename positions @include(if: true) @skip(if: true) { id } }')).toBe(1);
   });
 });
 
-test('of a union’s members the costliest counts, each with what all share', () => {
+test('the costliest member of a union counts, together with the fields that all members share', () => {
   const text = `{ placedOrder(idempotencyKey: "k") {
     __typename
     ... on OrderOutcome { message }
@@ -112,7 +115,7 @@ test('of a union’s members the costliest counts, each with what all share', ()
   expect(cost(text)).toBe(1 + 1 + 1 + 1 + 51);
 });
 
-describe('the plan of a document has the reads of its fields:', () => {
+describe('the plan of a document contains the reads of its fields:', () => {
   const on = 'query Asked($on: Boolean = true)';
   const session = 'session { positions { id } }';
   const fragments = 'fragment F on Query { ...G } fragment G on Query { a: orders { id } }';
@@ -131,11 +134,11 @@ describe('the plan of a document has the reads of its fields:', () => {
       ['session'],
     ],
     [`${on} { a: orders @include(if: $on) { id } b: orders @skip(if: $on) { id } }`, ['orders']],
-    // An instrument is one object; a list of them may be empty.
+    // An instrument is a single object, but a list of them may be empty.
     ['{ instrument(id: "A") { positions { id } orders { id } } }', ['orders', 'positions']],
     ['{ instruments { nodes { positions { id } } } orders { id } }', ['orders']],
     ['{ positions { instrument { orders { id } } } }', ['positions']],
-    // What is selected on the outcome of an order is read after that order alone.
+    // Selections on an order's outcome are read only after that order.
     [
       '{ placedOrder(idempotencyKey: "k") { ... on OrderAccepted { orders { id } } } positions { id } }',
       ['positions'],
@@ -155,7 +158,7 @@ describe('the plan of a document has the reads of its fields:', () => {
     expect(planned(false)).toEqual(off);
   });
 
-  test('also where the same fragment is below a list before', () => {
+  test('if the same fragment is used below a list first', () => {
     const boxes = schemaOf(
       `interface Node { rows: Int } type A implements Node { rows: Int } type Box { node: Node }
       type Query { boxes: [Box] box: Box }`,
@@ -165,7 +168,7 @@ describe('the plan of a document has the reads of its fields:', () => {
     expect(factsIn(boxes, text).plans.get('')?.get('rows')).toBe(1);
   });
 
-  test('for each field of a mutation one of its own', () => {
+  test('a mutation has one plan per field', () => {
     const { plans } = factsIn(
       schema,
       `mutation {

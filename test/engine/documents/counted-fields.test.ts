@@ -6,7 +6,7 @@ import { turnsDuring } from '../../support/turns.ts';
 import { argsOf, ask, executorOf, meterFor } from '../execution/both-executors.ts';
 import { schemaOf } from '../schema-of.ts';
 
-// Compiled code needs resolvers at the root.
+// Compiled code requires resolvers at the root.
 const ofRoot = (name: string) => ({ resolve: (root: Record<string, unknown>) => root[name] });
 
 const schema = schemaOf(
@@ -19,7 +19,7 @@ const schema = schemaOf(
 const LONG = 'x'.repeat(640);
 const ROW = { text: LONG, texts: Array(16).fill('a'), numbers: Array(80).fill(1), id: LONG };
 
-/** The count of both executors, which is the same. */
+/** Returns the count of both executors, which must be equal. */
 async function fieldsOf(text: string, rootValue: unknown): Promise<number> {
   const args = argsOf(schema, text, { rootValue });
   const counted = await Promise.all(
@@ -36,22 +36,18 @@ async function fieldsOf(text: string, rootValue: unknown): Promise<number> {
 }
 
 test.each([
-  ['a field, one', '{ row { __typename } }', 2],
-  ['a text, one for each further 64 characters', '{ row { text } }', 2 + 10],
-  ['an id, likewise', '{ row { id } }', 2 + 10],
-  ['a list of texts, one for each further eight', '{ row { texts } }', 2 + 2],
-  ['a list of numbers, likewise', '{ row { numbers } }', 2 + 10],
-  ['a list of objects, what its objects count', '{ rows { __typename text } }', 1 + 3 * (2 + 10)],
-  [
-    'a long name in the answer, as a long text',
-    `{ ${'a'.repeat(128)}: row { __typename } }`,
-    2 + 2,
-  ],
+  ['one for a field', '{ row { __typename } }', 2],
+  ['one more for each further 64 characters of a text', '{ row { text } }', 2 + 10],
+  ['one more for each further 64 characters of an id', '{ row { id } }', 2 + 10],
+  ['one more for each further eight texts of a list', '{ row { texts } }', 2 + 2],
+  ['one more for each further eight numbers of a list', '{ row { numbers } }', 2 + 10],
+  ['the fields of the objects in a list', '{ rows { __typename text } }', 1 + 3 * (2 + 10)],
+  ['a long response key like a long text', `{ ${'a'.repeat(128)}: row { __typename } }`, 2 + 2],
 ])('counts %s', async (_what, text, expected) => {
   expect(await fieldsOf(text, { row: ROW, rows: [ROW, ROW, ROW] })).toBe(expected);
 });
 
-test('fields that compiled code has run before a wrong value count in addition to those of the reference executor', async () => {
+test('if compiled code meets a wrong value, its fields count in addition to those of the reference executor', async () => {
   const rootValue = { rows: [ROW, ROW, ROW], row: { texts: null } };
   const args = argsOf(schema, '{ rows { text } row { texts } }', { rootValue });
   const { expected, isCompiled, isCountedAlike } = await ask(args);
@@ -78,11 +74,11 @@ test.each([
   },
 );
 
-test('a read of a mutation that passes the budget is null as a whole, in one error', async () => {
+test('a read of a mutation that exceeds the budget becomes null as a whole, with one error', async () => {
   const text = 'mutation { buy { id read { numbers } other { id } } }';
   const rootValue = { buy: { id: '7', read: [ROW, ROW, null], other: null } };
   const args = argsOf(schema, text, { rootValue });
-  // It ends within the second row, of which something nullable would be left otherwise.
+  // The budget ends within the second row. Without the rule, the nullable parts before it would remain.
   const result = await executorOf(args).execute(args, meterFor(20));
   expect(JSON.parse(JSON.stringify(result.data))).toEqual({
     buy: { id: '7', read: null, other: null },
@@ -94,7 +90,7 @@ test('a read of a mutation that passes the budget is null as a whole, in one err
 });
 
 test.each([fail, async () => fail()])(
-  'an error counts as much as it takes to make and to send: %s',
+  'an error counts as the fields that it costs to make and to send: %s',
   async (read) => {
     const count = 100;
     const rows = Array.from({ length: count }, () => ({ text: read }));

@@ -28,7 +28,7 @@ const schema = buildSchema(`
   type Mutation { login(input: Login!): Node, write: Node }
 `);
 
-// As the schema of this project says it of its own field.
+// Marks the field like the service's own schema does.
 Object.assign(schema.getMutationType()?.getFields().login ?? {}, {
   extensions: { mostSelected: 1 },
 });
@@ -72,10 +72,10 @@ describe('the limit', () => {
 
   test.each([
     ['MAX_TOKENS', 6, 'tokens', '{ node { id } }'],
-    ['MAX_TOKENS', 11, 'lines as well', `#\r\n{ node { id } }${'\n'.repeat(9)}`],
+    ['MAX_TOKENS', 11, 'line ends as well', `#\r\n{ node { id } }${'\n'.repeat(9)}`],
     ['MAX_DEPTH', 16, 'levels of fields', deep(16)],
-    ['MAX_DEPTH', 4, 'levels through fragments', `${twice} { ... on Node { node { id } } }`],
-    ['MAX_ALIASES', 4, 'aliases, each time a fragment is used', `${twice} { a: id b: id }`],
+    ['MAX_DEPTH', 4, 'levels within fragments', `${twice} { ... on Node { node { id } } }`],
+    ['MAX_ALIASES', 4, 'aliases for each use of a fragment', `${twice} { a: id b: id }`],
     [
       'MAX_DIRECTIVES',
       4,
@@ -90,7 +90,7 @@ describe('the limit', () => {
     ]);
   });
 
-  test('of variables holds for each operation, used or not', () => {
+  test('of variables applies to each operation, whether it is executed or not', () => {
     const definitions = (count: number) => repeat(count, (at) => `$v${at}: Int = 1`);
     const uses = repeat(100, (at) => `$v${at}`);
     const text = (count: number) => `query A(${definitions(count)}) { node(at: [${uses}]) { id } }
@@ -101,7 +101,7 @@ describe('the limit', () => {
     ]);
   });
 
-  test('of nesting comes before the stack ends, with any content of the brackets', () => {
+  test('of nesting applies before the stack overflows, for every kind of bracket', () => {
     const texts = [
       '{a'.repeat(1_900),
       `{ node(at: ${'['.repeat(1_900)}${']'.repeat(1_900)}) { id } }`,
@@ -115,7 +115,7 @@ describe('the limit', () => {
   });
 });
 
-test('a mutation has five fields and one login at most, those in fragments included', () => {
+test('a mutation has at most five fields and one login, including fields in fragments', () => {
   const login = 'login(input: { email: "a", password: "b" }) { id }';
   expect(tooComplex(`mutation { a: ${login} ...F } fragment F on Mutation { ${login} }`)).toEqual([
     { code: 'QUERY_TOO_COMPLEX', retryable: false, limit: 'login fields', value: 2, maximum: 1 },
@@ -125,7 +125,7 @@ test('a mutation has five fields and one login at most, those in fragments inclu
   expect(errorsOf(writes(5))).toEqual([]);
 });
 
-describe('a message', () => {
+describe('an error message', () => {
   const secrets = ['hunter2canary', '8675', '49.151', 'x9z', 'zq7wk'];
   const inputs = [
     'email: hunter2canary, password: "b"',
@@ -140,7 +140,7 @@ describe('a message', () => {
     'email: "a", password: """\n  hunter2canary\n  hunter2canary\n"""  , nope: 1',
     'email: "a", nope: "hunter2canary"',
     'email: "a", password: "b", side: hunter2canary',
-    // Quotes that are missing, or one too many.
+    // One quotation mark is missing, or there is one too many.
     'email: "a", password: "b"hunter2canary"',
     'email: "a", password: "b" hunter2canary }',
     'email: "a", password: "hunter2canary',
@@ -151,18 +151,18 @@ describe('a message', () => {
     'email: "a", password """hunter2canary"""',
   ];
 
-  test.each(inputs)('about a wrong document never holds what stood in it: %s', (input) => {
+  test.each(inputs)('about an invalid document never contains its values: %s', (input) => {
     const errors = errorsOf(`mutation { login(input: { ${input} }) { id } }`);
     expect(errors.length).toBeGreaterThan(0);
     for (const secret of secrets) expect(JSON.stringify(errors)).not.toContain(secret);
   });
 
-  test('says where, and there are only so many of them', () => {
+  test('has a location, and there are at most ten', () => {
     expect(errorsOf('{\n  nope\n}')[0]?.locations).toEqual([{ line: 2, column: 3 }]);
     expect(errorsOf(`{ ${'nope '.repeat(100)} }`)).toHaveLength(10);
   });
 
-  test('about a cycle of fragments is short, however long a name is', () => {
+  test('about a cycle of fragments is short, even with a long name', () => {
     const name = 'x'.repeat(100_000);
     const errors = errorsOf(`{ ...${name} } fragment ${name} on Query { ...${name} }`);
     expect(errors.length).toBeGreaterThan(0);
@@ -170,7 +170,7 @@ describe('a message', () => {
   });
 });
 
-describe('of fifty operations', () => {
+describe('a document of fifty operations', () => {
   const fifty = (make: (at: number) => string) =>
     Array.from({ length: 50 }, (_, at) => make(at)).join('\n');
 
@@ -183,10 +183,10 @@ describe('of fifty operations', () => {
   test.each([
     ['a field', (at: number) => `query Q${at} { nope }`, /"nope"/],
     ['an argument', (at: number) => `query Q${at} { nodes(last: 1) { id } }`, /"last"/],
-    ['a name that repeats', () => 'query Q { node { id } }', /"Q"/],
+    ['a repeated name', () => 'query Q { node { id } }', /"Q"/],
     ['no name', () => '{ node { id } }', /anonymous/],
     ['a variable', (at: number) => `query Q${at} { nodes(first: $n) { id } }`, /"\$n"/],
-  ])('what is wrong with the first ones is said, and where: %s', (_what, make, message) => {
+  ])('gets errors with locations for its first mistakes: %s', (_what, make, message) => {
     const errors = small(fifty(make));
     expect(errors).toHaveLength(10);
     for (const error of errors) {
@@ -196,7 +196,7 @@ describe('of fifty operations', () => {
     }
   });
 
-  test('the first one that passes a limit is named, once for each limit', () => {
+  test('gets one error per limit, at the first operation that exceeds it', () => {
     const levels = (at: number) => (at < 30 ? 15 : at);
     const limits = { maxTokens: 10_000, maxDepth: 29 };
     const errors = small(
@@ -218,7 +218,7 @@ describe('of fifty operations', () => {
 });
 
 test('a document that is too costly to validate is refused with an error of its own', () => {
-  // Each of the pairs is compared argument by argument.
+  // Validation compares each pair of fields argument by argument.
   const args = repeat(120, (at) => `a${at}: 1`);
   const text = `{ ${`node(${args}) { id } `.repeat(99)} }`;
   const errors = errorsOf(text, documents({ maxTokens: 100_000 }));
@@ -233,7 +233,7 @@ test.each([
   ['{ node(at: 1e400) { id } }', 'BAD_USER_INPUT'],
   [deep(16), 'QUERY_TOO_COMPLEX'],
   ['{ node { id } ] }', 'GRAPHQL_PARSE_FAILED'],
-])('of a document that is refused its errors alone stay in memory: %s', (text, code) => {
+])('a refused document leaves only its errors in memory: %s', (text, code) => {
   const errors = errorsOf(text);
   expect(errors.map(({ extensions }) => extensions.code)).toContain(code);
   for (const { nodes, stack } of errors) {
@@ -242,7 +242,7 @@ test.each([
   }
 });
 
-test('a document weighs what it holds, and one that is refused what its text does', () => {
+test('a document counts with the size of its tree, and a refused one with the size of its text', () => {
   const weightOf = (text: string) => {
     const prepared = documents();
     prepared.prepare(text);
@@ -254,7 +254,7 @@ test('a document weighs what it holds, and one that is refused what its text doe
   expect(weightOf(`{ none { ${fields} } }`)).toBeLessThan(2 * small);
 });
 
-test('of a document that is prepared no token stays in memory', () => {
+test('a prepared document keeps no tokens in memory', () => {
   const { document } = documents().prepare('{ node(at: [1]) { id } }') as PreparedDocument;
   const kept = ({ loc }: ASTNode) => {
     expect(Object.keys(loc ?? {})).toEqual(['start', 'end', 'source']);
@@ -262,7 +262,7 @@ test('of a document that is prepared no token stays in memory', () => {
   visit(document, { enter: kept });
 });
 
-/** What is wrong with the structure of a document, known fields or not. */
+/** The errors of a document's structure, whether its fields exist or not. */
 function refusals(text: string) {
   return limitErrors(parse(text), LIMITS, schema).map(({ message, extensions }) => [
     extensions.limit ?? message,
@@ -270,7 +270,7 @@ function refusals(text: string) {
   ]);
 }
 
-test('fragments that double at each of twenty links are refused before they are unfolded', () => {
+test('a chain of twenty fragments that double at each link is refused before it is expanded', () => {
   const links = repeat(
     21,
     (at) => `fragment F${at} on Node { ${at < 20 ? `...F${at + 1} ...F${at + 1}` : 'a: id'} }`,
@@ -280,15 +280,18 @@ test('fragments that double at each of twenty links are refused before they are 
 });
 
 test.each([
-  ['one', '{ ...A } fragment A on Query { ...A }'],
-  ['two', '{ ...A } fragment A on Query { node { ...B } } fragment B on Node { node { ...B } }'],
-  ['unused ones', '{ node { id } } fragment A on Query { ...B } fragment B on Query { ...A }'],
+  ['one fragment', '{ ...A } fragment A on Query { ...A }'],
+  [
+    'two fragments',
+    '{ ...A } fragment A on Query { node { ...B } } fragment B on Node { node { ...B } }',
+  ],
+  ['unused fragments', '{ node { id } } fragment A on Query { ...B } fragment B on Query { ...A }'],
 ])('a cycle of fragments is refused: %s', (_name, text) => {
   const cycle = { message: expect.stringMatching(/^Cannot spread fragment "\w" within itself/) };
   expect(errorsOf(text)).toContainEqual(expect.objectContaining(cycle));
 });
 
-test('a cycle of two hundred fragments is refused before it is unfolded', () => {
+test('a cycle of two hundred fragments is refused before it is expanded', () => {
   const fragments = repeat(
     200,
     (at) => `fragment F${at} on Query { ...F${(at + 1) % 200} ...F${(at + 7) % 200} }`,
@@ -296,18 +299,18 @@ test('a cycle of two hundred fragments is refused before it is unfolded', () => 
   expect(refusals(`{ ...F0 } ${fragments}`)).toContainEqual(['selections', 10_001]);
 });
 
-test('a document has ten thousand selections at most', () => {
+test('a document has at most ten thousand selections', () => {
   const fields = (count: number) => `{ ${repeat(count, (at) => `f${at}`)} }`;
   expect(refusals(fields(10_000))).toEqual([]);
   expect(refusals(fields(10_001))).toEqual([['selections', 10_001]]);
 });
 
-test('fields that meet at one place of the answer are counted, in fragments too', () => {
+test('fields with the same place in the answer are counted, also in fragments', () => {
   const times = 142;
   const pairs = (times * (times - 1)) / 2;
   expect(refusals(`{ ${repeat(times - 1, () => 'id')} }`)).toEqual([]);
   expect(refusals(`{ ${repeat(times, () => 'id')} }`)).toEqual([['repeated fields', pairs]]);
-  // The same once more inside of each of them.
+  // Each repeated field contains another repeated field.
   expect(refusals(`{ ${repeat(times, () => 'node { id }')} }`)).toEqual([
     ['repeated fields', pairs * 2],
   ]);
@@ -351,7 +354,7 @@ describe('`@defer` and `@stream`', () => {
   });
 });
 
-test('a document whose abstract types have to be followed too often is refused', () => {
+test('a document that expands too many combinations of abstract types is refused', () => {
   const types = ['A', 'B', 'C', 'D'].map(
     (name) => `type ${name} implements Node { id: ID node: Node }`,
   );

@@ -4,7 +4,7 @@ import { factsIn, schemaOf } from '../schema-of.ts';
 
 const marked = (sharing: string) => ({ extensions: { sharing } });
 
-/** The fields without a mark are the viewer's. */
+/** A field without a mark is the viewer's. */
 const schema = schemaOf(
   `type Query { node: Node any: Any cat: Cat dog: Dog plain: Int }
   interface Node { name: String next: Node }
@@ -36,7 +36,7 @@ test.each<readonly [string, readonly string[]]>([
   ['{ ...A } fragment A on Query { cat { ...B } } fragment B on Cat { lives }', ['copy', 'group']],
   ['query ($x: Boolean!) { cat { name lives @include(if: $x) } }', ['copy', 'group']],
   ['{ cat { name lives @include(if: false) } }', ['group']],
-])('the marks of an operation are those of all its fields: %s', (text, expected) => {
+])('an operation has the marks of all its fields: %s', (text, expected) => {
   expect([...(factsIn(schema, text).marks ?? ['none'])].sort()).toEqual(expected);
 });
 
@@ -51,11 +51,11 @@ test.each([
   ['in a fragment used twice', '{ cat { ...N } node { ...N } } fragment N on Node { name }'],
   ['under an alias', '{ dog { name: owner } }'],
   ['in introspection', '{ cat { name } __schema { description } }'],
-])('there are none where a field may be the viewer’s: %s', (_where, text) => {
+])('an operation has no marks if a field may be the viewer’s: %s', (_where, text) => {
   expect(factsIn(schema, text).marks).toBeNull();
 });
 
-test('a mutation’s answer is never shared, nor one that only names types', () => {
+test('the answer of a mutation is never shared, nor one that contains only type names', () => {
   const texts = ['mutation { cat { name } }', '{ __typename }', '{ dog { age } }'];
   expect(texts.map((text) => factsIn(schema, text).sharedUse)).toEqual([null, null, null]);
 });
@@ -70,12 +70,12 @@ test.each([
   ['{ catalog { ... { stale } } instrument(id: "A") { id } }', true],
   ['{ catalog { version } customerId }', null],
   ['{ instrument(id: "A") { id positions { id } } }', null],
-  // An event is shared by those of its account, unless variables or other fields affect it.
+  // Subscribers of an account share an event, unless variables or other fields affect it.
   ['subscription { positions { id } }', false],
   ['subscription { positions { instrument { name } } }', null],
   ['subscription S($x: Boolean!) { positions { id @include(if: $x) } }', null],
 ])(
-  'of the whole schema it is known what is shared, and what is with its time: %s',
+  'in the service’s schema it is known which answers are shared, and which contain their time: %s',
   (text, time) => {
     const { sharedUse } = factsIn(buildSchema(), text);
     expect(sharedUse?.selectsTime ?? null).toBe(time);

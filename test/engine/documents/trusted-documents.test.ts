@@ -12,7 +12,7 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 const schema = buildSchema('type Query { field: Int }');
 const folder = ownFolder();
 
-test('a folder is looked at each second: a file that is new, edited in place or removed counts', async () => {
+test('a folder is read every second: new, edited and removed files take effect', async () => {
   const clock = createScriptedClock();
   const documents = new Documents({
     schema,
@@ -25,10 +25,10 @@ test('a folder is looked at each second: a file that is new, edited in place or 
   const manifest = join(folder.path, 'a.json');
   const text = '{ field }';
 
-  /** Whether the ids become known within two seconds. */
+  /** Asserts that exactly these ids become known within two seconds. */
   const knows = async (...ids: string[]) => {
     const untilMs = clock.now() + 2_000;
-    // A file that is being written may be seen in two states.
+    // A file may be read while it is being written.
     await eventually(async () => {
       await clock.advance(20);
       return ['one', 'two'].every((id) => (trusted.byId(id) !== undefined) === ids.includes(id));

@@ -1,6 +1,6 @@
 /**
- * Counts the work of preparing documents as V8 does for coverage: how often each block of code is entered, which
- * is the same on any machine. It has to begin before the code is loaded, hence in a process of its own.
+ * Counts the work of preparing documents with V8's coverage: how often each block of code is entered, which is the same on
+ * any machine. Coverage has to start before the code is loaded, so this is a process of its own.
  */
 import { Session } from 'node:inspector';
 
@@ -18,7 +18,7 @@ const ours = buildSchema();
 
 process.on('message', ({ text, limits, sdl }: WorkQuestion) => {
   const schema = sdl === undefined ? ours : schemaOf(sdl);
-  // What is compiled or memoized once for the process is no work of a document.
+  // The first run does the work that is memoized for the process.
   prepare(schema, text, limits);
   takeCounts();
   prepare(schema, text, limits);
@@ -28,7 +28,7 @@ process.send?.('ready');
 
 export interface WorkQuestion {
   readonly text: string;
-  /** Of a schema that is none of ours. */
+  /** The schema in SDL; by default the service's own. */
   readonly sdl?: string;
   readonly limits: import('../../../src/engine/documents/document-limits.ts').DocumentLimits;
 }
@@ -44,7 +44,7 @@ function prepare(schema: typeof ours, text: string, limits: WorkQuestion['limits
   if (prepared.kind === 'invalid') return;
   const operations = [...prepared.operations.values()];
   for (const { cost } of operations) evaluate(cost, { variables: {}, sizeOf: () => 1 });
-  // A request coerces the variables of one operation.
+  // A request coerces the variables of only one operation.
   const operationName = operations.at(-1)?.node.name?.value;
   documents.executionArgs(prepared.document, { operationName, variableValues: {} });
 }

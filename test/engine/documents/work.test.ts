@@ -9,7 +9,7 @@ import { buildSchema } from '../../../src/schema/schema.ts';
 import { inFull } from '../../support/in-full.ts';
 import type { WorkQuestion } from './work-counter.ts';
 
-/** A document that consists, as far as it can, of so many of one thing of the grammar that can be counted. */
+/** Writes a document that contains a countable element of the grammar this many times, and as little else as possible. */
 type Write = (count: number) => string;
 
 const FIELDS =
@@ -18,7 +18,7 @@ const FIELDS =
 const INSTRUMENT =
   'id symbol name description logo access calc delayed digits industry leverage limit mCurrency mFx max min mode pCurrency pFx pdt quotes sector session step';
 
-/** Nothing of it repeats much: as clients write their operations, all in one text. */
+/** Little of it repeats: operations as clients write them, all in one text. */
 const plainOperations: Write = (n) => times(n, (at) => `query Q${at} { ${FIELDS} }`);
 
 const inQuery = (selections: string) => `query Q { ${selections} }`;
@@ -30,18 +30,18 @@ const value = (literal: string) =>
 const withVariables = (definitions: string, selections = '__typename') =>
   `query Q(${definitions}) { ${selections} }`;
 
-/** Each countable thing, in each place where it may be more to somebody who reads it. */
+/** Each countable element, in each place where it may cost a reader of the document more work. */
 const WRITERS: Readonly<Record<string, Write>> = {
   fields: (n) => inQuery(times(n, (at) => `f${at}`)),
-  'fields, one again and again': (n) => inQuery(times(n, () => '__typename')),
-  'objects, one again and again': (n) => inQuery(times(n, () => 'session { login }')),
-  'objects, one again and again in an unused fragment': (n) =>
+  'fields, one repeated': (n) => inQuery(times(n, () => '__typename')),
+  'objects, one repeated': (n) => inQuery(times(n, () => 'session { login }')),
+  'objects, one repeated in an unused fragment': (n) =>
     `${inQuery('__typename')} ${fragment(
       'F',
       times(n, () => 'session { login }'),
     )}`,
   'fields, nested': (n) => inQuery(nested(n, 'positions { instrument {', 'id', '} }')),
-  'fields of an operation each': plainOperations,
+  'fields, each in its own operation': plainOperations,
   'fields of a subscription': (n) => `subscription Q { ${times(n, (at) => `f${at}`)} }`,
   'fields of introspection': (n) =>
     times(
@@ -49,11 +49,11 @@ const WRITERS: Readonly<Record<string, Write>> = {
       (at) => `query Q${at} { __schema { types { name fields { name type { name kind } } } } }`,
     ),
   'variables, unused': (n) => withVariables(times(n, (at) => `$v${at}: Int`)),
-  'variables, of a default that is refused': (n) =>
+  'variables with a default that is refused': (n) =>
     withVariables(times(n, (at) => `$v${at}: Float = 0.10000000000000000001`)),
-  'variables, of lists in lists': (n) => withVariables(`$v: ${nested(n, '[', 'Int', ']')}`),
+  'variables with nested list types': (n) => withVariables(`$v: ${nested(n, '[', 'Int', ']')}`),
   'variables, undefined': (n) => ids(times(n, (at) => `$v${at}`)),
-  'variables, one again and again': (n) =>
+  'variables, one repeated': (n) =>
     withVariables('$v: ID!', `instrumentsByIds(ids: [${times(n, () => '$v')}]) { id }`),
   'variables, used by each operation': (n) =>
     `${times(Math.min(n, 50), (at) => `query Q${at}($v: ID!) { ...F }`)} ${fragment('F', `instrumentsByIds(ids: [${times(n * 6, () => '$v')}]) { id }`)}`,
@@ -75,19 +75,19 @@ const WRITERS: Readonly<Record<string, Write>> = {
     `${times(20, (at) => `query Q${at} { ${times(n, (of) => `...F${of}`)} }`)} ${fragments(n, () => '__typename')}`,
   'fragments, chained': (n) =>
     `${inQuery('...F0')} ${fragments(n, (at) => (at < n - 1 ? `...F${at + 1}` : '__typename'))}`,
-  'fragments, in a circle': (n) =>
+  'fragments, in a cycle': (n) =>
     `${inQuery('...F0')} ${fragments(n, (at) => `...F${(at + 1) % n}`)}`,
   'fragments, doubled': (n) =>
     `${inQuery('...F0')} ${fragments(n, (at) => (at < n - 1 ? `...F${at + 1} ...F${at + 1}` : '__typename'))}`,
   'fragments, spread by subscriptions': (n) =>
     `${times(Math.min(n, 50), (at) => `subscription Q${at} { ...F0 }`)} ${times(n, (at) => `fragment F${at} on Subscription { ${at < n - 1 ? `...F${at + 1}` : '__typename'} }`)}`,
-  'fragments, one again and again': (n) =>
+  'fragments, one repeated': (n) =>
     `${inQuery(times(n, () => '...F'))} ${fragment('F', '__typename')}`,
   'fragments, in many places': (n) =>
     `${times(Math.ceil(n / 30), (at) => `query Q${at} { ${times(30, (of) => `a${of}: instrumentsByIds(ids: []) { ...F }`)} }`)} fragment F on Instrument { ${INSTRUMENT} }`,
   'fragments, doubled by a variable': (n) =>
     `query Q($v: Boolean!) { ...F0 @include(if: $v) } ${fragments(n, (at) => (at < n - 1 ? `...F${at + 1} ${at < 18 ? '@skip(if: $v)' : ''} ...F${at + 1}` : '__typename'))}`,
-  'fragments that are not there': (n) => inQuery(times(n, (at) => `...F${at}`)),
+  'fragments, undefined': (n) => inQuery(times(n, (at) => `...F${at}`)),
   'inline fragments': (n) => inQuery(times(n, () => '... { __typename }')),
   directives: (n) => inQuery(times(n, () => '__typename @include(if: true)')),
   'directives of one field': (n) => inQuery(`__typename ${times(n, () => '@include(if: true)')}`),
@@ -102,13 +102,13 @@ const WRITERS: Readonly<Record<string, Write>> = {
   'lists of the wrong type': (n) =>
     inQuery(`session(maxAge: [${times(n, () => '"a"')}]) { login }`),
   'objects, nested': (n) => value(nested(n, '{ a:', '1', '}')),
-  'objects, of many fields': (n) => value(`{ ${times(n, (at) => `a${at}: 1`)} }`),
-  'objects, of unknown fields': (n) =>
+  'objects with many fields': (n) => value(`{ ${times(n, (at) => `a${at}: 1`)} }`),
+  'objects with unknown fields': (n) =>
     inQuery(`instruments(filter: { ${times(n, (at) => `a${at}: 1`)} }) { totalCount }`),
-  'objects, of one field again and again': (n) =>
+  'objects with one repeated field': (n) =>
     inQuery(`instruments(filter: { ${times(n, () => 'search: "a"')} }) { totalCount }`),
   operations: (n) => times(n, (at) => `query Q${at} { __typename }`),
-  'operations of one name': (n) => times(n, () => inQuery('__typename')),
+  'operations with the same name': (n) => times(n, () => inQuery('__typename')),
   'a description': (n) => `"""${'d\n'.repeat(n)}""" ${inQuery('__typename')}`,
   comments: (n) => `${'#\n'.repeat(n)} ${inQuery('__typename')}`,
   'a comment': (n) => `#${'c'.repeat(n)}\n${inQuery('__typename')}`,
@@ -124,12 +124,12 @@ const WRITERS: Readonly<Record<string, Write>> = {
     inQuery(`session(maxAge: [${times(n, (at) => `"${at}${'1@'.repeat(20)}"`)}]) { login }`),
   'a name': (n) => inQuery('x'.repeat(n)),
   'a number': (n) => inQuery(`session(maxAge: ${'1'.repeat(n)}) { login }`),
-  'a number of digits that are lost': (n) => value(`0.${'1'.repeat(n)}`),
-  'text that is no language': (n) => '"'.repeat(n),
+  'a number whose digits would be lost': (n) => value(`0.${'1'.repeat(n)}`),
+  'text that is not GraphQL': (n) => '"'.repeat(n),
 };
 
 const TYPES = ['A', 'B', 'C', 'D', 'E'];
-/** Each level may be of any of these types, whose fields lead to the next. */
+/** Each level can have any of these types, whose fields lead to the next level. */
 const NESTED = `interface Node { id: ID parent: Node nodes: [Node] }
   ${TYPES.map((name) => `type ${name} implements Node { id: ID parent: Node nodes: [Node] }`).join(' ')}
   type Query { node: Node }`;
@@ -143,9 +143,9 @@ const ROOM = inFull(
   { maxTokens: 1_500, maxBytes: 98_304 },
 );
 const LIMITS = { maxTokens: ROOM.maxTokens, maxDepth: 15, maxAliases: 30, maxDirectives: 20 };
-/** As much more work as text; a product of two things that grow would be twice that. */
+/** The limit of how much faster work may grow than the text. A product of two growing numbers would be at 2. */
 const GROWTH = 1.4;
-/** The most that any of them takes, in plain documents of its size, is 2.3. */
+/** The limit of a document's work, as a multiple of a plain document of the same size. The highest measured is 2.3. */
 const TIMES_PLAIN = 4;
 
 const schema = buildSchema();
@@ -166,7 +166,7 @@ afterAll(async () => {
 });
 
 test.each(Object.entries({ ...WRITERS, ...ABSTRACT_WRITERS }))(
-  'the work of %s grows as a document does',
+  'the work for %s grows linearly with the document',
   { timeout: 60_000 },
   async (name, write) => {
     const sdl = name in ABSTRACT_WRITERS ? NESTED : undefined;
@@ -189,7 +189,7 @@ test('unknown fields take no more work than known ones', async () => {
   expect(await workOf(text)).toBeLessThan(plain.token * size(text));
 });
 
-test('the count is of work: a plain document has some hundred steps a token', () => {
+test('the count measures work: a plain document takes more than a hundred steps per token', () => {
   expect(plain.token).toBeGreaterThan(100);
   expect(plain.character).toBeGreaterThan(1);
 });
@@ -211,7 +211,7 @@ function isAdmitted(text: string, of: GraphQLSchema): boolean {
   return prepared.errors.every(({ extensions }) => extensions.code !== 'QUERY_TOO_COMPLEX');
 }
 
-/** The largest count of which the document fits, or of those that fit the largest that `isAllowed`. */
+/** The largest count with which the document fits and is allowed. */
 function mostThatFit(write: Write, isAllowed: (text: string) => boolean = () => true): number {
   const isFitting = (count: number) => fits(write(count)) && isAllowed(write(count));
   let beyond = 2;
@@ -232,14 +232,14 @@ function fits(text: string): boolean {
   );
 }
 
-/** The tokens of a text, counted up to one more than there is room for. */
+/** The number of tokens of a text, counted up to just above the limit. */
 function size(text: string): number {
   const lexer = new Lexer(new Source(text));
   let tokens = 0;
   try {
     while (tokens <= ROOM.maxTokens && lexer.advance().kind !== TokenKind.EOF) tokens += 1;
   } catch {
-    // What is no token ends the text.
+    // An invalid token ends the text.
   }
   return tokens;
 }

@@ -26,7 +26,7 @@ export function argsOf(schema: GraphQLSchema, text: string, given: Given = {}) {
   return args;
 }
 
-/** The executor of an operation that has not come before. */
+/** A new executor, which has not run before. */
 export function executorOf(
   { schema, document, operation }: ValidatedExecutionArgs,
   codeCache = new CompiledCodeCache(),
@@ -35,7 +35,7 @@ export function executorOf(
   return new CompilingExecutor(createMetering(schema), selections, operation, codeCache);
 }
 
-/** The same by both, at once and in slices: first the reference executor, then compiled code. */
+/** Executes the operation with both executors, at once and in slices: first the reference executor, then compiled code. */
 export async function ask(args: ValidatedExecutionArgs) {
   const counts = { reference: meterFor(), compiled: meterFor() };
   const expected = await byReference(args, counts.reference);
@@ -47,21 +47,21 @@ export async function ask(args: ValidatedExecutionArgs) {
   return {
     expected,
     found,
-    /** Else compiled code has left a wrong value to the reference executor, and what it ran itself counts as well. */
+    /** False if compiled code met a wrong value: then the reference executor ran as well, and both counted. */
     isCountedAlike: counts.compiled.fields === counts.reference.fields,
     isCompiled: codeCache.calculatedSize > 0,
   };
 }
 
 /**
- * As this project runs the reference executor: its resolvers count. It answers like the bare one; only
- * which of several errors under a null is found first can differ, since lists take a tick longer.
+ * Runs the reference executor as the service does, with resolvers that count, and compares it with the bare one. They can
+ * differ only in which of several errors under a null is found first, because lists take a tick longer.
  */
 async function byReference(args: ValidatedExecutionArgs, meter: Meter): Promise<ExecutionResult> {
   const bare = await executeRootSelectionSet(args);
   const counted = await executorOf(args).execute(args, meter);
   expectSameData(counted, bare);
-  // Costly from the first field on: an answer that is costly before would be compiled.
+  // Costly only after the first field: an answer that is costly from the start would be compiled.
   expectSameData(await executorOf(args).execute(args, slicedMeter(COSTLY_FIELDS)), bare);
   return counted;
 }
@@ -78,12 +78,12 @@ export async function askValid(text: string, given: Given = {}) {
   return answers;
 }
 
-/** A stage on which all values are what the schema says. */
+/** A stage on which all values conform to the schema. */
 export function calm(): Stage {
   return createStage(createRandom('calm'), 0);
 }
 
-/** A budget that is not reached, and one slice however slow the machine is, unless the test says so. */
+/** By default the budget is not reached, and there is one slice on any machine. */
 export function meterFor(
   maxFields = 1_000_000,
   estimate = 0,
@@ -94,14 +94,14 @@ export function meterFor(
   return new Meter({ maxFields, estimate, scheduler, client: 'one', signal });
 }
 
-/** An answer in the slices of a scheduler that leaves no time to any but the first. */
+/** An answer in slices: the scheduler leaves time only to the first. */
 export function slicedMeter(fields: number, signal?: AbortSignal): Meter {
   const meter = meterFor(1_000_000, 0, 0, signal);
   meter.fields = fields;
   return meter;
 }
 
-/** The answer as a client reads it: data in the order of its keys, errors in the order of their paths. */
+/** The answer in a canonical form: data in the order of its keys, errors sorted. */
 export function shown({ data, errors = [] }: ExecutionResult): string {
   const sorted = errors.map((error) => JSON.stringify(error)).sort();
   return JSON.stringify({ data, errors: sorted }, (_key, value) => asText(value), 1);

@@ -12,7 +12,7 @@ describe('the text of a client', () => {
     '${globalThis.wasRun = 1}',
     '\u2028globalThis.wasRun = 1\u2029',
     '*/ globalThis.wasRun = 1 /*',
-  ])('is never run as code: %j', async (text) => {
+  ])('is never executed as code: %j', async (text) => {
     const must = JSON.stringify(text);
     const { found, isCompiled } = await askValid(
       `{ echo(must: ${must}, text: ${must}, ids: [${must}], filter: { text: ${must}, must: 1 }) }`,
@@ -23,7 +23,7 @@ describe('the text of a client', () => {
   });
 
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'run', 'NOT_WHOLE'])(
-    'may use the name %s',
+    'can contain the name %s',
     async (name) => {
       const { found, isCompiled } = await askValid(
         `query ${name}($${name}: ID!) {
@@ -51,7 +51,7 @@ test('conditions of another operation in the document do not prevent compiling',
   expect(Object.keys(Object(found.data?.nodeMustRead))).toEqual(['count', 'id']);
 });
 
-test('the fields of a mutation run one after the other, however often it is sent', async () => {
+test('the fields of a mutation run serially, also after many runs', async () => {
   const diary: string[] = [];
   const schema = schemaOf('type Query { one: Int } type Mutation { step(at: Int): Int! }', {
     'Mutation.step': {
@@ -71,7 +71,7 @@ test('the fields of a mutation run one after the other, however often it is sent
   }
 });
 
-test('code that the cache has dropped is compiled again when the operation recurs', async () => {
+test('code that the cache has evicted is compiled again when the operation recurs', async () => {
   const args = argsOf(hostileSchema, '{ nodeMustRead { id } }', { contextValue: calm() });
   const codeCache = new CompiledCodeCache();
   const executor = executorOf(args, codeCache);
@@ -84,7 +84,7 @@ test('code that the cache has dropped is compiled again when the operation recur
   }
 });
 
-test('an error below the root is not taken for that of a root field of the same name', async () => {
+test('an error below the root is not attributed to a root field of the same name', async () => {
   const schema = schemaOf('type Query { row: Row } type Row { row: String! }', {
     'Query.row': { resolve: () => ({}) },
     'Row.row': { resolve: () => Promise.reject(new Error('fails')) },
@@ -98,7 +98,7 @@ describe('a document', () => {
   const manyIds = (count: number) =>
     `{ nodeMustRead { ${Array.from({ length: count }, (_, at) => `a${at}: id`).join(' ')} } }`;
 
-  test('is compiled for a bounded number of its combinations of conditions, and never if it is very large', async () => {
+  test('is compiled for a limited number of combinations of its conditions, and never if it is very large', async () => {
     expect((await askValid(manyIds(299))).isCompiled).toBe(true);
     expect((await askValid(manyIds(300))).isCompiled).toBe(false);
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
@@ -118,7 +118,8 @@ describe('a document', () => {
         shown(await executeRootSelectionSet(given)),
       );
     }
-    // The first sixteen combinations select each subset of four fields: two on average, and the root's own; each counts one more.
+    // The first sixteen combinations select each subset of four fields, two on average. The root field and the code itself
+    // count one each.
     expect(codeCache.calculatedSize).toBe(16 * 2 + 16 * 2);
   });
 });

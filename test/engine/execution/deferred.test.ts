@@ -47,7 +47,7 @@ test.each([
   ['incrementalSpec', 0],
   ['deferSpec', 0.02],
 ] as const)(
-  'the parts of %s are together the answer in one piece, where %d of the values are wrong',
+  'the parts of %s add up to the answer in one piece, with a share of %d wrong values',
   { timeout: 600_000 },
   async (format, hostility) => {
     const executors = createExecutors(schema);
@@ -87,7 +87,7 @@ test.each([
   },
 );
 
-/** The document with some of its selections, at any depth, in fragments that are deferred. */
+/** Moves some selections of the document, at any depth, into deferred fragments. */
 function withDeferred(text: string, random: Random): string {
   const name = (value: string) => ({ kind: Kind.NAME, value }) as const;
   const deferred = (selection: SelectionNode, at: number): SelectionNode => {
@@ -126,7 +126,7 @@ async function messagesOf(answer: OperationEvents): Promise<Data[]> {
   return messages;
 }
 
-/** The messages of an answer, folded as its format says. */
+/** Folds the messages of an answer by the rules of its format. */
 async function folded(format: PartsFormat, answer: OperationEvents) {
   const messages = await messagesOf(answer);
   const [first, ...later] = messages;
@@ -160,7 +160,7 @@ async function folded(format: PartsFormat, answer: OperationEvents) {
 
 type Path = readonly (string | number)[];
 
-/** The data at a path. The other items of its lists are left out. */
+/** Returns a tree with only the data at this path. Its lists lack the other items. */
 function under([key, ...rest]: Path, data: Data): Data {
   if (key === undefined) return data;
   const inner = under(rest, data);
@@ -180,12 +180,12 @@ function merged(one: Data, other: Data): Data {
   return Object.fromEntries([...keys].map((key) => [key, merged(own(one, key), own(other, key))]));
 }
 
-/** A scalar of the schema lets through what JSON cannot carry. */
+/** Writes JSON, including a bigint, which a scalar of the schema lets through. */
 function written(value: unknown): string {
   return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? `${each}n` : each));
 }
 
-/** JSON without regard to the order of properties, which is that of the parts. */
+/** JSON with sorted properties: the order depends on the parts. */
 function sorted(value: Data): string {
   return JSON.stringify(value, (_key, each) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)
@@ -194,7 +194,7 @@ function sorted(value: Data): string {
   );
 }
 
-/** An answer of these parts. An error among them is thrown in its place. */
+/** An answer with these parts. An error among them is thrown at its position. */
 function partsOf(initialResult: object, ...later: readonly (object | Error)[]): PartResults {
   async function* rest() {
     for (const part of later) {
@@ -205,7 +205,7 @@ function partsOf(initialResult: object, ...later: readonly (object | Error)[]): 
   return { initialResult, subsequentResults: rest() } as PartResults;
 }
 
-test('an answer that fails after its first part ends with that failure, and says that nothing more comes', async () => {
+test('an answer that fails after its first part ends with the error and `hasNext: false`', async () => {
   const parts = partsOf({ data: { here: 1 }, hasNext: true }, new Error('a fault'));
   const messages = await messagesOf(deferredAnswer(parts, OPTIONS));
   expect(messages).toMatchObject([

@@ -16,7 +16,7 @@ describe('generated documents', { timeout: 600_000 }, () => {
     ['subscription', 0],
     ['subscription', 0.05],
   ] as const)(
-    'of a %s are answered alike where %d of the values are wrong',
+    'for a %s get the same answer from both executors, with a share of %d wrong values',
     async (operation, hostility) => {
       const random = createRandom(`compiled ${operation} ${hostility}`);
       const seen = { valid: 0, compiled: 0, whole: 0, failed: 0 };
@@ -33,13 +33,13 @@ describe('generated documents', { timeout: 600_000 }, () => {
         if (!('schema' in args)) continue;
         const { expected, found, isCountedAlike, isCompiled } = await ask(args);
         expect(shown(found), `${text}\n${JSON.stringify(variables)}`).toBe(shown(expected));
-        // Or an answer would end elsewhere in its budget, once it is compiled.
+        // Otherwise an answer could exceed its budget only when it is compiled.
         if (hostility === 0 && !expected.errors) expect(isCountedAlike, text).toBe(true);
         if (isCompiled) seen.compiled += 1;
         if (isCompiled && !expected.errors) seen.whole += 1;
         if (expected.errors) seen.failed += 1;
       }
-      // Or it would compare the reference executor with itself.
+      // Otherwise the test would compare the reference executor with itself.
       expect(seen.valid).toBeGreaterThan(DOCUMENTS * 0.8);
       expect(seen.compiled).toBeGreaterThan(DOCUMENTS * 0.3);
       expect(seen.whole).toBeGreaterThan(DOCUMENTS * 0.08);

@@ -50,7 +50,7 @@ function fail(): never {
 }
 
 let executed = 0;
-/** How many each run counts. */
+/** The number of fields that each run counts. */
 let fields = 0;
 let results: EventResults;
 
@@ -62,7 +62,7 @@ beforeEach(() => {
 
 const client = singleClient('account', '1');
 
-/** The results of clients that may have so many fields in a minute. */
+/** Results whose clients are limited to this many fields in a minute. */
 function resultsFor(fieldsPerMinute: number): EventResults {
   const limiter = createTestLimiter(limited('fields', fieldsPerMinute), createScriptedClock());
   const codes = new ErrorCodes({
@@ -79,7 +79,7 @@ function resultsFor(fieldsPerMinute: number): EventResults {
   });
 }
 
-/** Prepared once, as the same text is for all who send it. */
+/** Prepares a document once, like the same text of several clients. */
 function prepare(text: string) {
   const execute = (args: ValidatedExecutionArgs, meter: Meter) => {
     executed += 1;
@@ -92,7 +92,7 @@ function prepare(text: string) {
 
 type Document = ReturnType<typeof prepare>;
 
-/** A document of which each event is made by the test. */
+/** A document whose events are executed by the test. */
 function preparedBy(execute: () => ExecutionResult | Promise<ExecutionResult>): Document {
   const document = prepare('subscription { live { rows { price } } }');
   return { ...document, prepared: { ...document.prepared, executor: { execute } } as never };
@@ -105,14 +105,14 @@ interface SubscriberOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A subscriber that takes each result when the test says so. */
+/** A subscriber that takes each result when the test calls `taken`. */
 function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}) {
   const { token = 'a', variables, cost = 1, signal } = options;
   let newest: object | undefined;
   const missed = vi.fn();
   const events = new PullStream<object>({
     open: () => {},
-    // Only the newest is ever sent, as a feed does.
+    // Returns only the newest event, like a feed.
     take: () => {
       const event = newest;
       newest = undefined;
@@ -162,12 +162,12 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
       newest = event;
       events.wake();
     },
-    /** The reader takes what was sent last. */
+    /** Reports that the reader has taken the last result. */
     taken: () => leaving.shift()?.(),
   };
 }
 
-/** Returns what one subscriber is sent of an event. Its stream ends after that. */
+/** Returns the result that one subscriber receives for an event, and ends its stream. */
 async function sentTo(document: Document, event: object, options?: SubscriberOptions) {
   const { emit, sent, taken, events, isOver } = subscribe(document, options);
   emit(event);
@@ -189,7 +189,7 @@ const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
 const MANY = { live: { rows: Array.from({ length: 200 }, (_, price) => ({ price })) } };
 
 test.each([1, COSTLY_FIELDS + 1])(
-  'a result that may be shared is made and written once for all its readers, estimated at %i',
+  'a shareable result is made and serialized once for all readers, with an estimate of %i',
   async (cost) => {
     const shared = prepare('subscription ($ms: Int) { live(every: $ms) { rows { price } } }');
     const [first, second, plain] = await Promise.all([
@@ -223,7 +223,7 @@ test('a result with an error is not shared', async () => {
   }
 });
 
-test('a feed learns that its reader could not be shown an event', async () => {
+test('a feed is notified if an event could not be sent to its reader', async () => {
   const failing = preparedBy(() => ({ data: null, errors: [] }));
   const [shown, notShown] = [subscribe(prices), subscribe(failing)];
   for (const { emit } of [shown, notShown]) emit(ROWS);
@@ -232,14 +232,14 @@ test('a feed learns that its reader could not be shown an event', async () => {
 });
 
 test.each([null, 1])(
-  'two events of %j may be different events, so each has its own result',
+  'two events with the value %j can be different, so each has its own result',
   async (event) => {
     for (let at = 0; at < 2; at += 1) await sentTo(prices, event as unknown as object);
     expect(executed).toBe(2);
   },
 );
 
-test('results kept before an operation was found to read the viewer’s are dropped', async () => {
+test('when an operation has read the viewer’s data, its earlier shared results are no longer used', async () => {
   const document = prepare('subscription { live { rows { mine } } }');
   const empty = { live: { rows: [] } };
   await sentTo(document, empty);
@@ -254,17 +254,17 @@ test.each([
   'subscription ($yes: Boolean!) { live { rows { price @include(if: $yes) } } }',
   'subscription ($yes: Boolean!) { live { ...Rows } } fragment Rows on Event { rows { price @include(if: $yes) } }',
   'subscription ($yes: Boolean!) { live @include(if: $yes) { rows { price } } }',
-])('where variables decide what is shown, each has its own: %s', async (text) => {
+])('if variables affect the result, each subscriber has its own: %s', async (text) => {
   const document = prepare(text);
   expect(await sentTo(document, ROWS, { variables: { yes: true } })).toContain('1.5');
   expect(await sentTo(document, ROWS, { variables: { yes: false } })).not.toContain('1.5');
 });
 
 test.each([1, COSTLY_FIELDS + 1])(
-  'each reader of a shared event is charged its fields; the next event ends the subscription of a client that owes some, estimated at %i',
+  'each reader of a shared event is charged its fields, and a client over its limit loses its subscription at the next event, with an estimate of %i',
   async (cost) => {
     fields = 402;
-    // A client that owes nothing yet is sent one more.
+    // A client that is not over its limit yet receives one more event.
     results = resultsFor(402 * 5);
     for (let at = 0; at < 5; at += 1) await sentTo(prices, MANY, { cost });
     await sentTo(prices, MANY, { cost });
@@ -279,7 +279,7 @@ test.each([1, COSTLY_FIELDS + 1])(
   },
 );
 
-test('while there is no room for its client no result is made, and events are merged', async () => {
+test('no result is made while the client has no room, and events are merged', async () => {
   const { results: shown, emit, taken, room, events, isOver } = subscribe(prices);
   room.isFull = true;
   emit(priced(1));
@@ -298,7 +298,7 @@ test('while there is no room for its client no result is made, and events are me
   expect(shown()).toHaveLength(1);
 });
 
-test('the reason of the end is the last result, after the one that is being taken', async () => {
+test('the reason of the end is the last result, after the result in progress', async () => {
   const { results: shown, over, isOver, ended, events, emit, taken } = subscribe(prices);
   emit(priced(1));
   events.end(new Error('over'));
@@ -312,7 +312,7 @@ test('the reason of the end is the last result, after the one that is being take
   expect(ended).toHaveBeenCalled();
 });
 
-test('a client that leaves while it reads an event gets no reason for the end', async () => {
+test('a client that leaves while it reads an event does not receive the reason of the end', async () => {
   const { results: shown, delivery, events, emit, taken, isOver } = subscribe(prices);
   emit(priced(1));
   events.end(new Error('over'));
@@ -336,9 +336,9 @@ test.each([fail, async () => fail()])(
 );
 
 test.each([
-  ['has disconnected is sent nothing more', null, []],
-  ['has had its token refused is sent the reason alone', new Error('over'), [MASKED]],
-])('a client that %s, even if a result is in flight', async (_what, error, left) => {
+  ['has disconnected receives nothing more', null, []],
+  ['has lost its token receives only the reason', new Error('over'), [MASKED]],
+])('a client that %s, even with a result in progress', async (_what, error, left) => {
   const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
   const subscriber = subscribe(preparedBy(() => promise));
   const { results: shown, events, delivery, emit, taken, isOver } = subscriber;

@@ -11,10 +11,10 @@ import {
 import { pick, type Random } from '../../../src/sandbox/random.ts';
 import { perGroup } from '../../../src/schema/sharing.ts';
 
-/** The values that resolvers return: each is made once, so that a second execution reads the same. */
+/** The values that resolvers return. Each is made once, so that a second execution reads the same value. */
 export interface Stage {
   readonly random: Random;
-  /** The number of values that are not what the schema says. */
+  /** The share of values that do not conform to the schema. */
   readonly hostility: number;
   readonly known: WeakMap<object, Map<string, unknown>>;
 }
@@ -66,13 +66,13 @@ function give(name: string, options: object): void {
 
 const Side = hostileSchema.getType('Side');
 if (isEnumType(Side)) {
-  // The names differ from those in the schema.
+  // Internal values differ from the names in the schema.
   Object.assign(Side.getValue('BUY') as object, { value: 'b' });
   Object.assign(Side.getValue('SELL') as object, { value: 2 });
 }
 give('Thing', { resolveType: () => 'Apple' });
 give('DateTime', {
-  /** What it returns is an object with a `toJSON`. */
+  /** Returns an object with a `toJSON`. */
   coerceOutputValue(value: unknown) {
     if (typeof value === 'number') return new Date(value);
     const date = new Date(value instanceof Date || typeof value === 'string' ? value : Number.NaN);
@@ -94,7 +94,7 @@ for (const field of ['Query', 'Node'].flatMap((name) => Object.values(fieldsOf(n
   const { name, type } = field;
   if (name.endsWith('Read')) field.resolve = read(name, type);
   if (name === 'thing') field.resolve = read(name, Apple);
-  // Returns its arguments as they were received, and is postponed where the answer is made in slices.
+  // Returns its arguments unchanged. It is postponed if the answer is made in slices.
   if (name === 'echo')
     Object.assign(field, perGroup, { resolve: (_: unknown, args: object) => args });
 }
@@ -123,7 +123,7 @@ class Thrown {
   }
 }
 
-/** A value returned synchronously or later, or a failure of either kind. */
+/** A value or a failure, either synchronous or later. */
 function attempt(stage: Stage, type: GraphQLOutputType): unknown {
   const { random, hostility } = stage;
   const isLater = random() < 0.5;
@@ -162,7 +162,7 @@ function presentValue(stage: Stage, type: GraphQLOutputType, depth: number): unk
   return pick(random, LEAF_VALUES[getNamedType(type).name] ?? TEXTS);
 }
 
-/** Its properties are made when they are first looked at, and stay. */
+/** Its properties are made at the first access, and stay the same. */
 function nodeOf(stage: Stage, type: GraphQLObjectType, depth: number): object {
   const node = {};
   for (const { name, type: of, resolve } of Object.values(type.getFields())) {
@@ -213,7 +213,7 @@ function hostileValue(random: Random): unknown {
   return make();
 }
 
-/** Marks the rejection as handled: it may come before an executor awaits the promise. */
+/** Marks a rejection as handled, because it may happen before an executor awaits the promise. */
 function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

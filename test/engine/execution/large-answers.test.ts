@@ -55,7 +55,7 @@ async function written(result: ExecutionResult, meter = costly(5)): Promise<stri
   return typeof text === 'string' ? text : Buffer.concat(text).toString();
 }
 
-/** As a transport executes it: a large answer, in slices. */
+/** Executes and writes the answer in slices, as a transport does. */
 async function run(text: string, maxFields?: number) {
   const args = argsOf(schema, text);
   const meter = costly(1, maxFields);
@@ -63,7 +63,7 @@ async function run(text: string, maxFields?: number) {
   return { result, text: await written(result, meter), meter };
 }
 
-/** Errors of two fields have no order. */
+/** Sorts the errors, because errors of different fields have no fixed order. */
 function sorted({ data, errors }: ExecutionResult): ExecutionResult {
   const byPath = (errors ?? []).toSorted((a, b) => String(a.path).localeCompare(String(b.path)));
   return { data: data ?? null, errors: byPath };
@@ -73,22 +73,25 @@ test.each([
   '{ rows { id text } }',
   '{ rows { id children { id text children { id } } } a: slow { text id } }',
   '{ rows { id late { id children { id } } lateChildren { text } } }',
-  // Where one field of the root fails, the others are answered.
+  // If one root field fails, the others are answered.
   '{ a: failing(after: 3) { id } rows { id children { id } } b: broken { id text } }',
   '{ rows { id } gone { id } slow { id } other: gone { text } broken { id } }',
   'query Some { ...F rows { id } } fragment F on Query { failing(after: 899) { id children { id } } }',
-])('an answer that is made and written in slices reads like any other: %s', async (text) => {
-  const expected = await executeRootSelectionSet(argsOf(schema, text));
-  const { result, text: found } = await run(text);
-  expect(sorted(JSON.parse(found))).toEqual(sorted(JSON.parse(JSON.stringify(expected))));
-  expect(Object.keys(result.data ?? {})).toEqual(Object.keys(expected.data ?? {}));
-  if (!expected.errors) expect(found).toBe(JSON.stringify(expected));
-});
+])(
+  'an answer that is made and serialized in slices equals the answer made at once: %s',
+  async (text) => {
+    const expected = await executeRootSelectionSet(argsOf(schema, text));
+    const { result, text: found } = await run(text);
+    expect(sorted(JSON.parse(found))).toEqual(sorted(JSON.parse(JSON.stringify(expected))));
+    expect(Object.keys(result.data ?? {})).toEqual(Object.keys(expected.data ?? {}));
+    if (!expected.errors) expect(found).toBe(JSON.stringify(expected));
+  },
+);
 
-test('a failing field counts once towards the budget, and the others as before', async () => {
+test('a failing field counts once towards the budget, and the other fields count unchanged', async () => {
   const text = '{ rows { id text } broken { id } }';
   const { meter } = await run(text);
-  // Two root fields, 1,500 rows of two, their long texts, and the error; what failed first counts as work.
+  // Two root fields, 1,500 rows of two, and the error. Work that failed first counts as well.
   const spent = 2 + 1_500 * 2 + 16;
   const within = await run(text, spent);
   expect(within.result.data?.rows).not.toBeNull();
@@ -100,7 +103,7 @@ test('a failing field counts once towards the budget, and the others as before',
   expect(meter.fields).toBeGreaterThanOrEqual(spent);
 });
 
-test('an answer written in slices reads like one written in one go', async () => {
+test('an answer serialized in slices equals one serialized at once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.jsonValue({ maxDepth: 6 }), { maxLength: 400 }),
@@ -114,14 +117,14 @@ test('an answer written in slices reads like one written in one go', async () =>
   );
 });
 
-test('errors are written as errors, undefined is left out', async () => {
+test('errors are serialized as errors, and undefined is left out', async () => {
   const rows = Array.from({ length: 600 }, (_, id) => ({ id, left: undefined, list: [undefined] }));
   const errors = [new GraphQLError('wrong', { path: ['rows', 3], extensions: { code: 'SOME' } })];
   const result = { data: { rows }, errors, extensions: undefined as never };
   expect(await written(result)).toBe(JSON.stringify(result));
 });
 
-test('writing a large answer yields to other tasks', async () => {
+test('serializing a large answer yields to other tasks', async () => {
   const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: `row ${id}`, ids: [id] }));
   expect(await turnsDuring(async () => jsonText({ data: { rows } }, costly(5)))).toBeGreaterThan(3);
   const slices = costly(0);
@@ -155,14 +158,14 @@ function begin(executor: string, text: string, signal?: AbortSignal) {
   const operation = executorOf(args);
   const isCompiled = executor === 'compiled code';
   if (isCompiled) operation.compile();
-  // The first field reads the clock for the first time in its turn; for all others the slice is over.
-  // Costly from the first field on: an answer that is costly before is compiled.
+  // The first field is the first to check the clock in its turn; for all others the slice is over. The answer is costly
+  // from the first field on, or from the start, which compiles it.
   const meter = slicedMeter(isCompiled ? COSTLY_FIELDS + 1 : COSTLY_FIELDS, signal);
   return operation.execute(args, meter);
 }
 
-describe.each(['compiled code', 'the reference executor'])('in a costly answer %s', (executor) => {
-  test('begins every read of the gateway in its first turn, and postpones what computes', async () => {
+describe.each(['compiled code', 'the reference executor'])('in a costly answer, %s', (executor) => {
+  test('begins every gateway read in its first turn, and postpones fields that compute', async () => {
     const answer = begin(
       executor,
       '{ a: computed(n: 1) b: computed(n: 2) c: read(n: 3) d: read(n: 4) }',
@@ -176,7 +179,7 @@ describe.each(['compiled code', 'the reference executor'])('in a costly answer %
   test.each([
     '{ a: computed(n: 1) b: computed(n: 2) }',
     '{ a: computed(n: 1) list { b: computed(n: 2) } }',
-  ])('stops once its client has left: %s', async (text) => {
+  ])('stops when its client has left: %s', async (text) => {
     const client = new AbortController();
     const answer = begin(executor, text, client.signal);
     const before = began.length;
@@ -185,12 +188,12 @@ describe.each(['compiled code', 'the reference executor'])('in a costly answer %
     expect(data).toBeNull();
     expect(errors?.[0]?.message).toBe('Its client has left.');
     expect(began.length).toBe(before);
-    // An operation whose client has left before begins nothing.
+    // If the client has left before, nothing begins.
     expect((await begin(executor, text, client.signal)).data).toBeNull();
   });
 });
 
-test('a run that starts over gives its room back once', async () => {
+test('a run that starts again returns its room only once', async () => {
   const scheduler = new FairScheduler();
   const meterOf = (estimate: number) =>
     new Meter({ maxFields: estimate, scheduler, client: 'one', estimate });
@@ -208,7 +211,7 @@ test('a run that starts over gives its room back once', async () => {
   await eventually(() => expect(begun).toHaveBeenCalled());
 });
 
-test('a costly mutation writes at once, and makes the lists that it reads when its client has room', async () => {
+test('a costly mutation writes at once, and makes its lists when its client has room', async () => {
   const writes: number[] = [];
   const writing = schemaOf(
     'type Query { n: Int } type Mutation { write(n: Int): Written } type Written { rows: [Row] } type Row { id: ID }',

@@ -9,7 +9,7 @@ const MEGABYTE = 1024 * 1024;
 
 const cacheOf = (maxBytes: number) => new ResponseCache(maxBytes);
 
-/** A text that does not compress. */
+/** Bytes that cannot be compressed. */
 function noise(bytes: number, seed = 'noise'): Buffer {
   const random = createRandom(seed);
   return Buffer.from(Array.from({ length: bytes }, () => Math.floor(random() * 256)));
@@ -34,7 +34,7 @@ describe('the cache', () => {
     const before = heldBytes();
     const cache = cacheOf(8 * MEGABYTE);
     for (let i = 0; i < 60_000; i += 1) {
-      // Each is cut out of a larger block, as texts of this size are.
+      // Each is a slice of a larger block, as Node allocates small buffers.
       const bytes = Buffer.from(`{"data":{"instrument":{"id":"${i}"}}}`);
       cache.set(String(i), 'tag', bytes);
       if (i % 60 === 0) await cache.packed(String(i), bytes, 'gzip');
@@ -44,7 +44,7 @@ describe('the cache', () => {
   });
 });
 
-test('a compressed answer is made once for concurrent requests, once per encoding, and kept only with its plain one', async () => {
+test('an answer is compressed once per encoding for concurrent requests, and cached only with its plain form', async () => {
   const cache = cacheOf(MEGABYTE);
   const bytes = Buffer.alloc(200_000, 'abc');
   cache.set('key', 'tag', bytes);
@@ -66,6 +66,6 @@ test.each([
   ['W/"b", W/"a"', true],
   ['*', true],
   ['W/"b"', false],
-])('an If-None-Match of %s names W/"a": %s', (given, named) => {
+])('If-None-Match: %s matches W/"a": %s', (given, named) => {
   expect(isNamed(given, 'W/"a"')).toBe(named);
 });

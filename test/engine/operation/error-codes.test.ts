@@ -5,7 +5,7 @@ import { RequestSummary } from '../../../src/engine/operation/request-summary.ts
 import { createLog } from '../../../src/lib/log.ts';
 import type { PublicCause } from '../../../src/lib/public-cause.ts';
 
-/** Masks one error that a resolver threw, described so, at each of some fields. */
+/** Masks an error that a resolver threw at each of these fields, with this description. */
 function maskedAs(described: PublicCause, document = '{ field }') {
   const lines: string[] = [];
   const counted: unknown[] = [];
@@ -41,14 +41,14 @@ test('an unknown error is masked, counted, and logged with its stack', () => {
   expect(log).toMatch(/a secret.*error-codes\.test\.ts/);
 });
 
-test('an error that several fields of a request have is logged and counted as a limit once', () => {
+test('an error that several fields of a request share is logged once, and its limit counted once', () => {
   const extensions = { code: 'INTERNAL', limit: 'calls' };
   const { counted, lines } = maskedAs({ message: 'wrong', extensions }, '{ one two three }');
   expect(lines).toHaveLength(1);
   expect(counted).toEqual(['calls', 'INTERNAL', 'INTERNAL', 'INTERNAL']);
 });
 
-test('a failed call is a fault of its request alone, and one over a limit here is refused', () => {
+test('a failed call is a fault in its request’s log line, and a call over our own limit counts as refused', () => {
   const away = maskedAs({ message: 'away', extensions: { code: 'GATEWAY_UNAVAILABLE' } });
   expect([away.record.outcome, away.counted, away.log]).toEqual([
     'fault',

@@ -15,9 +15,9 @@ import { sharedApp } from '../../../support/shared-app.ts';
 const UNREAD_MS = 800;
 
 const untaken = 'a'.repeat(UNTAKEN_BYTES);
-// Each character has six bits of entropy, so that compression leaves as many bytes as these.
+// Each character has six bits of entropy, so the compressed text is still long.
 const unlike = randomBytes(8 * MEGABYTE).toString('base64url');
-/** Answers that are long, to questions that are not. */
+/** Short queries with long answers. */
 const schema = extendedSchema(['Query', 'Catalog', 'PositionChanges'], {
   long: { sharing: 'group', read: () => untaken },
   unlike: { sharing: 'group', read: () => unlike },
@@ -49,14 +49,14 @@ test.each([
   ['an answer made of the catalog', () => asked(`{ catalog { version ${LONG} } }`)],
   ['an unusual request', () => asked(`{ ${LONG} }`, { accept: 'application/json;q=0.9' })],
   ['an event stream', () => asked(LIVE, { accept: 'text/event-stream' })],
-  ['a WebSocket, to a query', () => stalledSocket(`{ ${LONG} }`)],
-  ['a WebSocket, to a subscription', () => stalledSocket(LIVE)],
+  ['a query on a WebSocket', () => stalledSocket(`{ ${LONG} }`)],
+  ['a subscription on a WebSocket', () => stalledSocket(LIVE)],
 ])(
-  'a reader that reads nothing is cut, and its buffers are released: %s',
+  'a client that reads nothing is disconnected, and its buffers are released: %s',
   async (_way, open) => {
     const before = await cuts(app, 'unread');
     using _reader = await open();
-    // To compress so many bytes takes a busy machine long.
+    // Compressing this many bytes takes long on a busy machine.
     await eventually(async () => expect(await cuts(app, 'unread')).toBe(before + 1), {
       withinMs: 120_000,
     });

@@ -12,7 +12,7 @@ function budgetOf(rateLimitPerMinute: number) {
   const budget = new MessageBudget(new Limiter(table, clock), () => {
     refused += 1;
   });
-  /** The number of messages within the budget. */
+  /** Sends messages, and returns the number that is within the budget. */
   const take = (times: number, address = '192.0.2.1', bytes = 0) => {
     let within = 0;
     for (let at = 0; at < times; at += 1) {
@@ -23,12 +23,12 @@ function budgetOf(rateLimitPerMinute: number) {
   return { clock, take, refused: () => refused };
 }
 
-test('a client may send twice its rate at once and five times that in a minute, and each message beyond is counted as refused', async () => {
+test('a client can send twice its rate at once, and the budget refills over time; further messages are counted as refused', async () => {
   const { clock, take, refused } = budgetOf(2_400);
   expect(take(4_810)).toBe(4_800);
   expect(refused()).toBe(10);
   expect(take(1, '192.0.2.2')).toBe(1);
-  // A client owes 4,800 at most, and pays 200 a second.
+  // A client owes 4,800 at most, and regains 200 a second.
   take(50_000);
   await clock.advance(24_010);
   expect(take(1)).toBe(1);

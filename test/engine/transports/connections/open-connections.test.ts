@@ -11,11 +11,11 @@ const NEVER_MS = 86_400_000;
 const unfinishedBytes = (app: TestApp) => seriesValue(app, 'receive_buffer_bytes');
 const cuts = (app: TestApp) => seriesValue(app, 'connections_cut_total{reason="bytes"}');
 
-/** The beginning of a message of so many bytes. */
+/** The first bytes of a longer message. */
 const begun = (bytes: number) =>
   frame(OPCODES.text, Buffer.alloc(bytes, ' '), { announced: 200_000 });
 
-test('an unfinished message counts by the memory that it holds: all of the read it came with, and as it has unpacked', async () => {
+test('an unfinished message counts with the memory that it keeps: the whole read that it arrived in, and its unpacked size', async () => {
   await using app = await startTestApp({}, { connections: { pingMs: NEVER_MS } });
   using plain = await initializedSocket(app);
   const ping = frame(OPCODES.text, Buffer.from('{"type":"ping"}'.padEnd(30_000)));
@@ -33,7 +33,7 @@ test('an unfinished message counts by the memory that it holds: all of the read 
   await eventually(async () => expect(await unfinishedBytes(app)).toBe(0));
 });
 
-test('where all connections hold too much the largest are closed, and the others go on', async () => {
+test('if all connections together hold too many bytes, the largest are closed and the others continue', async () => {
   const connections = { heldBytes: MEGABYTE, pingMs: NEVER_MS };
   await using app = await startTestApp({}, { connections });
   using calm = await initializedSocket(app);

@@ -25,7 +25,7 @@ function chosen(accept: string | undefined): string {
   return `${named}, or ${events === FORMATS.events ? 'events' : 'parts'}`;
 }
 
-describe('a header', () => {
+describe('an Accept header', () => {
   test.each([
     [undefined, `${PLAIN}, or events`],
     ['', `${PLAIN}, or events`],
@@ -44,7 +44,7 @@ describe('a header', () => {
     [`${PLAIN}, */*, ${PARTS};q=0.1`, `${PLAIN}, or events`],
     [`${PLAIN};q=0.5, ${PARTS}`, PARTS],
     [`${PLAIN}, ${PARTS};q=0`, PLAIN],
-    // Equal weights: the type that is named, then the one that stands first.
+    // Equal weights: a named type precedes wildcards, then the first in the header wins.
     [`*/*, ${RESPONSE}`, `${RESPONSE}, or events`],
     [`application/*, ${EVENTS}`, `${PLAIN}, or events`],
     [`${PLAIN}, ${RESPONSE}`, PLAIN],
@@ -63,19 +63,19 @@ describe('a header', () => {
     [`${PLAIN}; version=1`, PLAIN],
     [`x/y; a="${PLAIN}, */*"`, 'none'],
     [`x/y; a="\\"", ${PLAIN}`, PLAIN],
-    // What is no weight counts as none.
+    // An invalid weight is ignored.
     [`${PLAIN};q=7, ${RESPONSE};q=0.5`, PLAIN],
     [`${PLAIN};q=.2, ${RESPONSE};q=0.5`, RESPONSE],
     [`${PLAIN};q, ${RESPONSE};q=0.5`, PLAIN],
     // Java's HttpURLConnection.
     ['text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', `${PLAIN}, or events`],
-  ])('of %j is answered with %s', (accept, type) => {
+  ])('of %j selects %s', (accept, type) => {
     expect(chosen(accept)).toBe(type);
-    // It is remembered.
+    // The second answer is memoized.
     expect(chosen(accept)).toBe(type);
   });
 
-  test('as long as a head may be is read in time', () => {
+  test('of the maximum length is parsed in time', () => {
     for (const text of ['"', ',', ';', 'a/b;"', '"\\', 'q=', ' ']) {
       expect(chosen(`${text.repeat(16_000 / text.length)},${PLAIN}`)).toMatch(/json|none/);
     }
@@ -92,7 +92,7 @@ test.each([
 test.each([
   ...['application/jsonp', 'application/json, text/plain', 'text/plain; a=application/json'],
   ...['', undefined],
-])('a body of the type %j is none', (contentType) => {
+])('a body of the type %j is not JSON', (contentType) => {
   expect(isJsonType(contentType)).toBe(false);
 });
 
@@ -111,6 +111,6 @@ test.each([
   [`${DEFERRED};q=0.5, multipart/mixed;incrementalSpec=v0.2, ${PLAIN};q=0.5`, 'incrementalSpec'],
   [`${RESPONSE}, ${EVENTS}, multipart/mixed`, 'events'],
   [EVENTS, 'events'],
-] as const)('of %s an answer in parts is sent by %s', (accept, format) => {
+] as const)('the Accept header %s selects this format for parts: %s', (accept, format) => {
   expect(negotiated(accept)?.parts ?? null).toBe(format && FORMATS[format]);
 });

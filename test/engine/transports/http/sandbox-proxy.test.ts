@@ -17,7 +17,7 @@ const bearer = () => ({
 const post = (path: string, body: object, headers: Record<string, string> = {}) =>
   fetch(`${app.url}/sandbox/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
 
-test('the sandbox’s controls are reached through the service, from this machine', async () => {
+test('the sandbox’s controls can be reached through the service from this machine', async () => {
   const token = await app.signIn();
   const fault = { operation: 'getCustomerId', kind: 'status', status: 503, times: 10 };
   const posted = await post('faults', fault, { 'x-request-id': 'fault-17' });
@@ -30,7 +30,7 @@ test('the sandbox’s controls are reached through the service, from this machin
   expect(JSON.stringify(calls)).toContain('getCustomerId');
 });
 
-test('where origins are named they are for the server’s own page, and down without harm', async () => {
+test('with CORS_ORIGINS the controls are open to the server’s own page alone, and their failure affects nothing else', async () => {
   await using own = await startTestApp({ CORS_ORIGINS: 'https://app.example.com' });
   const statusFrom = async (origin: string) =>
     (await rawRequest(`${own.url}/sandbox/calls`, { headers: { origin } })).status;
@@ -41,7 +41,7 @@ test('where origins are named they are for the server’s own page, and down wit
   expect((await own.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
 });
 
-test('in production there are none, nor for a proxy by HTTP/1.0', async () => {
+test('the controls are closed in production, and to a proxy with HTTP/1.0', async () => {
   await using production = await startTestApp({ NODE_ENV: 'production', SANDBOX: 'on' });
   for (const path of ['/sandbox/calls', GATEWAY_PATH]) {
     expect((await rawRequest(production.url + path, { headers: bearer() })).status).toBe(404);
@@ -59,7 +59,7 @@ test.each([
   [{ via: '1.1 proxy' }],
   [{ 'x-real-ip': '127.0.0.1' }],
 ])(
-  'pages of other sites, DNS rebinding and clients behind a proxy get none: %j',
+  'pages of other sites, DNS rebinding and clients behind a proxy cannot reach the controls: %j',
   async (headers) => {
     for (const path of ['/sandbox/calls', GATEWAY_PATH]) {
       const { status } = await rawRequest(app.url + path, { headers: { ...bearer(), ...headers } });
@@ -80,18 +80,15 @@ test.each([
   '/sandbox/gateway/trading/../sandbox/calls',
   '/sandbox/gateway/trading/%2e%2e/sandbox/calls',
   '/sandbox/gateway',
-])(
-  'a path that leads out of the controls, or out of the operations, is not forwarded: %s',
-  async (path) => {
-    const { host } = new URL(app.url);
-    const bytes = `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${bearer().authorization}\r\n\r\n`;
-    // The second answer belongs to the request that closes the connection.
-    expect(await statusesOf(app.url, bytes)).toEqual(['404', '200']);
-    expect(app.sandbox.calls()).toBe(0);
-  },
-);
+])('a path that leaves the controls or the operations is not forwarded: %s', async (path) => {
+  const { host } = new URL(app.url);
+  const bytes = `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${bearer().authorization}\r\n\r\n`;
+  // The second answer belongs to the request that closes the connection.
+  expect(await statusesOf(app.url, bytes)).toEqual(['404', '200']);
+  expect(app.sandbox.calls()).toBe(0);
+});
 
-test('the gateway’s own operations are reached as it answers them, and those that are reset are no error of the facade', async () => {
+test('the gateway’s own operations are passed on unchanged, and a reset one is not an error of the facade', async () => {
   const headers = { ...bearer(), 'accept-encoding': 'gzip' };
   const session = await rawRequest(app.url + GATEWAY_PATH, { headers });
   expect(JSON.parse(session.text)).toMatchObject({ login: 700001, group: 'standard-usd' });
@@ -113,7 +110,7 @@ test('the gateway’s own operations are reached as it answers them, and those t
   expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
 });
 
-test('a body that is too large is answered as such, by a control and by an operation', async () => {
+test('controls and operations answer a body that is too large with 413', async () => {
   const body = 'x'.repeat(8_000_000);
   const wallet = 'gateway/payments/client/add-crm-crypto-wallet';
   for (const path of ['faults', wallet]) {
@@ -123,7 +120,7 @@ test('a body that is too large is answered as such, by a control and by an opera
   expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
 });
 
-test('another edition of the catalog is read at once; one that lacks most is kept out', async () => {
+test('a changed catalog is read at once, and a catalog that lacks most instruments is rejected', async () => {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const catalog = async (fields = 'version stale size') =>
     (await app.query(`{ catalog { ${fields} } }`, { token })).data.catalog;
@@ -148,7 +145,7 @@ test('another edition of the catalog is read at once; one that lacks most is kep
   expect(app.sandbox.calls('getAllTickers')).toBe(0);
 });
 
-test('a name of this machine does not open them to a peer elsewhere', () => {
+test('a local Host does not open the controls to a remote peer', () => {
   const proxy = new SandboxProxy({
     gatewayUrl: app.url,
     origins: { origins: [], anyLocalhost: false },

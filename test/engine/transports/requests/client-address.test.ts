@@ -32,7 +32,7 @@ describe('the address of a client', () => {
     ['::ffff:192.0.2.1', undefined, '192.0.2.1'],
     ['192.0.2.1', '198.51.100.7', '192.0.2.1'],
     ['192.0.2.8', '198.51.100.7', '198.51.100.7'],
-  ])('behind %s that says "%s" is %s', (peer, forwarded, expected) => {
+  ])('behind %s with X-Forwarded-For "%s" is %s', (peer, forwarded, expected) => {
     const { of } = addresses('10.0.0.0/8', '192.0.2.8', '2001:db8:ffff::/48');
     expect(of(peer, forwarded)).toBe(expected);
   });
@@ -45,14 +45,14 @@ describe('the address of a client', () => {
     '::ffff:10.0.0.0/104',
     '::ffff:0:0/96',
     '::/0, 10.0.0.0/8',
-  ])('is behind a proxy however TRUSTED_PROXIES writes it: %s', (trusted) => {
+  ])('is forwarded by a proxy in each notation of TRUSTED_PROXIES: %s', (trusted) => {
     const { of } = addresses(...trusted.split(', '));
     for (const peer of ['10.0.0.1', '::ffff:10.0.0.1', '::ffff:a00:1']) {
       expect(of(peer, '198.51.100.7')).toBe('198.51.100.7');
     }
   });
 
-  test('is a peer that is not trusted itself, which is logged once', () => {
+  test('is the peer’s own if the peer is not trusted, which is logged once', () => {
     const { of, warned } = addresses('::ffff:10.0.0.0/104');
     of('10.0.0.1', '198.51.100.7');
     of('11.0.0.1');
@@ -63,8 +63,12 @@ describe('the address of a client', () => {
 });
 
 test.each([
-  ['198.51.100.7', 'what a trusted proxy forwards', { TRUSTED_PROXIES: '127.0.0.1/32, ::1/128' }],
-  ['127.0.0.1', 'the peer’s own address where that is not trusted', {}],
+  [
+    '198.51.100.7',
+    'the address that a trusted proxy forwards',
+    { TRUSTED_PROXIES: '127.0.0.1/32, ::1/128' },
+  ],
+  ['127.0.0.1', 'the address of an untrusted peer', {}],
 ])('the gateway receives %s, %s, which degrades nothing', async (address, _what, trusted) => {
   await using app = await startTestApp({ GATEWAY_FORWARD_CLIENT: 'on', ...trusted });
   const headers = { 'x-forwarded-for': '198.51.100.7' };

@@ -5,7 +5,7 @@ import { sharedApp } from '../../../support/shared-app.ts';
 
 const app = sharedApp({}, { connections: { pingMs: 50 } });
 
-test('a socket that answers none of five pings is cut, and one that answers them, or sends messages, stays', async () => {
+test('a socket that answers none of five pings is closed, and a socket that answers or sends messages stays open', async () => {
   using silent = await initializedSocket(app, undefined, { autoPong: false });
   using talking = await initializedSocket(app, undefined, { autoPong: false });
   using calm = await initializedSocket(app);
