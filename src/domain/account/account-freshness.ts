@@ -8,8 +8,8 @@ import { Watermarks } from './watermarks.ts';
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 220 };
 
 /**
- * The time of each account's last change by an order, here or on another replica. A read from memory catches up with the other
- * replicas first. A call that is sent now needs no such look: its answer is newer than any earlier order.
+ * The logical time of each account's last change by an order, here or on another replica. A read from memory first catches
+ * up with the other replicas. A new call needs no catch-up: its answer is newer than any earlier order.
  */
 export class AccountFreshness {
   readonly #accounts: AccountEvents;
@@ -20,7 +20,7 @@ export class AccountFreshness {
   readonly #seen = growingLru<string, string>(ACCOUNTS);
   #lastEpoch: string | null = null;
 
-  /** `versions` is null where no other process serves the accounts. */
+  /** `versions` is null if no other process serves the accounts. */
   constructor(accounts: AccountEvents, clock: LogicalClock, versions: AccountVersions | null) {
     this.#accounts = accounts;
     this.#logicalClock = clock;
@@ -37,7 +37,7 @@ export class AccountFreshness {
     return this.#changedAt.at(account);
   }
 
-  /** False while the store is out of reach: then an answer in memory may be older than the account's last order. */
+  /** Returns false while the store is unreachable. Then an answer in memory may be older than the account's last order. */
   catchUp(account: Account): true | Promise<boolean> {
     return this.#versions === null ? true : this.#isCaughtUp(this.#versions, account);
   }

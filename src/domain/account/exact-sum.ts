@@ -1,13 +1,13 @@
-/** The sum of decimals by their own digits: 0.1 and 0.2 are 0.3. Null where one is not finite, or the sum overflows. */
+/** The sum of decimals without rounding errors: 0.1 and 0.2 make 0.3. Null if a figure is not finite, or the sum overflows. */
 export function exactSum(figures: readonly number[]): number | null {
   let units = 0;
-  // One sum for each power of ten: figures of 1e300 and 1e-300 cost no 600 digits each.
+  // One sum per power of ten, so that 1e300 and 1e-300 do not need 600 digits each.
   const sums = new Map<number, bigint>();
   const add = (digits: bigint, exponent: number) =>
     sums.set(exponent, (sums.get(exponent) ?? 0n) + digits);
   for (const figure of figures) {
     const scaled = Math.round(figure * UNIT);
-    // Two decimals of at most 15 digits are never the same double, so this one has the figure's own digits.
+    // Two decimals of at most 15 digits are never the same double, so `scaled` has exactly the figure's digits.
     if (Math.abs(scaled) < TEN_TO_15 && scaled / UNIT === figure) {
       if (!Number.isSafeInteger(units + scaled)) {
         add(BigInt(units), -UNIT_DIGITS);
@@ -20,13 +20,13 @@ export function exactSum(figures: readonly number[]): number | null {
       add(BigInt(whole + fraction), Number(e) - fraction.length);
     }
   }
-  // Both are whole numbers that a double holds, so that the quotient is the nearest double.
+  // A double holds both numbers exactly, so the quotient is the nearest double.
   if (sums.size === 0) return units / UNIT;
   add(BigInt(units), -UNIT_DIGITS);
   return nearestDouble(sums);
 }
 
-// Money has rarely more decimals; a figure with more costs a conversion to text and back.
+// Money rarely has more decimals. A figure with more is converted to text and back.
 const UNIT_DIGITS = 6;
 const UNIT = 10 ** UNIT_DIGITS;
 const TEN_TO_15 = 1e15;

@@ -20,12 +20,12 @@ interface Demand {
 }
 
 /**
- * Reads of one token that arrive together are one call of the gateway. A read joins no call that was begun before the last
- * write of its account was answered: what a client reads after a write was sent after it.
+ * Concurrent reads of one token share one gateway call. A read joins no call that began before the account's last write was
+ * answered, so a client that reads after a write gets data from after it.
  */
 export class JoinedReads {
   readonly #logicalClock: LogicalClock;
-  /** The calls under way that a read may join, by operation, then by token and request. */
+  /** The calls under way that a read can join, by operation, then by token and request. */
   readonly #calls = new Map<OperationName, Map<string, JoinableCall>>();
 
   constructor(logicalClock: LogicalClock, accounts: Pick<AccountEvents, 'on'>) {
@@ -37,13 +37,13 @@ export class JoinedReads {
     return this.#callsOf(operation).has(tokenHash);
   }
 
-  /** The answer of a call that is under way, and was begun after a logical time; null where there is none. */
+  /** The answer of a call that is under way and began after a logical time; null if there is none. */
   underWay<T>({ tokenHash }: Viewer, operation: OperationName, after: number): Promise<T> | null {
     const call = this.#callsOf(operation).get(tokenHash);
     return call !== undefined && call.logicalTime > after ? (call.answer as Promise<T>) : null;
   }
 
-  /** `after`: a call that is joined was begun after this logical time. `request` tells reads of one operation apart. */
+  /** `after`: only a call that began after this logical time is joined. `request` distinguishes reads of one operation. */
   read<T>(
     viewer: Viewer,
     operation: OperationName,
@@ -52,7 +52,7 @@ export class JoinedReads {
   ): Promise<T> {
     const { after = 0, request = '' } = demand;
     const { tokenHash } = viewer;
-    // Most reads have no request. The hash alone is a key that need not be made for each of them.
+    // Most reads have no request. The hash alone is a key that needs no new string.
     const key = request === '' ? tokenHash : `${tokenHash} ${request}`;
     const calls = this.#callsOf(operation);
     const joined = calls.get(key);
@@ -64,7 +64,7 @@ export class JoinedReads {
       try {
         return (await joined.answer) as T;
       } catch (error) {
-        // The client whose call it was has left. The others read anew.
+        // The client that made the call has left. The others read again.
         if (!joined.signal?.aborted || viewer.signal?.aborted) throw error;
         return this.read(viewer, operation, send, demand);
       } finally {
@@ -74,7 +74,7 @@ export class JoinedReads {
     return join();
   }
 
-  /** Called when a write of the account was answered: no later read joins an earlier call. */
+  /** Called when a write of the account was answered. Later reads do not join earlier calls. */
   written(account: Account): void {
     for (const calls of this.#calls.values()) {
       for (const [key, call] of calls) if (call.account === account) calls.delete(key);

@@ -5,17 +5,18 @@ import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { Watermarks } from './watermarks.ts';
 
-// Measured. Only texts of its own make a position larger: they take as much heap as bytes of the body.
+// Measured. Only unshared texts make a position larger, by as much heap as their bytes in the body.
 const BYTES_OF_A_LIST = 450;
 const BYTES_OF_A_POSITION = 420;
 
 /**
- * The newest list of op 12 that was served to each account, by when its call was sent, so that no later answer shows an older
- * one. With proof a list is for all of the account's tokens, else for this one. `maxBytes`: the estimated heap of all lists.
+ * The newest list of op 12 that was served to each account, by when its call was sent, so that no later answer shows an
+ * older list. With proof a list is shared by the account's tokens, otherwise it belongs to its token. `maxBytes` bounds the
+ * estimated heap of all lists.
  */
 export class PositionsBoard {
   readonly #ledger: Pick<ProofLedger, 'account'>;
-  // Two maps, so that an account's key is never taken for a token's hash.
+  // Two maps, so that an account's key cannot be mistaken for a token's hash.
   readonly #byToken: ServedLists;
   readonly #byAccount: ServedLists;
 
@@ -30,15 +31,16 @@ export class PositionsBoard {
     return newer(proof && this.#byAccount.get(proof.account), own);
   }
 
-  /** Whether the viewer was served a list from a later call. The list itself may be forgotten. */
+  /** Whether a list from a later call was served to the viewer. The list itself may have been evicted. */
   hasNewer(viewer: Viewer, logicalTime: number, proof = this.#ledger.account(viewer)): boolean {
     if (logicalTime < this.#byToken.servedAt(viewer.tokenHash)) return true;
     return proof !== null && logicalTime < this.#byAccount.servedAt(proof.account);
   }
 
   /**
-   * Whether the lists that were served to the viewer have had other ids than a snapshot, and only since it was asked for: then a
-   * position was opened or closed after it. A gateway whose two lists differ for good is asked again once.
+   * Whether the lists served to the viewer have other ids than a snapshot, and first had them after the snapshot was
+   * requested. Then a position was opened or closed after it. If the gateway's two lists always differ, the snapshot is
+   * read again once.
    */
   contradicts(viewer: Viewer, logicalTime: number, ids: IdsDigest): boolean {
     const proof = this.#ledger.account(viewer);
@@ -47,8 +49,9 @@ export class PositionsBoard {
   }
 
   /**
-   * Returns the list to serve: the offered one, or a newer one that was served before. Null where that one is
-   * forgotten, and the gateway has to be asked again. The very call that brought the list may have proved the token.
+   * Returns the list to serve: the offered one, or a newer one that was served before. Null if the newer list was evicted,
+   * and the gateway has to be called again. The proof is read now, because the call that brought the list may have proved
+   * the token.
    */
   offer(
     viewer: Viewer,
@@ -57,13 +60,13 @@ export class PositionsBoard {
   ): PositionsAnswer | null {
     const list = newer(this.newest(viewer, proof), offered);
     if (this.hasNewer(viewer, list.logicalTime, proof)) return null;
-    // Stored under the token as well: it must not be shown an older list should its proof lapse.
+    // Also stored for the token, so that it is not shown an older list if its proof lapses.
     this.#byToken.put(viewer.tokenHash, list);
     if (proof !== null) this.#byAccount.put(proof.account, list);
     return list;
   }
 
-  /** The estimated size of all lists. An account's newest one is among its tokens' too, and counts once. */
+  /** The estimated size of all lists. An account's newest list is also stored for a token, and counts once. */
   get byteSize(): number {
     const lists = Math.max(this.#byToken.listBytes, this.#byAccount.listBytes);
     return lists + this.#byToken.watermarkBytes + this.#byAccount.watermarkBytes;
@@ -78,14 +81,14 @@ export function newer<T extends PositionsAnswer | null>(
   return b === null || a.logicalTime > b.logicalTime ? a : b;
 }
 
-/** A served list: its ids, the time of its call, and the time of the first call with these ids. */
+/** The ids of a served list, the time of its call, and the time of the first call with these ids. */
 interface Served {
   readonly ids: IdsDigest;
   readonly at: number;
   readonly idsSince: number;
 }
 
-/** The newest list under each key. A watermark outlives it, so that an eviction brings no older list back. */
+/** The newest list under each key. Its watermark outlives it, so that no older list is served after an eviction. */
 class ServedLists {
   readonly #lists: LRUCache<string, PositionsAnswer>;
   readonly #served = new Watermarks<Served>();
@@ -104,7 +107,7 @@ class ServedLists {
 
   contradicts(key: string, logicalTime: number, ids: IdsDigest): boolean {
     const served = this.#served.get(key);
-    // A forgotten list may have had other ids.
+    // The evicted list may have had other ids.
     if (served === undefined) return logicalTime < this.#served.at(key);
     return logicalTime < served.idsSince && served.ids !== ids;
   }
@@ -113,7 +116,7 @@ class ServedLists {
     const former = this.#served.get(key);
     const before = this.#lists.get(key)?.positions;
     const { positions, logicalTime: at } = list;
-    // Mostly only prices change. A digest of each list would be a twentieth of a request's CPU.
+    // Usually only prices change. A digest of each list would cost a twentieth of a request's CPU.
     const isSame = former !== undefined && hasSameIds(before, positions);
     const ids = isSame ? former.ids : digestOfIds(positions);
     const idsSince = former?.ids === ids ? former.idsSince : at;

@@ -13,7 +13,7 @@ interface ProverParts {
   readonly joinedReads: JoinedReads;
 }
 
-/** Gets proof of a token: a recent answer, else an answer to a call of its own document, else an answer of op 10. */
+/** Gets proof of a token: from a recent answer, otherwise from a call of its own document, otherwise from op 10. */
 export class Prover {
   readonly #parts: ProverParts;
 
@@ -26,13 +26,13 @@ export class Prover {
     const known = ledger.account(viewer) ?? (await this.#byOwnReads(viewer));
     if (known) return known;
     const failure = await failureOf(this.#readSession(viewer));
-    // An answer with broken lists proves the token as well.
+    // An answer with broken lists also proves the token.
     const proof = ledger.account(viewer);
     if (proof) return proof;
     throw failure ?? refusedMeanwhile();
   }
 
-  /** Op 10 names the group. Where it does not, op 1 has to confirm the claimed group to this very token. */
+  /** Op 10 names the group. If it does not, op 1 has to confirm the claimed group to this token. */
   async group(viewer: Viewer): Promise<GroupProof> {
     const { ledger } = this.#parts;
     const known = ledger.group(viewer);
@@ -49,7 +49,10 @@ export class Prover {
     throw failure ?? refusedMeanwhile();
   }
 
-  /** Reads op 10 by the document's own call, or shares one under way. What was in memory before, or is undone since, is no proof. */
+  /**
+   * Reads op 10 by the document's own call, or shares one under way. An older snapshot, or one whose proof has ended, is
+   * not enough.
+   */
   async #readSession(viewer: Viewer): Promise<void> {
     const { ledger, sessions } = this.#parts;
     const before = sessions.cached(viewer);
@@ -64,7 +67,7 @@ export class Prover {
     return ledger.isAccepted(viewer);
   }
 
-  /** The answer serves as proof alone; it does not become the group's shared copy. */
+  /** The answer serves only as proof; it does not become the group's shared copy. */
   async #readCatalog(viewer: Viewer, group: string): Promise<void> {
     const { gateway, joinedReads } = this.#parts;
     const send = (caller: Viewer) => gateway.getAllTickers(caller, group, null);
@@ -72,8 +75,8 @@ export class Prover {
   }
 
   /**
-   * The first answer to the document's own reads renews a lapsed proof. Reads of other requests are not waited for, since they
-   * may hang; a snapshot is, since this request would else read it a second time.
+   * Renews a lapsed proof with the first answer to the document's own reads. Returns null if a snapshot is planned or under
+   * way: the caller waits for it instead of reading twice. Reads of other requests may hang and are not awaited.
    */
   async #byOwnReads(viewer: Viewer): Promise<AccountProof | null> {
     const { ledger, sessions } = this.#parts;
@@ -85,7 +88,7 @@ export class Prover {
   }
 }
 
-/** Waits for the first of the reads that succeeds, or until all have failed. */
+/** Waits until one of the reads succeeds, or all have failed. */
 async function firstOf(reads: readonly Promise<unknown>[]): Promise<void> {
   await Promise.any(reads).catch(() => {});
 }

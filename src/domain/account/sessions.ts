@@ -12,7 +12,7 @@ import type { PositionsBoard } from './positions-board.ts';
 export interface SessionsOptions {
   readonly gateway: ViewerGateway;
   readonly ledger: ProofLedger;
-  /** The lists of positions that were served since a snapshot was asked for. */
+  /** Knows the lists of positions that are newer than a snapshot. */
   readonly board: Pick<PositionsBoard, 'contradicts' | 'hasNewer'>;
   readonly clock: Clock;
   readonly logicalClock: LogicalClock;
@@ -23,24 +23,24 @@ export interface SessionsOptions {
 }
 
 interface SessionDemand {
-  /** The oldest acceptable age of a cached snapshot, below the server's own limit. */
+  /** The maximum age of a cached snapshot, below the server's own limit. */
   readonly maxAgeMs?: number;
   /** The snapshot must have been requested after this logical time. */
   readonly after?: number;
-  /** Whether the rows of its positions are needed. They are most of a snapshot, and seldom read from it. */
+  /** Whether the rows of its positions are needed. They are most of a snapshot, and rarely read from it. */
   readonly needsRows?: boolean;
 }
 
 const OPERATION = 'getSession';
 
 /**
- * Account snapshots, each cached for the one token that fetched it: the gateway decides what two devices of an account see.
- * Only staleness is tracked per account.
+ * Account snapshots, each cached only for the token that fetched it, because the gateway can show two devices of an account
+ * different data. Only staleness is tracked per account.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cache: LRUCache<string, SessionAnswer>;
-  /** The logical time of the newest snapshot that is not kept. An earlier call may bring an older one. */
+  /** The logical time of the newest snapshot that was evicted. No older one is cached after it. */
   #forgottenTime = 0;
 
   constructor(options: SessionsOptions) {
@@ -87,7 +87,7 @@ export class Sessions {
     return known ?? this.#call(polling(viewer), false);
   }
 
-  /** Whether a call for this token's snapshot is under way. A read now would usually share it. */
+  /** Whether a call for this token's snapshot is under way. A read now usually shares it. */
   isReading(viewer: Viewer): boolean {
     return this.#options.joinedReads.isReading(viewer, OPERATION);
   }
@@ -123,7 +123,7 @@ export class Sessions {
     const { tokenHash, account } = viewer;
     const answer = await gateway.getSession(detached(viewer));
     const newest = this.#cache.peek(tokenHash)?.logicalTime ?? this.#forgottenTime;
-    // An answer from before a change serves its own readers and is not cached.
+    // An answer from before a change is returned to its readers, but not cached.
     if (answer.logicalTime > Math.max(newest, freshness.changedAt(account))) {
       this.#keep(tokenHash, keepsRows ? answer : withoutRows(answer));
     }
@@ -132,7 +132,7 @@ export class Sessions {
 
   #keep(key: string, answer: SessionAnswer): void {
     this.#cache.set(key, answer);
-    // One that is larger than the cache is not kept.
+    // A snapshot larger than the whole cache is not stored.
     if (!this.#cache.has(key)) this.#forget(answer);
   }
 
@@ -140,13 +140,13 @@ export class Sessions {
     this.#forgottenTime = Math.max(this.#forgottenTime, logicalTime);
   }
 
-  /** Undefined for a token that the gateway has not accepted recently: it does not get even its own snapshot. */
+  /** Undefined for a token that was not accepted recently: it does not get even its own snapshot. */
   #cachedFor(viewer: Viewer): SessionAnswer | undefined {
     return this.#options.ledger.isAccepted(viewer) ? this.#cache.get(viewer.tokenHash) : undefined;
   }
 }
 
-// Measured on the heap; a test repeats that.
+// Measured on the heap; a test repeats the measurement.
 const BYTES_OF_A_SNAPSHOT = 1_000;
 const BYTES_OF_A_ROW = 490;
 const BYTES_OF_AN_ORDER = 445;

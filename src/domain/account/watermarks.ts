@@ -6,10 +6,13 @@ interface Watermark {
 }
 
 const MAX_KEYS = 100_000;
-// Measured, with a token's hash or a login for its key.
+// Measured with token hashes and logins as keys.
 const BYTES_OF_AN_ENTRY = 145;
 
-/** The high-water mark of each key, which outlives the caches that it is about; else the highest that is forgotten. */
+/**
+ * The watermark of each key, which outlives the cached entry. An evicted key counts with the highest watermark that was
+ * evicted.
+ */
 export class Watermarks<Of extends Watermark = Watermark> {
   readonly #byKey = growingLru<string, Of>({
     maxEntries: MAX_KEYS,
@@ -36,7 +39,7 @@ export class Watermarks<Of extends Watermark = Watermark> {
     this.#byKey.set(key, watermark);
   }
 
-  /** Sets all keys. Not called with less than any of them has. */
+  /** Sets all keys. `at` must not be lower than the watermark of any key. */
   setAll(at: number): void {
     this.#byKey.clear();
     this.#forgottenAt = at;

@@ -9,8 +9,8 @@ import { accountNamed } from '../../support/accounts.ts';
 /** The answer of a store, or its failure. */
 type Stored = AccountVersion | Error;
 
-test('an order of another replica is reported once, as is the end of its record, and after a loss any account may have changed', async () => {
-  const told: string[] = [];
+test('an order of another replica is reported once, as is the expiry of its record; after a loss of the store any account may have changed', async () => {
+  const reported: string[] = [];
   let stored: Stored = new Error('not asked yet');
   const accounts: AccountEvents = new EventEmitter();
   const logicalClock = new LogicalClock();
@@ -20,12 +20,12 @@ test('an order of another replica is reported once, as is the end of its record,
       return stored;
     },
   });
-  accounts.on('changed', (login) => void told.push(login));
-  /** Whether account 1 is certain and what is told of it; `any` where what was asked for of others is outdated as well. */
+  accounts.on('changed', (login) => void reported.push(login));
+  /** Whether account 1 is certain, then the reported accounts; `any` if answers of all other accounts are outdated as well. */
   const steps: [Stored, ...unknown[]][] = [
-    // While the store cannot be read nothing is certain, and nothing is told.
+    // While the store cannot be read, nothing is certain and nothing is reported.
     [new Error('away'), false],
-    // The first answer may follow orders of which nobody has told this process.
+    // Before the first answer this process may have missed orders.
     [{ epoch: 'a', version: null }, true, 'any'],
     [{ epoch: 'a', version: null }, true],
     [new Error('away'), false],
@@ -42,9 +42,9 @@ test('an order of another replica is reported once, as is the end of its record,
     stored = next;
     const askedAt = logicalClock.next();
     const isCertain = await freshness.catchUp(accountNamed('1'));
-    if (freshness.changedAt(accountNamed('other')) > askedAt) told.unshift('any');
-    expect(freshness.changedAt(accountNamed('1')) > askedAt).toBe(told.length > 0);
-    expect([isCertain, ...told.splice(0)], `step ${at}`).toEqual(expected);
+    if (freshness.changedAt(accountNamed('other')) > askedAt) reported.unshift('any');
+    expect(freshness.changedAt(accountNamed('1')) > askedAt).toBe(reported.length > 0);
+    expect([isCertain, ...reported.splice(0)], `step ${at}`).toEqual(expected);
   }
   expect(freshness.byteSize).toBe(0);
 });

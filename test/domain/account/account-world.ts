@@ -23,11 +23,11 @@ export interface OpenCall {
   answer(body: unknown, status?: number): void;
 }
 
-/** Sessions over the real client, whose calls a test answers in any order. */
+/** Sessions over the real client. A test answers the calls in any order. */
 export function openAccountWorld(
   options: Pick<Partial<SessionsOptions>, 'maxBytes' | 'freshness'> = {},
 ) {
-  // The client takes the time of answers from the system clock.
+  // The client reads the times of answers from the system clock.
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });

@@ -10,7 +10,7 @@ const demo = viewerOf('demo');
 let logicalClock: LogicalClock;
 let accounts: AccountEvents;
 let reads: JoinedReads;
-/** The calls under way, which a test answers. */
+/** The calls under way. A test answers them. */
 let calls: PromiseWithResolvers<number>[];
 
 beforeEach(() => {
@@ -50,13 +50,13 @@ test.each([
   write();
   void read();
   expect(calls).toHaveLength(2);
-  // The end of the first call is not that of the second.
+  // The end of the first call does not end the second.
   calls[0]?.resolve(1);
   void read();
   expect(calls).toHaveLength(2);
 });
 
-test('a read joins only a call that began after the time it names', () => {
+test('a read joins only a call that began after the requested time', () => {
   void read();
   void read(demo, { after: logicalClock.next() });
   expect(calls).toHaveLength(2);

@@ -28,7 +28,7 @@ beforeEach(() => {
   board = new PositionsBoard(ledger, 1e8);
 });
 
-test('the answer to an earlier call is not served after a later one, also when the proof lapses and returns', () => {
+test('the answer to an earlier call is not served after a later one, even if the proof lapses and returns', () => {
   const newer = list(2, 'b');
   expect(board.offer(phone, newer)).toBe(newer);
   expect(board.offer(phone, list(1, 'a'))).toBe(newer);
@@ -55,14 +55,14 @@ test('a token without proof neither reads nor writes the account’s list', () =
   expect(board.offer(forged, own)).toBe(own);
   board.offer(forged, list(9, 'poison'));
   expect(board.newest(phone)?.positions[0]?.id).toBe('secret');
-  // Nor does a login that spells a token's hash.
+  // A login equal to a token's hash does not read that token's list.
   const thief = bench.viewer('thief', { login: forged.tokenHash, account: forged.tokenHash });
   bench.prove(thief);
   expect(board.newest(thief)).toBeNull();
 });
 
-test('a feed’s list is stored for its account even if its token was refused meanwhile', () => {
-  const viewer = bench.viewer('refused meanwhile');
+test('a feed’s list is stored for its account even if its token was refused during the call', () => {
+  const viewer = bench.viewer('refused');
   const proof = bench.prove(viewer);
   ledger.refused(viewer);
   const polled = list(5, 'a');
@@ -70,7 +70,7 @@ test('a feed’s list is stored for its account even if its token was refused me
   expect(board.newest(phone)).toBe(polled);
 });
 
-test('an evicted list brings no older one back, neither for its token nor for its account', () => {
+test('after an eviction no older list is served, neither to the token nor to its account', () => {
   board = new PositionsBoard(ledger, 4_000);
   board.offer(phone, list(5, 'newest'));
   for (let at = 0; at < 20; at += 1) {
@@ -82,7 +82,7 @@ test('an evicted list brings no older one back, neither for its token nor for it
   expect(board.offer(phone, list(4, 'older'))).toBeNull();
   expect(board.offer(tablet, list(4, 'older'))).toBeNull();
   expect(board.newest(phone)).toBeNull();
-  // What another account saw says nothing of this one.
+  // The lists of other accounts have no effect on this account.
   const viewer = bench.viewer('stranger', { login: '60000' });
   const own = list(1, 'own');
   bench.prove(viewer);
@@ -91,7 +91,7 @@ test('an evicted list brings no older one back, neither for its token nor for it
   expect(board.offer(phone, same)).toBe(same);
 });
 
-test('op 12 is called three times at most while newer lists are served and forgotten', async () => {
+test('op 12 is called three times at most while newer lists are served and evicted', async () => {
   board = new PositionsBoard(ledger, 1);
   let asked = 0;
   const openPositions = new OpenPositions({
@@ -119,23 +119,26 @@ function contradicts(viewer: Viewer, at: number, ...ids: string[]): boolean {
 }
 
 test.each([
-  ['the same in another order', ['b', 'a'], false],
-  ['another one', ['a', 'c'], true],
-  ['both as one', ['a,b'], true],
-  ['none', [], true],
-])('a snapshot from before the newest list, with %s', (_, ids, isContradicted) => {
-  board.offer(phone, list(5, 'x'));
-  board.offer(phone, list(7, 'a', 'b'));
-  // The list sent last counts, not the one received last.
-  board.offer(phone, list(6, 'y'));
-  expect(contradicts(phone, 6, ...ids)).toBe(isContradicted);
-  expect(contradicts(tablet, 6, ...ids)).toBe(isContradicted);
-  // Without proof the account’s lists count for nobody, and from then on the snapshot is the newer one.
-  expect(contradicts(bench.viewer('unproved'), 6, ...ids)).toBe(false);
-  expect(contradicts(phone, 7, ...ids)).toBe(false);
-});
+  ['the same ids in another order', ['b', 'a'], false],
+  ['another id', ['a', 'c'], true],
+  ['both ids joined into one', ['a,b'], true],
+  ['no ids', [], true],
+])(
+  'a snapshot from before the newest list with %s %j is contradicted: %s',
+  (_, ids, isContradicted) => {
+    board.offer(phone, list(5, 'x'));
+    board.offer(phone, list(7, 'a', 'b'));
+    // The list whose call was sent last counts, not the list that arrived last.
+    board.offer(phone, list(6, 'y'));
+    expect(contradicts(phone, 6, ...ids)).toBe(isContradicted);
+    expect(contradicts(tablet, 6, ...ids)).toBe(isContradicted);
+    // Without proof the account’s lists do not count. From time 7 on, the snapshot is newer than the list.
+    expect(contradicts(bench.viewer('unproved'), 6, ...ids)).toBe(false);
+    expect(contradicts(phone, 7, ...ids)).toBe(false);
+  },
+);
 
-test('a list that is served again keeps its own ids, also after another list for its token', () => {
+test('a list that is served again keeps its ids, even after another list for its token', () => {
   const first = list(1, 'a');
   board.offer(phone, first);
   board.offer(phone, { ...first, logicalTime: 3 });
@@ -154,7 +157,7 @@ test('a list that is served again keeps its own ids, also after another list for
   }
 });
 
-test('a forgotten list makes older snapshots stale, and no newer one', () => {
+test('an evicted list makes older snapshots stale, but not newer ones', () => {
   board = new PositionsBoard(ledger, 8_000);
   const viewer = (at: number) => bench.viewer(`of many ${at}`);
   for (let at = 0; at <= 100_000; at += 1) board.offer(viewer(at), list(10 + at, 'a'));

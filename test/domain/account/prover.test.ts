@@ -6,7 +6,7 @@ import { openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
 
 const demo = viewerOf('demo');
 
-/** A world in which the token of `asking` was proved, and its proof has lapsed. */
+/** A world in which the token of `demo` was proved, and its proof has lapsed. */
 async function openLapsedWorld() {
   const world = openAccountWorld();
   const proved = world.prover.account(demo);
@@ -18,7 +18,7 @@ async function openLapsedWorld() {
 }
 
 describe('an account’s proof', () => {
-  test('that has lapsed is renewed by a read of the same request at no further cost', async () => {
+  test('that has lapsed is renewed by a read of the same request, without another call', async () => {
     const { prover, gateway, calls, clock } = await openLapsedWorld();
     const plannedProofs = () => [
       gateway.read(demo, OPERATIONS.getWithdrawalMethods),
@@ -40,7 +40,7 @@ describe('an account’s proof', () => {
     expect(calls).toHaveLength(3);
   });
 
-  test('that has lapsed is renewed by the snapshot in flight, while any other read hangs', async () => {
+  test('that has lapsed is renewed by the snapshot in flight, even if another read hangs', async () => {
     const { prover, gateway, sessions, calls, clock } = await openLapsedWorld();
     const plannedProofs = () => [gateway.read(demo, OPERATIONS.getCustomerId)];
     const read = sessions.read(demo);
@@ -54,7 +54,7 @@ describe('an account’s proof', () => {
     expect(calls.map(({ operation }) => operation)).toEqual(['getSession', 'getSession']);
   });
 
-  test('that a 401 of another call undid meanwhile is refused', async () => {
+  test('is refused if a 401 of another call has ended it', async () => {
     const { prover, calls, ledger, clock } = openAccountWorld();
     const asked = prover.account(demo);
     await clock.advance(0);
@@ -76,7 +76,7 @@ describe('the snapshot that the document reads anyway', () => {
   }
 
   test.each(['account', 'group'] as const)(
-    'is not read again for the proof of the %s, whether it fails or not',
+    'is not read again for the proof of the %s, even if it fails',
     async (proof) => {
       const { asked, calls } = await openOwn(proof);
       calls[1]?.answer({ ...snapshot(2), group: 'vip' });
@@ -88,7 +88,7 @@ describe('the snapshot that the document reads anyway', () => {
     },
   );
 
-  test('proves no group where it names none, or is from before the group was forbidden', async () => {
+  test('proves no group if it names none, or is older than a 403 for the group', async () => {
     const none = await openOwn('group');
     none.calls[1]?.answer({ ...snapshot(2), group: undefined });
     // Op 1 has to confirm the group that the token claims.

@@ -37,8 +37,8 @@ test('a snapshot is served up to the maximum age, or up to a lower age that a re
   expect(world.sessions.cached(demo, { maxAgeMs: 2 * MAX_AGE_MS })).toBeNull();
 });
 
-test('the memory of snapshots is bounded, and the least recently read ones go first', async () => {
-  // Each has an estimated 1,000 bytes, so that there is room for eight.
+test('the memory of snapshots is bounded, and the least recently read ones are evicted first', async () => {
+  // A snapshot counts as 1,000 bytes, so eight fit.
   const world = openAccountWorld({ maxBytes: 8_000 });
   const viewers = Array.from({ length: 20 }, (_, i) => viewerOf(`token ${i}`));
   for (const who of viewers) await readAs(world, 1, who);
@@ -46,7 +46,7 @@ test('the memory of snapshots is bounded, and the least recently read ones go fi
   expect(inMemory).toEqual(viewers.slice(12));
 });
 
-test('a snapshot in memory is served only after a look for changes by other replicas', async () => {
+test('a snapshot in memory is served only after a check for changes by other replicas', async () => {
   const asked: string[] = [];
   let isCertain = true;
   const catchUp = async (login: string) => {
@@ -67,10 +67,10 @@ test('a snapshot in memory is served only after a look for changes by other repl
   expect((await again).session.balance).toBe(2);
 });
 
-test('a snapshot from before a position opened is not served again, whichever read showed the position', async () => {
+test('a snapshot from before a position opened is not served again, whether or not the token is proved', async () => {
   const world = openAccountWorld();
   const early = world.sessions.read(demo);
-  // The token is not proved yet, so that its own positions count for it alone.
+  // The token is not proved yet, so its positions count only for itself.
   const positions = world.gateway.getOpenPositions(demo, null);
   world.calls[1]?.answer({ positions: [{ id: 'a', symbol: 'AAPL' }] });
   await positions;
