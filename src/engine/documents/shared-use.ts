@@ -8,6 +8,7 @@ import {
   visit,
 } from 'graphql';
 import type { Sharing } from '../../lib/field-traits.ts';
+import { memo } from '../../lib/memo.ts';
 
 /** Describes an operation whose results may be shared: a query's by a group of users, a subscription's by its account. */
 export interface SharedUse {
@@ -43,8 +44,14 @@ function usesVariablesInEvents(
   operation: OperationDefinitionNode,
 ): boolean {
   const roots = operation.selectionSet.selections.map((root) => ({ ...root, arguments: [] }));
-  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-  return [...roots, ...fragments].some(usesVariables);
+  return roots.some(usesVariables) || memo(variablesInFragments, document, fragmentsUseVariables);
+}
+
+// A document may have hundreds of subscriptions. Its fragments are searched once, not for each of them.
+const variablesInFragments = new WeakMap<DocumentNode, boolean>();
+
+function fragmentsUseVariables({ definitions }: DocumentNode): boolean {
+  return definitions.some((one) => one.kind === Kind.FRAGMENT_DEFINITION && usesVariables(one));
 }
 
 /** Whether a node of a document uses any variable. */

@@ -81,6 +81,8 @@ const WRITERS: Readonly<Record<string, Write>> = {
     `${inQuery('...F0')} ${fragments(n, (at) => (at < n - 1 ? `...F${at + 1} ...F${at + 1}` : '__typename'))}`,
   'fragments, spread by subscriptions': (n) =>
     `${times(Math.min(n, 50), (at) => `subscription Q${at} { ...F0 }`)} ${times(n, (at) => `fragment F${at} on Subscription { ${at < n - 1 ? `...F${at + 1}` : '__typename'} }`)}`,
+  'subscriptions, with a fragment of another operation': (n) =>
+    `${times(n, (at) => `subscription Q${at} { positions { id } }`)} query F { ...F } ${fragment('F', `instrumentsByIds(ids: [${times(n * 8, () => '"a"')}]) { id }`)}`,
   'fragments, one repeated': (n) =>
     `${inQuery(times(n, () => '...F'))} ${fragment('F', '__typename')}`,
   'fragments, in many places': (n) =>
