@@ -32,7 +32,7 @@ test.each<[string, Environment, Partial<Config>]>([
     },
   ],
   [
-    'there is a gateway: what the sandbox opens is closed',
+    'a gateway is set: the features of the sandbox are off',
     gateway,
     {
       sandbox: false,
@@ -43,10 +43,10 @@ test.each<[string, Environment, Partial<Config>]>([
       corsOrigins: { origins: [], anyLocalhost: false },
     },
   ],
-  ['GraphiQL is opened', { ...gateway, GRAPHIQL: 'on' }, { graphiql: true }],
-  ['it is closed', { GRAPHIQL: 'off' }, { graphiql: false }],
+  ['GraphiQL is on', { ...gateway, GRAPHIQL: 'on' }, { graphiql: true }],
+  ['GraphiQL is off', { GRAPHIQL: 'off' }, { graphiql: false }],
   [
-    'origins are named',
+    'origins are set',
     { CORS_ORIGINS: 'https://a.example.com, http://localhost:3000,capacitor://localhost' },
     {
       corsOrigins: {
@@ -56,46 +56,50 @@ test.each<[string, Environment, Partial<Config>]>([
     },
   ],
   [
-    'its path has a slash at its end',
+    'the gateway’s path has a trailing slash',
     { GATEWAY_URL: 'http://a:1/v2/' },
     { gatewayUrl: 'http://a:1/v2' },
   ],
   [
-    'it has no path',
+    'the gateway has no path',
     { GATEWAY_URL: 'http://10.0.0.1:8080' },
     { gatewayUrl: 'http://10.0.0.1:8080' },
   ],
-  ['production has it', real, { sandbox: false, requiresAppendonly: true }],
+  ['a gateway is set in production', real, { sandbox: false, requiresAppendonly: true }],
   [
-    'the sandbox is asked for',
+    'the sandbox is on in production',
     { ...production, SANDBOX: 'on' },
     { sandbox: true, demoPage: false },
   ],
-  ['it is no production', gateway, { requiresAppendonly: false, redisReplicas: null }],
+  ['NODE_ENV is not production', gateway, { requiresAppendonly: false, redisReplicas: null }],
   [
-    'Redis has copies',
+    'Redis has a replica',
     { ...real, REDIS_REPLICAS: '1' },
     { requiresAppendonly: false, redisReplicas: 1 },
   ],
-  ['it has none', { ...real, REDIS_REPLICAS: '0' }, { requiresAppendonly: true, redisReplicas: 0 }],
   [
-    'it may forget',
+    'Redis has no replica',
+    { ...real, REDIS_REPLICAS: '0' },
+    { requiresAppendonly: true, redisReplicas: 0 },
+  ],
+  [
+    'Redis may forget orders',
     { ...real, REDIS_REPLICAS: 'none' },
     { requiresAppendonly: false, redisReplicas: 0 },
   ],
   ['records are in memory', { ...gateway, ORDER_STORE: 'memory' }, { orderRecordsMax: 200_000 }],
-  ['they are in a file', { ORDER_STORE: 'a' }, { orderStore: 'a', orderRecordsMax: 2_000_000 }],
-  ['they are in Redis', { REDIS_URL: 'redis://127.0.0.1' }, { orderRecordsMax: 2_000_000 }],
-])('the configuration where %s', (_, environment, expected) => {
+  ['records are in a file', { ORDER_STORE: 'a' }, { orderStore: 'a', orderRecordsMax: 2_000_000 }],
+  ['records are in Redis', { REDIS_URL: 'redis://127.0.0.1' }, { orderRecordsMax: 2_000_000 }],
+])('the configuration if %s', (_, environment, expected) => {
   expect(readConfig(environment)).toMatchObject(expected);
 });
 
-test('a variable that is empty is as one that is unset', () => {
+test('an empty variable counts as unset', () => {
   const empty = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '']));
   expect(readConfig(empty)).toEqual(readConfig({}));
 });
 
-test('a gateway must be named in production', () => {
+test('production requires a gateway', () => {
   expect(problemsOf(production)).toEqual([
     expect.stringMatching(/^GATEWAY_URL is unset: .*NODE_ENV=production.*SANDBOX/),
   ]);
@@ -124,7 +128,7 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['REDIS_URL', 'localhost:6379', 'a redis:// or rediss:// address'],
     ['REDIS_URL', 'redis://redis/queue', 'with the number of a database'],
     ['REDIS_URL', 'redis-sentinel://one:26379', 'name-of-the-primary'],
-    // The client would connect without TLS, or by other options than the service's.
+    // The client would connect without TLS, or with other options than the service's.
     ['REDIS_URL', 'REDISS://redis:6379/0', 'a redis:// or rediss:// address'],
     ['REDIS_URL', 'redis://redis/0#1', 'with the number of a database'],
     ['REDIS_URL', 'redis:/5', 'with the number of a database'],
@@ -148,7 +152,7 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['TRUSTED_PROXIES', '::1/129', 'addresses or networks'],
     ['TRUSTED_PROXIES', 'proxy.internal', 'addresses or networks'],
     ['PERSISTED_DOCUMENTS_ONLY', 'yes', '`off`, `log`, `on`'],
-    // It stays one line.
+    // The problem must stay one line.
     ['LOG_LEVEL', 'loud\nPORT=1', '`info`'],
     ['LOG_SAMPLE', '1.5', 'a number from 0 to 1'],
     ['LOG_SAMPLE', '5%', 'a number from 0 to 1'],
@@ -161,8 +165,8 @@ describe('a wrong value is refused with its variable, itself and what is allowed
   });
 });
 
-test.each(Object.keys(SETTINGS))('a wrong %s has a line that names it', (name) => {
-  // No kind takes a text of spaces and a line end, but for words of NODE_ENV that do not begin like production.
+test.each(Object.keys(SETTINGS))('a wrong %s has a problem that names it', (name) => {
+  // No kind accepts a blank text, except NODE_ENV.
   const lines = problemsOf({ [name]: name === 'NODE_ENV' ? ' Production' : ' \n' });
   expect(lines).toEqual([expect.stringMatching(`^${name}[= ].*: must be `)]);
 });
@@ -181,19 +185,23 @@ describe('values that contradict each other are refused', () => {
       { JWT_JWKS_URL: 'https://keys', JWT_SECRET: 'canary'.repeat(6) },
       'JWT_SECRET',
     ],
-    ['an issuer that nothing checks', { JWT_ISSUER: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
-    ['an audience that nothing checks', { JWT_AUDIENCE: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
+    ['an issuer without a key', { JWT_ISSUER: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
+    ['an audience without a key', { JWT_AUDIENCE: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
     [
-      'a header that is fixed and sent on',
+      'a header that is fixed and forwarded',
       { GATEWAY_FORWARD_HEADERS: 'x-brand,x-Tenant', GATEWAY_HEADERS: '{"X-Tenant":"canary"}' },
       'GATEWAY_FORWARD_HEADERS: must not name x-tenant, which GATEWAY_HEADERS fixes',
     ],
-    ['trusted documents only, and none', { PERSISTED_DOCUMENTS_ONLY: 'on' }, 'PERSISTED_DOCUMENTS'],
+    [
+      'only trusted documents, without any',
+      { PERSISTED_DOCUMENTS_ONLY: 'on' },
+      'PERSISTED_DOCUMENTS',
+    ],
   ])('%s', (_, env, words) => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(words)]);
   });
 
-  test('but not where one is wrong by itself, nor an issuer and an audience that one kind of key checks', () => {
+  test('but not if one is wrong by itself, nor an issuer and an audience with one kind of key', () => {
     expect(problemsOf({ SHUTDOWN_GRACE_MS: '10s', ORDER_TIMEOUT_MS: '30000' })).toHaveLength(1);
     expect(problemsOf({ JWT_AUDIENCE: 'PORT', PORT: 'none' })).toHaveLength(2);
     const expected = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };
@@ -214,11 +222,11 @@ describe('fixed headers', () => {
 
   test.each([
     ['not JSON', 'canary'],
-    ['no object', '["canary"]'],
+    ['not an object', '["canary"]'],
     ['null', 'null'],
     ['an illegal name', '{"x key":"canary"}'],
     ['an empty name', '{"":"canary"}'],
-    ['a value that is no text', '{"x-key":{"canary":1}}'],
+    ['a value that is not a string', '{"x-key":{"canary":1}}'],
     ['a line end in a value', '{"x-key":"canary\\r\\nx-other: 1"}'],
     ['a name twice', '{"x-key":"canary","X-Key":"canary"}'],
     ["the user's token replaced", '{"Authorization":"Bearer canary"}'],
@@ -240,11 +248,11 @@ describe('fixed headers', () => {
   });
 });
 
-describe('headers that go on', () => {
+describe('forwarded headers', () => {
   const named = (value: string) => readConfig({ GATEWAY_FORWARD_HEADERS: value });
   const names = (count: number) => Array.from({ length: count }, (_, at) => `x-${at}`).join();
 
-  test('are sorted, in lower case and without doubles', () => {
+  test('are sorted, in lower case and without duplicates', () => {
     const { gatewayForwardHeaders } = named('X-Tenant, x-brand,X-TENANT ,x-tenant');
     expect(gatewayForwardHeaders).toEqual(['x-brand', 'x-tenant']);
   });
@@ -278,7 +286,7 @@ test.each([
   ['GATEWAY_URL', 'https://gateway.example.com/?key=canary'],
   ['JWT_SECRET', 'canary'.repeat(1_000)],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'grpc://user:canary@collector'],
-])('a problem with %s does not show what is secret in it (%#)', (name, value) => {
+])('a problem with %s does not show its secret (%#)', (name, value) => {
   const problems = problemsOf({ [name]: value });
   expect(problems).toHaveLength(1);
   expect(problems[0]).not.toContain('canary');
@@ -289,7 +297,7 @@ test('a socket of Redis may have a space in its path', () => {
   expect(readConfig({ REDIS_URL: url }).redisUrl).toBe(url);
 });
 
-test('a NODE_ENV that means production and is not written so stops the start, any other is taken as it is', () => {
+test('a misspelt production in NODE_ENV stops the start, and other names are accepted', () => {
   for (const NODE_ENV of ['Production', ' production', 'prod', 'producton', 'production-eu']) {
     expect(problemsOf({ NODE_ENV })).toEqual([
       expect.stringMatching(/^NODE_ENV=.*: must be `production`, written exactly so/),
@@ -304,17 +312,21 @@ const TRACED = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
 test.each([
   ['an endpoint', TRACED, true],
-  ['one for traces', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector/v1/traces' }, true],
   [
-    'the words for on',
+    'an endpoint for traces',
+    { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector/v1/traces' },
+    true,
+  ],
+  [
+    'explicit values for on',
     { ...TRACED, OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'otlp' },
     true,
   ],
   ['nothing', {}, false],
   ['an empty endpoint', { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, false],
-  ['others alone', { OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on' }, false],
+  ['only other variables', { OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on' }, false],
   ['OTEL_SDK_DISABLED', { ...TRACED, OTEL_SDK_DISABLED: 'True' }, false],
   ['no exporter', { ...TRACED, OTEL_TRACES_EXPORTER: 'none' }, false],
-])('of OpenTelemetry’s variables, %s decide whether spans are exported', (_, environment, isOn) => {
+])('spans are exported, or not, with %s', (_, environment, isOn) => {
   expect(readConfig(environment).tracing).toBe(isOn);
 });

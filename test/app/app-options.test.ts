@@ -10,13 +10,13 @@ import { createLog } from '../../src/lib/log.ts';
 const log = createLog({ level: 'error', format: 'json', destination: { write() {} } });
 const source = join(import.meta.dirname, '..', '..', 'src');
 
-/** Runs a module where so many files may be open; the last line of its output. */
+/** Runs a module in a process that may have `files` open files, and returns its output. */
 function runWith(files: number, module: string): string {
   const command = `ulimit -n ${files} && exec "$0" --input-type=module -e "$1"`;
   return execFileSync('sh', ['-c', command, process.execPath, module], { encoding: 'utf8' }).trim();
 }
 
-test('files that may be open are those of the process, and connections leave some of them to the store and the gateway', async () => {
+test('connections leave open files of the process for the store and the gateway', async () => {
   const module = `
     import { readConfig } from '${source}/config.ts';
     import { withDefaults } from '${source}/app/app-options.ts';
@@ -30,7 +30,7 @@ test('files that may be open are those of the process, and connections leave som
 
 const sum = (budgets: object) => Object.values(budgets).reduce((all, bytes) => all + bytes, 0);
 
-test('the budgets of the caches are half of the heap together', async () => {
+test('the budgets of the caches together are half of the heap', async () => {
   expect(sum(cacheBudgets(100_000_000))).toBe(100_000_000);
   const { cacheBytes } = withDefaults(readConfig({}), { log });
   expect(sum(cacheBytes) / oldHeapLimit()).toBeCloseTo(0.5);

@@ -8,7 +8,7 @@ import { ENGINE_LIMITS, FIXED_LIMITS } from '../../src/engine/index.ts';
 const ROWS = [...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)];
 const documented = readFileSync(join(import.meta.dirname, '../../docs/limits.md'), 'utf8');
 
-test('every limit of a table has its row in the documentation, and its own series from the start', async () => {
+test('every limit has a row in the documentation, and its own series from the start', async () => {
   expect(ROWS.filter(({ what }) => !documented.includes(`\n| ${what}`))).toEqual([]);
   expect(FIXED_LIMITS.filter((label) => !documented.includes(`\`${label}\``))).toEqual([]);
   const { registry, graph } = new Metrics();

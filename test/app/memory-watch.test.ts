@@ -3,7 +3,7 @@ import { MemoryWatch } from '../../src/app/memory-watch.ts';
 import { eventually } from '../support/eventually.ts';
 import { heldBytes } from '../support/heap.ts';
 
-/** The lines that a watch of such a limit has logged. */
+/** A watch with its limit, and the lines that it has logged. */
 function openWatch(limitBytes: number) {
   const lines: string[] = [];
   const log = {
@@ -13,7 +13,7 @@ function openWatch(limitBytes: number) {
   return { lines, watch: new MemoryWatch(log as never, limitBytes) };
 }
 
-test('what major collections leave above four fifths of the heap’s limit degrades readiness, and is logged once', async () => {
+test('a live heap above four fifths of the limit degrades readiness, and is logged once', async () => {
   const held = heldBytes();
   const [short, roomy] = [openWatch(held / 10), openWatch(100 * held)];
   {

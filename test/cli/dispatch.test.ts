@@ -8,7 +8,7 @@ test.each([
   [[], 2],
   [['help'], 0],
   [['--help'], 0],
-])('%j shows what there is', async (args, code) => {
+])('%j lists the commands', async (args, code) => {
   const { out, ...rest } = await runCli(args);
   expect(rest).toEqual({ code, err: '' });
   for (const [name, { summary }] of Object.entries(COMMANDS)) {
@@ -16,13 +16,13 @@ test.each([
   }
 });
 
-test('--version says which version and revision this is', async () => {
+test('--version prints the version and the revision', async () => {
   const { out, ...rest } = await runCli(['--version'], { REVISION: 'abc123' });
   expect(rest).toEqual({ code: 0, err: '' });
   expect(out).toMatch(/^\d+\.\d+\.\d+ \(abc123\)\s*$/);
 });
 
-test.each(['nope', 'constructor', '__proto__'])('%s is no command', async (name) => {
+test.each(['nope', 'constructor', '__proto__'])('%s is not a command', async (name) => {
   const { err, ...rest } = await runCli([name]);
   expect(rest).toEqual({ code: 2, out: '' });
   expect(err.split('\n')[0]).toBe(`There is no command ${name}.`);
@@ -48,14 +48,14 @@ test.each([
   ['hash demo@example.com', 'one address'],
   [`hash ${'1'.repeat(16)}`, 'one address'],
   ['hash 10.0.0.0/8', 'one address'],
-])('%s is a wrong command line: one line, and exit code 2', async (line, text) => {
+])('the wrong command line %s prints one line, with exit code 2', async (line, text) => {
   const { err, ...rest } = await runCli(line.split(' '), { LOG_ACCOUNT_KEY: 'a key' });
   expect(rest).toEqual({ code: 2, out: '' });
   expect(err).toMatch(/^.+\n$/);
   expect(err).toContain(text);
 });
 
-test('a wrong configuration stops the service, and so does an argument', async () => {
+test('a wrong configuration or an argument stops the service', async () => {
   const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
   const { code, problems } = await failedStart({ PORT: 'x' }, [main, 'start']);
   expect(code).toBe(78);

@@ -11,7 +11,7 @@ test.each([
   ['192.0.2.1', '192.0.2.1'],
   ['::ffff:192.0.2.1', '192.0.2.1'],
   ['2001:DB8:1:2::9', '2001:db8:1:2::/64'],
-])('%s has the hash that the log has of %s', async (asked, text) => {
+])('the hash of %s is the log’s hash of %s', async (asked, text) => {
   expect(await runCli(['hash', asked], KEY)).toEqual({
     code: 0,
     out: `${hashed(text)}\n`,
@@ -19,11 +19,11 @@ test.each([
   });
 });
 
-test('an order has the hash that the log has of its key', async () => {
+test('the hash of an order is the log’s hash of its key', async () => {
   expect((await runCli(['hash', '--key', '6f1c-0d2e'], KEY)).out).toBe(`${hashed('6f1c-0d2e')}\n`);
 });
 
-test('without a key, or with a configuration that is wrong, there is no hash to look for', async () => {
+test('without a key, or with a wrong configuration, no hash is printed', async () => {
   const none = await runCli(['hash', '700001']);
   expect(none).toMatchObject({ code: 1, out: '' });
   expect(none.err).toContain('LOG_ACCOUNT_KEY is not set');

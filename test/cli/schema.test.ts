@@ -7,7 +7,7 @@ import { runCli } from '../support/run-cli.ts';
 
 const SDL = readFileSync(join(import.meta.dirname, '..', '..', 'schema.graphql'), 'utf8');
 
-test('as JSON it is the result of an introspection query, also with introspection off', async () => {
+test('the JSON is the result of an introspection query, even with introspection off', async () => {
   const { code, out } = await runCli(['schema', '--json'], { GRAPHIQL: 'off' });
   expect(code).toBe(0);
   const schema = buildClientSchema(JSON.parse(out) as IntrospectionQuery);

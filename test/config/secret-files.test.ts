@@ -22,7 +22,7 @@ test.each([
   ['GATEWAY_HEADERS', 'gatewayHeaders', '{"x-api-key":"k"}', { 'x-api-key': 'k' }],
   ['REDIS_URL', 'redisUrl', 'redis://:pw@redis/3', 'redis://:pw@redis/3'],
 ] as const)(
-  '%s may be kept in a file, with or without a line end',
+  '%s may come from a file, with or without a line end',
   async (name, key, text, value) => {
     for (const end of ['', '\n', '\r\n']) {
       const config = readConfig({ [`${name}_FILE`]: await fileWith(`${text}${end}`) });
@@ -38,7 +38,7 @@ test('a secret and a file for it contradict each other, and neither is shown', a
   ]);
 });
 
-test('a file that cannot be used is one line, and does not block the start', async () => {
+test('an unusable file is one problem, and does not block the start', async () => {
   execFileSync('mkfifo', [join(folder.path, 'pipe')]);
   for (const [path, reason] of [
     [join(folder.path, 'none'), 'there is no such file or folder'],
@@ -63,7 +63,7 @@ test('a mistake in a file is reported without its content', async () => {
   expect(line).not.toContain('canary');
 });
 
-test('a secret of fewer than 32 bytes, or with a line end, is refused, from a file too, and not shown', async () => {
+test('a secret of fewer than 32 bytes or with a line end is refused, also from a file, and not shown', async () => {
   const refused = [
     'JWT_SECRET (value not shown): must be a shared secret of at least 32 bytes, without a line end',
   ];
@@ -73,7 +73,7 @@ test('a secret of fewer than 32 bytes, or with a line end, is refused, from a fi
   expect(problemsOf({ JWT_SECRET: 'ü'.repeat(15) })).toEqual(refused);
   const path = await fileWith(`${'x'.repeat(31)}\n`);
   expect(problemsOf({ JWT_SECRET_FILE: path }).join()).toContain('at least 32 bytes');
-  // A file's own line end is no part of it.
+  // The line end of a file does not belong to the secret.
   const ended = { JWT_SECRET: `${'x'.repeat(32)}\n`, JWT_SECRET_FILE: '' };
   const doubled = { JWT_SECRET_FILE: await fileWith(`${'x'.repeat(32)}\r\n\n`) };
   for (const environment of [ended, doubled]) {

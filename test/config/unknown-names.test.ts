@@ -16,15 +16,15 @@ test.each([
   ['POSITIONS_POLL_INTERVAL', 'POSITIONS_POLL_MS'],
   ['GRAPHIQL_ENABLED', 'GRAPHIQL'],
   ['JWT_SECRET_FLIE', 'JWT_SECRET_FILE'],
-  // It is no secret, and has no file.
+  // The setting is not a secret, so it cannot be in a file.
   ['LOG_LEVEL_FILE', 'LOG_LEVEL'],
-])('%s is taken for a slip of %s', (name, meant) => {
+])('%s is recognized as a misspelt %s', (name, meant) => {
   expect(warningsOf({ [name]: 'canary' })).toEqual([
     `${name} is not a setting: is ${meant} meant?`,
   ]);
 });
 
-test('every setting of two words or more is recognized with a letter too few', () => {
+test('every setting of two words or more is recognized with a missing letter', () => {
   for (const name of Object.keys(SETTINGS).filter((each) => each.includes('_'))) {
     if (name.startsWith('OTEL_')) continue;
     const slip = name.replace(/(.)(.)$/, '$2');
@@ -32,7 +32,7 @@ test('every setting of two words or more is recognized with a letter too few', (
   }
 });
 
-test('what a machine, a shell, a container or Kubernetes sets is not taken for one', () => {
+test('variables of a machine, a shell, a container or Kubernetes are not taken for settings', () => {
   const usual = [
     'HOME HOSTNAME HOSTTYPE HOST_IP LANG LOGNAME MAIL OLDPWD PATH POST PWD SHELL SHLVL TERM TZ USER _',
     'NODE_OPTIONS NODE_PATH NODE_VERSION NODE_EXTRA_CA_CERTS YARN_VERSION HTTP_PROXY HTTPS_PROXY NO_PROXY',
@@ -46,7 +46,7 @@ test('what a machine, a shell, a container or Kubernetes sets is not taken for o
   expect(warningsOf(Object.fromEntries(names.map((name) => [name, '1'])))).toEqual([]);
 });
 
-test('no setting is taken for another', () => {
+test('no setting is taken for a misspelt other one', () => {
   const all = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '1']));
   expect(warningsOf({ ...all, JWT_SECRET_FILE: '/x', REDIS_URL_FILE: '/x' })).toEqual([]);
 });
@@ -60,11 +60,11 @@ test.each([
   expect(warnings).toEqual([expect.stringContaining(text)]);
 });
 
-test('a network with addresses in it is not warned of', () => {
+test('a small trusted network gives no warning', () => {
   expect(warningsOf({ TRUSTED_PROXIES: '10.0.0.0/8' })).toEqual([]);
 });
 
-test('an origin with a * in it matches nothing, and is refused', () => {
+test('an origin with a * is refused, because it matches nothing', () => {
   const { problems } = parseEnvironment({ CORS_ORIGINS: 'https://*.example.com' });
   expect(problems).toEqual([expect.stringContaining('no `*`')]);
 });

@@ -7,7 +7,7 @@ import { OPERATIONS, READ_NAMES } from '../../../src/gateway/operations.ts';
 import { readingIn, type TimeUnit } from '../../../src/gateway/wire/scalars.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 
-test.each(READ_NAMES)('a whole answer of %s is as described, in every property', (name) => {
+test.each(READ_NAMES)('every property of a complete answer of %s is as described', (name) => {
   const { answer: shape } = firstCallOf(OPERATIONS[name]);
   const { fields, unknown, times } = compare(shape, [OPERATION_CASES[name].answer]);
   expect(unknown).toEqual([]);
@@ -46,7 +46,7 @@ test.each([
   [{ ...whole, rows: [7] }, { 'rows[]': 'answer' }],
   [{ ...whole, rows: [{ id: 'x', marks: [] }] }, { 'rows[].id': 'value' }],
   [{ ...whole, rows: [{ id: 1, marks: 'x' }] }, { 'rows[].marks': 'value' }],
-])('the losses of %j are those of its table: %j', (body, losses) => {
+])('the losses of %j are as its table says: %j', (body, losses) => {
   const { fields } = compare(TABLE.shape, [body]);
   const found = fields.flatMap(({ path, expected, seen, missing, wrong }) => {
     const [other] = Object.keys(seen).filter((type) => type !== expected);

@@ -10,7 +10,7 @@ import { startTlsFront } from '../../support/tls-front.ts';
 import { inSeconds, unsignedToken } from '../../support/tokens.ts';
 import { check, checkOf, SERVICE, startGateway, type Variables } from './run-check.ts';
 
-test('a gateway as the interface describes it has no problem, and nothing is written there', async () => {
+test('a gateway that follows the interface has no problem, and nothing is written to it', async () => {
   await using gateway = await startGateway({ pathPrefix: '/api/v1' });
   const { code, text, err } = await checkOf(gateway);
   expect([code, err]).toEqual([0, '']);
@@ -25,7 +25,7 @@ test('a gateway as the interface describes it has no problem, and nothing is wri
   expect(gateway.orders()).toEqual([]);
 });
 
-test('the sandbox itself is checked, and the report can be kept as JSON', async () => {
+test('the sandbox itself can be checked, with a report in JSON', async () => {
   const environment = { ...SERVICE, SANDBOX_INSTRUMENTS: '20' };
   const { code, out } = await runCli(['check', '--sandbox', '--strict', '--json'], environment);
   expect(code).toBe(0);
@@ -43,9 +43,9 @@ interface Case {
   readonly catalog?: CatalogChange & CatalogHeaders;
   readonly set?: Variables;
   readonly problems: readonly RegExp[];
-  /** The settings that it says would mend it. */
+  /** The settings that the report suggests. */
   readonly mended?: Variables;
-  /** Whether the gateway does not answer there, so that no password is sent. */
+  /** Whether no gateway answers, so that no password is sent. */
   readonly isElsewhere?: true;
 }
 
@@ -54,7 +54,7 @@ const body = (operation: Fault['operation'], value: unknown): Fault => ({
   kind: 'status',
   status: 200,
   body: value,
-  // The first call goes without a token, and the last one with a broken signature.
+  // The first call has no token, and the last has a broken signature.
   times: 1,
   skip: operation === 'getOpenPositions' ? 1 : 0,
 });
@@ -62,7 +62,7 @@ const position = { id: 'p-1', symbol: 'AAPL', units: 1, isBuy: true, profit: 5 }
 const everything = (fault: Omit<Fault, 'operation'>) => [{ operation: '*', ...fault } as const];
 
 const CASES: Readonly<Record<string, Case>> = {
-  'a part of the path that is missing': {
+  'a missing part of the path': {
     gateway: { pathPrefix: '/api/v1' },
     set: { GATEWAY_URL: '' },
     problems: [
@@ -70,18 +70,18 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     isElsewhere: true,
   },
-  'everything that fails': {
+  'failures of every call': {
     faults: everything({ kind: 'status', status: 502 }),
     problems: [/^op 12: Status 502: the gateway, or a proxy/],
     isElsewhere: true,
   },
-  'everything that hangs': {
+  'calls that all hang': {
     faults: everything({ kind: 'hang' }),
     set: { GATEWAY_TIMEOUT_MS: '2000' },
     problems: [/^GATEWAY_TIMEOUT_MS {2}op 12: No whole answer came/],
     isElsewhere: true,
   },
-  'claims of other names': {
+  'claims with other names': {
     gateway: { loginClaim: 'mt5_account', groupClaim: 'tier' },
     problems: [
       /^GATEWAY_LOGIN_CLAIM {2}op 10: The token has no usable login in the claim login: the claim mt5_account holds the one/,
@@ -97,11 +97,11 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     mended: { GATEWAY_TIME_UNIT: 'auto' },
   },
-  'another key, with which the service would refuse every request': {
+  'another key, so that the service would refuse every request': {
     set: { JWT_SECRET: 'another secret of thirty-two bytes' },
     problems: [/^JWT_SECRET {2}The token does not verify/],
   },
-  'answers that do not come, and one that is too large': {
+  'an answer that does not arrive': {
     faults: [{ operation: 'getWithdrawalMethods', kind: 'hang' }],
     set: { GATEWAY_TIMEOUT_MS: '4000' },
     problems: [/^GATEWAY_TIMEOUT_MS {2}op 11: No whole answer came within 4000 ms/],
@@ -110,11 +110,11 @@ const CASES: Readonly<Record<string, Case>> = {
     set: { GATEWAY_MAX_BYTES: '100' },
     problems: [/^GATEWAY_MAX_BYTES {2}op 2: The answer is larger than is accepted/],
   },
-  'a password that is wrong': {
+  'a wrong password': {
     set: { CHECK_PASSWORD: 'wrong' },
     problems: [/^CHECK_PASSWORD {2}op 2: The sign-in is refused \(status \d+\)/],
   },
-  'no JSON': {
+  'an answer that is not JSON': {
     faults: [{ operation: 'getSession', kind: 'garbage' }],
     problems: [/^op 10: The answer is no JSON that can be read/],
   },
@@ -122,7 +122,7 @@ const CASES: Readonly<Record<string, Case>> = {
     faults: [{ operation: 'getCustomerId', kind: 'cut' }],
     problems: [/^op 13: The connection broke before the answer was whole/],
   },
-  'a list in place of an object': {
+  'a list instead of an object': {
     faults: [body('getCustomerId', ['x'])],
     problems: [
       /^op 13: the answer itself: object expected, list found; the whole answer cannot be used/,
@@ -147,7 +147,7 @@ const CASES: Readonly<Record<string, Case>> = {
       /^op 12: The answer cannot be used/,
     ],
   },
-  'a catalog that is too old whenever it comes': {
+  'a catalog that is always too old': {
     catalog: { ageSeconds: 7_200 },
     problems: [
       /^CATALOG_MAX_AGE_SECONDS {2}op 1: The catalog is 72\d\d s old when it comes, and counts for 3600/,
@@ -168,24 +168,27 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-test.each(Object.entries(CASES))('%s: named, with the setting to look at', async (_, given) => {
-  const { faults = [], catalog, set = {}, problems: wanted, mended, isElsewhere } = given;
-  await using gateway = await startGateway(given.gateway);
-  for (const fault of faults) gateway.fail(fault);
-  if (catalog) gateway.changeCatalog(catalog);
-  const url = set.GATEWAY_URL === '' ? { GATEWAY_URL: new URL(gateway.url).origin } : {};
-  const { code, text, problems } = await checkOf(gateway, { ...set, ...url });
-  for (const one of wanted) expect(problems).toContainEqual(expect.stringMatching(one));
-  expect(problems.filter((problem) => !wanted.some((one) => one.test(problem)))).toEqual([]);
-  expect(code).toBe(1);
-  expect(gateway.calls('login')).toBe(isElsewhere ? 0 : 1);
-  if (!mended) return;
-  const lines = Object.entries(mended).map(([name, value]) => `  ${name}=${value}\n`);
-  expect(text).toContain(`\nSet\n${lines.join('')}`);
-  expect((await checkOf(gateway, { ...set, ...mended })).text).toContain('No problem.');
-});
+test.each(Object.entries(CASES))(
+  'the check reports, with the setting to correct: %s',
+  async (_, given) => {
+    const { faults = [], catalog, set = {}, problems: wanted, mended, isElsewhere } = given;
+    await using gateway = await startGateway(given.gateway);
+    for (const fault of faults) gateway.fail(fault);
+    if (catalog) gateway.changeCatalog(catalog);
+    const url = set.GATEWAY_URL === '' ? { GATEWAY_URL: new URL(gateway.url).origin } : {};
+    const { code, text, problems } = await checkOf(gateway, { ...set, ...url });
+    for (const one of wanted) expect(problems).toContainEqual(expect.stringMatching(one));
+    expect(problems.filter((problem) => !wanted.some((one) => one.test(problem)))).toEqual([]);
+    expect(code).toBe(1);
+    expect(gateway.calls('login')).toBe(isElsewhere ? 0 : 1);
+    if (!mended) return;
+    const lines = Object.entries(mended).map(([name, value]) => `  ${name}=${value}\n`);
+    expect(text).toContain(`\nSet\n${lines.join('')}`);
+    expect((await checkOf(gateway, { ...set, ...mended })).text).toContain('No problem.');
+  },
+);
 
-test('an address where no gateway is reached is named', async () => {
+test('the check reports an address without a gateway', async () => {
   const gateway = await startGateway();
   const { port, url } = gateway;
   const at = async (of: string) => (await checkOf({ url: of })).problems;
@@ -208,7 +211,7 @@ test('an address where no gateway is reached is named', async () => {
 
 test.each([
   [
-    'asks for credentials of its own',
+    'asks for its own credentials',
     answer(401, 'no', { 'www-authenticate': 'Basic realm="proxy"' }),
     /^GATEWAY_HEADERS {2}op 12: Status 401 asks for a user/,
   ],
@@ -222,12 +225,12 @@ test.each([
     answer(200, { positions: [] }),
     /^op 12: It is answered without a token, where the interface asks for one\.$/,
   ],
-])('something in front that %s is named', async (_, says, problem) => {
+])('the check reports a front proxy that %s', async (_, says, problem) => {
   await using proxy = await startScriptedGateway((socket) => socket.end(says));
   expect((await checkOf(proxy)).problems[0]).toMatch(problem);
 });
 
-test('a gateway that does not check signatures is named, and a key makes up for it', async () => {
+test('a gateway that does not check signatures is a problem, unless the service has a key', async () => {
   await using gateway = await startGateway();
   const session = { login: 700001, group: 'standard-usd', positions: [], orders: [] };
   await using careless = await startScriptedGateway((socket, { path, headers }) => {
@@ -247,7 +250,7 @@ test('a gateway that does not check signatures is named, and a key makes up for 
   expect(unsigned.problems).toContainEqual(expect.stringContaining('The token has no signature'));
 });
 
-test('a group that no path can hold is never sent', async () => {
+test('a group that is unsafe in a path is never sent', async () => {
   await using gateway = await startGateway();
   gateway.fail(body('getSession', { login: 700001, group: '../..' }));
   const { problems } = await checkOf(gateway);
@@ -255,7 +258,7 @@ test('a group that no path can hold is never sent', async () => {
   expect(gateway.calls('getAllTickers')).toBe(0);
 });
 
-test('headers that are missing are noted, and an ETag that does nothing is warned of', async () => {
+test('missing headers are notes, and a useless ETag is a warning', async () => {
   await using gateway = await startGateway();
   gateway.changeCatalog({ ageSeconds: null, etag: false, cacheControl: null });
   const without = await checkOf(gateway);
@@ -271,7 +274,7 @@ test('headers that are missing are noted, and an ETag that does nothing is warne
 test.each([
   ['ahead of', 90_000],
   ['behind', -90_000],
-])('a clock that is %s the gateway’s is warned of once', async (side, aheadMs) => {
+])('a gateway’s clock %s this machine’s is one warning', async (side, aheadMs) => {
   await using gateway = await startGateway();
   const headers = { date: new Date(Date.now() + aheadMs).toUTCString() };
   for (const operation of ['getWithdrawalMethods', 'getCustomerId'] as const) {
@@ -279,6 +282,6 @@ test.each([
     gateway.fail({ operation, kind: 'status', status: 200, body: answer, headers });
   }
   const { text } = await checkOf(gateway);
-  const told = text.match(/The gateway's clock is \d+ s (ahead of|behind) this machine's/g);
-  expect(told).toEqual([expect.stringMatching(new RegExp(`is \\d+ s ${side} this`))]);
+  const warnings = text.match(/The gateway's clock is \d+ s (ahead of|behind) this machine's/g);
+  expect(warnings).toEqual([expect.stringMatching(new RegExp(`is \\d+ s ${side} this`))]);
 });

@@ -5,7 +5,7 @@ import { check, DEMO, startGateway, type Variables } from './run-check.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The same JSON with each property changed, however deep it is. */
+/** The same JSON with each property changed, at any depth. */
 function changed(
   json: unknown,
   change: (name: string, value: unknown) => [string, unknown][],
@@ -53,7 +53,7 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
     exit: 0,
     says: [/op 12: Is the answer one page of several \(total\)\? .*docs\/your-own\.md/],
   },
-  'numbers as texts': {
+  'numbers as strings': {
     change: (body) =>
       changed(body, (name, value) => [[name, isPrice(name) ? String(value) : value]]),
     exit: 0,
@@ -95,13 +95,13 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
   },
 };
 
-test.each(Object.entries(QUIRKS))('%s: the loss is named', async (_, quirk) => {
+test.each(Object.entries(QUIRKS))('the check reports the loss: %s', async (_, quirk) => {
   const { change, fault, set, exit, says } = quirk;
   await using gateway = await startGateway();
   await using front = await startHeldGateway(gateway);
   if (change !== undefined) front.change(change);
   if (fault !== undefined) gateway.fail(fault);
-  // The front passes no headers on.
+  // The front does not forward headers.
   const { url } = fault === undefined ? front : gateway;
   const { code, text } = await check({ GATEWAY_URL: url, ...DEMO, ...set });
   for (const one of says) expect(text).toMatch(one);

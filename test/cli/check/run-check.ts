@@ -24,7 +24,7 @@ export async function check(
   return { ...result, text, problems: problems.map((line) => line.slice(4)) };
 }
 
-/** The check of a gateway, by the demo user. */
+/** Checks a gateway as the demo user. */
 export function checkOf({ url }: { readonly url: string }, more: Variables = {}) {
   return check({ GATEWAY_URL: url, ...DEMO, ...more });
 }

@@ -15,7 +15,7 @@ const DEMO_EMAIL = 'demo@example.com';
 
 const folder = ownFolder();
 
-test('a token does as well, from a file or as it is copied from a request', async () => {
+test('a token is accepted from a file, and with its scheme', async () => {
   await using gateway = await startGateway();
   const path = join(folder.path, 'token');
   writeFileSync(path, `Bearer ${gateway.token({ email: 'pro@example.com' })}\n`);
@@ -25,7 +25,7 @@ test('a token does as well, from a file or as it is copied from a request', asyn
   expect(gateway.calls('login')).toBe(0);
 });
 
-test('a token that is of no use is named: expired, revoked, no JWT, or without the login', async () => {
+test('a useless token is reported: expired, revoked, not a JWT, or without the login', async () => {
   await using gateway = await startGateway();
   const of = async (token: string, more: Variables = {}) =>
     (await check({ GATEWAY_URL: gateway.url, CHECK_TOKEN: token, ...more })).problems[0];
@@ -47,7 +47,7 @@ test('a token that is of no use is named: expired, revoked, no JWT, or without t
   );
 });
 
-test('no token, no e-mail, no figure of the account is ever printed', async () => {
+test('no token, e-mail or figure of the account is ever printed', async () => {
   await using gateway = await startGateway();
   const canaries = [DEMO_EMAIL, '700001', 'standard-usd', 'cus_', '50000', 'eyJ', 'hunter2'];
   const runs: Variables[] = [
@@ -81,7 +81,7 @@ test('no token, no e-mail, no figure of the account is ever printed', async () =
   expect(canaries.filter((canary) => printed.includes(canary))).toEqual([]);
 });
 
-test('they are asked for at the console, the secret ones without an echo', async () => {
+test('the console asks for credentials, and hides secrets', async () => {
   await using gateway = await startGateway();
   const asked: string[] = [];
   const run = (replies: Variables) =>
@@ -96,7 +96,7 @@ test('they are asked for at the console, the secret ones without an echo', async
   expect(asked).toEqual([`${eMail} `, 'Password: (hidden)', `${eMail} `, 'Token: (hidden)']);
 });
 
-test('without any, and without a console, it says which variables to set', async () => {
+test('without credentials and console the check names the variables to set', async () => {
   await using gateway = await startGateway();
   const { code, out } = await runCli(['check'], { ...SERVICE, GATEWAY_URL: gateway.url });
   expect(code).toBe(1);
@@ -115,7 +115,7 @@ test('without any, and without a console, it says which variables to set', async
   );
 });
 
-test('all problems come at once, and the gateway of a faulty one is not called', async () => {
+test('all problems are reported at once, and the gateway is not called if its settings are wrong', async () => {
   const { code, text } = await check({
     PORT: 'x',
     GATEWAY_URL: 'ftp://example.com',
@@ -132,7 +132,7 @@ test('all problems come at once, and the gateway of a faulty one is not called',
   expect(text).toContain('Gateway        not checked, since settings of it are wrong');
 });
 
-test('a problem elsewhere leaves the gateway to be checked', async () => {
+test('the gateway is checked despite problems of other settings', async () => {
   await using gateway = await startGateway();
   const { code, text } = await checkOf(gateway, { MAX_COST: 'x' });
   expect(code).toBe(1);
@@ -141,14 +141,14 @@ test('a problem elsewhere leaves the gateway to be checked', async () => {
   expect(text).toMatch(/\n1 problem\.$/);
 });
 
-test('without a gateway it says so', async () => {
+test('a missing gateway is reported', async () => {
   const { code, text } = await check({});
   expect(code).toBe(0);
   expect(text).toContain('GATEWAY_URL is unset (--sandbox checks the sandbox gateway)');
   expect(text).toMatch(/\nThe configuration is fine\.$/);
 });
 
-test('no file of order records is made, and one that cannot be made is a problem', async () => {
+test('no file of order records is created, and an impossible file is a problem', async () => {
   expect((await check({ ORDER_STORE: join(folder.path, 'orders.db') })).code).toBe(0);
   expect(readdirSync(folder.path)).toEqual([]);
   writeFileSync(join(folder.path, 'file'), '');
@@ -159,7 +159,7 @@ test('no file of order records is made, and one that cannot be made is a problem
   }
 });
 
-test('a Redis and a key set that cannot be reached are named', async () => {
+test('an unreachable Redis and key set are reported', async () => {
   await using web = await startScriptedGateway((socket) => socket.end(answer(200, { keys: [] })));
   const nowhere = `//127.0.0.1:${await freePort()}`;
   const urls = { REDIS_URL: `redis:${nowhere}`, JWT_JWKS_URL: `http:${nowhere}/keys` };
@@ -174,7 +174,7 @@ test('a Redis and a key set that cannot be reached are named', async () => {
   expect(empty.text).toMatch(/- JWT_JWKS_URL=.*\(the answer has no keys\)/);
 });
 
-test('a port that is in use is a warning: it may be the service itself', async () => {
+test('a port in use is a warning: the service itself may use it', async () => {
   await using other = await startGateway();
   const { code, text } = await check({ PORT: String(other.port) });
   expect(code).toBe(0);
@@ -182,11 +182,11 @@ test('a port that is in use is a warning: it may be the service itself', async (
 });
 
 describeWithRedis('a Redis that may drop records', (path) => {
-  test('over a restart is a problem in production, though it has no records yet', async () => {
+  test('at a restart is a problem in production, even without records', async () => {
     await using redis = await startTestRedis(path);
     const { text } = await check({ NODE_ENV: 'production', REDIS_URL: redis.url });
     expect(text).toMatch(/REDIS_URL=.* appendonly no/);
-    // A replica that joined and is gone would be missed when Redis loses its data.
+    // The check must not join as a replica: its absence would count when Redis loses its data.
     expect(await redis.command('DBSIZE')).toBe(0);
   });
 });
