@@ -50,8 +50,8 @@ export class Calls {
     return this.#options;
   }
 
-  /** Sends one of the operation's calls. */
-  protected async exchange(name: string, values: CallValues): Promise<Exchange> {
+  /** Sends one of the operation's calls. Throws at once if the call cannot be made. */
+  protected exchange(name: string, values: CallValues): Promise<Exchange> {
     const { send, requests } = this.#options;
     return send(this.#bounded(requests.call(this.operation, name, this.caller, values)));
   }

@@ -15,7 +15,7 @@ export class GatewayClient {
   }
 
   /** Rejects with a GatewayError. */
-  async read<Input, Result>(
+  read<Input, Result>(
     caller: Caller,
     operation: ReadOperation<Input, Result>,
     ...[input]: InputOf<Input>
@@ -23,7 +23,7 @@ export class GatewayClient {
     return operation.run(new ReadCalls(this.#calls, operation, caller), input as Input);
   }
 
-  async write<Input, Result>(
+  write<Input, Result>(
     caller: Caller,
     operation: WriteOperation<Input, Result>,
     input: Input,

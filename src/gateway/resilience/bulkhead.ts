@@ -137,23 +137,34 @@ export function withBulkheads(
   areas: Readonly<Record<Area, Bulkhead>>,
   clock: Clock,
 ): Send {
-  return async (call) => {
+  return (call) => {
     const bulkhead = areas[call.row.area];
     if (bulkhead === undefined) throw new Error(`no connections for ${call.row.area}`);
     const entry = entryOf(call.caller);
     // Usually a connection is free.
     if (bulkhead.take(entry)) return sendHeld(send, call, bulkhead, entry);
-    const startedAtMs = clock.now();
-    const mostMs = longestWaitMs(call);
-    const busy = { sent: false, cause: new NotAttemptedError('busy', FULL) } as const;
-    if (!(await bulkhead.wait(entry, mostMs, signalOf(call)))) return busy;
-    const waitedMs = clock.now() - startedAtMs;
-    const deadlineMs = call.deadlineMs - waitedMs;
-    if (waitedMs <= mostMs) return sendHeld(send, { ...call, deadlineMs }, bulkhead, entry);
-    // After a pause of the process, a call may get its turn before its timer fires.
-    bulkhead.leave(entry);
-    return busy;
+    return sendInTurn(send, call, bulkhead, entry, clock);
   };
+}
+
+/** Waits for a connection, for half of the call's deadline at most. */
+async function sendInTurn(
+  send: Send,
+  call: WireCall,
+  bulkhead: Bulkhead,
+  entry: Entry,
+  clock: Clock,
+): Promise<Exchange> {
+  const startedAtMs = clock.now();
+  const mostMs = longestWaitMs(call);
+  const busy = { sent: false, cause: new NotAttemptedError('busy', FULL) } as const;
+  if (!(await bulkhead.wait(entry, mostMs, signalOf(call)))) return busy;
+  const waitedMs = clock.now() - startedAtMs;
+  const deadlineMs = call.deadlineMs - waitedMs;
+  if (waitedMs <= mostMs) return sendHeld(send, { ...call, deadlineMs }, bulkhead, entry);
+  // After a pause of the process, a call may get its turn before its timer fires.
+  bulkhead.leave(entry);
+  return busy;
 }
 
 /** A call that is sent shortly before its deadline is answered too late, and counts as a time-out of the gateway. */
