@@ -36,7 +36,7 @@ test('a published plugin in the list sees operations, errors and subscriptions o
 });
 
 describe('a plugin', () => {
-  test('is given the caller and the headers, and refuses by its own code before anything is executed', async () => {
+  test('receives the caller and the headers, and can refuse with its own code before anything is executed', async () => {
     const seen: unknown[] = [];
     const plugin: TeamPlugin = {
       onExecute({ args: { contextValue } }) {
@@ -59,7 +59,7 @@ describe('a plugin', () => {
     expect(app.sandbox.calls('getCustomerId')).toBe(0);
   });
 
-  test('adds a rule of validation, and fails as INTERNAL where it throws anything else', async () => {
+  test('can add a validation rule, and causes INTERNAL if it throws another error', async () => {
     const rule: TeamPlugin = {
       onValidate({ addValidationRule }) {
         addValidationRule((context: ValidationContext) => ({
@@ -81,7 +81,7 @@ describe('a plugin', () => {
     expect(await codes('{ session { id } }')).toEqual([['Something went wrong here.', 'INTERNAL']]);
   });
 
-  test('that fails after an order hides no outcome by a code of its own', async () => {
+  test('that fails after an order cannot hide its outcome with its own code', async () => {
     const fails = () => {
       throw new GraphQLError('no', { extensions: { code: 'FORBIDDEN' } });
     };
@@ -103,7 +103,7 @@ describe('a plugin', () => {
     }
   });
 
-  test('that copies a cached result sends its data, and nothing of the cache', async () => {
+  test('that copies a cached result sends only its data', async () => {
     const plugin: TeamPlugin = {
       onExecute: () => ({
         onExecuteDone: ({ result, setResult }) =>
@@ -120,7 +120,7 @@ describe('a plugin', () => {
     }
   });
 
-  test('changes the events of a subscription, and its source ends with its client', async () => {
+  test('can change the events of a subscription, whose source ends with its client', async () => {
     const plugin: TeamPlugin = {
       onSubscribe: () => ({
         onSubscribeResult: () => ({

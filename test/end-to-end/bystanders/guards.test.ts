@@ -285,7 +285,7 @@ const GUARDS: readonly Guard[] = [
 /** Rows whose bystanders are in orders.test.ts. */
 const IN_ORDERS = ['orders at the gateway at a time', 'orders in a day'];
 
-test('each limit has a row of the documentation that says who else is affected, and each row a guard here', () => {
+test('each limit has a documented row with the other affected clients, and each row has a test here', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/limits.md'), 'utf8');
   const [, table = ''] = page.split('| What | Limit | Beyond it | Who else is affected |\n');
   const rows = table.split('\n\n')[0]?.split('\n').slice(1) ?? [];
@@ -298,7 +298,7 @@ test('each limit has a row of the documentation that says who else is affected, 
 });
 
 test.each(GUARDS)(
-  'while $of uses up “$row”, on and on, those beside it are answered as without',
+  'while $of keeps exceeding “$row”, other clients are answered as before',
   async ({ limits, environment, connections = ROOMY, guilty, kept, ask = readsSession }) => {
     const settings = { TRUSTED_PROXIES: '127.0.0.1', ...environment };
     await using app = await startTestApp(settings, { limits, connections });

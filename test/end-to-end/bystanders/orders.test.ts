@@ -115,7 +115,7 @@ async function innocentsPlace(app: TestApp, each: number): Promise<string[]> {
 const share = (words: readonly string[], word: string) =>
   words.filter((each) => each === word).length / words.length;
 
-test('hanging orders of one account, or of three, keep no other account waiting', async () => {
+test('hanging orders of one account or of three do not delay other accounts', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
   await using app = await start(gateway, {
@@ -145,7 +145,7 @@ test('hanging orders of one account, or of three, keep no other account waiting'
   }
 });
 
-test('600 orders of one account at once have a quarter of the connections, and the others theirs', async () => {
+test('600 concurrent orders of one account use a quarter of the connections, and leave the rest to other accounts', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
   await using app = await start(gateway, {
@@ -179,24 +179,27 @@ test('600 orders of one account at once have a quarter of the connections, and t
 test.each([
   ['resets', resets],
   ['answers too late', hangs],
-])('three accounts whose orders the gateway %s hold back nobody else’s', async (_, treatment) => {
-  await using gateway = await startGateway();
-  const { state } = gateway;
-  await using app = await start(gateway, { ORDER_TIMEOUT_MS: '1000' });
-  await innocentsPlace(app, 1);
-  for (const login of GUILTY) state.treatments.set(login, treatment);
-  const of: string[] = [];
-  const unknown: string[] = [];
-  for (let round = 0; round < 3; round += 1) {
-    const lost = [...GUILTY, ...GUILTY].map((login) => place(app, login));
-    unknown.push(...(await Promise.all(lost)));
-    of.push(...(await innocentsPlace(app, 2)));
-  }
-  expect(share(of, 'OrderAccepted')).toBe(1);
-  expect(share(unknown, 'OrderOutcomeUnknown')).toBe(1);
-});
+])(
+  'three accounts whose orders the gateway %s do not block the orders of others',
+  async (_, treatment) => {
+    await using gateway = await startGateway();
+    const { state } = gateway;
+    await using app = await start(gateway, { ORDER_TIMEOUT_MS: '1000' });
+    await innocentsPlace(app, 1);
+    for (const login of GUILTY) state.treatments.set(login, treatment);
+    const of: string[] = [];
+    const unknown: string[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const lost = [...GUILTY, ...GUILTY].map((login) => place(app, login));
+      unknown.push(...(await Promise.all(lost)));
+      of.push(...(await innocentsPlace(app, 2)));
+    }
+    expect(share(of, 'OrderAccepted')).toBe(1);
+    expect(share(unknown, 'OrderOutcomeUnknown')).toBe(1);
+  },
+);
 
-test('while a front answers with its pages, hardly an order is sent, and an account alone is taken after the end', async () => {
+test('while a proxy answers with its own pages, few orders are sent, and afterwards a single account’s order is accepted', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
   await using app = await start(gateway);
@@ -216,7 +219,7 @@ test('while a front answers with its pages, hardly an order is sent, and an acco
   await eventually(async () => (await place(app, lone)) === 'OrderAccepted');
 });
 
-test('rejected orders of some accounts give way to everybody else’s', async () => {
+test('records of some accounts’ rejected orders make room for the orders of others', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
   await using app = await start(

@@ -22,7 +22,7 @@ function get(document: string, headers: Record<string, string> = {}, variables?:
 
 describe('a GET of the catalog alone', () => {
   test.each([LIST, '{ instrumentsByIds(ids: ["TSLA", "NOBODY.KNOWS"]) { id } }'])(
-    'may be cached until the catalog is due, by this client only, which then has 304: %s',
+    'can be cached by its client alone until the catalog expires, and is then revalidated with 304: %s',
     async (document) => {
       const { headers } = await get(document);
       const etag = headers.get('etag') ?? '';
@@ -42,7 +42,7 @@ describe('a GET of the catalog alone', () => {
     },
   );
 
-  test('has another ETag for other variables, another document and another version', async () => {
+  test('has a different ETag for other variables, another document and another version', async () => {
     const document = 'query ($n: Int) { instruments(first: $n) { nodes { id } } }';
     const etag = async (text: string, variables?: object) =>
       (await get(text, {}, variables)).headers.get('etag');
@@ -57,7 +57,7 @@ describe('a GET of the catalog alone', () => {
     '{ instruments(first: 1) { nodes { ...Own } } } fragment Own on Instrument { id orders { id } }',
     '{ instrument(id: "AAPL") { id } customerId }',
     '{ session { login } }',
-  ])('may not be cached with an error, or something of the user: %s', async (document) => {
+  ])('cannot be cached if it has an error or user data: %s', async (document) => {
     const { status, headers } = await get(document);
     expect(status).toBe(200);
     expect(headers.get('etag')).toBeNull();
@@ -65,7 +65,7 @@ describe('a GET of the catalog alone', () => {
   });
 });
 
-test('an ETag names the copy where the answer says how old the catalog is, otherwise the version alone', async () => {
+test('an ETag identifies the catalog’s copy if the answer contains its age, otherwise only its version', async () => {
   await using own = await startTestApp();
   const theirs = await own.signIn();
   const ask = (fields: string, etag = '') => {
@@ -86,7 +86,7 @@ test('an ETag names the copy where the answer says how old the catalog is, other
   expect(await renewed.json()).toMatchObject({ data: { catalog: { stale: true } } });
 });
 
-test('a new word of the gateway costs no instrument', async () => {
+test('an unknown enum value of the gateway does not drop the instrument', async () => {
   await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '30' });
   const theirs = await own.signIn();
   const response = await fetch(`${own.sandbox.url}/trading/tickers/standard-usd`, {

@@ -45,16 +45,16 @@ const onSocket =
 const FLOODS: Readonly<Record<string, Flood>> = {
   requests: ({ socket }) => void socket.write(postOf('{ __typename }')),
   'pipelined requests': ({ socket }) => void socket.write(GET.repeat(500)),
-  'answers that nobody reads': ({ socket }) => void socket.pause().write(GET.repeat(20)),
-  'requests that do not end': ({ socket }) => void socket.write(HALF),
+  'answers that are not read': ({ socket }) => void socket.pause().write(GET.repeat(20)),
+  'requests that never end': ({ socket }) => void socket.write(HALF),
   sockets: onSocket(),
   messages: onSocket(...Array<Buffer>(500).fill(PING)),
-  'messages that unpack to many times their bytes': onSocket(BOMB, BOMB, BOMB),
-  'messages that do not end': onSocket(BEGUN),
+  'messages that unpack to many times their size': onSocket(BOMB, BOMB, BOMB),
+  'messages that never end': onSocket(BEGUN),
 };
 
 test.each(Object.entries(FLOODS))(
-  'a flood of %s ends no process, keeps no other client from its answer, and leaves no memory behind',
+  'a flood of %s does not end the process, block other clients or leak memory',
   async (_what, flood) => {
     const token = sandbox.token({ email: 'demo@example.com' });
     const ask = () => facade.query('{ session { login } }', { token });

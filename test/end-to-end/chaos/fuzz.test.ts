@@ -7,7 +7,7 @@ import { inFull } from '../../support/in-full.ts';
 
 const CASES = inFull(2_000, 150);
 
-test('nothing that clients or the gateway send ends the process, or is INTERNAL', async () => {
+test('no message of a client or of the gateway ends the process or causes INTERNAL', async () => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   const { counts, problem, cases } = await fuzz({ seed, cases: CASES });
   const again = cases.map(({ target, index }) => `--case ${target}:${index}`).join(', or ');
@@ -18,8 +18,8 @@ test('nothing that clients or the gateway send ends the process, or is INTERNAL'
   for (const answer of answers) expect(counts.get(answer), answer).toBeGreaterThan(CASES / 100);
 });
 
-describeWithRedis('what answers beside the gateway', (redisPath) => {
-  test('ends the process as little: Redis, the keys of tokens, a collector of spans', async () => {
+describeWithRedis('random answers of other backends', (redisPath) => {
+  test('do not end the process: Redis, the JWKS endpoint and the trace collector', async () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
     const rounds = inFull(400, 20);
     const { problem, spoilt } = await fuzzDoors(redisPath, seed, rounds);

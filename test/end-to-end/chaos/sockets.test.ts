@@ -22,7 +22,7 @@ beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
 
-test('the payload of connection_init is not retained for the socket’s lifetime, except its token', async () => {
+test('only the token of connection_init is retained for the socket’s lifetime', async () => {
   const sockets: RawSocket[] = [];
   const before = heldBytes();
   for (let at = 0; at < 150; at += 1) {
@@ -50,7 +50,7 @@ test('an operation’s id has a maximum length', async () => {
   await raw.until('x'.repeat(255), 'complete');
 });
 
-test('subscriptions that come and go leave nothing behind', async () => {
+test('subscriptions that begin and end do not leak memory', async () => {
   using raw = await initializedSocket(app, token);
   const churn = async (times: number) => {
     for (let at = 0; at < times; at += 1) {
@@ -96,7 +96,7 @@ test('event streams whose clients disconnect while the feed is quiet release the
   expect((heldBytes() - before) / MEGABYTE).toBeLessThan(10);
 });
 
-test('subscriptions hold no variables that their documents do not define', async () => {
+test('subscriptions do not retain variables that their documents do not define', async () => {
   using socket = await initializedSocket(app, token);
   await socket.watch('first');
   const before = heldBytes();

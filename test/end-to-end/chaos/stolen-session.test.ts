@@ -64,7 +64,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   'a small write': 'mutation { setValue(input: { key: "k" }) { __typename } }',
 };
 
-describe('a session that was stolen and revoked loses, in the time that a proof lasts,', () => {
+describe('after its revocation a stolen session loses within AUTH_PROOF_SECONDS', () => {
   let socket: RawSocket;
 
   beforeAll(async () => {
@@ -87,7 +87,7 @@ describe('a session that was stolen and revoked loses, in the time that a proof 
     expect(app.sandbox.orders()).toHaveLength(ordersBefore);
   });
 
-  test('every operation on a socket that was opened before', async () => {
+  test('every operation on a socket that was already open', async () => {
     for (const [name, document] of Object.entries(DOCUMENTS)) {
       socket.subscribe(name, document);
       const { payload } = await socket.until(name, 'next');

@@ -69,7 +69,7 @@ const ASKED: readonly (readonly [what: string, times: number, megabytes: number,
     (at) => facade.query('{ session { login } catalog { size } }', { token: forgedToken(at) }),
   ],
   [
-    'e-mails that sign in',
+    'sign-ins with different e-mails',
     inFull(3_000, 750),
     10,
     (at) => post({ query: SIGN_IN, variables: { e: `${at}@example.com` } }),
@@ -77,7 +77,7 @@ const ASKED: readonly (readonly [what: string, times: number, megabytes: number,
 ];
 
 test.each(ASKED)(
-  'unauthenticated requests leave little memory behind: %s',
+  'unauthenticated requests leave little in memory: %s',
   async (_what, times, megabytes, ask) => {
     await growth(500, ask);
     expect(await growth(times, ask)).toBeLessThan(megabytes);
@@ -117,7 +117,7 @@ const HEAVY: Readonly<Record<string, (at: number) => string>> = {
     }),
   'variables of a hundred thousand levels': (at) =>
     `{"query":"query ($v: JSON) { a${at}: __typename }","variables":{"v":${inBrackets(100_000)}}}`,
-  'what is longer than a body may be': (at) => body(`{ ${'x'.repeat(400_000)}${at} }`),
+  'a body over the limit': (at) => body(`{ ${'x'.repeat(400_000)}${at} }`),
 };
 
 /** A request of the same length without work. */
@@ -138,7 +138,7 @@ async function cpuOf(make: (at: number) => string, check: (answer: RawAnswer) =>
 
 // All other clients wait for one request, because there is one event loop.
 test.each(Object.entries(HEAVY))(
-  'an expensive request is refused for the CPU of some plain ones: %s',
+  'refusing an expensive request costs no more CPU than a few plain requests: %s',
   async (_name, make) => {
     sandbox.clearCalls();
     const heavy = await cpuOf(make, ({ status, text }) => {

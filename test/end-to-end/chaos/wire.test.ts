@@ -16,7 +16,7 @@ const POST = 'POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/jso
 const ALIVE = 'GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n';
 
 describe('an upgrade to another protocol', () => {
-  test('is ignored, as from clients that try HTTP/2 first', async () => {
+  test('is ignored, because some clients try HTTP/2 first', async () => {
     using raw = await openRaw(app.url);
     const offer =
       'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n';
@@ -25,7 +25,7 @@ describe('an upgrade to another protocol', () => {
     expect(raw.received).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('on a connection that is reset immediately affects no other client', async () => {
+  test('on a connection that is reset at once affects no other client', async () => {
     for (const path of ['/nowhere', '/graphql']) {
       for (let time = 0; time < 50; time += 1) {
         using raw = await openRaw(app.url);
@@ -42,12 +42,12 @@ describe('an upgrade to another protocol', () => {
   });
 });
 
-test('an upgrade behind requests that are not answered is ignored, so that no byte overtakes their answers', async () => {
+test('an upgrade behind unanswered requests is ignored, so that its bytes cannot overtake their answers', async () => {
   const post = `${POST}content-length: ${QUERY.length}\r\n\r\n${QUERY}`;
   expect(await statusesOf(app.url, post + post + UPGRADE)).toEqual(['200', '200', '400']);
 });
 
-test('a target may be a whole URL, for a request and for an upgrade', async () => {
+test('the target of a request or an upgrade can be a whole URL', async () => {
   const whole = (request: string) => request.replace('/', 'HTTP://a:80/');
   const get = (path: string) => `GET http://a${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
   const page = get('').replace('\r\n', '\r\norigin: https://evil.example\r\n');
@@ -71,7 +71,7 @@ describe('a request that two servers could parse differently', () => {
     ['with a blank before the colon', 'content-length : 6'],
     ['with a folded header', 'x-folded: a\r\n b\r\ncontent-length: 6'],
     ['with a NUL in a header', 'x-nul: a\0b\r\ncontent-length: 6'],
-  ])('is refused, and nothing behind it is answered: %s', async (_what, headers) => {
+  ])('is refused, and the bytes after it are not answered: %s', async (_what, headers) => {
     expect(await statusesOf(app.url, `${POST}${headers}\r\n\r\n${hidden}`)).toEqual(['400']);
   });
 
@@ -82,7 +82,7 @@ describe('a request that two servers could parse differently', () => {
   });
 });
 
-test('pipelined requests are answered in their order, and metrics are not on the public port', async () => {
+test('pipelined requests are answered in order, and the public port serves no metrics', async () => {
   const ofMetrics = ['/metrics', '/../metrics', '//metrics', '/%6detrics', '/graphql/../metrics'];
   const requests = ['/health/live', ...ofMetrics, '/health/live', '/graphql'].map(
     (path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`,
@@ -93,10 +93,10 @@ test('pipelined requests are answered in their order, and metrics are not on the
 });
 
 test.each([
-  ['more headers than anybody needs', `${'x: y\r\n'.repeat(4_000)}`, '431'],
+  ['too many headers', `${'x: y\r\n'.repeat(4_000)}`, '431'],
   ['a header that is too long', `x: ${'y'.repeat(20_000)}\r\n`, '431'],
   ['an Expect header that cannot be met', 'expect: miracles\r\n', '417'],
-])('%s is %s', async (_what, headers, status) => {
+])('%s gets %s', async (_what, headers, status) => {
   using raw = await openRaw(app.url);
   raw.socket.write(`GET /health/live HTTP/1.1\r\nhost: a\r\n${headers}\r\n`);
   await once(raw.socket, 'data');
@@ -115,7 +115,7 @@ function expectNothingShown(text: string): void {
 }
 
 test.each(TRANSPORTS)(
-  'in production, by %s, an error of the gateway has its code and the operation, and no address',
+  'in production, by %s, a gateway error shows its code and operation but no address',
   async (_transport, ask) => {
     sandbox.fail({ operation: 'getCustomerId', kind: 'reset-before' });
     const answer = await ask(
@@ -132,7 +132,7 @@ test.each(TRANSPORTS)(
   },
 );
 
-test('in production neither pages nor files nor the sandbox are there, and none is shown at the endpoint', async () => {
+test('in production no page, file or sandbox is served', async () => {
   const graphiql = ['/graphiql', '/graphiql/0123456789abcdef/graphiql.js'];
   const others = ['/schema.graphql', '/metrics', '/sandbox/calls', '/.env', '/src/main.ts'];
   const headers = { accept: 'text/html' };
@@ -162,7 +162,7 @@ async function send(query: string, variables = '{}') {
 }
 
 describe('names of Object.prototype', () => {
-  test('are valid variables, aliases, operations and fragments, and find no instrument, position, order or document', async () => {
+  test('are valid for variables, aliases, operations and fragments, and match no instrument, position, order or document', async () => {
     const byName = 'query ($__proto__: ID!) { instrument(id: $__proto__) { id } }';
     expect((await send(byName, '{"__proto__":"AAPL"}')).data).toEqual({
       instrument: { id: 'AAPL' },
@@ -201,7 +201,7 @@ describe('names of Object.prototype', () => {
   });
 });
 
-test('idempotency keys are equal only where their code points are', async () => {
+test('idempotency keys are equal only if their code points are equal', async () => {
   const place = async (key: string) => {
     const { data, errors } = await send(
       `mutation ($key: String!) { placeOrder(input: {

@@ -31,7 +31,7 @@ const LOGIN =
   'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken customerId } } }';
 
 describe('a cookie', () => {
-  test('is the token of a request without another, by POST and GET, of allowed origins alone', async () => {
+  test('is the token of a request that has no other, by POST and GET, from allowed origins only', async () => {
     for (const sent of [await post(MINE, cookieOf(token())), await get(MINE, cookieOf(token()))]) {
       expect(JSON.parse(sent.text).data).toEqual({ customerId: 'cus_700001' });
       expect(sent.headers.vary).toMatch(/Authorization.*Cookie/);
@@ -61,7 +61,7 @@ describe('a cookie', () => {
     }
   });
 
-  test('is set by a login until its token ends, so that no script reads it', async () => {
+  test('is set by a login until its token expires, and no script can read it', async () => {
     const { headers, text } = await post(LOGIN, { origin: app.url });
     const { accessToken, customerId } = JSON.parse(text).data.login;
     expect(customerId).toBe('cus_700001');
@@ -82,7 +82,7 @@ describe('a cookie', () => {
     expect(refused.headers['set-cookie']).toBeUndefined();
   });
 
-  test('is cleared by an answer that refuses it, and by no other', async () => {
+  test('is cleared only by an answer that refuses it', async () => {
     const cleared = ['session=; Max-Age=0; Path=/graphql; HttpOnly; SameSite=Lax'];
     const forged = withClaims(token(), { login: '700002' });
     for (const value of [forged, 'no-token']) {
@@ -98,7 +98,7 @@ describe('a cookie', () => {
     expect((await post('{ nope }', cookieOf(token()))).headers['set-cookie']).toBeUndefined();
   });
 
-  test('is cleared by POST /logout, which no other site can send', async () => {
+  test('is cleared by POST /logout, which other sites cannot send', async () => {
     const { status, headers } = await send(cookieOf(token()), '/logout', '');
     expect(status).toBe(204);
     expect(headers['set-cookie']?.[0]).toMatch(/^session=; Max-Age=0;/);
@@ -118,7 +118,7 @@ describe('a page of another site', () => {
   ];
 
   test.each(FOREIGN)(
-    'gets nothing by a visitor’s cookie, also where a proxy makes a header of it, with %o',
+    'gets nothing with a visitor’s cookie, even if a proxy copies it to a header, with %o',
     async (foreign) => {
       const value = token();
       const authorization = `Bearer ${value}`;
@@ -139,7 +139,7 @@ describe('a socket', () => {
   const LIST = 'subscription { positions { id } }';
   const opening = (headers: object) => openSocket(app, undefined, { headers: { ...headers } });
 
-  test('of an allowed page takes the cookie where its client sends no token', async () => {
+  test('of an allowed page uses the cookie if its client sends no token', async () => {
     const own = { origin: 'https://trade.example.com', host: 'Trade.example.com:443' };
     const basic = { authorization: 'Basic c3RhZ2luZzpzaXRl' };
     for (const [page, payload] of [
@@ -158,7 +158,7 @@ describe('a socket', () => {
     await raw.until('a', 'next');
   });
 
-  test('without an origin has no token by its cookie, and one of another page is not opened', async () => {
+  test('ignores its cookie if it has no origin, and does not open for another page', async () => {
     using raw = await opening(cookieOf(token()));
     raw.say({ type: 'connection_init' });
     raw.subscribe('a', MINE);
@@ -171,7 +171,7 @@ describe('a socket', () => {
   });
 });
 
-test('without AUTH_COOKIE a cookie is no token, and there is no /logout', async () => {
+test('without AUTH_COOKIE cookies are ignored, and /logout does not exist', async () => {
   await using plain = await startTestApp({ CORS_ORIGINS: ORIGIN });
   const sent = { ...cookieOf(plain.sandbox.token(DEMO)), origin: ORIGIN };
   const body = JSON.stringify({ query: MINE });

@@ -26,7 +26,7 @@ const FORGERIES: readonly (readonly [string, Forge])[] = [
   ['unsigned', () => unsignedToken(valid())],
   ['signed with a guess', () => signedToken({ claims: valid(), secret: 'a guess' })],
   [
-    'signed, it says, with nothing',
+    'marked as unsigned',
     ({ secret }) => signedToken({ claims: valid(), secret, header: { alg: 'none' } }),
   ],
   [
@@ -55,7 +55,7 @@ describe('with a victim’s session, positions and catalog cached', () => {
     app.sandbox.clearCalls();
   });
 
-  test.each(FORGERIES)('a token that is %s gets nothing, each time', async (_what, forge) => {
+  test.each(FORGERIES)('a token that is %s never gets anything', async (_what, forge) => {
     for (const document of [SCREEN, ...ALONE.map((field) => `{ ${field} }`)]) {
       const token = forge(app.sandbox, victim);
       for (let time = 0; time < 2; time += 1) {
@@ -70,7 +70,7 @@ describe('with a victim’s session, positions and catalog cached', () => {
   });
 });
 
-test('each request on one connection is answered for its own token, never for an earlier one', async () => {
+test('each request of a connection is answered for its own token, never for an earlier one', async () => {
   await using app = await startTestApp();
   const one = app.sandbox.token({ email: 'demo@example.com' });
   const other = app.sandbox.token({ email: 'pro@example.com' });

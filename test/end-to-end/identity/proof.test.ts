@@ -68,9 +68,9 @@ test('a 401 of a write ends the proof of its token until the gateway accepts it 
 });
 
 test.each([
-  ['nothing of an account', { body: { message: 'maintenance' } }],
-  ['its account out of a cache', { headers: { age: '12' }, body: { login: 700001, balance: 1 } }],
-])('a 200 with %s proves no token', async (_what, fault) => {
+  ['no account data', { body: { message: 'maintenance' } }],
+  ['account data from a cache', { headers: { age: '12' }, body: { login: 700001, balance: 1 } }],
+])('a 200 with %s does not prove the token', async (_what, fault) => {
   await using app = await startTestApp();
   const token = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(60) });
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, times: 1, ...fault });
@@ -81,7 +81,7 @@ test.each([
   }
 });
 
-test('a configured key spares a token its proof until a 401, and refuses others without a call', async () => {
+test('a token signed with a configured key needs no proof until a 401, and other tokens are refused without a call', async () => {
   await using app = await startTestApp({ JWT_SECRET: SECRET });
   await app.query('{ catalog { group } }', { token: app.sandbox.token(DEMO) });
   app.sandbox.clearCalls();
@@ -100,7 +100,7 @@ test('a configured key spares a token its proof until a 401, and refuses others 
   expect((await app.query('{ catalog { group } }', { token })).data).toEqual({ catalog: null });
 });
 
-test('a key set that is down opens nothing: the gateway is the one that refuses', async () => {
+test('if the key set cannot be loaded, the gateway decides about tokens', async () => {
   const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(3_600) };
   const token = signedToken({ claims, secret: 'any', header: { alg: 'RS256', kid: 'two' } });
   await using app = await startTestApp({ JWT_JWKS_URL: 'http://127.0.0.1:2/keys' });

@@ -131,7 +131,7 @@ function expectNoSecrets(written: string, token: string): void {
 
 // In production errors contain less, so only another environment shows everything that they could contain.
 test.each(['production', 'development'])(
-  'secrets that are sent show in no error, no metric and no output of the process (%s)',
+  'no error, metric or output of the process contains a secret that was sent (%s)',
   async (NODE_ENV) => {
     await using sandbox = await startSandbox({ seed: 'secrets' });
     await using facade = await startFacadeProcess({

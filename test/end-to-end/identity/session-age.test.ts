@@ -47,7 +47,7 @@ const FRESH: Readonly<Record<string, Asked>> = {
     '($on: Boolean!, $off: Boolean = false)',
     { on: true },
   ],
-  'beside one that is negative': [
+  'next to a negative one': [
     'wrong: session(maxAge: -1) { login } strict: session(maxAge: 0) { fetchedAt }',
   ],
 };
@@ -62,15 +62,15 @@ const CACHED: Readonly<Record<string, Asked>> = {
   ],
   'that is skipped': ['strict: session(maxAge: 0) @skip(if: true) { fetchedAt }'],
   'that is negative alone': ['wrong: session(maxAge: -1) { login }'],
-  'of half a minute, of a younger one': ['strict: session(maxAge: 30) { fetchedAt }'],
+  'of half a minute with a younger snapshot': ['strict: session(maxAge: 30) { fetchedAt }'],
 };
 
 describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, behind, runs }) => {
   const app = sharedApp({ SANDBOX_INSTRUMENTS: '2500', RATE_LIMIT_PER_MINUTE: '100000' });
 
   test.each([
-    ['of 0 counts for all', FRESH, 1],
-    ['that is none, not asked for, or not reached forces nothing', CACHED, 0],
+    ['of 0 forces a fresh session for every field', FRESH, 1],
+    ['that is missing, not selected or not exceeded forces nothing', CACHED, 0],
   ])('an age %s', async (_what, cases, calls) => {
     const token = app.sandbox.token({ email: 'demo@example.com' });
     await app.query('{ session { login } }', { token });

@@ -134,21 +134,24 @@ const kinds = (names: readonly string[]) =>
   names.flatMap((name) => KINDS.map((kind) => [name, kind] as const));
 
 describe('by GET', () => {
-  test.each(kinds(Object.keys(PERSONAL)))('a user is shown its own: %s%s', async (name, kind) => {
-    for (const document of [OF_ONE(selected(name, kind)), OF_MANY(selected(name, kind))]) {
-      for (const token of [...users, ...users]) {
-        for (const encoding of ['identity', 'br', 'gzip']) {
-          const headers = { 'accept-encoding': encoding, 'if-none-match': '*' };
-          const answer = await get(token, document, headers);
-          expect(answer).toMatchObject(UNSHARED);
-          expect(tokensIn(answer.body)).toEqual([token]);
+  test.each(kinds(Object.keys(PERSONAL)))(
+    'each user gets their own values: %s%s',
+    async (name, kind) => {
+      for (const document of [OF_ONE(selected(name, kind)), OF_MANY(selected(name, kind))]) {
+        for (const token of [...users, ...users]) {
+          for (const encoding of ['identity', 'br', 'gzip']) {
+            const headers = { 'accept-encoding': encoding, 'if-none-match': '*' };
+            const answer = await get(token, document, headers);
+            expect(answer).toMatchObject(UNSHARED);
+            expect(tokensIn(answer.body)).toEqual([token]);
+          }
         }
       }
-    }
-  });
+    },
+  );
 
   test.each(kinds(Object.keys(SHARED)))(
-    'an answer of the group has an ETag, and is made once, or anew where it contains its time: %s%s',
+    'an answer of the group has an ETag and is made once, or each time if it contains its time: %s%s',
     async (name, kind) => {
       const [theirs, own] = users;
       const sharing = name as keyof typeof runs;
@@ -171,16 +174,19 @@ describe('by GET', () => {
   test.each([
     ...Object.keys(PERSONAL_READS).map((name) => `${name}Text`),
     ...KINDS.map((kind) => selected('property', kind)),
-  ])('what reads beside the catalog, or has no mark, is not cached: %s', async (field) => {
-    const [theirs, own] = users;
-    for (const token of [theirs, theirs, own]) {
-      const answer = await get(token, OF_ONE(field), { 'if-none-match': '*' });
-      expect(answer).toMatchObject(UNSHARED);
-      expect(answer.body.errors).toBeUndefined();
-    }
-  });
+  ])(
+    'a field that reads more than the catalog, or has no mark, is not cached: %s',
+    async (field) => {
+      const [theirs, own] = users;
+      for (const token of [theirs, theirs, own]) {
+        const answer = await get(token, OF_ONE(field), { 'if-none-match': '*' });
+        expect(answer).toMatchObject(UNSHARED);
+        expect(answer.body.errors).toBeUndefined();
+      }
+    },
+  );
 
-  test('an ETag is confirmed only once the answer has been made', async () => {
+  test('an ETag is confirmed only after the answer has been made', async () => {
     const [, own] = users;
     const document = `{ instrument(id: "AAPL") { groupText again: groupText } }`;
     const before = runs.group;
@@ -227,7 +233,7 @@ describe('cached bytes of the catalog', () => {
   describe.each(['GET', 'POST'] as const)('requested by %s', (method) => {
     const ask = (from: string, what = asked(), headers = {}) => get(from, what, headers, method);
 
-    test('are not sent for an unproved token, even with their ETag, nor for one whose proof has ended', async () => {
+    test('are not sent for an unproved token, even with their ETag, nor for a token whose proof has ended', async () => {
       const { etag } = await get(token, asked());
       const forged = withClaims(token, { exp: 9_999_999_999 });
       const answer = await ask(forged, asked(), { 'if-none-match': `${etag}, *` });
@@ -243,7 +249,7 @@ describe('cached bytes of the catalog', () => {
       }
     });
 
-    test('are not sent to another group, also not to one that claims theirs', async () => {
+    test('are not sent to another group, even with a claim of their group', async () => {
       const pro = gateway.token({ email: 'pro@example.com' });
       const claiming = gateway.token({ email: 'pro@example.com', group: 'standard-usd' });
       for (const theirs of [pro, claiming]) {
@@ -253,7 +259,7 @@ describe('cached bytes of the catalog', () => {
       }
     });
 
-    test('are those of this operation and these variables', async () => {
+    test('belong to one operation and its variables', async () => {
       const second = await ask(token, asked({}, 'Second'));
       expect(second.body.data.instruments).not.toEqual((await ask(token)).body.data.instruments);
       for (const n of [0, 1, 3]) {
@@ -271,7 +277,7 @@ describe('cached bytes of the catalog', () => {
   });
 });
 
-test('an answer that contains its time is confirmed without being made again', async () => {
+test('an ETag of an answer that contains its time is confirmed without making the answer again', async () => {
   const [theirs, own] = users;
   const document = '{ catalog { ageSeconds } instrument(id: "AAPL") { copyText } }';
   const { etag } = await get(theirs, document);
@@ -282,7 +288,7 @@ test('an answer that contains its time is confirmed without being made again', a
 });
 
 test.each(Object.keys(PERSONAL))(
-  'over sockets and event streams a user is shown its own: %s',
+  'over sockets and event streams each user gets their own values: %s',
   async (name) => {
     const query = OF_ONE(selected(name, 'Text'));
     for (const token of [...users, ...users]) {

@@ -31,7 +31,7 @@ describe('login', () => {
     return data.login;
   };
 
-  test('gives a token, and the whole start screen in the same round-trip, with any token in the request', async () => {
+  test('returns a token and the whole start screen in one round-trip, whichever token the request has', async () => {
     const screen =
       'positions { symbol instrument { name } } orders { symbol } withdrawalMethods { title } customerId';
     const old = { login: 700002, expiresInSeconds: -3_600 };
@@ -73,11 +73,11 @@ describe('login', () => {
     ['an unknown address (404)', 'nobody', 'demo', UNKNOWN],
     ['details (403)', 'unverified', 'demo', UNVERIFIED],
     ['a 200 without a token', 'password-expired', 'demo', { error: 'PASSWORD_EXPIRED' }],
-  ])('is rejected in the gateway’s words: %s', async (_what, name, password, words) => {
+  ])('is rejected with the gateway’s message: %s', async (_what, name, password, words) => {
     expect(await login(`${name}@example.com`, password)).toEqual({ ...REJECTED, ...words });
   });
 
-  test('an answer with neither a token nor an error breaks the interface, with any other properties', async () => {
+  test('an answer with neither a token nor an error is GATEWAY_CONTRACT, whatever else it contains', async () => {
     const body = { passkey: true };
     app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body });
     const { errors } = await app.query(LOGIN, {

@@ -63,7 +63,7 @@ const ask = (tenant: string | null, query = ACCOUNT) => app.query(query, by(tena
 const place = (tenant: string, key: string, comment: string) =>
   app.query(ORDER, { ...by(tenant), variables: { key, comment } });
 
-test('the headers of GATEWAY_FORWARD_HEADERS go to the gateway with each call, the sign-in too, and no others', async () => {
+test('only the headers of GATEWAY_FORWARD_HEADERS are forwarded, with each gateway call including the sign-in', async () => {
   tenants.seen.length = 0;
   const login =
     'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { customerId session { balance } } } }';
@@ -79,7 +79,7 @@ test('the headers of GATEWAY_FORWARD_HEADERS go to the gateway with each call, t
   expect(headers.get('vary')).toMatch(/Authorization.*, x-brand, x-tenant$/);
 });
 
-test('the session that a login has read is not served to its token without the same headers', async () => {
+test('the session read by a login is not served to its token without the same headers', async () => {
   const login =
     'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken session { balance } } } }';
   const { data } = await app.query(login, { headers: { 'x-tenant': 'b' } });
@@ -88,8 +88,8 @@ test('the session that a login has read is not served to its token without the s
   expect((await app.query('{ session { balance } }', { token: issued })).data.session).toBeNull();
 });
 
-describe('a header that goes on', () => {
-  test('may come only once, so that no proxy and service read different ones', async () => {
+describe('a forwarded header', () => {
+  test('can be sent only once, so that a proxy and the service cannot read different values', async () => {
     const headers = { authorization: `Bearer ${token}`, 'x-tenant': ['a', 'b'] };
     tenants.seen.length = 0;
     const { status } = await rawRequest(`${app.url}/graphql?query={customerId}`, { headers });
@@ -98,7 +98,7 @@ describe('a header that goes on', () => {
     expect(tenants.seen).toEqual([]);
   });
 
-  test('is forwarded as it is written, in any characters, without the spaces around it', async () => {
+  test('is forwarded unchanged, with any characters but without surrounding spaces', async () => {
     for (const value of ['a, b', 'caf\u00e9', 'c'.repeat(8_000), '__proto__', 'constructor']) {
       tenants.seen.length = 0;
       const { errors } = await app.query(ACCOUNT, { token, headers: { 'x-tenant': value } });
@@ -113,7 +113,7 @@ describe('a header that goes on', () => {
     expect(payload.data.placedOrder).toEqual({ __typename: 'OrderAccepted' });
   });
 
-  test('is that of the upgrade where it has one, as a proxy sets it', async () => {
+  test('is taken from the upgrade first, where a proxy sets it', async () => {
     await place('b', 'upgrade', 'by the upgrade');
     for (const headers of [{}, { 'X-Tenant': 'a' }]) {
       using socket = await openSocket(app, undefined, { headers: { 'x-tenant': 'b' } });
@@ -124,18 +124,18 @@ describe('a header that goes on', () => {
   });
 
   test.each<[string, object]>([
-    ['is no text', { 'x-tenant': 7 }],
+    ['is not a text', { 'x-tenant': 7 }],
     ['has other characters', { 'x-tenant': '\u0431' }],
     ['is long', { 'x-tenant': 'a'.repeat(2_000) }],
-    ['comes twice', { 'x-tenant': 'a', 'X-Tenant': 'b' }],
-  ])('ends a socket where it %s, and is not left out', async (_, headers) => {
+    ['is given twice', { 'x-tenant': 'a', 'X-Tenant': 'b' }],
+  ])('closes a socket if it %s, instead of being left out', async (_, headers) => {
     const socket = await openSocket(app);
     init(socket, headers);
     expect(await socket.close()).toMatchObject({ code: 4400 });
   });
 });
 
-test('a cookie whose token one tenant refuses stays for the others', async () => {
+test('a cookie is kept if only one tenant refuses its token', async () => {
   await using cookies = await startTestApp(
     { GATEWAY_URL: tenants.url, GATEWAY_FORWARD_HEADERS: 'x-tenant', AUTH_COOKIE: 'session' },
     { gateway: tenants.a },
@@ -148,7 +148,7 @@ test('a cookie whose token one tenant refuses stays for the others', async () =>
   }
 });
 
-test('a signature that is valid proves the login of no tenant: the gateway is asked', async () => {
+test('a valid signature does not prove the login for a tenant: the gateway is asked', async () => {
   await using signed = await startTestApp(
     { GATEWAY_URL: tenants.url, GATEWAY_FORWARD_HEADERS: 'x-tenant', JWT_SECRET: SECRET },
     { gateway: tenants.a },
@@ -164,8 +164,8 @@ test('a signature that is valid proves the login of no tenant: the gateway is as
   expect(tenants.seen.map(({ tenant }) => tenant)).toContain('c');
 });
 
-describe('what one tenant has', () => {
-  test('is not shown to another tenant on a connection that a proxy keeps alive, though login and token are the same', async () => {
+describe('a tenant', () => {
+  test('gets no data of another tenant on a kept-alive connection, even with the same login and token', async () => {
     await place('b', 'of b alone', 'of b');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (const tenant of ['b', 'a', 'b', 'a', null]) {
@@ -180,7 +180,7 @@ describe('what one tenant has', () => {
     agent.destroy();
   });
 
-  test('has a catalog, and ETags that no other’s catalog confirms', async () => {
+  test('has its own catalog, and ETags that no other tenant’s catalog confirms', async () => {
     tenants.b.changeCatalog({ add: 7 });
     const get = async (tenant: string, etag = '') => {
       const query = '{instruments(first:1){nodes{id},totalCount}}';
@@ -204,7 +204,7 @@ describe('what one tenant has', () => {
     expect(answers.map((answer) => answer.size)).toEqual([undefined, size + 7, undefined]);
   });
 
-  test('has keys of orders, which are found, closed and used up there alone', async () => {
+  test('has its own order keys, which other tenants cannot find, close or use up', async () => {
     const since = justNow();
     const first = [await place('a', 'a key', 'once'), await place('b', 'a key', 'once')];
     expect(first.map(({ data }) => data.placeOrder.replayed)).toEqual([false, false]);
@@ -230,7 +230,7 @@ describe('what one tenant has', () => {
     expect(await voided('a')).toEqual({ __typename: 'OrderAccepted' });
   });
 
-  test('has live feeds and cursors, by the headers of connectionParams', async () => {
+  test('has its own live feeds and cursors, by the headers of connectionParams', async () => {
     using ofA = await follow('a');
     using ofB = await follow('b');
     const heard = (socket: RawSocket) =>

@@ -38,7 +38,7 @@ test.each<[string, string, Asked]>([
   ['four thousand and one tokens', 'MAX_TOKENS', { query: `{ ${'a '.repeat(3_999)} }` }],
   ['sixteen levels', 'MAX_DEPTH', { query: `{ ${nested(8)} }` }],
   [
-    'a page that is full of lists',
+    'a page of nested lists',
     'MAX_COST',
     {
       query:
@@ -71,7 +71,7 @@ test.each<[string, string, Asked]>([
 });
 
 test.each(TRANSPORTS)(
-  'by %s what costs just as much as is allowed and the introspection of tools are answered, one in a circle is not',
+  'by %s the most expensive allowed query and the introspection of tools are answered, but recursive introspection is not',
   async (_transport, ask) => {
     const circle = `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`;
     expect(codesOf(await ask(app, { query: circle }, token))).toContain(
@@ -89,7 +89,7 @@ test.each(TRANSPORTS)(
   },
 );
 
-test('new documents that a client sends in one burst are opened in turns', async () => {
+test('new documents of one burst are prepared in separate turns', async () => {
   using raw = await initializedSocket(app, token);
   const fields = Array.from({ length: 25 }, (_, at) => `a${at}: session { login balance equity }`);
   const burst = 40;
@@ -124,7 +124,7 @@ describe('an answer that turns out larger than estimated', () => {
   const fresh = () => app.sandbox.token({ email: HOLDER });
   const LARGE = '{ positions { id symbol side units } }';
 
-  test.each(['first', 'compiled'])('ends with an error and nothing else: the %s run', async () => {
+  test.each(['first', 'compiled'])('ends with only an error: the %s run', async () => {
     const { status, data, errors } = await app.query(LARGE, { token: fresh() });
     expect(status).toBe(200);
     expect(data).toBeNull();
@@ -169,7 +169,7 @@ describe('an answer that turns out larger than estimated', () => {
   });
 });
 
-test('answers that have not changed cost no fields, and those from memory do', async () => {
+test('unchanged answers cost no fields, but cached answers do', async () => {
   const limits = { MAX_COST: '510' };
   await using app = await startTestApp(limits, { refills: false });
   const text = '{ instruments(first: 500) { nodes { id } } }';
@@ -224,20 +224,17 @@ test.each([
   ['a query', QUERY, false, sendRaw],
   ['a mutation', MUTATION, true, sendRaw],
   ['a query of a WebSocket', QUERY, false, subscribe],
-])(
-  'of %s no more is made for a client that has left than has to be',
-  async (_what, text, isMade, begin) => {
-    const token = await counting.signIn();
-    reads = 0;
-    await begin(text, token);
-    await eventually(() => reads > 0);
-    // The log tells at once that a client has left, and not when its answer has ended.
-    let [seen, times] = [0, 0];
-    await eventually(() => {
-      times = reads === seen ? times + 1 : 0;
-      seen = reads;
-      return times === 20;
-    });
-    expect(reads === TIMES * 500).toBe(isMade);
-  },
-);
+])('%s whose client has left does only the necessary work', async (_what, text, isMade, begin) => {
+  const token = await counting.signIn();
+  reads = 0;
+  await begin(text, token);
+  await eventually(() => reads > 0);
+  // The log tells at once that a client has left, and not when its answer has ended.
+  let [seen, times] = [0, 0];
+  await eventually(() => {
+    times = reads === seen ? times + 1 : 0;
+    seen = reads;
+    return times === 20;
+  });
+  expect(reads === TIMES * 500).toBe(isMade);
+});

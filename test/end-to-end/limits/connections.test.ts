@@ -46,7 +46,7 @@ async function hasRoom(app: TestApp): Promise<boolean> {
   return next.received.includes('200 OK');
 }
 
-test('a process has a limit of connections; one more is closed, until another disconnects', async () => {
+test('a process closes connections over its limit, until one disconnects', async () => {
   await using app = await startTestApp({}, { connections: { most: 2 } });
   using first = await busy(app);
   using _second = await busy(app);
@@ -58,7 +58,7 @@ test('a process has a limit of connections; one more is closed, until another di
   await eventually(() => hasRoom(app));
 });
 
-test('behind a trusted proxy each address has a limit of unproved sockets; one more is answered 429', async () => {
+test('behind a trusted proxy each address has a limit of unproved sockets, and further ones get 429', async () => {
   await using app = await startTestApp(
     { TRUSTED_PROXIES: '127.0.0.1' },
     { limits: limited('connections', 2) },
@@ -77,10 +77,10 @@ test('behind a trusted proxy each address has a limit of unproved sockets; one m
 });
 
 test.each([
-  ['of another origin', UPGRADE.replace('\r\n', '\r\norigin: https://x.example\r\n')],
+  ['from another origin', UPGRADE.replace('\r\n', '\r\norigin: https://x.example\r\n')],
   ['with a body', `${UPGRADE.replace('\r\n', '\r\ncontent-length: 5\r\n')}1`],
 ])(
-  'a refused upgrade %s takes up no connection, although its client keeps it open',
+  'a refused upgrade %s occupies no connection, even if its client keeps it open',
   async (_what, upgrade) => {
     await using app = await startTestApp({}, { connections: { most: 1 } });
     const { hostname, port } = new URL(app.url);
@@ -94,7 +94,7 @@ test.each([
   },
 );
 
-test('subscriptions that fail to start leave room for others, however many they are', async () => {
+test('any number of subscriptions that fail to start leaves room for others', async () => {
   const token = lasting.sandbox.token({ email: 'swapfree@example.com' });
   await lasting.query('{ session { login } }', { token });
   using raw = await initializedSocket(lasting, token);
@@ -112,7 +112,7 @@ test('subscriptions that fail to start leave room for others, however many they 
 
 const MAJOR = Number.parseInt(process.versions.node, 10);
 
-test('a message of a hundred thousand levels is accepted as connection_init, and as a ping is answered, or closes its own socket alone', async () => {
+test('a message nested a hundred thousand levels deep is accepted as connection_init, and as a ping affects at most its own socket', async () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   using raw = await openSocket(lasting);
   raw.say(`{"type":"connection_init","payload":{"deep":${deep}}}`);
@@ -125,7 +125,7 @@ test('a message of a hundred thousand levels is accepted as connection_init, and
   expect((await other.watch('1', '{ __typename }')).payload.data).toEqual({ __typename: 'Query' });
 });
 
-test('a head that stalls is answered with 408, and its connection is closed', async () => {
+test('a request whose head stalls gets 408, and its connection is closed', async () => {
   using raw = await openRaw(lasting.url);
   raw.socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ');
   await eventually(() => raw.isClosed);

@@ -74,9 +74,9 @@ async function expectRefused(ask: () => Promise<RawAnswer>): Promise<void> {
   expect(app.logged.slice(lines)).toEqual([]);
 }
 
-describe('what a page of another site makes a browser send without a preflight is refused:', () => {
+describe('a request that a page of another site can send without a preflight is refused:', () => {
   test.each<[string, Record<string, string>]>([
-    ['that the browser says so', CROSS_SITE],
+    ['marked by the browser', CROSS_SITE],
     ['an image or a script', { ...CROSS_SITE, 'sec-fetch-mode': 'no-cors', accept: 'image/*' }],
     ['a navigation', { ...CROSS_SITE, 'sec-fetch-mode': 'navigate', accept: 'text/html' }],
     ['an event stream', { ...CROSS_SITE, accept: 'text/event-stream' }],
@@ -109,29 +109,26 @@ describe('what a page of another site makes a browser send without a preflight i
   });
 });
 
-describe('answered is', () => {
+describe('these requests are answered:', () => {
   test.each<[string, Record<string, string>]>([
-    ['a client that is no browser', {}],
-    ['what its user has typed', { 'sec-fetch-site': 'none' }],
+    ['a client that is not a browser', {}],
+    ['an address typed by its user', { 'sec-fetch-site': 'none' }],
     ['a page of the service', { 'sec-fetch-site': 'same-origin' }],
     [
       'a page of the service, behind a proxy that rewrites Host',
       { 'sec-fetch-site': 'same-origin', origin: 'https://trade.example.com' },
     ],
-    ['a page of a sibling, which has sent no origin', { 'sec-fetch-site': 'same-site' }],
+    ['a page of a sibling domain without an origin', { 'sec-fetch-site': 'same-site' }],
     ['an origin of CORS_ORIGINS', { ...CROSS_SITE, origin: OURS }],
     ['a web view of CORS_ORIGINS', { ...CROSS_SITE, origin: 'capacitor://localhost' }],
     ...['apollo-require-preflight', 'x-apollo-operation-name', 'apollographql-client-name'].map(
       (name): [string, Record<string, string>] => [
-        `what ${name} has let be preflighted`,
+        `a request preflighted for ${name}`,
         { ...CROSS_SITE, origin: STRANGER, [name]: 'x' },
       ],
     ),
-    ['what a token has let be preflighted', { ...CROSS_SITE, ...EXPOSED }],
-    [
-      'what its type has let be preflighted',
-      { origin: 'null', 'content-type': 'application/json' },
-    ],
+    ['a request preflighted for its token', { ...CROSS_SITE, ...EXPOSED }],
+    ['a request preflighted for its type', { origin: 'null', 'content-type': 'application/json' }],
   ])('%s', async (_what, headers) => {
     const answer = await get(headers, '/graphql?query={__typename}');
     expect(answer.status).toBe(200);
@@ -139,7 +136,7 @@ describe('answered is', () => {
   });
 });
 
-test('a page of another site uses up nothing of its visitor’s address', async () => {
+test('a page of another site does not use up limits of its visitor’s address', async () => {
   const limits = { ...limited('requests', 20), ...limited('messages', 100) };
   await using own = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { limits });
   const address = { 'x-forwarded-for': '192.0.2.77' };
@@ -168,7 +165,7 @@ async function allowedOrigin(app: TestApp, origin: string): Promise<string | und
 }
 
 describe('an answer', () => {
-  test('may be read by the origins of the list, exactly, with the headers that pages need and no cookies', async () => {
+  test('can be read by exactly the listed origins, with the headers that pages need and without cookies', async () => {
     const { headers } = await rawPost(`${app.url}/graphql`, BODY, { origin: OURS });
     expect(headers['access-control-allow-origin']).toBe(OURS);
     const exposed = 'date, x-request-id, retry-after, ratelimit';
@@ -177,7 +174,7 @@ describe('an answer', () => {
     for (const origin of NOT_OURS) expect(await allowedOrigin(app, origin), origin).toBeUndefined();
   });
 
-  test('may be read by any page of this machine where there is a sandbox and no list', async () => {
+  test('can be read by any local page in sandbox mode without a list', async () => {
     for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:5173']) {
       expect(await allowedOrigin(local, origin)).toBe(origin);
     }
@@ -195,7 +192,7 @@ describe('a preflight', () => {
   const ask = (origin: string) =>
     rawRequest(`${app.url}/graphql`, { method: 'OPTIONS', headers: { origin, ...asked } });
 
-  test('of a listed origin is answered with what may be sent', async () => {
+  test('of a listed origin gets the allowed methods and headers', async () => {
     const { status, headers, text } = await ask(OURS);
     expect([status, text]).toEqual([204, '']);
     expect(headers['access-control-allow-origin']).toBe(OURS);
@@ -205,7 +202,7 @@ describe('a preflight', () => {
     expect(headers.vary).toContain('Origin');
   });
 
-  test('of any other origin is answered with nothing', async () => {
+  test('of any other origin gets no CORS headers', async () => {
     for (const origin of NOT_OURS) {
       const { headers } = await ask(origin);
       const learned = Object.keys(headers).filter((name) => name.startsWith('access-control-'));
@@ -224,7 +221,7 @@ describe('a WebSocket', () => {
     }
   };
 
-  test('opens at one path, to the origins of the list, to this host’s own pages and to apps without one', async () => {
+  test('opens at one path, for listed origins, this host’s own pages and apps without an origin', async () => {
     expect(await connect(app, { origin: OURS })).toBe(101);
     expect(await connect(app, { origin: app.url })).toBe(101);
     expect(await connect(app, {})).toBe(101);
@@ -233,7 +230,7 @@ describe('a WebSocket', () => {
     expect(await connect(nowhere, {})).toBe(404);
   });
 
-  test('is refused to all others, and logged once in a while with both names', async () => {
+  test('is refused for all other origins, and logged once in a while with its origin and host', async () => {
     for (const origin of NOT_OURS) expect(await connect(app, { origin }), origin).toBe(403);
     const lines = app.logged.map((line) => JSON.parse(line));
     expect(lines.filter(({ msg }) => msg.startsWith('a WebSocket for a page'))).toMatchObject([
@@ -242,7 +239,7 @@ describe('a WebSocket', () => {
     expect(await connect(local, { origin: 'https://evil.example' })).toBe(403);
   });
 
-  test('that is malformed, as behind a proxy that passes on half of its headers, is logged once in a while', async () => {
+  test('with incomplete upgrade headers, as from a misconfigured proxy, is logged once in a while', async () => {
     const half = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
     const refused = async () => {
       const { status } = await rawRequest(`${app.url}/graphql`, { headers: half });

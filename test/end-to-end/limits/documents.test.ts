@@ -35,7 +35,7 @@ const start = (only: string, environment = {}) =>
 const demo = (app: TestApp) => app.sandbox.token({ email: 'demo@example.com' });
 
 describe.each(TRANSPORTS)('by %s', (transport, ask) => {
-  test('a trusted document is run by its id in each syntax of a request, and where only they are allowed others are refused', async () => {
+  test('a trusted document is executed by its id in every syntax, and with PERSISTED_DOCUMENTS_ONLY others are refused', async () => {
     await using app = await start('on');
     const token = demo(app);
     for (const [code, asked] of [
@@ -69,7 +69,7 @@ describe.each(TRANSPORTS)('by %s', (transport, ask) => {
     expect(data.positionChanges.snapshot).toBe(true);
   });
 
-  test('without a manifest a hash alone is refused, and a text with its hash is run', async () => {
+  test('without a manifest a hash alone is refused, and a text with its hash is executed', async () => {
     await using app = await startTestApp();
     const token = demo(app);
     const extensions = persisted(sha256(UNKNOWN));
@@ -99,7 +99,7 @@ test.each([
   expect(codesOf(JSON.parse(text))).toEqual(['GRAPHQL_PARSE_FAILED']);
 });
 
-test('with `log` every document is answered, and those that are not trusted are logged once', async () => {
+test('with `log` every document is answered, and untrusted ones are logged once', async () => {
   await using app = await start('log');
   const token = demo(app);
   const operationName = 'N'.repeat(200);
@@ -123,7 +123,7 @@ describe('the manifests', () => {
     return !codesOf(JSON.parse(answer.text)).includes('PERSISTED_DOCUMENT_NOT_FOUND');
   };
 
-  test('are read from all files of a folder, but for what does not fit', async () => {
+  test('are read from all files of a folder, without invalid entries', async () => {
     const texts = { [sha256(SYMBOLS)]: SYMBOLS, stale: '{ gone }' };
     await writeFile(join(folder.path, 'b.json'), JSON.stringify(texts));
     await writeFile(join(folder.path, 'README.md'), 'no manifest');
@@ -138,7 +138,7 @@ describe('the manifests', () => {
     expect(await seriesValue(app, 'cache_bytes{cache="compiled_code"}')).toBeGreaterThan(0);
   });
 
-  test('are read again when they change; those that become invalid leave the former ones in force, and are reported', async () => {
+  test('are read again when they change; an invalid change is reported and has no effect', async () => {
     await using app = await start('on');
     const unreadable = () => seriesValue(app, 'manifest_unreadable');
     expect(await unreadable()).toBe(0);

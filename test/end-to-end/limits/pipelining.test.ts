@@ -23,7 +23,7 @@ function startPatiently() {
   return startTestApp(LONG_QUESTIONS, { connections });
 }
 
-test('a pipelined request is begun when the answers before it are taken', async () => {
+test('a pipelined request begins when the client has taken the earlier answers', async () => {
   await using app = await startPatiently();
   const token = await provedToken(app);
   app.sandbox.clearCalls();
@@ -40,7 +40,7 @@ test('a pipelined request is begun when the answers before it are taken', async 
   expect(app.sandbox.calls('getCustomerId')).toBe(3);
 });
 
-test('while a pipelined request waits no further ones are read, and all are answered in the end', async () => {
+test('while a pipelined request waits, no further requests are read, and all are answered in the end', async () => {
   const clock = createScriptedClock(Date.now());
   await using gateway = await startSandbox({ clock, tickMs: 0 });
   await using app = await startTestApp({}, { gateway, connections: { clock } });
@@ -67,7 +67,7 @@ test('while a pipelined request waits no further ones are read, and all are answ
   await eventually(() => expect(statusesIn(reader)).toHaveLength(2 + count));
 });
 
-test('pipelined requests of a connection that closes are dropped, and nothing waits for them', async () => {
+test('pipelined requests of a closed connection are dropped', async () => {
   const clock = createScriptedClock(Date.now());
   await using gateway = await startSandbox({ clock, tickMs: 0 });
   const app = await startTestApp({}, { gateway });
@@ -83,7 +83,7 @@ test('pipelined requests of a connection that closes are dropped, and nothing wa
   expect(app.logged.join()).not.toContain('grace period elapsed');
 });
 
-test('a connection on which more than 32 requests wait for answers is closed, and others are answered', async () => {
+test('a connection with more than 32 waiting requests is closed, and others are answered', async () => {
   await using gateway = await startSandbox({ tickMs: 0 });
   await using app = await startTestApp({}, { gateway });
   const token = await provedToken(app);

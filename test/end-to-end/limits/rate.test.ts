@@ -29,7 +29,7 @@ const startStill = (environment: Readonly<Record<string, string>>) =>
   startTestApp(environment, { refills: false });
 
 describe('operations of an address', () => {
-  test.each(TRANSPORTS)('are counted by %s, subscriptions too', async (transport, ask) => {
+  test.each(TRANSPORTS)('are counted by %s, including subscriptions', async (transport, ask) => {
     await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '3' });
     for (let at = 0; at < 3; at += 1) {
       expect((await ask(app, TYPENAME)).data).toEqual({ __typename: 'Query' });
@@ -61,7 +61,7 @@ describe('operations of an address', () => {
   });
 });
 
-test('a token whose login is not proved counts for its address, until op 10 has answered it and again once it is refused', async () => {
+test('a token is charged to its address until op 10 proves its login, and again after it is refused', async () => {
   await using app = await startStill({ RATE_LIMIT_PER_MINUTE: '5' });
   const token = app.sandbox.token(DEMO);
   const ask = async (query: string) => remaining((await app.query(query, { token })).headers);
@@ -75,7 +75,7 @@ test('a token whose login is not proved counts for its address, until op 10 has 
   expect(app.sandbox.calls('getSession')).toBe(1);
 });
 
-test('people behind one address, none of whom is known after a restart, all get their screens, more of them than an address may start operations or prove tokens', async () => {
+test('after a restart all users behind one address get their screens, even more than the address limits allow', async () => {
   await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: inFull('300', '100') });
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 30 });
   const answers = await inParallel(CROWD, 40, (at) =>
@@ -144,8 +144,8 @@ async function tally(times: number, ask: (at: number) => Promise<Parameters<type
 const floodTokens = (app: TestApp) =>
   tally(PROOFS + 20, (at) => app.query('{ session { login } }', { token: forgedToken(at) }));
 
-describeWithRedis('on the next replica', (serverPath) => {
-  test('a token is known that was accepted or returned by another, until it is refused', async () => {
+describeWithRedis('on another replica', (serverPath) => {
+  test('a token that another replica accepted or returned is known, until it is refused', async () => {
     await using redis = await startTestRedis(serverPath);
     await using gateway = await startSandbox({ instruments: 40, tickMs: 0 });
     const environment = { REDIS_URL: redis.url };
@@ -165,7 +165,7 @@ describeWithRedis('on the next replica', (serverPath) => {
   });
 });
 
-test('sign-ins that hang leave payments their connections', async () => {
+test('hanging sign-ins leave connections for payments', async () => {
   // A quarter of the connections is for calls other than reads and orders.
   await using app = await startTestApp({
     ...PROXIED,

@@ -29,7 +29,7 @@ async function startAtRest() {
 }
 
 describe('a WebSocket', () => {
-  test('may send a message in 64 fragments, not in more', async () => {
+  test('can send a message in at most 64 fragments', async () => {
     await using app = await startTestApp();
     const payload = { query: '{ __typename }' };
     const message = JSON.stringify({ id: '1', type: 'subscribe', payload });
@@ -51,7 +51,7 @@ describe('a WebSocket', () => {
     ['pings of the protocol', OPCODES.text, '{"type":"ping"}'],
     ['ends of unknown operations', OPCODES.text, '{"type":"complete","id":"none"}'],
     ['WebSocket pings', OPCODES.ping, ''],
-  ])('is closed where it goes on sending %s', async (_what, opcode, message) => {
+  ])('is closed if it keeps sending %s', async (_what, opcode, message) => {
     await using stage = await startAtRest();
     const { app } = stage;
     using flood = await initializedSocket(app);
@@ -66,7 +66,7 @@ describe('a WebSocket', () => {
   });
 });
 
-test('a body that has not arrived whole counts, also behind a request that is answered meanwhile', async () => {
+test('an unfinished body is counted, also behind a request that is answered in the meantime', async () => {
   await using app = await startTestApp();
   const body = '{"query":"{ __typename }"}';
   const begun = `${HEAD}content-length: 100000\r\n\r\n${' '.repeat(30_000)}`;
@@ -96,7 +96,7 @@ async function flood(app: TestApp): Promise<number[]> {
   return statuses;
 }
 
-test('a body that is announced and never sent is charged as its head, and one that is sent by its size', async () => {
+test('a body that is announced but not sent costs only its head, and a sent body costs its size', async () => {
   await using app = await startWithFew();
   const head = `${HEAD}content-length: ${LARGEST}\r\n\r\n`;
   const idle = await Promise.all(Array.from({ length: 6 }, () => openRaw(app.url)));
@@ -111,7 +111,7 @@ test('a body that is announced and never sent is charged as its head, and one th
   expect((await rawRequest(`${app.url}/nothing`)).status).toBe(429);
 });
 
-test('behind an address that has sent far too much sockets of known tokens pass, and preflights', async () => {
+test('behind an address over its message limit, sockets of known tokens and preflights pass', async () => {
   await using app = await startWithFew();
   const known = await app.signIn('pro@example.com');
   expect((await flood(app)).filter((status) => status === 429).length).toBeGreaterThan(FEW);
@@ -156,12 +156,12 @@ test.each([
   ['uncompressed', FIVE_MEGABYTES, 'identity'],
   ['packed', gzipSync(FIVE_MEGABYTES), 'gzip'],
   [
-    'compressed, with more behind it',
+    'compressed, followed by more',
     Buffer.concat([gzipSync(FIVE_MEGABYTES), FIVE_MEGABYTES]),
     'gzip',
   ],
 ])(
-  'a body that is too large, %s, is refused with a complete response, and the connection stays open',
+  'a body that is too large, %s, gets a complete response, and the connection stays open',
   async (_how, body, encoding) => {
     for (let i = 0; i < 5; i += 1) {
       const { status, text } = await post(body, encoding);
@@ -173,7 +173,7 @@ test.each([
   },
 );
 
-test('what is packed is charged as what it unpacks to, a body or a message of a socket', async () => {
+test('a compressed body or socket message is charged by its unpacked size', async () => {
   const padding = ' '.repeat(200_000);
   await using first = await startWithFew();
   const body = brotliCompressSync(`{"query":"{ __typename }"}${padding}`);
@@ -192,7 +192,7 @@ test('what is packed is charged as what it unpacks to, a body or a message of a 
   expect(await refused.close()).toEqual({ code: 1013, reason: 'Too many messages' });
 });
 
-test('a body that does not end is cut off', async () => {
+test('the connection of a body that never ends is closed', async () => {
   using raw = await openRaw(roomy.url);
   raw.socket.write(`${HEAD}content-length: 99999999999\r\n\r\n`);
   await eventually(() => raw.received.startsWith('HTTP/1.1 413'));
@@ -203,7 +203,7 @@ test('a body that does not end is cut off', async () => {
 });
 
 test.each(['/graphql', '/nothing'])(
-  'bodies in pieces of a byte to %s soon use up what their address may send',
+  'bodies in pieces of one byte to %s soon exhaust the limit of their address',
   async (path) => {
     await using app = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { refills: false });
     const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -227,7 +227,7 @@ test.each(['/graphql', '/nothing'])(
   },
 );
 
-test('a body in pieces of a byte is not read further once its request was refused', async () => {
+test('a body in pieces of one byte is not read after its request was refused', async () => {
   using raw = await openRaw(roomy.url);
   const head = 'POST /nothing HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n';
   raw.socket.write(head);
@@ -238,7 +238,7 @@ test('a body in pieces of a byte is not read further once its request was refuse
   expect(raw.received).toMatch(/^HTTP\/1\.1 404 /);
 });
 
-test('a body of 200 kB is read in segments of a slow network, announced or chunked', async () => {
+test('a body of 200 kB in small segments of a slow network is read, with a length or chunked', async () => {
   const body = JSON.stringify({ query: '{ __typename }', padding: 'x'.repeat(200_000) });
   const pieces = body.match(/.{1,1400}/gs) as string[];
   const announced = [`${HEAD}content-length: ${body.length}\r\n\r\n`, ...pieces];

@@ -28,7 +28,7 @@ async function expectTheGateways(watcher: Watcher): Promise<void> {
   });
 }
 
-test('the snapshot has everything; an order that the market triggers leaves once its position has appeared', async () => {
+test('the snapshot is complete, and an order that the market triggers disappears after its position has appeared', async () => {
   const watcher = watch();
   await eventually(() => watcher.accountEvents.length > 0, watcher.whileOpen);
   const [first] = watcher.accountEvents;
@@ -52,7 +52,7 @@ test('the snapshot has everything; an order that the market triggers leaves once
   await expectTheGateways(watcher);
 });
 
-test('an order of one’s own appears at once, a market order’s position with the figures; a refusal by op 10 ends it', async () => {
+test('an own order appears at once, and a refusal by op 10 ends the subscription', async () => {
   const token = app.sandbox.token(DEMO);
   const watcher = watch(ACCOUNT, DEMO.email, token);
   await eventually(() => expect(watcher.orders.size).toBe(3), watcher.whileOpen);
@@ -80,7 +80,7 @@ const REST = 'fragment Rest on AccountChanges';
 test.each([
   ['the positions alone', 0, `subscription { ${POSITIONS} status } }`],
   [
-    'what variables leave out',
+    'fields excluded by variables',
     0,
     `subscription ($on: Boolean = false) { ${POSITIONS} ...Rest @include(if: $on) session @skip(if: true) { id } } }
      ${REST} { orders { closed } }`,
@@ -92,7 +92,7 @@ test.each([
   ],
   ['an alias', 1, `subscription { ${POSITIONS} pending: orders { closed } } }`],
 ])(
-  'a change has op 10 read where it is selected: by %s %i times',
+  'a change triggers a read of op 10 only if it is selected: with %s %i times',
   async (_what, times, document) => {
     const watcher = watch(document);
     await eventually(() => expect(watcher.rows.size).toBe(6), watcher.whileOpen);
@@ -103,7 +103,7 @@ test.each([
   },
 );
 
-test('op 10 is read at every fifth poll while the session is selected, and not for the orders alone', async () => {
+test('op 10 is read at every fifth poll if the session is selected, but not for orders alone', async () => {
   await using own = await startTestApp({ POSITIONS_POLL_MS: '100' });
   const client = opened(webSocketClient(own, own.sandbox.token(DEMO)));
   const orders = client.watch({}, `subscription { ${POSITIONS} orders { closed } } }`);
@@ -115,7 +115,7 @@ test('op 10 is read at every fifth poll while the session is selected, and not f
   await eventually(() => sandbox.calls('getSession') > before + 2, watcher.whileOpen);
 });
 
-test('a field of an event comes from the feed or is refused, and never costs a call', async () => {
+test('a field of an event is served by the feed or refused, and never costs a call', async () => {
   const held = 'instrument { positions { id } orders { id } }';
   const account = watch(
     `subscription { accountChanges { cursor snapshot status positions { upserted { id ${held} } opened closed }

@@ -29,7 +29,7 @@ test.each([
   },
 );
 
-test('a cursor of another account, of the future, or with any other content is answered with a snapshot, never an error', async () => {
+test('a foreign, future or invalid cursor gets a snapshot, never an error', async () => {
   await using client = webSocketClient(app, demoToken());
   const own = client.watch();
   await using others = webSocketClient(app, app.sandbox.token({ email: 'pro@example.com' }));

@@ -22,11 +22,11 @@ const writing =
 
 describe('a client that breaks the protocol', () => {
   test.each([
-    ['no JSON', 'hello'],
+    ['invalid JSON', 'hello'],
     ['a list', '[]'],
     ['a subscription without a query', '{"type":"subscribe","id":"1","payload":{}}'],
-    ['a text that is a message', JSON.stringify('{"type":"ping"}')],
-    ['what only a server says', '{"type":"next","id":"1","payload":{}}'],
+    ['a message within a string', JSON.stringify('{"type":"ping"}')],
+    ['a message type of the server', '{"type":"next","id":"1","payload":{}}'],
   ])('is closed with 4400: %s', async (_what, message) => {
     using raw = await initializedSocket(app, token);
     raw.say(message);
@@ -34,7 +34,7 @@ describe('a client that breaks the protocol', () => {
     expect(app.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  test('is closed with 4406 where it does not offer the protocol', async () => {
+  test('is closed with 4406 if it does not offer the protocol', async () => {
     for (const protocols of [['graphql-ws'], ['mqtt', 'soap'], []]) {
       using raw = await openSocket(app, protocols);
       expect(await raw.close()).toEqual({ code: 4406, reason: 'Subprotocol not acceptable' });
@@ -43,7 +43,7 @@ describe('a client that breaks the protocol', () => {
     expect(raw.socket.protocol).toBe('graphql-transport-ws');
   });
 
-  test('is closed with 4401 where it subscribes before connection_ack, and with 4408 where it says nothing', async () => {
+  test('is closed with 4401 if it subscribes before connection_ack, and with 4408 if it sends nothing', async () => {
     using hasty = await openSocket(app);
     using silent = await openSocket(app);
     hasty.subscribe('1', CHANGES);
@@ -71,14 +71,14 @@ describe('a client that breaks the protocol', () => {
     ],
     ['a frame’s header announces too large a payload', 1009, writing(TOO_LARGE)],
     ['reserved bits of a frame are set', 1002, writing(FRAMES.reserved)],
-    ['a text is no UTF-8', 1007, writing(FRAMES.noText)],
-  ])('is closed where %s: %i', async (_what, code, send, reason = expect.anything()) => {
+    ['a text is not UTF-8', 1007, writing(FRAMES.noText)],
+  ])('is closed if %s: %i', async (_what, code, send, reason = expect.anything()) => {
     using raw = await initializedSocket(app, token);
     await send(raw);
     expect(await raw.close()).toEqual({ code, reason });
   });
 
-  test('may send a token as long as a header can be, and no longer', async () => {
+  test('can send a token up to the maximum length of a header', async () => {
     using long = await initializedSocket(app, 'x'.repeat(16_384 - 'Bearer '.length));
     const { payload } = await long.watch('1', '{ customerId }');
     expect(codesOf(payload)).toEqual(['UNAUTHENTICATED']);
@@ -88,7 +88,7 @@ describe('a client that breaks the protocol', () => {
   });
 });
 
-test('a server that shuts down closes sockets with 1012, and leaves their subscriptions to be resumed', async () => {
+test('a server that shuts down closes sockets with 1012 and does not complete their subscriptions', async () => {
   await using own = await startTestApp({ POSITIONS_POLL_MS: '100' });
   using raw = await initializedSocket(own, own.sandbox.token({ email: 'demo@example.com' }));
   await raw.watch('1');
@@ -99,7 +99,7 @@ test('a server that shuts down closes sockets with 1012, and leaves their subscr
   await closed;
 });
 
-test('a server that fails itself closes the socket with 4500, and has a line in the log', async () => {
+test('a server error closes the socket with 4500 and is logged', async () => {
   await using own = await startTestApp();
   vi.spyOn(Documents.prototype, 'prepare').mockImplementation(() => {
     throw new RangeError('out of order');

@@ -35,7 +35,7 @@ function run(code: string, names: Record<string, unknown>, last: string): unknow
 
 type Rows = Map<string, { id: string; profit: number }>;
 
-test('the example of a WebSocket follows the market, through the end of its token', async () => {
+test('the WebSocket example follows the market, even when its token ends', async () => {
   let asked = 0;
   const freshToken = async () => {
     asked += 1;
@@ -74,7 +74,7 @@ test('the example of a WebSocket follows the market, through the end of its toke
   expect(failures).toEqual([]);
 });
 
-test('the account that is folded follows the gateway', async () => {
+test('the example that folds account changes follows the gateway', async () => {
   const account = {
     positions: new Map(),
     orders: new Map(),

@@ -16,7 +16,7 @@ test.each<[string, Omit<Fault, 'operation'>]>([
   ['429s', { kind: 'status', status: 429 }],
   ['garbage', { kind: 'garbage' }],
 ])(
-  'a gateway that is back after %s, where no breaker opened, is noticed by the answer to anybody, but not within a Retry-After',
+  'after %s without an open breaker, any account’s answer shows that the gateway is back, except during a Retry-After',
   async (_, fault) => {
     await using app = await startTestApp(SELDOM);
     const operation = 'getOpenPositions';

@@ -46,7 +46,7 @@ async function eventsOf(sockets: readonly RawSocket[], count: number): Promise<o
   return sockets.map(next);
 }
 
-test('events over four kilobytes are sent packed to those who take it, in a third of the bytes, and say the same', async () => {
+test('events over four kilobytes are compressed for clients that accept it, to under a third of the bytes, with the same content', async () => {
   const packed = await connect();
   const plain = await connect({ perMessageDeflate: false });
   const [first = [], second] = await eventsOf([packed.raw, plain.raw], 4);

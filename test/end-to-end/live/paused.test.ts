@@ -10,7 +10,7 @@ import { webSocketClient } from './watcher.ts';
 const TIMEOUT_MS = 8_000;
 const ANSWER_MS = 100;
 
-test('a first list that came while the process was frozen beyond its deadline is shown', async () => {
+test('a first list that arrived while the process was frozen beyond its deadline is sent', async () => {
   const clock = createScriptedClock(Date.now());
   await using sandbox = await startSandbox({ tickMs: 0, instruments: 40, clock });
   const environment = { GATEWAY_URL: sandbox.url, ORDER_STORE: 'memory' };

@@ -30,7 +30,7 @@ async function resultsOf(client: Client, query: string) {
   return results;
 }
 
-test('graphql-ws’s own client gets every message of the protocol, and ends each way', async () => {
+test('graphql-ws’s own client gets every message of the protocol, and can end in each way', async () => {
   const { client, received, closed } = clientOf(
     { authorization: `Bearer ${await app.signIn()}` },
     { keepAlive: 50 },
@@ -62,7 +62,7 @@ test('graphql-ws’s own client gets every message of the protocol, and ends eac
   expect(await closed).toMatchObject({ code: 1000 });
 });
 
-test('what comes in one flight with connection_init is answered behind its acknowledgement, an id that is used again for itself', async () => {
+test('a message in one flight with connection_init is answered after the acknowledgement, and a reused id gets its own answer', async () => {
   using raw = await openSocket(app);
   raw.stream.cork();
   raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${await app.signIn()}` } });

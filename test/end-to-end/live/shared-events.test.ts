@@ -77,7 +77,7 @@ describe.each([
   ['of its session', `accountChanges { ${POSITIONS} session { id FIELD } }`],
   ['of the positions of the list', 'positions { id FIELD }'],
 ])('a field %s', (_where, events) => {
-  test.each(Object.keys(PERSONAL))('shows each subscriber its own: %s', async (name) => {
+  test.each(Object.keys(PERSONAL))('has each subscriber’s own value: %s', async (name) => {
     const received = KINDS.map((kind) =>
       receivedEvents(`subscription { ${events.replace('FIELD', selected(name, kind))} }`),
     );

@@ -17,7 +17,7 @@ const hasList = ({ list }: Watcher) => list.length === 6;
 const UNAUTHENTICATED = { code: 4403, reason: 'UNAUTHENTICATED' };
 
 test.each(VIEWS)(
-  '%s: a token that expires closes its socket with 4403 and no other message, and ends its event stream with an error',
+  '%s: an expiring token closes its socket with 4403 and no other message, and ends its event stream with an error',
   async (_view, changes) => {
     const other = opened(webSocketClient(app, app.sandbox.token(DEMO))).watch({}, changes);
     await eventually(() => hasList(other));
@@ -43,7 +43,7 @@ test.each(VIEWS)(
   },
 );
 
-test('a client that asks for an error in place of a closed socket gets one for each operation of a token that is refused or expires', async () => {
+test('with onTokenEnd "error" a client gets an error for each operation of a refused or expired token, and the socket stays open', async () => {
   const refused = [{ extensions: { code: 'UNAUTHENTICATED', retryable: false } }];
   const init = (raw: RawSocket, token: string) => {
     const payload = { authorization: `Bearer ${token}`, onTokenEnd: 'error' };
@@ -72,7 +72,7 @@ test('a client that asks for an error in place of a closed socket gets one for e
   expect([raw.closed, expiring.closed]).toEqual([null, null]);
 });
 
-test('a token that is revoked ends the subscriptions of its own device, and one that is forbidden says so; the others miss nothing', async () => {
+test('a revoked token ends only its own device’s subscriptions, and a forbidden token ends them with FORBIDDEN', async () => {
   const tokens = [1, 2, 3].map(() => app.sandbox.token(DEMO));
   const watchers = tokens.flatMap((token) => [
     opened(webSocketClient(app, token)).watch(),
@@ -106,7 +106,7 @@ test('a token that is revoked ends the subscriptions of its own device, and one 
   ]);
 });
 
-test('a token that is invalid already closes the socket of a subscription immediately, and not that of a query', async () => {
+test('an invalid token closes the socket of a subscription at once, but not the socket of a query', async () => {
   const revoked = app.sandbox.token(DEMO);
   app.sandbox.revoke({ token: revoked });
   const expired = app.sandbox.token({ ...DEMO, expiresInSeconds: -3_600 });
@@ -128,7 +128,7 @@ test('a token that is invalid already closes the socket of a subscription immedi
   expect(app.sandbox.callCounts().total).toBe(0);
 });
 
-test('where no token was sent the subscription alone ends: the socket may sign in', async () => {
+test('without a token only the subscription ends, and the socket can sign in', async () => {
   using raw = await initializedSocket(app);
   const { payload } = await raw.watch('a');
   expect(codesOf(payload)).toEqual(['UNAUTHENTICATED']);

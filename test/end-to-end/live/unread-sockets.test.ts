@@ -26,7 +26,7 @@ const atRest = {
   connections: { ...ROOMY, unreadMs: 600_000, pingMs: 600_000, clock: createScriptedClock(0) },
 };
 
-test('a socket that does not read its pongs is not read from', async () => {
+test('the server does not read from a socket that does not read its pongs', async () => {
   // The size of sent messages is limited too, which is not tested here.
   await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1000000' }, atRest);
   using raw = await initializedSocket(app);
@@ -49,7 +49,7 @@ test('a socket that does not read its pongs is not read from', async () => {
   expect(raw.closed).toBeNull();
 });
 
-test('an operation is not begun on a socket that has not read its earlier answers', async () => {
+test('an operation does not begin on a socket that has not read its earlier answers', async () => {
   await using app = await startTestApp(LONG_QUESTIONS, atRest);
   const token = app.sandbox.token({ email: 'demo@example.com' });
   using raw = await initializedSocket(app, token);
@@ -67,7 +67,7 @@ test('an operation is not begun on a socket that has not read its earlier answer
   expect(app.sandbox.calls('getCustomerId')).toBe(1);
 });
 
-test('a socket that stops reading costs one event, and gets what it missed as one', async () => {
+test('a socket that stops reading gets the missed changes as one event', async () => {
   await using app = await startTestApp(
     { POSITIONS_POLL_MS: '100', MAX_COST: '100000000' },
     {

@@ -18,7 +18,7 @@ const ACCOUNT_KEY = 'the key of the accounts in the log';
 const hashed = (loginOrAddress: number | string) =>
   createHmac('sha256', ACCOUNT_KEY).update(String(loginOrAddress)).digest('hex').slice(0, 16);
 
-describe('each request has one line', () => {
+describe('each request has one log line', () => {
   test('with its operation, its calls, its sizes and its account', async () => {
     await using app = await startTestApp({ LOG_ACCOUNT_KEY: ACCOUNT_KEY });
     const token = await app.signIn();
@@ -64,7 +64,7 @@ describe('each request has one line', () => {
     expect(linesOf(app, 'request')).toHaveLength(3);
   });
 
-  test('with the codes of what failed, who answers for it, and the hash of an address where a caller does', async () => {
+  test('with its error codes, its outcome, and the hashed address if the caller caused it', async () => {
     await using app = await startTestApp({
       LOG_LEVEL: 'debug',
       LOG_ACCOUNT_KEY: ACCOUNT_KEY,
@@ -114,7 +114,7 @@ describe('each request has one line', () => {
   });
 });
 
-test('with forwarded headers a line names the tenant, as `trading-graph hash` does', async () => {
+test('with forwarded headers a line has the tenant’s hash, as `trading-graph hash` prints it', async () => {
   const setting = { LOG_ACCOUNT_KEY: ACCOUNT_KEY, GATEWAY_FORWARD_HEADERS: 'x-tenant' };
   await using app = await startTestApp(setting);
   const token = app.sandbox.token({ email: 'demo@example.com' });
@@ -125,7 +125,7 @@ test('with forwarded headers a line names the tenant, as `trading-graph hash` do
 });
 
 test.each(TRANSPORTS)(
-  'a request by %s has one line, with its address, hashed, where it is refused or limited',
+  'a request by %s has one line, with its hashed address if it is refused or limited',
   async (_name, ask) => {
     await using app = await startTestApp({
       LOG_ACCOUNT_KEY: ACCOUNT_KEY,
@@ -153,7 +153,7 @@ test.each(TRANSPORTS)(
   },
 );
 
-test('a subscription has a line when it starts, and one when it has ended, by itself or by its socket', async () => {
+test('a subscription has a line when it starts and when it ends, by itself or with its socket', async () => {
   await using app = await startTestApp();
   const token = await app.signIn();
   using socket = await openSocket(app);
@@ -183,7 +183,7 @@ test('a subscription has a line when it starts, and one when it has ended, by it
   expect(linesOf(app, 'subscription started')).toHaveLength(2);
 });
 
-test('a hundred refused requests have a line in a minute', async () => {
+test('at most a hundred refused requests are logged in a minute', async () => {
   const clock = createScriptedClock();
   await using app = await startTestApp(
     { RATE_LIMIT_PER_MINUTE: '1' },
@@ -198,7 +198,7 @@ test('a hundred refused requests have a line in a minute', async () => {
   await eventually(() => expect(lines()).toHaveLength(102));
 });
 
-test('LOG_SAMPLE leaves out healthy queries, and keeps each one that failed or was slow, and each mutation', async () => {
+test('LOG_SAMPLE leaves out healthy queries, but not failed or slow ones, nor mutations', async () => {
   await using app = await startTestApp({ LOG_SAMPLE: '0' });
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const ask = (requestId: string, query: string) =>
@@ -230,7 +230,7 @@ test('LOG_SAMPLE leaves out healthy queries, and keeps each one that failed or w
   expect(logged).toEqual(['wrong', 'slow', 'order']);
 });
 
-test('the names of a client, its request and its operation are bounded, and no secret in them is logged', async () => {
+test('names of clients, requests and operations are bounded, and secrets in them are not logged', async () => {
   await using app = await startTestApp();
   const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6IjcwMDAwMSJ9.Y2FuYXJ5';
   await app.query('query call_4915198765432 { __typename }', {
@@ -253,7 +253,7 @@ test('the names of a client, its request and its operation are bounded, and no s
   expect([first?.client, second?.client]).toEqual([undefined, undefined]);
 });
 
-test('each order has a line with what was asked and what became of it, which its key finds', async () => {
+test('each order has a line with its input and outcome, which can be found by its key', async () => {
   await using app = await startTestApp({ LOG_ACCOUNT_KEY: ACCOUNT_KEY });
   const token = await app.signIn();
   const line = async (document: string, requestId: string) => {

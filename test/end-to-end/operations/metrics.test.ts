@@ -57,7 +57,7 @@ const failing = (
   status: number,
 ) => app.sandbox.fail({ operation, kind: 'status', status });
 
-test('every metric has its series from the start, in a text that Prometheus reads', async () => {
+test('every metric has its series from the start, in the format of Prometheus', async () => {
   await using fresh = await startTestApp();
   const { text } = await scrape(fresh);
   const types = [...text.matchAll(/^# TYPE (trading_graph_\w+) (\w+)$/gm)];
@@ -104,7 +104,7 @@ describe('requests', () => {
   });
 });
 
-test('errors are counted by code and operation, ours and the gateway’s rate limits apart, and refusals by limit', async () => {
+test('errors are counted by code and operation, apart from refusals, which are counted by limit', async () => {
   const errors = (code: string, operation: string) =>
     `errors_total{code="${code}",operation="${operation}"}`;
   const refusals = (limit: string) => `refusals_total{limit="${limit}"}`;
@@ -126,7 +126,7 @@ describe('the gateway', () => {
   const calls = (operation: string, outcome: string, origin = 'request') =>
     `gateway_calls_total{operation="${operation}",origin="${origin}",outcome="${outcome}"}`;
 
-  test('its calls by outcome, its connections, and its retries', async () => {
+  test('has metrics of calls by outcome, connections and retries', async () => {
     await counted(calls('getCustomerId', 'ok'), '{ customerId }');
     const timed = 'gateway_call_seconds_count{operation="getCustomerId",origin="request"}';
     expect(await seriesValue(app, timed)).toBeGreaterThan(0);
@@ -153,7 +153,7 @@ describe('the gateway', () => {
     }
   });
 
-  test('polls apart from queries', async () => {
+  test('has metrics of polls apart from queries', async () => {
     using socket = await initializedSocket(app, token);
     const before = await seriesValue(app, calls('getOpenPositions', 'ok', 'poll'));
     socket.subscribe('1', LIVE);
@@ -172,8 +172,8 @@ describe('the gateway', () => {
   });
 });
 
-describe('what is cached', () => {
-  test('the catalog: how long it serves, that it is stale, and that one token may not read it', async () => {
+describe('the caches', () => {
+  test('have metrics of the catalog: its remaining time, whether it is stale, and fetches refused for one token', async () => {
     await using other = await startTestApp({ CATALOG_MAX_AGE_SECONDS: '3600' });
     const own = await other.signIn();
     const of = (name: string) => seriesValue(other, name);
@@ -208,7 +208,7 @@ describe('what is cached', () => {
     );
   });
 
-  test('the size of every cache', async () => {
+  test('have metrics of their sizes', async () => {
     await app.query(SYMBOLS, { token });
     const query = '{ positions { id instrument { name } } session { balance } }';
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
@@ -226,7 +226,7 @@ describe('what is cached', () => {
 });
 
 describe('live', () => {
-  test('the ceiling of polls stretches all intervals, and calls wait for a connection', async () => {
+  test('metrics show stretched poll intervals and calls that wait for a connection', async () => {
     await using other = await startTestApp({
       GATEWAY_POLLS_PER_SECOND: '1',
       GATEWAY_CONNECTIONS: '3',
@@ -256,7 +256,7 @@ describe('live', () => {
     await eventually(async () => expect(await seriesValue(other, waiting)).toBe(0));
   });
 
-  test('a subscription that either side has ended is not counted', async () => {
+  test('an ended subscription is no longer counted, whichever side ended it', async () => {
     await using other = await startTestApp({ POSITIONS_POLL_MS: '100' });
     const own = await other.signIn();
     const shows = (count: number) =>
@@ -293,7 +293,7 @@ describe('live', () => {
     await shows(0);
   });
 
-  test('a subscription whose token is refused has its line', async () => {
+  test('a subscription whose token is refused has a log line', async () => {
     using unauthorized = await initializedSocket(app, token);
     await unauthorized.watch('1', LIVE);
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401, times: 1 });
@@ -304,7 +304,7 @@ describe('live', () => {
 });
 
 describe('orders', () => {
-  test('by outcome, without repeats', async () => {
+  test('are counted by outcome, without repeats', async () => {
     await using other = await startTestApp();
     const own = await other.signIn();
     const order = (key: string, symbol: string) =>
@@ -337,7 +337,7 @@ describe('orders', () => {
   });
 });
 
-test('tokens and sign-ins are counted by their end', async () => {
+test('tokens and sign-ins are counted by result', async () => {
   const signIn = (password: string) =>
     `mutation { login(input: { email: "pro@example.com", password: "${password}" }) { __typename } }`;
   const signIns = (outcome: string, password: string) =>
@@ -367,7 +367,7 @@ test('tokens and sign-ins are counted by their end', async () => {
   );
 });
 
-test('what runs, and whether it takes traffic', async () => {
+test('metrics show the build, and whether the process is ready', async () => {
   const { version } = JSON.parse(
     readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
   );

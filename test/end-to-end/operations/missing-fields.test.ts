@@ -37,7 +37,7 @@ async function missing(app: TestApp): Promise<readonly string[]> {
 const without = (name: string) => (row: Row) =>
   Object.fromEntries(Object.entries(row).filter(([each]) => each !== name));
 
-test('a field that each row of the last answer lacks has a series, until an answer has it again', async () => {
+test('a field that is missing from each row of the last answer has a series, until it returns', async () => {
   await using world = await startChanging();
   const { front, app, ask } = world;
   const screen = '{ positions { id profit } session(maxAge: 0) { equity positions { id } } }';
@@ -61,16 +61,16 @@ test('a field that each row of the last answer lacks has a series, until an answ
 });
 
 test.each<[string, readonly Row[], readonly string[]]>([
-  ['that one row has', [POSITION, without('comment')(POSITION)], []],
-  ['that is null', [{ ...POSITION, sl: null }], []],
-  ['that every row lacks', [without('logo')(POSITION)], ['getOpenPositions logo']],
+  ['present in one row', [POSITION, without('comment')(POSITION)], []],
+  ['with the value null', [{ ...POSITION, sl: null }], []],
+  ['missing from every row', [without('logo')(POSITION)], ['getOpenPositions logo']],
   [
-    'that breaks the answer',
+    'that is required and missing from every row',
     [without('id')(POSITION), { ...without('id')(POSITION), symbol: 'B' }],
     ['getOpenPositions id'],
   ],
-  ['without which one row breaks the answer', [without('id')(POSITION), POSITION], []],
-])('of positions a field %s is listed: %j', async (_, positions, listed) => {
+  ['that is required and missing from one row', [without('id')(POSITION), POSITION], []],
+])('for a field of positions %s this is listed: %j', async (_, positions, listed) => {
   await using world = await startChanging();
   const { front, app, ask } = world;
   front.change((body: Row) => ('positions' in body ? { positions } : body));
@@ -78,7 +78,7 @@ test.each<[string, readonly Row[], readonly string[]]>([
   expect(await missing(app)).toEqual(listed);
 });
 
-test('of instruments, payment methods and the customer id only what the interface requires is listed', async () => {
+test('of instruments, payment methods and the customer id only required fields are listed', async () => {
   await using world = await startChanging();
   const { front, app, ask } = world;
   const bare = ({ _id, mFx, pFx, tradingHours, swap, ...row }: Row) => row;

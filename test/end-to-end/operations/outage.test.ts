@@ -14,7 +14,7 @@ const HOME =
 const LOGIN =
   'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
 
-test('a gateway that is down costs a line for each request, one for each backend, whose operations readiness names, and no stack', async () => {
+test('during an outage of the gateway the log has a line for each request and each backend but no stack, and readiness names the operations', async () => {
   await using app = await startTestApp();
   const tokens = await provedTokens(app);
   const before = app.logged.length;
@@ -59,7 +59,7 @@ test('a gateway that is down costs a line for each request, one for each backend
   expect(ofLast).toHaveLength(1);
 });
 
-test('an answer with status 200 that breaks the interface is counted for its operation', async () => {
+test('a 200 that breaks the interface is counted for its operation', async () => {
   await using app = await startTestApp();
   for (const [operation, query, kind] of [
     ['getSession', '{ session(maxAge: 0) { balance } }', 'garbage'],
@@ -80,7 +80,7 @@ test('an answer with status 200 that breaks the interface is counted for its ope
   }
 });
 
-test('a name that does not resolve and a port at which nothing listens are named', async () => {
+test('an unknown host name and a closed port are reported', async () => {
   await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
   for (const [GATEWAY_URL, ...causes] of [
     ['http://gateway.invalid', 'ENOTFOUND', 'EAI_AGAIN'],
@@ -101,7 +101,7 @@ const HOUR = 3_600;
 const ask = async (app: TestApp, token: string) =>
   codesOf(await app.query('{ customerId }', { token }));
 
-test('a clock that is ahead of the gateway’s or behind it is measured', async () => {
+test('a clock difference to the gateway is measured in both directions', async () => {
   await using app = await startTestApp();
   app.sandbox.fail({ operation: '*', kind: 'clock', shiftSeconds: -2 * HOUR });
   const token = app.sandbox.token(DEMO);

@@ -31,7 +31,7 @@ const TROUBLES: readonly [reason: string, begin: Act, end: Act][] = [
 
 describeWithRedis('a Redis that fails', (serverPath) => {
   test.concurrent.each(TROUBLES)(
-    'has one line, by its own answer: %s',
+    'has one log line with its own reason: %s',
     async (reason, begin, end) => {
       await using redis = await startTestRedis(serverPath);
       const admin = new Redis(redis.url);

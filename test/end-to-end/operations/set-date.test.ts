@@ -46,14 +46,14 @@ async function startStage(aheadMs = HOUR_MS) {
 
 const CATALOG = '{ session { id } catalog { stale ageSeconds fetchedAt } }';
 
-test.concurrent('a catalog that has just been made is not taken for old where the date is ahead of the gateway’s', async () => {
+test.concurrent('a new catalog is not considered old if the date is ahead of the gateway’s', async () => {
   await using stage = await startStage();
   const { catalog } = (await stage.query(CATALOG)).data;
   expect(catalog).toMatchObject({ stale: false });
   expect(catalog.ageSeconds).toBeLessThan(600);
 });
 
-test.concurrent('after the date was set back all moments are given by the present one', async () => {
+test.concurrent('after the date was set back, all times are given by the new date', async () => {
   await using stage = await startStage();
   const { facade, query } = stage;
   // Reads the later date first.
@@ -99,7 +99,7 @@ test.concurrent('after the date was set back all moments are given by the presen
   expect(moments.map((moment) => isPast(moment ?? ''))).toEqual([true, true, true]);
 });
 
-test.concurrent('an order that has just begun is no old one after the date was set ahead', async () => {
+test.concurrent('a new order is not considered old after the date was set ahead', async () => {
   await using stage = await startStage(-HOUR_MS);
   const { facade, sandbox, query } = stage;
   const order =

@@ -58,7 +58,7 @@ async function startWith(stdout: 'pipe' | number, onSpawn = (_child: ChildProces
   };
 }
 
-test('a log without a reader stops nothing; lines that are read later are whole and in order', async () => {
+test('a log without a reader blocks nothing, and lines that are read later are whole and in order', async () => {
   const { child, exited, logMuch } = await startWith('pipe', ({ stdout }) => stdout?.pause());
   await logMuch();
   let read = '';
@@ -77,7 +77,7 @@ test('a log without a reader stops nothing; lines that are read later are whole 
   expect(times.toSorted()).toEqual(times);
 });
 
-test('lines that are dropped are counted, and degrade nothing', async () => {
+test('dropped lines are counted, and do not degrade readiness', async () => {
   const fd = openSync('/dev/full', 'w');
   const output = new LogOutput({ fd, droppedLine: String, maxBytes: 1_000 });
   const log = createLog({ level: 'info', format: 'json', destination: output });
@@ -96,12 +96,15 @@ test('lines that are dropped are counted, and degrade nothing', async () => {
 });
 
 test.each<[string, 'pipe' | number, (child: ChildProcess) => void]>([
-  ['that nobody reads', 'pipe', ({ stdout }) => stdout?.pause()],
+  ['without a reader', 'pipe', ({ stdout }) => stdout?.pause()],
   ['whose reader has left', 'pipe', ({ stdout }) => stdout?.destroy()],
   ['on a full disk', openSync('/dev/full', 'w'), () => {}],
-])('a log %s stops neither the start nor the service nor the end', async (_, stdout, leave) => {
-  const { child, exited, logMuch } = await startWith(stdout, leave);
-  await logMuch();
-  child.kill('SIGTERM');
-  expect(await exited).toEqual([0, null]);
-});
+])(
+  'a log %s blocks neither the start nor the service nor the shutdown',
+  async (_, stdout, leave) => {
+    const { child, exited, logMuch } = await startWith(stdout, leave);
+    await logMuch();
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  },
+);

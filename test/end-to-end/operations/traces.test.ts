@@ -77,7 +77,7 @@ function forwarded(app: TestApp): Forwarded {
 }
 
 describe('a request', () => {
-  test('is a span, its operation one below, and each call of the gateway one below that', async () => {
+  test('is a span, whose child is its operation, whose children are its gateway calls', async () => {
     await using place = await traced();
     const { collector, app, token } = place;
     const { errors } = await app.query(HOME, { token });
@@ -136,7 +136,7 @@ describe('a request', () => {
     }
   });
 
-  test('continues the trace of a trusted proxy alone', async () => {
+  test('continues a trace only if it is from a trusted proxy', async () => {
     const ofOthers = { tracestate: 'congo=1' };
     await using trusting = await traced(TRUSTED);
     const ask = ({ app, token }: typeof trusting, traceparent: string) =>
@@ -182,7 +182,7 @@ describe('a request', () => {
     expect(forwarded(place.app)).not.toHaveProperty('tracestate');
   });
 
-  test('is a failure by its code or its status where gateway, facade or a plugin fail, and not where its client does', async () => {
+  test('has an error span if the gateway, the facade or a plugin fails, but not for a client’s error', async () => {
     const onParse = ({ params }: { readonly params: { readonly source?: unknown } }) => {
       if (String(params.source).includes('inVain')) throw new TypeError('in vain');
     };
@@ -232,7 +232,7 @@ describe('a request', () => {
     expect(failed.attributes['http.response.status_code']).toBe(500);
   });
 
-  test('is no failure where its client leaves before the answer, and neither is its call; its line says so', async () => {
+  test('has no error span if its client leaves, nor has its call, and its log line has the outcome `gone`', async () => {
     await using place = await traced();
     const { collector, app, token } = place;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
@@ -284,7 +284,7 @@ describe('a subscription', () => {
     expect(collector.spans.filter(({ name }) => name === 'subscription')).toHaveLength(1);
   });
 
-  test('and a query over one socket are traces of their own', async () => {
+  test('and a query over one socket have separate traces', async () => {
     await using place = await traced(TRUSTED);
     const { collector, app, token } = place;
     const headers = { traceparent: SAMPLED, 'x-request-id': 'socket-1' };
@@ -313,7 +313,7 @@ describe('a subscription', () => {
   });
 });
 
-test('nothing personal is in a span', async () => {
+test('spans contain no personal data', async () => {
   await using place = await traced();
   const { collector, app } = place;
   const email = 'demo@example.com';
@@ -367,7 +367,7 @@ test('nothing personal is in a span', async () => {
   }
 });
 
-test('a collector that never answers delays neither requests nor the shutdown; its queue is small', async () => {
+test('a collector that never answers delays neither requests nor the shutdown, and its queue is small', async () => {
   // Longer than the test may take: a request or a shutdown that waited for an export would not end in time.
   const patient = { OTEL_EXPORTER_OTLP_TIMEOUT: '120000', OTEL_BSP_EXPORT_TIMEOUT: '120000' };
   const small = { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' };
@@ -379,7 +379,7 @@ test('a collector that never answers delays neither requests nor the shutdown; i
   await app.close();
 });
 
-test('a collector that fails and comes back has the spans that follow', async () => {
+test('a collector that returns after a failure receives new spans', async () => {
   let status = 400;
   await using place = await traced({}, { status: () => status });
   const { collector, app } = place;
@@ -391,7 +391,7 @@ test('a collector that fails and comes back has the spans that follow', async ()
   await eventually(() => app.logged.some((line) => line.includes('spans are exported again')));
 });
 
-test('a shutdown exports what is left, as OTLP in JSON, with the headers and the names of the environment', async () => {
+test('a shutdown exports the remaining spans as OTLP in JSON, with the headers and names of the environment', async () => {
   await using place = await traced({
     OTEL_BSP_SCHEDULE_DELAY: '5000',
     OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=secret%20key',
@@ -425,17 +425,17 @@ async function sent(app: TestApp, headers: Readonly<Record<string, string>>): Pr
 describe('without tracing', () => {
   const app = sharedApp(TRUSTED);
 
-  test('no trace is sent on to the gateway, and the id of a request is', async () => {
+  test('the gateway receives the request id but no trace headers', async () => {
     expect(await sent(app, ALL)).toEqual({ 'x-request-id': 'request-1' });
   });
 
-  test.each(['two words', 'x'.repeat(129)])('an id like %j is replaced', async (id) => {
+  test.each(['two words', 'x'.repeat(129)])('an invalid request id is replaced: %j', async (id) => {
     const arrived = await sent(app, { 'x-request-id': id });
     expect(arrived['x-request-id']).toMatch(/^[\da-f-]{36}$/);
   });
 });
 
-test('an order sends on the id of its request, and polls none', async () => {
+test('an order forwards the id of its request, and polls have none', async () => {
   await using app = await startTestApp({ ...TRUSTED, POSITIONS_POLL_MS: '100' });
   const token = app.sandbox.token({ email: 'demo@example.com' });
   using socket = await initializedSocket(app, token, { headers: ALL });
@@ -451,7 +451,7 @@ test('an order sends on the id of its request, and polls none', async () => {
   }
 });
 
-test('fixed headers of the gateway win over those of a request', async () => {
+test('fixed gateway headers take precedence over those of a request', async () => {
   const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', ...TRUSTED };
   const fixed = { traceparent: SAMPLED.replace('-01', '-00'), 'x-request-id': 'fixed' };
   const GATEWAY_HEADERS = JSON.stringify(fixed);
@@ -459,7 +459,7 @@ test('fixed headers of the gateway win over those of a request', async () => {
   expect(await sent(app, ALL)).toEqual(fixed);
 });
 
-test('an answer in parts whose client leaves has its operation in its trace', async () => {
+test('an answer in parts has its operation in its trace, even if the client leaves', async () => {
   await using service = await traced();
   const { app, collector, token } = service;
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20_000, times: 1 });

@@ -35,7 +35,7 @@ function ids(rows: readonly { readonly id: string }[]): string[] {
 }
 
 test.each(['http', 'socket'] as const)(
-  'what is selected on an order is read after it, each read once (%s)',
+  'selections on an order are read after it, each read once (%s)',
   async (transport) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
@@ -57,7 +57,7 @@ test.each(['http', 'socket'] as const)(
   },
 );
 
-test('an order with an unknown outcome, its repeat and its question are read after as well', async () => {
+test('reads also follow an order with an unknown outcome, its repeat, and `placedOrder`', async () => {
   await using facade = await startOrderFacade();
   const { sandbox } = facade;
   const [phone, desk] = [facade.client(), facade.client()];
@@ -74,7 +74,7 @@ test('an order with an unknown outcome, its repeat and its question are read aft
   expect(sandbox.calls('placeLimitOrder')).toBe(1);
 });
 
-test('two orders of one document are each followed by reads of their own', async () => {
+test('each of two orders in a document is followed by its own reads', async () => {
   await using facade = await startOrderFacade();
   const { sandbox } = facade;
   const { one, two } = await ask(facade.client(), {

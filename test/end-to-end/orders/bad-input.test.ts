@@ -114,7 +114,7 @@ const PASSING: readonly (readonly [Mutation, Input])[] = [
   ['placeLimitOrder', { stopLoss: 0.5 }],
 ];
 
-test('bad input is refused with the name of the offending value, before anything is sent', async () => {
+test('bad input is refused with the name of the argument, before anything is sent', async () => {
   await using stage = await startStage();
   for (const [mutation, input, argument] of BAD) {
     const { errors } = await stage.send(mutation, input);
@@ -132,7 +132,7 @@ test('bad input is refused with the name of the offending value, before anything
 });
 
 test.each(Object.keys(FORMS))(
-  'a null that is none is refused, what may be left out stays out, however often the document runs: %s',
+  'an invalid null is refused and omitted fields stay omitted, however often the document runs: %s',
   async (form) => {
     await using stage = await startStage();
     const { sandbox } = stage;
@@ -172,7 +172,7 @@ test.each(Object.keys(FORMS))(
 );
 
 test.each(['http', 'socket'] as const)(
-  'a key serves one order of its account: another order is refused, other accounts and forged tokens learn nothing (%s)',
+  'a key is for one order of its account: another order is refused, and other accounts and forged tokens learn nothing (%s)',
   async (transport) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;

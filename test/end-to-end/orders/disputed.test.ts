@@ -114,12 +114,12 @@ async function isSettled(store: Readonly<Record<string, string>>) {
 }
 
 describe.concurrent('a disputed order', () => {
-  test('is found, shown and settled in a file', async () => {
+  test('can be found, shown and settled in a file', async () => {
     await isSettled({ ORDER_STORE: join(folder.path, 'orders.db') });
   });
 
   describeWithRedis('with Redis', (serverPath) => {
-    test('is found, shown and settled there', async () => {
+    test('can be found, shown and settled', async () => {
       const args = ['--appendonly', 'yes'];
       await using redis = await startTestRedis(serverPath, { args });
       await isSettled({ REDIS_URL: redis.url });

@@ -38,7 +38,7 @@ const UNPROVED: readonly (readonly [Omit<Fault, 'operation'>, object])[] = [
 ];
 
 test.each(['http', 'socket'] as const)(
-  'voidOrder closes an unused key for whatever it orders, and answers what became of a used one (%s)',
+  'voidOrder closes an unused key for every order, and returns the outcome of a used key (%s)',
   async (transport) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
@@ -70,7 +70,7 @@ test.each(['http', 'socket'] as const)(
   },
 );
 
-test('a key that is older than the records is closed, and nothing is said of it', async () => {
+test('a key older than the records is closed, and its outcome is not reported', async () => {
   await using facade = await startOrderFacade();
   const client = facade.client();
   for (const made of [new Date(Date.now() - 3_600_000), null, new Date(Date.now() + 3_600_000)]) {
@@ -90,7 +90,7 @@ test('a key that is older than the records is closed, and nothing is said of it'
   expect(facade.sandbox.calls('openPosition')).toBe(0);
 });
 
-test('a key’s age is by the later of our clock and the gateway’s, since another replica may have given its time', async () => {
+test('the age of a key is measured by the later of our clock and the gateway’s, because another replica may have given its time', async () => {
   await using facade = await startOrderFacade();
   const client = facade.client();
   const aheadSeconds = 300;
@@ -107,7 +107,7 @@ test('a key’s age is by the later of our clock and the gateway’s, since anot
   expect(old).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true });
 });
 
-test('what is no key or no moment is refused before it is asked who that is; without a proof no key is closed and no order sent', async () => {
+test('an invalid key or time is refused before the token is proved, and without a proof no key is closed and no order sent', async () => {
   await using facade = await startOrderFacade({ GATEWAY_TIMEOUT_MS: '300' });
   const { sandbox } = facade;
   const nobody = facade.client({ token: null });
@@ -146,7 +146,7 @@ test('what is no key or no moment is refused before it is asked who that is; wit
   expect(await proved.place(buying('k'))).toMatchObject({ replayed: false });
 });
 
-test('closed keys and orders that come too late fill half of the account’s share, and are counted apart', async () => {
+test('closed keys and late orders fill at most half of the account’s records, and are counted apart', async () => {
   await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '4' });
   const client = facade.client();
   expect(await client.void('k1')).toMatchObject(VOIDED);
@@ -196,7 +196,7 @@ test.each([
   },
 );
 
-test('an order that waits for a connection is not sent after its moment', async () => {
+test('an order that waits for a connection is not sent after its deadline', async () => {
   // An order has one connection.
   await using facade = await startOrderFacade(
     { GATEWAY_CONNECTIONS: '4', ORDER_TIMEOUT_MS: '5000' },
@@ -221,7 +221,7 @@ test.each([
   // As exact as a date in whole seconds allows.
   ['not', 0, 300_000, { type: 'OrderAccepted' }],
 ])(
-  'where this clock is %s the gateway’s, that decides, and takes keys that were made by it',
+  'if our clock is %s the gateway’s, the gateway’s clock decides, and keys made by it are accepted',
   async (_, shiftSeconds, inMs, outcome) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
@@ -238,7 +238,7 @@ test.each([
   },
 );
 
-test('orders that an operator holds back are not sent, keep their keys and say so; what is on record is answered', async () => {
+test('while an operator holds orders back, they are refused without using up their keys, and recorded orders are answered', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   await using facade = await startOrderFacade({ ORDER_STORE: path });
@@ -268,7 +268,7 @@ test('orders that an operator holds back are not sent, keep their keys and say s
   expect(sandbox.orders()).toHaveLength(3);
 });
 
-test('a request that was not sent says so, of itself alone, and an unsent order has its reason', async () => {
+test('an error says `sent: false` only for its own request, and an unsent order has a reason', async () => {
   await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '40' });
   const { sandbox } = facade;
   const client = facade.client();
@@ -313,7 +313,7 @@ const REFUSED: readonly (readonly [string, Environment, (field: string) => strin
 ];
 
 test.each(REFUSED)(
-  'an order whose request is refused with %s is told as not sent, and of a query so refused nothing is said',
+  'an order refused with %s has `sent: false`, and a query refused in the same way does not',
   async (code, environment, rest) => {
     await using facade = await startOrderFacade(environment);
     const client = facade.client();
@@ -335,7 +335,7 @@ test.each(REFUSED)(
   },
 );
 
-test('so is one whose request is refused unread, for its size, its type, its id or its number', async () => {
+test('an order refused unread, for its size, type, id or number, has `sent: false`', async () => {
   const { query, variables } = placing(buying('k'));
   const order = JSON.stringify({ query, variables });
   const post = (to: TestApp, body: BodyInit, own: Readonly<Record<string, string>> = {}) => {

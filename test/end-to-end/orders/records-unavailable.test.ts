@@ -15,7 +15,7 @@ async function readiness(url: string) {
   return { code: response.status, body: await response.json() };
 }
 
-test('records that are full refuse orders before they are sent', async () => {
+test('a full store refuses orders before they are sent', async () => {
   await using facade = await startOrderFacade({}, {}, { orderRecordsMax: 2 });
   const { sandbox } = facade;
   const client = facade.client();
@@ -37,7 +37,7 @@ test('records that are full refuse orders before they are sent', async () => {
   await eventually(() => expect(outcomesOf(facade, UNAVAILABLE.code)).toEqual(['fault']));
 });
 
-test('an account that has its share is refused alone, before sending; rejected orders take no other’s place', async () => {
+test('only an account over its share is refused, before sending, and rejected orders take no room from others', async () => {
   await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '4' });
   const { sandbox } = facade;
   const flooding = facade.client();
@@ -69,7 +69,7 @@ test('an account that has its share is refused alone, before sending; rejected o
   await eventually(() => expect(outcomesOf(facade, UNAVAILABLE.code)).toEqual(['refused']));
 });
 
-test('a key that has a record is answered from it while nothing can be written', async () => {
+test('a recorded key is answered while nothing can be written', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   await using facade = await startOrderFacade({ ORDER_STORE: path });

@@ -35,7 +35,7 @@ async function taken(facade: OrderFacade, name: string): Promise<unknown> {
 }
 
 describeWithRedis('in production a Redis', (serverPath) => {
-  test.concurrent('without appendonly stops the start, with a line that says what would happen', async () => {
+  test.concurrent('without appendonly stops the start, with a line that explains the consequence', async () => {
     await using redis = await startTestRedis(serverPath);
     // A slow answer of Redis on a busy machine is judged after the start.
     await eventually(async () => {
@@ -47,7 +47,7 @@ describeWithRedis('in production a Redis', (serverPath) => {
     });
   });
 
-  test.concurrent('without it starts where REDIS_REPLICAS=none accepts that, or outside of production', async () => {
+  test.concurrent('without appendonly is accepted with REDIS_REPLICAS=none, or outside of production', async () => {
     await using redis = await startTestRedis(serverPath);
     await using accepted = await startOn(redis, { REDIS_REPLICAS: 'none' });
     await taken(accepted, 'order by name');
@@ -59,7 +59,7 @@ describeWithRedis('in production a Redis', (serverPath) => {
     }
   });
 
-  test.concurrent('that comes after the start, or loses it later, is judged then: orders are refused soon, all else goes on', async () => {
+  test.concurrent('without appendonly is detected after the start too: orders are refused, and everything else continues', async () => {
     await using redis = await startTestRedis(serverPath);
     await redis.kill();
     await using facade = await startOn(redis);
@@ -83,7 +83,7 @@ describeWithRedis('in production a Redis', (serverPath) => {
     await eventually(async () => expect((await left())?.length).toBe(1));
   });
 
-  test.concurrent('that lacks a replica of REDIS_REPLICAS takes no order, with words, and readiness says so until it has one', async () => {
+  test.concurrent('with too few replicas for REDIS_REPLICAS refuses orders, and readiness reports it until there are enough', async () => {
     await using redis = await startTestRedis(serverPath, { args: ['--appendonly', 'yes'] });
     await using facade = await startOn(redis, { REDIS_REPLICAS: '1' });
     const client = facade.client();

@@ -35,9 +35,9 @@ async function placedBy(replica: OrderClient, key: string): Promise<Reply> {
   });
 }
 
-describeWithRedis('an order is sent once and taken again soon', (serverPath) => {
+describeWithRedis('orders are sent once and soon accepted again', (serverPath) => {
   test.concurrent.each(['killed, and restarts empty', 'frozen'])(
-    'where Redis is %s: meanwhile orders are refused before they are sent',
+    'if Redis is %s (meanwhile they are refused before they are sent)',
     async (fate) => {
       await using world = await startWorld(serverPath);
       const { redis, sandbox, one, other } = world;
@@ -87,7 +87,7 @@ describeWithRedis('an order is sent once and taken again soon', (serverPath) => 
     },
   );
 
-  test.concurrent('where each answer of Redis takes 200 ms', async () => {
+  test.concurrent('if each answer of Redis takes 200 ms', async () => {
     await using world = await startWorld(serverPath);
     world.line.delayMs = 100;
     const reply = await placedBy(world.one, 'order');

@@ -28,7 +28,7 @@ const STORES: Readonly<Record<string, (opened: AsyncDisposableStack) => Promise<
 };
 
 test.each(Object.entries(STORES))(
-  'where GATEWAY_FORWARD_HEADERS gives accounts other names, no order is taken as long as there are records of the former: %s',
+  'after a change of GATEWAY_FORWARD_HEADERS no order is accepted while there are records under the former account names: %s',
   async (_, open) => {
     await using opened = new AsyncDisposableStack();
     const store = await open(opened);

@@ -8,7 +8,7 @@ const CROWD = 50;
 const RUNS = 24;
 
 test.each([buying('crowded'), waiting('crowded')])(
-  'many concurrent requests with one key make one call of $mutation',
+  'many concurrent requests with one key cause one gateway call of $mutation',
   async (request) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
@@ -30,7 +30,7 @@ test.each([buying('crowded'), waiting('crowded')])(
 );
 
 test.each(['http', 'socket'] as const)(
-  'a mutation is carried out once per request, however often its document comes and its reads fail (%s)',
+  'a mutation is executed once per request, however often its document is sent and its reads fail (%s)',
   async (transport) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
@@ -58,7 +58,7 @@ test.each([
   ['http', buying('left', 'TEST.SLOW')],
   ['socket', waiting('left', 'TEST.SLOW')],
 ] as const)(
-  'an order completes though its client disconnects while it is in flight (%s)',
+  'an order completes even if its client disconnects while it is in flight (%s)',
   async (transport, order) => {
     await using facade = await startOrderFacade({}, { slowMs: 500 });
     const { sandbox } = facade;
@@ -80,7 +80,7 @@ test.each([
   },
 );
 
-test('an order is placed though its client disconnects while the token is being proved', async () => {
+test('an order is placed even if its client disconnects while the token is being proved', async () => {
   await using facade = await startOrderFacade();
   const { sandbox } = facade;
   const client = facade.client();
@@ -91,7 +91,7 @@ test('an order is placed though its client disconnects while the token is being 
   expect(await client.placed('early')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 });
 
-test('an answer that comes after ORDER_TIMEOUT_MS settles the order', async () => {
+test('an answer that arrives after ORDER_TIMEOUT_MS settles the order', async () => {
   await using facade = await startOrderFacade({ ORDER_TIMEOUT_MS: '1000' });
   const { sandbox } = facade;
   const client = facade.client();

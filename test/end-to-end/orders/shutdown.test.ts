@@ -63,7 +63,7 @@ test.concurrent('orders in flight at SIGTERM are answered and recorded', async (
   }
 });
 
-test.concurrent('a signal that npm passes on once more is no second one', async () => {
+test.concurrent('a signal that npm passes on again does not count as a second one', async () => {
   await using stage = await startStage();
   const { sandbox, facade, client, answer } = stage;
   const order = client.place(SLOW);
@@ -75,7 +75,7 @@ test.concurrent('a signal that npm passes on once more is no second one', async 
   expect(await facade.ended()).toBe(0);
 });
 
-test.concurrent('a signal while the service starts ends it, as it would not end process 1 of a container', async () => {
+test.concurrent('a signal during the start ends the service, also as process 1 of a container', async () => {
   // It accepts the connection, and never answers.
   await using redis = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
   await once(redis, 'listening');
@@ -89,7 +89,7 @@ test.concurrent('a signal while the service starts ends it, as it would not end 
   expect(await once(started, 'exit')).toEqual([0, null]);
 });
 
-test.concurrent('an order whose client has left is waited for, though nothing is connected', async () => {
+test.concurrent('the shutdown waits for an order whose client has left, even without connections', async () => {
   await using stage = await startStage();
   const { sandbox, facade, client, answer } = stage;
   const inFlight = eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
@@ -102,7 +102,7 @@ test.concurrent('an order whose client has left is waited for, though nothing is
   expect(await client.placed('slow')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 });
 
-test.concurrent('orders that were answered while the process was frozen beyond their deadline and its grace period are answered and recorded', async () => {
+test.concurrent('orders answered while the process was frozen beyond their deadline and the grace period are answered and recorded', async () => {
   // Longer than a busy machine takes to freeze a process that has sent its orders.
   const graceMs = 10_000;
   await using stage = await startStage({
@@ -127,7 +127,7 @@ test.concurrent('orders that were answered while the process was frozen beyond t
   }
 });
 
-test.concurrent('an order the gateway never answers keeps the process for its own deadline only', async () => {
+test.concurrent('an order that the gateway never answers delays the shutdown only until its deadline', async () => {
   await using stage = await startStage({ ORDER_TIMEOUT_MS: '1000' });
   const { sandbox, facade, client } = stage;
   const order = client.place(SLOW);

@@ -17,8 +17,8 @@ function isTrue(reply: Reply, sent: number): boolean {
   return reply.type === 'OrderAccepted' && sent === 1;
 }
 
-describeWithRedis('a Redis whose replies are spoilt', (serverPath) => {
-  test('ends no process, has no order sent twice, and is used again once it answers', async () => {
+describeWithRedis('a Redis with corrupted replies', (serverPath) => {
+  test('does not end the process, causes no second order, and is used again after it recovers', async () => {
     await using redis = await startTestRedis(serverPath);
     await using front = await startSpoilingRedis(redis.url);
     await using sandbox = await startSandbox({ tickMs: 0 });

@@ -32,7 +32,7 @@ describeInBrowser('the two phones', (browser) => {
     };
   };
 
-  test('draw the same screen part by part, and are compared unless the account has changed between them', async () => {
+  test('draw the same screen part by part, and are compared unless the account has changed in between', async () => {
     await using visitor = await open();
     const { page, reads, part, figures } = visitor;
     await reads('screen-verdict', SAME);
@@ -82,7 +82,7 @@ describeInBrowser('the two phones', (browser) => {
       ...(['graph', 'Payout', /blank: gateway timeout/] as const),
     ],
   ])(
-    'under %o say what came, and why the rest did not',
+    'under %o show which parts arrived, and why the others did not',
     async (fault, verdict, phone, name, why) => {
       await using visitor = await open();
       const { reads } = visitor;
@@ -98,7 +98,7 @@ describeInBrowser('the two phones', (browser) => {
     },
   );
 
-  test('stand on a phone’s first screen below the benefit and a command, and the whole page is short', async () => {
+  test('appear on a phone’s first screen below the benefit and a command, and the whole page is short', async () => {
     await using visitor = await visit(browser, app.url, { viewport: PHONE });
     const { page } = visitor;
     await page.locator('#live .live-status[data-status=LIVE]').waitFor();
@@ -117,14 +117,14 @@ describeInBrowser('the two phones', (browser) => {
     expect(await titleHeight()).toBeGreaterThan(1.8 * before);
   });
 
-  test('are not there without JavaScript: the page says what it is', async () => {
+  test('are missing without JavaScript, and the page explains what it is', async () => {
     await using visitor = await visit(browser, app.url, { javaScriptEnabled: false });
     const { page } = visitor;
     await page.getByText(/needs JavaScript/).waitFor();
     expect(await page.locator('.scripted').filter({ visible: true }).count()).toBe(0);
   });
 
-  test('behind a proxy, as on another machine, the graph’s phone is shown alone', async () => {
+  test('show only the graph’s phone behind a proxy or on another machine', async () => {
     await using visitor = await open({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } });
     const { page, reads } = visitor;
     await reads('screen-verdict', /^The app over the graph opens its screen by one query\.$/);

@@ -19,7 +19,7 @@ async function assetsOf(url = app.url): Promise<string[]> {
 }
 
 describe('the demonstration page', () => {
-  test('and all that it loads is small when packed, and cached for good under a hash of its content', async () => {
+  test('and its files are small when compressed, and cached forever under a hash of their content', async () => {
     const page = await openPage();
     expect(page.headers['content-encoding']).toBe('br');
     let bytes = page.bytes.length;
@@ -35,7 +35,7 @@ describe('the demonstration page', () => {
     expect(bytes).toBeLessThan(MAX_PACKED_BYTES);
   });
 
-  test('writes sizes as they are, to the smallest step', () => {
+  test('shows order sizes exactly, to the smallest step', () => {
     expect([1.205, 0.001, 791.8, 12_000].map(formatUnits)).toEqual([
       '1.205',
       '0.001',
@@ -44,7 +44,7 @@ describe('the demonstration page', () => {
     ]);
   });
 
-  test('lets nothing in but its own file, and its style', async () => {
+  test('allows only its own script and style', async () => {
     const { headers, text } = await rawRequest(app.url, { headers: { accept: 'text/html' } });
     const policy = String(headers['content-security-policy']);
     expect(policy).toMatch(
@@ -66,7 +66,7 @@ describe('the demonstration page', () => {
     }
   });
 
-  test('is for browsers: who asks from a terminal reads where things are', async () => {
+  test('is for browsers: a request from a terminal gets a list of paths', async () => {
     const { status, headers, text } = await rawRequest(app.url);
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
     const paths = text.match(/\/[\w.]+/g) ?? [];
@@ -76,7 +76,7 @@ describe('the demonstration page', () => {
     }
   });
 
-  test('is not there in production, before a real gateway, nor without GraphiQL, to which it leads', async () => {
+  test('is not served in production, with a real gateway, or without GraphiQL, which it links to', async () => {
     await using production = await startTestApp({ NODE_ENV: 'production', SANDBOX: 'on' });
     await using real = await startTestApp({}, { gateway: app.sandbox });
     await using bare = await startTestApp({ GRAPHIQL: 'off' });
@@ -87,7 +87,7 @@ describe('the demonstration page', () => {
     }
   });
 
-  test('is not there in an installation without its files', () => {
+  test('is not served by an installation without its files', () => {
     expect(DemoPage.find(() => true, tmpdir())).toBeNull();
   });
 });

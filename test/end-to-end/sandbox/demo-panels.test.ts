@@ -17,7 +17,7 @@ describeInBrowser('the demonstration page', (browser) => {
     return visitor;
   };
 
-  test('places an order once, by one tap and by two, and says when its outcome is unknown', async () => {
+  test('places one order by one tap or by two, and shows when its outcome is unknown', async () => {
     await using visitor = await open();
     const { page, reads } = visitor;
     await visitor.click('Buy 1');
@@ -35,7 +35,7 @@ describeInBrowser('the demonstration page', (browser) => {
     await visitor.isFlawless();
   });
 
-  test('drops the line of both apps while an order is on its way: two positions over REST, one over the graph, at the gateway', async () => {
+  test('cuts the connection of both apps during an order, which makes two positions over REST and one over the graph', async () => {
     await using visitor = await open({ forcedColors: 'active' });
     const { page, reads } = visitor;
     const before = app.sandbox.calls('openPosition');
@@ -55,7 +55,7 @@ describeInBrowser('the demonstration page', (browser) => {
     await visitor.isFlawless();
   });
 
-  test('follows the account over a killed socket', async () => {
+  test('follows the account after its socket was killed', async () => {
     await using visitor = await open({ isExpected: (problem) => LOST.test(problem) });
     const { page, reads } = visitor;
     await visitor.rowsAre(6);
@@ -65,7 +65,7 @@ describeInBrowser('the demonstration page', (browser) => {
     await visitor.isSound();
   });
 
-  test('shows a fault while it lasts and its end, as the phones show it', async () => {
+  test('shows a fault and its end, as on the phones', async () => {
     await using visitor = await open({ viewport: PHONE, isExpected: () => true });
     const { page, reads } = visitor;
     await page.locator('#outages button', { hasText: 'Gateway down' }).click();
@@ -77,7 +77,7 @@ describeInBrowser('the demonstration page', (browser) => {
     await reads('screen-verdict', /^Both phones show the same 6 positions/);
   });
 
-  test('shows the account that GraphiQL’s link back names', async () => {
+  test('shows the account that the link from GraphiQL names', async () => {
     await using visitor = await open({}, '?user=pro@example.com');
     await visitor.reads('who', /^pro@example\.com$/);
     await visitor.rowsAre(25);

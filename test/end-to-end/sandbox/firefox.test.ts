@@ -15,7 +15,7 @@ describeWithFirefox('in Firefox', (path) => {
     firefox.value(`document.querySelector('${selector}').click()`);
 
   test.each([DESKTOP, PHONE])(
-    'the page at $width px compares, follows the account and tells a tap',
+    'the page at $width px compares, follows the account and reports an order',
     async (viewport) => {
       await firefox.resize(viewport);
       await firefox.goto(app.url);

@@ -25,7 +25,7 @@ describeInBrowser('GraphiQL and subscriptions', (browser) => {
     expect(problems).toEqual([]);
   });
 
-  test('each subscription is one of the user that is chosen then', async () => {
+  test('each subscription belongs to the user selected at its start', async () => {
     await using opened = await open(POSITIONS);
     const { page, result, run, stop } = opened;
     await page.getByLabel('User').selectOption('fresh@example.com');

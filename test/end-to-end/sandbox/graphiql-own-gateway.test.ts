@@ -48,7 +48,7 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
   };
 
   test.each(inFull([DESKTOP, PHONE], [PHONE]))(
-    'at $width×$height one signs in with an account of one’s own, for all tabs and until the page is left',
+    'at $width×$height a user signs in with their own account, for all tabs and until the page is left',
     async (viewport) => {
       await using opened = await open('{ customerId }', viewport);
       const { page, problems, run, result } = opened;
@@ -80,7 +80,7 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
     },
   );
 
-  test('a token that has ended says so', async () => {
+  test('a token that has ended is reported', async () => {
     await using opened = await open();
     const { page } = opened;
     await page.locator('#account-state').click();
@@ -90,7 +90,7 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
     await page.getByText(/^Token ended .*20\d\d/).waitFor();
   });
 
-  test('an order is sent only after a question, however it is written', async () => {
+  test('an order is sent only after a confirmation, however it is written', async () => {
     await using opened = await open();
     const { page, run, result } = opened;
     await signIn(page);
@@ -132,7 +132,7 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
     expect(gateway.sandbox.orders()).toHaveLength(1);
   });
 
-  test('each mutation field is asked about, or known to be harmless', async () => {
+  test('each mutation field needs a confirmation, or is known to be harmless', async () => {
     const { data } = await app.query('{ __schema { mutationType { fields { name } } } }');
     const names = data.__schema.mutationType.fields.map(({ name }: { name: string }) => name);
     expect([...CONFIRMED_FIELDS, ...SENT_WITHOUT_A_QUESTION].sort()).toEqual(names.sort());

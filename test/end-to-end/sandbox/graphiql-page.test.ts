@@ -44,7 +44,7 @@ describeInBrowser('GraphiQL', (browser) => {
     expect(bytes).toBeLessThan(700_000);
   });
 
-  test('a query with @defer shows its parts together', async () => {
+  test('a query with @defer shows its parts merged', async () => {
     const query = 'query Parts { customerId ... @defer { session { balance } } }';
     await using opened = await open({}, `#${linkOf(query)}`);
     const { run, result, summary, problems } = opened;
@@ -89,7 +89,7 @@ describeInBrowser('GraphiQL', (browser) => {
     },
   );
 
-  test('the line below has status, time, size and gateway calls of each answer', async () => {
+  test('the status line has the status, time, size and gateway calls of each answer', async () => {
     await using opened = await open();
     const { page, run, summary } = opened;
     await summary.getByText('200 OK').waitFor();
@@ -141,7 +141,7 @@ describeInBrowser('GraphiQL', (browser) => {
     expect((await positionsOf('')).errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
 
-  test('the user comes along in the address, stays after a reload, and goes back to the page, which takes only one of the sandbox', async () => {
+  test('the user is passed in the address, stays after a reload, and returns to the page, which accepts only users of the sandbox', async () => {
     await using opened = await openPage(browser, `${app.url}/?user=pro%40example.com`);
     const { page, problems } = opened;
     const isTakenAlong = (user: string) =>
@@ -166,7 +166,7 @@ describeInBrowser('GraphiQL', (browser) => {
   });
 
   test.each(['#', '?'])(
-    '%squery= opens a tab with the operation and its variables, which stays after a reload, and runs nothing',
+    '%squery= opens a tab with the operation and its variables, which stays after a reload and is not run',
     async (sign) => {
       const query = 'query Linked($id: ID!) { instrument(id: $id) { name } }';
       await using opened = await open({}, `${sign}${linkOf(query, { id: 'AAPL' })}`);
@@ -192,7 +192,7 @@ describeInBrowser('GraphiQL', (browser) => {
     },
   );
 
-  test('the editor is reached and left by the Tab key, and runs by the keyboard', async () => {
+  test('the editor can be reached, left and run by the keyboard', async () => {
     await using opened = await open({}, `#${linkOf('query Mine { customerId }')}`);
     const { page, problems, summary } = opened;
     const isIn = (selector: string) =>

@@ -9,7 +9,7 @@ const openPage = (headers = {}) =>
   rawRequest(`${app.url}/graphql`, { headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
 
 describe('the page', () => {
-  test('is served to browsers only, with a token, so it may be neither cached nor framed', async () => {
+  test('is served to browsers only, with a token, so it can be neither cached nor framed', async () => {
     const { headers, text, status } = await openPage();
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     const answer = await rawRequest(`${app.url}/graphql?query={__typename}`);
@@ -20,7 +20,7 @@ describe('the page', () => {
     expect(headers['referrer-policy']).toBe('no-referrer');
   });
 
-  test('runs no script but those of this server, and none within the page', async () => {
+  test('runs only scripts of this server, and no inline script', async () => {
     const { headers, text } = await openPage();
     const policy = String(headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'; script-src 'self';");
@@ -32,7 +32,7 @@ describe('the page', () => {
     expect(text).not.toMatch(/\son\w+=|javascript:/);
   });
 
-  test('is served without a token where signing in fails', async () => {
+  test('is served without a token if signing in fails', async () => {
     app.sandbox.fail({ operation: 'login', kind: 'status', status: 500 });
     const { status, text } = await openPage();
     app.sandbox.clearFaults();
@@ -47,7 +47,7 @@ describe('its assets', () => {
     return headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
   };
 
-  test('are compressed, and cached for good under a hash of their content', async () => {
+  test('are compressed, and cached forever under a hash of their content', async () => {
     const { text } = await openPage();
     const paths = new Set(text.match(/\/graphiql\/[\da-f]{16}\/[\w.-]+/g));
     const names = [...paths].map((path) => path.split('/').at(-1));
@@ -71,7 +71,7 @@ describe('its assets', () => {
   });
 
   test.each(['/graphiql/nothing.js', '/graphiql/../../package.json'])(
-    'are those that are listed: %s is not found',
+    'are only those that are listed: %s is not found',
     async (path) => {
       expect((await rawRequest(`${app.url}${path}`)).status).toBe(404);
     },

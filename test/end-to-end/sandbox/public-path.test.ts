@@ -11,7 +11,7 @@ const html = { headers: { accept: 'text/html' } };
 describeInBrowser('below a path prefix of a proxy', (browser) => {
   const app = sharedApp({ PUBLIC_PATH: '/tg/', AUTH_COOKIE: 'session' });
 
-  test('the page and GraphiQL work, and lead to each other', async () => {
+  test('the page and GraphiQL work, and link to each other', async () => {
     await using visitor = await visit(browser, `${app.url}/tg/?user=pro@example.com`);
     const { page } = visitor;
     await visitor.isLive();
@@ -26,7 +26,7 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
     await visitor.isSound();
   });
 
-  test('a proxy may take the prefix away or leave it; addresses that lead on have it', async () => {
+  test('a proxy can remove the prefix or keep it, and links always have it', async () => {
     for (const path of ['/tg/graphql', '/graphql']) {
       const { status, text } = await rawRequest(app.url + path, html);
       expect(status).toBe(200);
@@ -47,7 +47,7 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
   });
 });
 
-test('before a real gateway `/` says what this is, and which setting shows the rest', async () => {
+test('with a real gateway `/` explains what this is, and which setting enables the rest', async () => {
   await using sandbox = await startTestApp();
   const settings = { PUBLIC_PATH: '/tg' };
   await using app = await startTestApp(settings, { gateway: sandbox.sandbox });

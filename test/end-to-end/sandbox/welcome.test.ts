@@ -33,14 +33,14 @@ async function withWelcome(
   }
 }
 
-test('without GraphiQL it names no page that is not there', async () => {
+test('without GraphiQL the message names no missing page', async () => {
   await withWelcome({ GRAPHIQL: 'off' }, (written) => {
     expect(written).toContain('Try ');
     expect(written).not.toMatch(/Open|GraphiQL/);
   });
 });
 
-test('`trading-graph start` prints what to open, what to query and how to sign in, and all of it works', async () => {
+test('`trading-graph start` prints what to open, what to query and how to sign in, and everything works', async () => {
   await withWelcome({}, async (written) => {
     expect(written).toContain('sandbox');
     expect(written.trim().split('\n').length).toBeLessThan(12);

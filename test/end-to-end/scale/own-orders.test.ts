@@ -47,7 +47,7 @@ describeWithRedis('three replicas that share a Redis show an own order', (redisP
     return { orders: counts('orders'), positions: counts('positions') };
   };
 
-  test('on each of them as soon as its outcome is there, accepted or unknown, though each has a live list in memory', async () => {
+  test('on each replica as soon as its outcome is known, accepted or unknown, even with a live list in memory', async () => {
     const email = 'user-1@example.com';
     const tokens = [sandbox.token({ email }), sandbox.token({ email })];
     const viewers = replicas.map(

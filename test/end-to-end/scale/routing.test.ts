@@ -28,7 +28,7 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
   };
   const nobody = () => eventually(async () => expect(await replicas.feeds()).toBe(0));
 
-  test('that name their account cost one poll for each account, also after a replica died and came back', async () => {
+  test('that name their account cost one poll per account, also after a replica has died and returned', async () => {
     using viewers = await crowd(SOCKETS_PER_ACCOUNT);
     expect(await replicas.sockets()).toSatisfy((each: number[]) => each.every((n) => n > 0));
     expect(await replicas.feeds()).toBe(ACCOUNTS);
@@ -54,7 +54,7 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
     expect(await replicas.feeds()).toBe(ACCOUNTS);
   });
 
-  test('that all bear one hint do not take a replica over one and a half times its share', async () => {
+  test('with the same hint do not give a replica more than one and a half times its share', async () => {
     await nobody();
     const url = `${replicas.url}/graphql?route=abcd`;
     using viewers = await crowd(SOCKETS_PER_ACCOUNT, { url, route: false });
@@ -63,7 +63,7 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
     expect(Math.max(...sockets)).toBeLessThanOrEqual((1.5 * SOCKETS) / replicas.all.length);
   });
 
-  test('and requests go to one replica for each account, named by the hint or by the token alone', async () => {
+  test('and requests of an account reach one replica, by the hint or by the token alone', async () => {
     const calls = sandbox.calls('getSession');
     const answers = Array.from({ length: 24 }, async (_, n) => {
       const token = sandbox.token({ email: `user-${n + 1}@example.com` });

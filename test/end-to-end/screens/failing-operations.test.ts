@@ -126,7 +126,7 @@ describe('a 401', () => {
   const UNAUTHENTICATED = { code: 'UNAUTHENTICATED', retryable: false };
 
   test.each(SERVING.filter((operation) => operation !== 'getAllTickers'))(
-    'of %s is not taken as an answer to the reads beside it, and ends their proof',
+    'of %s is not attributed to other reads, and ends the token’s proof',
     async (operation) => {
       const { sandbox, query } = app;
       await ask(app, '{ catalog { size } }');
@@ -143,7 +143,7 @@ describe('a 401', () => {
     },
   );
 
-  test('of the catalog itself is not taken as an answer to the reads next to it', async () => {
+  test('of the catalog is not attributed to other reads', async () => {
     withoutCatalog.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 401 });
     expectMissing('getAllTickers', UNAUTHENTICATED, await ask(withoutCatalog, SCREEN));
   });
@@ -157,7 +157,7 @@ test('a catalog that times out is waited for once', async () => {
   expect(impatient.sandbox.calls('getAllTickers')).toBe(1);
 });
 
-test('a cached catalog opens to a token whose snapshot is forbidden, by op 1 and another call that the gateway accepts', async () => {
+test('a token whose snapshot is forbidden can read a cached catalog after op 1 and another accepted call', async () => {
   await ask(app, '{ catalog { size } }');
   app.sandbox.clearCalls();
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });

@@ -19,7 +19,7 @@ const ENTITIES = `query ($of: [_Any!]!) {
 const ask = (of: readonly unknown[], token: string | null = app.sandbox.token(DEMO)) =>
   app.query(ENTITIES, { token, variables: { of } });
 
-test('a router reads the schema with its keys, of which every directive is defined', async () => {
+test('a router reads the schema with its keys, and every directive is defined', async () => {
   const { data } = await app.query('{ _service { sdl } }');
   const { sdl } = data._service;
   expect(sdl.match(/^type .*@key.*$/gm)).toEqual([
@@ -38,7 +38,7 @@ test('a router reads the schema with its keys, of which every directive is defin
   expect(sdl).not.toMatch(/_entities|_Any|@defer/);
 });
 
-test('entities are found by id, in the requested order, by one call for each list', async () => {
+test('entities are found by id, in the requested order, with one call per list', async () => {
   const token = app.sandbox.token(DEMO);
   const own = await app.query(
     '{ positions { __typename id symbol instrument { name } } orders { __typename id symbol } }',
@@ -65,7 +65,7 @@ test('entities are found by id, in the requested order, by one call for each lis
   expect(app.sandbox.calls('getSession')).toBe(1);
 });
 
-test('entities of another account are null, and a forged token gets none', async () => {
+test('entities of another account are null, and a forged token gets nothing', async () => {
   const of = [{ __typename: 'Position', id: '700001001' }];
   const other = app.sandbox.token({ email: 'pro@example.com' });
   expect((await ask(of, other)).data).toEqual({ _entities: [null] });
@@ -86,7 +86,7 @@ test.each([
   [[{ __typename: 'Order', id: 7 }]],
   [['Order']],
   [Array(501).fill({ __typename: 'Instrument', id: 'AAPL' })],
-])('representations that are none, or too many, are refused: %o', async (of) => {
+])('invalid representations, or too many, are refused: %o', async (of) => {
   const { errors } = await ask(of);
   expect(errors[0]?.extensions).toMatchObject({
     code: 'BAD_USER_INPUT',
@@ -111,7 +111,7 @@ test('the cost of entities counts the requested number', async () => {
   }
 });
 
-test('without FEDERATION the schema has none of its fields', async () => {
+test('without FEDERATION the schema lacks the subgraph fields', async () => {
   await using plain = await startTestApp();
   const { errors } = await plain.query('{ _service { sdl } }');
   expect(errors[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');

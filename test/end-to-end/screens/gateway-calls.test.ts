@@ -35,7 +35,7 @@ test.each(OPERATION_NAMES)('%s as the gateway receives it', async (name) => {
   });
 });
 
-test('an optional field that is left out is not sent, and a value that is left out is null', async () => {
+test('an omitted optional field is not sent, and an omitted value is null', async () => {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   await app.query(
     `mutation {
@@ -48,7 +48,7 @@ test('an optional field that is left out is not sent, and a value that is left o
   expect(app.sandbox.requests('setValue')[0]?.body).toBe('{"value":null}');
 });
 
-test('settings change the path, add fixed headers and send the client’s own on', async () => {
+test('settings change the path, add fixed headers and forward the client’s address and user agent', async () => {
   await using own = await startTestApp({
     GATEWAY_MOBILE_WALLET: 'other-pay',
     GATEWAY_DIRECTION_FIELD: 'side',

@@ -17,7 +17,7 @@ async function openHeld() {
   return { app, held, token, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-test('thirty equal screens of one token that arrive together share their reads', async () => {
+test('thirty equal concurrent screens of one token share their reads', async () => {
   await using world = await openHeld();
   const { app, held, token } = world;
   held.hold(/customer-id|positions/);
@@ -35,7 +35,7 @@ test('thirty equal screens of one token that arrive together share their reads',
   expect(app.sandbox.calls('getOpenPositions')).toBeLessThanOrEqual(3);
 });
 
-test('a read after a write joins no earlier call; another account’s write changes nothing', async () => {
+test('a read after a write joins no earlier call, but another account’s write has no effect', async () => {
   await using world = await openHeld();
   const { app, held, token } = world;
   const methods = () => app.query('{ withdrawalMethods { id } }', { token });

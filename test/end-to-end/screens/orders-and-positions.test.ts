@@ -34,7 +34,7 @@ describe('orders together with positions', () => {
     '{ orders { id } position(id: "none") { id } positions { id } }',
     '{ session { login positions { id } } orders { id } positions { id } }',
     '{ instruments(first: 500) { nodes { orders { id } } } orders { id } positions { id } }',
-  ])('exclude those that have become positions: %s', async (document) => {
+  ])('exclude orders that have become positions: %s', async (document) => {
     await screen.read('{ catalog { size } positions { id } }');
     const executed = await trigger(screen.app, screen.token);
     screen.app.sandbox.clearCalls();
@@ -46,9 +46,15 @@ describe('orders together with positions', () => {
   });
 
   test.each([
-    ['newer than the snapshot is that of the session too', '', ['p', 'q'], ['q'], ['q']],
+    ['newer than the snapshot is used for the session too', '', ['p', 'q'], ['q'], ['q']],
     // A feed's earlier list.
-    ['older than the snapshot is not', 'maxAge: 0', ['p', 'q'], ['p'], ['p', 'q']],
+    [
+      'older than the snapshot is not used for the session',
+      'maxAge: 0',
+      ['p', 'q'],
+      ['p'],
+      ['p', 'q'],
+    ],
   ])('a list of positions that is %s', async (_, maxAge, inSnapshot, listed, shown) => {
     await using app = await startTestApp({ POSITIONS_POLL_MS: '20000' });
     const token = await app.signIn();
@@ -70,7 +76,7 @@ describe('orders together with positions', () => {
     expect(ids(data.session.positions)).toEqual(shown);
   });
 
-  test('are answered as they were read where the gateway’s two lists differ', async () => {
+  test('are answered as read if the gateway’s two lists differ', async () => {
     screen.fake('getOpenPositions', { positions: rows('p') });
     screen.fake('getSession', snapshot(['o'], []));
     const document =
@@ -81,7 +87,7 @@ describe('orders together with positions', () => {
     expect(screen.calls('getSession')).toBe(1);
   });
 
-  test('are answered where the positions cannot be read, or are missing from the snapshot', async () => {
+  test('are answered if the positions cannot be read, or are missing from the snapshot', async () => {
     screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'garbage' });
     const { data, errors } = await screen.ask(
       '{ orders { id } positions { id } session { positions { id } } }',
@@ -112,7 +118,7 @@ describe('orders alone', () => {
     expect(screen.calls('getSession')).toBe(3);
   });
 
-  test('are current where a feed of the account runs in this process', async () => {
+  test('are current if a feed of the account runs in this process', async () => {
     await using app = await startTestApp({ POSITIONS_POLL_MS: '100' });
     const token = await app.signIn();
     await using client = webSocketClient(app, token);
@@ -129,7 +135,7 @@ describe('orders alone', () => {
   });
 });
 
-test('a pair of lists that differ for good is read again once, and then no more often than one that agrees', async () => {
+test('lists that differ permanently are read again once, and then no more often than lists that agree', async () => {
   const { positions } = await screen.read('{ positions { id } }');
   const [, ...others] = positions.map(({ id }: { id: string }) => ({ id, symbol: 'AAPL' }));
   // Op 12 lacks a row of op 10.

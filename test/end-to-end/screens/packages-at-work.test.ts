@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { send, TRANSPORTS } from '../../support/four-transports.ts';
 
-test('keyed reads that have to wait are a DataLoader’s, of which an operation has one batch; the catalog is lru-cache’s to fetch', async () => {
+test('keyed reads use one DataLoader batch per operation, and lru-cache fetches the catalog', async () => {
   const load = vi.spyOn(DataLoader.prototype, 'load');
   const fetched = vi.spyOn(LRUCache.prototype, 'forceFetch');
   await using app = await startTestApp({ FEDERATION: 'on' });
@@ -45,7 +45,7 @@ test('keyed reads that have to wait are a DataLoader’s, of which an operation 
   vi.restoreAllMocks();
 });
 
-test('each operation is executed by yoga once, on any transport; one of a socket is begun by graphql-ws', async () => {
+test('yoga executes each operation of every transport once, and graphql-ws begins those of a socket', async () => {
   const begun: boolean[] = [];
   const onEnveloped = () => {
     const { stackTraceLimit } = Error;

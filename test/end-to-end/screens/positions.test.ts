@@ -11,7 +11,7 @@ const listOf = (id: string) => ({ positions: [{ id, symbol: 'AAPL' }] });
 const positionsAre = (id: string, more = {}) => screen.fake('getOpenPositions', listOf(id), more);
 
 describe('the newest list of positions', () => {
-  test('is the one served, in the snapshot too', async () => {
+  test('is served, in the snapshot too', async () => {
     await screen.read('{ session { positions { id } } }');
     positionsAre('1');
     await screen.read('{ positions { id } }');
@@ -23,7 +23,7 @@ describe('the newest list of positions', () => {
     expect(await slow).toEqual({ session: { positions: [{ id: '1' }] } });
   });
 
-  test('is read again after a write, though a feed has one that counts as fresh', async () => {
+  test('is read again after a write, even if a feed has a fresh list', async () => {
     await using app = await startTestApp({ POSITIONS_POLL_MS: '20000' });
     const token = await app.signIn();
     await using client = webSocketClient(app, token);
@@ -42,7 +42,7 @@ describe('the newest list of positions', () => {
 });
 
 describe('the session', () => {
-  test('is no other token’s, though both are one account’s, and never cached with a TTL of 0', async () => {
+  test('is not shared between tokens of one account, and not cached with a maximum age of 0', async () => {
     await screen.read('{ session { login } }');
     await screen.read('{ session { login } }', screen.otherToken());
     expect(screen.calls('getSession')).toBe(2);
@@ -52,7 +52,7 @@ describe('the session', () => {
     expect(own.sandbox.calls('getSession')).toBe(2);
   });
 
-  test('of a negative age is BAD_USER_INPUT, and the other fields are answered', async () => {
+  test('with a negative maxAge is BAD_USER_INPUT, and the other fields are answered', async () => {
     const { data, errors } = await screen.ask(
       '{ session(maxAge: -1) { login } orders { id } customerId }',
     );
@@ -72,7 +72,7 @@ describe('the session', () => {
 const DEMO = { email: 'demo@example.com' };
 const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
-test('the positions of a cached snapshot are read once, and served from memory afterwards', async () => {
+test('the positions of a cached snapshot are read once, and then served from memory', async () => {
   const positions = '{ session { positions { id symbol profit } } }';
   await screen.read('{ session { balance } }');
   const first = await screen.read(positions);
@@ -87,7 +87,7 @@ test.each([
   '{ session { positions { id } } again: session { fetchedAt positions { id } } orders { id } }',
   'query Q { orders { id } ...f } fragment f on Query { session { ... on Session { positions { id } } } }',
   'query Q($no: Boolean = false) { orders { id } session { positions @skip(if: $no) { id } } }',
-])('orders are of the snapshot whose positions are read: %s', async (document) => {
+])('orders are from the snapshot whose positions are read: %s', async (document) => {
   await using app = await startTestApp();
   const token = app.sandbox.token(DEMO);
   const before = await app.query('{ session { balance } orders { id symbol priceOpen } }', {
@@ -110,14 +110,14 @@ test.each([
   ['1.23e22', null],
   ['1e400', null],
   ['"9007199254740993"', '9007199254740993'],
-])('the id %s of a withdrawal method names that one, or none', async (id, shown) => {
+])('the id %s of a withdrawal method is exact, or null', async (id, shown) => {
   const row = `{"id":${id},"title":"Bank 9007199254740993"}`;
   screen.fake('getWithdrawalMethods', `[[${row}]]`);
   const { withdrawalMethods } = await screen.read('{ withdrawalMethods { id title } }');
   expect(withdrawalMethods).toEqual([{ id: shown, title: 'Bank 9007199254740993' }]);
 });
 
-test('a figure that a double does not count exactly is null, in a position', async () => {
+test('a figure of a position that a double cannot hold exactly is null', async () => {
   const figures =
     '"profit":9007199254740993,"invested":1e400,"units":-1e16,"storage":9007199254740991';
   const rest =
@@ -140,7 +140,7 @@ test('a figure that a double does not count exactly is null, in a position', asy
   expect(positionTotals).toEqual({ profit: null, invested: null });
 });
 
-test('a figure of an instrument is the nearest double, and costs no row', async () => {
+test('a figure of an instrument is the nearest double, and no row is dropped', async () => {
   const text = await catalogWith(
     screen.app.sandbox.url,
     screen.token,

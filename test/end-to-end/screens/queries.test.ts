@@ -77,7 +77,7 @@ describe.each([
   ['positions', 'position', POSITION, 6],
   ['orders', 'order', ORDER, 3],
 ])('%s', (list, one, fields, count) => {
-  test('are those of the account with every field, each is found by its id, and an unknown one is null', async () => {
+  test('have every field and can be found by id, and an unknown id is null', async () => {
     const { [list]: rows } = await read(`{ ${list} { ${fields} } }`);
     expect(rows).toHaveLength(count);
     expect(nullsIn(rows)).toEqual([]);
@@ -88,7 +88,7 @@ describe.each([
 });
 
 describe('instruments', () => {
-  test('one is found by its id with every field of the gateway’s', async () => {
+  test('can be found by id, with every field of the gateway', async () => {
     const { instrument } = await read(`{ instrument(id: "AAPL") {
       id symbol name description logo delayed sharia shariaStatus leverage pdt digits session quotes
       tradingHours { timezone regular preMarket postMarket overnight otherExtended }
@@ -107,7 +107,7 @@ describe('instruments', () => {
     });
   });
 
-  test('several come in the order of their ids, with null for an unknown one, and at most 500 of them', async () => {
+  test('are returned in the order of their ids, with null for an unknown id, and at most 500', async () => {
     const document = 'query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }';
     const ids = ['TSLA', 'NOBODY.KNOWS', 'AAPL', 'TSLA'];
     const { instrumentsByIds } = await read(document, { ids });
@@ -119,7 +119,7 @@ describe('instruments', () => {
     expect(errors[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'ids' });
   });
 
-  test('know the viewer’s own positions and orders in them', async () => {
+  test('have the viewer’s own positions and orders', async () => {
     const { positions, orders } = await read('{ positions { id symbol } orders { id symbol } }');
     const ids = `positions { id } orders { id }`;
     const data = await read(
@@ -152,7 +152,7 @@ test('the catalog has its group, age and size', async () => {
 
 test.each(
   READ_NAMES.map((name) => OPERATION_CASES[name]).filter(({ shows }) => shows !== undefined),
-)('$field has every field of the gateway’s', async ({ document, field, shows }) => {
+)('$field has every field of the gateway', async ({ document, field, shows }) => {
   const data = await read(document);
   expect(nullsIn(data)).toEqual([]);
   expect(data).toMatchObject({ [field]: shows });
@@ -196,7 +196,7 @@ describe('a query', () => {
   });
 });
 
-test('README’s first query is answered as it says, apart from times', async () => {
+test('README’s first query is answered as printed there, apart from times', async () => {
   const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
   const query = /```graphql\n(.*?)```/s.exec(readme)?.[1] ?? '';
   const shown = JSON.parse(/```json\n(.*?)```/s.exec(readme)?.[1] ?? '');

@@ -31,7 +31,7 @@ const WRITES: readonly (readonly [OperationName, object, boolean])[] = [
   ['registerDevice', { deviceId: 'device-1', token: 'push', platform: 'IOS', enabled: true }, true],
 ];
 
-test('a wallet that was added is in the list that comes with it', async () => {
+test('an added wallet is in the list of the same answer', async () => {
   const document = `mutation ($input: AddMobileWalletInput!) {
     addMobileWallet(input: $input) { ... on Acknowledged { withdrawalMethods { id } } } }`;
   const before = await app.query('{ withdrawalMethods { id } }', { token });
@@ -48,7 +48,7 @@ describe.each(WRITES)('%s', (field, input, isHarmless) => {
   const send = (value: object, as: string | null = token) =>
     app.query(document, { token: as, variables: { input: value } });
 
-  test('is acknowledged, or rejected in the gateway’s own words', async () => {
+  test('is acknowledged, or rejected with the gateway’s own message', async () => {
     const { data, errors } = await send(input);
     expect(errors).toEqual([]);
     expect(data[field]).toEqual({ __typename: 'Acknowledged', success: true });
@@ -61,7 +61,7 @@ describe.each(WRITES)('%s', (field, input, isHarmless) => {
   });
 
   test.each([{ kind: 'status', status: 503 }, { kind: 'reset-after' }] as const)(
-    'answered by %j is an error, and was sent once',
+    'answered by %j is an error, and is sent once',
     async (fault) => {
       app.sandbox.fail({ operation: field, ...fault });
       app.sandbox.clearCalls();
@@ -90,7 +90,7 @@ test.each([
   expect(app.sandbox.calls()).toBe(0);
 });
 
-test('notifications are named by numbers up to ±2^53, each exactly', async () => {
+test('notification ids are exact numbers up to ±2^53', async () => {
   app.sandbox.clearCalls();
   const input = { ids: ['9007199254740992', '-9007199254740992', '0'] };
   const { errors } = await app.query(documentOf('markNotificationsRead'), {
@@ -102,7 +102,7 @@ test('notifications are named by numbers up to ±2^53, each exactly', async () =
   expect(body).toBe('{"ids":[9007199254740992,-9007199254740992,0]}');
 });
 
-test('a device needs no token, and is sent with the request’s own alone, also together with a login', async () => {
+test('registering a device needs no token, and sends only the request’s own, even next to a login', async () => {
   app.sandbox.clearCalls();
   const register = `registerDevice(input: { deviceId: "d" }) ${OUTCOME}`;
   const { data, errors } = await app.query(`mutation {
@@ -118,7 +118,7 @@ test('a device needs no token, and is sent with the request’s own alone, also 
   expect(app.sandbox.calls('registerDevice')).toBe(1);
 });
 
-test('a write that cannot connect is known not to be carried out', async () => {
+test('a write that cannot connect is reported as not executed', async () => {
   await using own = await startTestApp();
   const demo = own.sandbox.token({ email: 'demo@example.com' });
   await own.sandbox.close();
@@ -134,7 +134,7 @@ const market = (key: string, units: number) =>
   }) { __typename ... on OrderAccepted { orderId } }`;
 
 test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
-  'by %s an executed order is answered beside one that is refused for its input',
+  'by %s an executed order is answered next to an order refused for its input',
   async (transport, ask) => {
     const query = `mutation { a: ${market(`a ${transport}`, 1)} b: ${market(`b ${transport}`, -1)} c: ${market(`c ${transport}`, 2)} }`;
     const { data, errors } = await ask(app, { query }, token);
@@ -146,7 +146,7 @@ test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
   },
 );
 
-test('a mutation answers a login even where its reads fail', async () => {
+test('a mutation answers a login even if its reads fail', async () => {
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });
   const { data, errors } = await app.query(
     `mutation { login(input: { email: "demo@example.com", password: "demo" }) {

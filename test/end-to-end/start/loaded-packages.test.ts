@@ -6,7 +6,7 @@ import { startFacadeProcess } from '../../support/facade-process.ts';
 const sources = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const hook = fileURLToPath(new URL('../../support/loaded-packages.ts', import.meta.url));
 
-test('what a setting needs is not loaded without it', async () => {
+test('packages that only a setting needs are not loaded without it', async () => {
   const off = {
     GATEWAY_URL: 'http://127.0.0.1:9',
     ORDER_STORE: 'memory',

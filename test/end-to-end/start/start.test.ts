@@ -34,19 +34,16 @@ test.each([
   ['a file of something else', () => join(folder.path, 'file'), 'ORDER_STORE'],
   ['a pipe', () => join(folder.path, 'pipe'), '(it is not a file)'],
   ['a device', () => '/dev/null', '(it is not a file)'],
-])(
-  'a file of the order records that is %s stops the start, and is not waited for',
-  async (_what, path, problem) => {
-    await writeFile(join(folder.path, 'file'), 'not what this program writes\n'.repeat(1_000));
-    execFileSync('mkfifo', [join(folder.path, 'pipe')]);
-    const [line, ...more] = await problemsOf({ ORDER_STORE: path() });
-    expect(line).toMatch(/^ORDER_STORE="[^"]+": must be a file that this process can use/);
-    expect(line).toContain(problem);
-    expect(more).toEqual([]);
-  },
-);
+])('an order file that is %s stops the start at once', async (_what, path, problem) => {
+  await writeFile(join(folder.path, 'file'), 'not what this program writes\n'.repeat(1_000));
+  execFileSync('mkfifo', [join(folder.path, 'pipe')]);
+  const [line, ...more] = await problemsOf({ ORDER_STORE: path() });
+  expect(line).toMatch(/^ORDER_STORE="[^"]+": must be a file that this process can use/);
+  expect(line).toContain(problem);
+  expect(more).toEqual([]);
+});
 
-test('manifests of trusted documents that are wrong have a line each, and what is no file is not read', async () => {
+test('each invalid manifest has a line, and only files are read', async () => {
   await writeFile(join(folder.path, 'a.json'), '{ "half": ');
   await writeFile(join(folder.path, 'b.json'), '[]');
   await writeFile(join(folder.path, 'c.json'), '{ "id": "{ __typename }" }');
@@ -62,7 +59,7 @@ test('manifests of trusted documents that are wrong have a line each, and what i
   ]);
 });
 
-test('a port that is in use and a host that is not of this machine stop the start', async () => {
+test('a port in use and a host of another machine stop the start', async () => {
   await using taken = await listenLocally(createServer());
   for (const name of ['PORT', 'ADMIN_PORT']) {
     expect(await problemsOf({ [name]: String(taken.port) })).toEqual([
@@ -99,7 +96,7 @@ test('wrong values are listed together, and stop the start with exit code 78', a
 test.each([
   ['ORDER_STORE', '/proc/self/mem'],
   ['PERSISTED_DOCUMENTS', '/proc/kmsg'],
-])('%s=%s stops the start with exit code 78, and is not waited for', async (name, path) => {
+])('%s=%s stops the start at once with exit code 78', async (name, path) => {
   const { code, stdout, problems } = await failedStart({ ORDER_STORE: 'memory', [name]: path });
   expect(code).toBe(78);
   expect(stdout).toBe('');
@@ -128,7 +125,7 @@ test('a start that fails leaves nothing open', async () => {
   await using _app = await startTestApp({ ORDER_STORE: path });
 });
 
-test('the process says when it serves what it is and what it relies on, shares its file of records, and keeps what Node has compiled', async () => {
+test('the process logs its build and backends when it serves, shares its order file, and keeps Node’s compile cache', async () => {
   await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
   const path = join(folder.path, 'orders');
   await using facade = await startFacadeProcess({
@@ -178,7 +175,7 @@ test.each<[string, number, Environment, RegExp[]]>([
   ['cannot be used', 1, { ADMIN_HOST: ELSEWHERE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
   ['names a wrong file', 78, { PERSISTED_DOCUMENTS: '/none' }, [/^PERSISTED_DOCUMENTS="\/none": /]],
 ])(
-  'in production each setting that %s is a line of the log alone',
+  'in production each setting that %s is reported only in the log',
   async (_, expectedCode, settings, said) => {
     const { code, stdout, problems } = await failedStart({
       NODE_ENV: 'production',
@@ -204,7 +201,7 @@ test.each<[string, number, Environment, RegExp[]]>([
 test.each([
   ['an error', 'throw new Error("of our own")'],
   ['a rejection', 'void Promise.reject(new Error("of our own"))'],
-])('%s that nothing handles leaves one line with its client, and exits', async (_what, fault) => {
+])('%s that is not handled is logged in one line, and ends the process', async (_what, fault) => {
   const file = join(folder.path, 'fault.mjs');
   await writeFile(
     file,

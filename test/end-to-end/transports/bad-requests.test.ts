@@ -35,7 +35,7 @@ test.each<[string, string]>([
   ['with a list of variables', query({ query: '{ __typename }', variables: [1] })],
   ['with a number for a name', query({ query: '{ __typename }', operationName: 1 })],
   ['with a text for extensions', query({ query: '{ __typename }', extensions: 'x' })],
-])('a body that is no request, %s, is 400 for either media type', async (_what, body) => {
+])('a body that is not a request, %s, gets 400 for either media type', async (_what, body) => {
   for (const accept of [PLAIN, GRAPHQL, 'application/json;q=0.9']) {
     const answer = await rawPost(endpoint(), body, { accept });
     expect(answer.status).toBe(400);
@@ -69,12 +69,12 @@ test.each<[string, object, string]>([
   ['no operation', { query: 'fragment F on Query { __typename }' }, 'GRAPHQL_VALIDATION_FAILED'],
   ['an unknown field', { query: '{ nope }' }, 'GRAPHQL_VALIDATION_FAILED'],
   ['two operations without a name', unclear, 'GRAPHQL_VALIDATION_FAILED'],
-  ['the name of none', unnamed, 'GRAPHQL_VALIDATION_FAILED'],
+  ['an unknown operation name', unnamed, 'GRAPHQL_VALIDATION_FAILED'],
   ['a missing variable', { query: withId }, 'BAD_USER_INPUT'],
   ['a variable of another type', { query: withId, variables: { id: {} } }, 'BAD_USER_INPUT'],
   ['a null variable', { query: withId, variables: { id: null } }, 'BAD_USER_INPUT'],
   ['too long a document', { query: `{ ${'__typename '.repeat(5_000)} }` }, 'QUERY_TOO_COMPLEX'],
-])('a request with %s is 400, or 200 for plain JSON', async (_what, parameters, code) => {
+])('a request with %s gets 400, or 200 for plain JSON', async (_what, parameters, code) => {
   const modern = await rawPost(endpoint(), query(parameters), { accept: GRAPHQL });
   expect(modern.status).toBe(400);
   expect(codesOf(modern)).toEqual([code]);
@@ -83,7 +83,7 @@ test.each<[string, object, string]>([
   expect(JSON.parse(plain.text)).toEqual(JSON.parse(modern.text));
 });
 
-test('a null in place of a variable with a default is the client’s mistake', async () => {
+test('a null for a variable with a default is BAD_USER_INPUT', async () => {
   const { status, data, errors } = await app.query(
     'query ($id: ID = "AAPL") { instrument(id: $id) { id } customerId }',
     { token: app.sandbox.token({ email: 'demo@example.com' }), variables: { id: null } },
@@ -108,7 +108,7 @@ test.each([
   [415, { 'content-type': 'application/x-www-form-urlencoded' }, 'query={__typename}'],
   [415, {}, body],
 ])(
-  'a packed body is read; one that cannot be, or is of another type, is refused: %i, %j',
+  'a compressed body is read, and an invalid body or another type is refused: %i, %j',
   async (status, headers, sent) => {
     const answer = await rawRequest(endpoint(), { method: 'POST', headers, body: sent });
     expect(answer.status).toBe(status);
@@ -121,7 +121,7 @@ describe('a GET', () => {
   const get = (parameters: Record<string, string>, headers = {}) =>
     rawRequest(`${endpoint()}?${new URLSearchParams(parameters)}`, { headers });
 
-  test('of a mutation is 405, and nothing is carried out', async () => {
+  test('of a mutation gets 405, and nothing is executed', async () => {
     app.sandbox.clearCalls();
     for (const accept of [PLAIN, GRAPHQL, 'text/event-stream']) {
       const document = 'mutation { registerDevice(input: { deviceId: "d" }) { __typename } }';
@@ -137,13 +137,13 @@ describe('a GET', () => {
     ['variables that are no JSON', { query: '{ __typename }', variables: '{' }],
     ['variables that are a list', { query: '{ __typename }', variables: '[1]' }],
     ['extensions that are no JSON', { query: '{ __typename }', extensions: 'x' }],
-  ])('with %s is 400', async (_what, parameters) => {
+  ])('with %s gets 400', async (_what, parameters) => {
     const answer = await get(parameters);
     expect(answer.status).toBe(400);
     expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
   });
 
-  test('of something else is 404', async () => {
+  test('of another path gets 404', async () => {
     for (const path of ['//graphql', '/Graphql', '/nope', '/sandbox', '/graphiql/x']) {
       expect((await rawRequest(`${app.url}${path}`)).status, path).toBe(404);
     }
@@ -151,7 +151,7 @@ describe('a GET', () => {
 });
 
 test.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'TRACE'])(
-  '%s is 405 and says what is allowed',
+  '%s gets 405 with the allowed methods',
   async (method) => {
     const answer = await rawRequest(`${endpoint()}?query={__typename}`, { method });
     expect(answer.status).toBe(405);
@@ -161,7 +161,7 @@ test.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'TRACE'])(
 );
 
 test.each(['', 'a b', '[', 'facade:99999', 'user:password@facade'])(
-  'the host "%s" makes no difference, whatever is wrong beside it',
+  'the invalid host "%s" makes no difference to good and bad requests',
   async (host) => {
     const { status } = await rawPost(endpoint(), '{', { host });
     expect(status).toBe(400);
@@ -174,7 +174,7 @@ test.each(['', 'a b', '[', 'facade:99999', 'user:password@facade'])(
 const SMALL = JSON.stringify({ query: '{ __typename }' });
 const LARGE = JSON.stringify({ query: '{ __schema { types { name description } } }' });
 
-test('an answer may not be stored, and its Vary names token, media type, encoding and origin', async () => {
+test('an answer must not be stored, and its Vary names token, media type, encoding and origin', async () => {
   for (const answer of [
     await rawPost(endpoint(), SMALL),
     await rawPost(endpoint(), '{'),
@@ -198,7 +198,7 @@ test.each([
   ['gzip;q=0', undefined],
   ['', undefined],
 ])(
-  'a long answer for a client that accepts %j is packed with %s, and a short one is not',
+  'for a client that accepts %j a long answer is compressed with %s, and a short one is not',
   async (accepted, encoding) => {
     const answer = await rawPost(endpoint(), LARGE, { 'accept-encoding': accepted });
     expect(answer.headers['content-encoding']).toBe(encoding);

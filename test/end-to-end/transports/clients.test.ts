@@ -12,7 +12,7 @@ const POST = { method: 'POST', contentType: 'application/json' } as const;
 
 type Headed = Pick<ClientRequest, 'method' | 'accept' | 'contentType'>;
 
-describe('clients as they are', () => {
+describe('real clients', () => {
   const app = sharedApp({}, { connections: { pingMs: 50 } });
   let token: string;
   beforeAll(() => {
@@ -63,7 +63,7 @@ describe('clients as they are', () => {
     return kind === 'subscription' && (accept ?? '').includes('application/graphql-response+json');
   }
 
-  test('a subscription by multipart has its events in parts, each with the boundary behind it', async () => {
+  test('a subscription by multipart sends each event as a part followed by the boundary', async () => {
     const kotlin = {
       ...POST,
       accept:
@@ -82,7 +82,7 @@ describe('clients as they are', () => {
     });
   });
 
-  test('what allows none of the types, or not those of a subscription, is refused by name before anything is carried out', async () => {
+  test('an Accept header without a usable type is refused before anything is executed, with the types listed', async () => {
     app.sandbox.clearCalls();
     const write = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
     const ofWrite = { code: 'NOT_ACCEPTABLE', retryable: false, sent: false };
@@ -108,7 +108,7 @@ describe('clients as they are', () => {
     ...(token !== null && { authorization: `Bearer ${token}` }),
   });
 
-  test('an event stream begins with a ping, goes on with them while it is quiet, and says that it is complete', async () => {
+  test('an event stream begins with a ping, sends pings while it is quiet, and ends with `complete`', async () => {
     const token = app.sandbox.token({ email: 'demo@example.com' });
     const response = await rawResponse(`${app.url}/graphql`, {
       method: 'POST',
@@ -136,7 +136,7 @@ describe('clients as they are', () => {
     expect(rest).toBe('event: complete\ndata:\n\n');
   });
 
-  test('an event stream of a query, or of what is refused, is its only event', async () => {
+  test('an event stream of a query or a refusal has one event', async () => {
     const token = app.sandbox.token({ email: 'demo@example.com' });
     const ask = async (query: string, as: string | null = token) => {
       const body = JSON.stringify({ query });

@@ -62,7 +62,7 @@ async function next(parts: AsyncGenerator<Message>): Promise<Message> {
 describe.each(FORMATS)('an answer in parts by %s', (spec) => {
   const accept = `multipart/mixed;${spec}, application/json;q=0.9`;
 
-  test('is begun before a slow backend answers, and each fragment follows when it is whole', async () => {
+  test('begins before a slow backend answers, and each fragment follows when it is complete', async () => {
     gateway.hold(PAYMENTS);
     sandbox.clearCalls();
     const response = await ask(accept);
@@ -98,7 +98,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     expect(sandbox.calls('getSession')).toBe(1);
   });
 
-  test('has a part of an object below the root', async () => {
+  test('can have a part for an object below the root', async () => {
     gateway.hold(/tickers/);
     const query = '{ positions { id ... @defer(label: "of") { instrument { name } } } }';
     const parts = partsOf(await ask(accept, query));
@@ -114,7 +114,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     expect(later).toBe(data.positions.length);
   });
 
-  test('is one piece where the query is large, since each of many rows may have parts', async () => {
+  test('is one piece if the query is large, because each of many rows could have parts', async () => {
     const fields = 'id name description digits industry leverage mode quotes sector step';
     const query = `{ instruments(first: 500) { nodes { ${fields} ... @defer { isLeveraged: leverage } } } }`;
     const response = await ask(accept, query);
@@ -137,7 +137,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     });
   });
 
-  test('is one piece where nothing is deferred after all', async () => {
+  test('is one piece if nothing is deferred in the end', async () => {
     const conditional = `query ($later: Boolean) { session { id } ... @defer(if: $later) { customerId } }`;
     const response = await ask(accept, conditional, { later: false });
     expect(response.headers.get('content-type')).toContain('application/json');
@@ -160,7 +160,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
   });
 });
 
-test('one who takes JSON alone, or likes it better, gets one piece, as does a mutation', async () => {
+test('a client that accepts only JSON or prefers it gets one piece, and so does a mutation', async () => {
   for (const accept of ['application/json', '*/*', 'application/json, multipart/mixed;q=0.5']) {
     const response = await ask(accept);
     expect(response.headers.get('content-type')).toContain('application/json');
@@ -178,7 +178,7 @@ test('one who takes JSON alone, or likes it better, gets one piece, as does a mu
   expect(none.status).toBe(406);
 });
 
-test('multipart without a version is the one that most clients read, and all that is acceptable may be parts', async () => {
+test('multipart without a version uses the version that most clients read', async () => {
   const plain = await ask('application/json, text/event-stream;q=0.1, multipart/mixed');
   expect(plain.headers.get('content-type')).toContain('deferSpec=20220824');
   await plain.body?.cancel();
@@ -188,7 +188,7 @@ test('multipart without a version is the one that most clients read, and all tha
   expect(messages).toMatchObject([{ data: { session: { id: '700001' } } }]);
 });
 
-test('an event stream has every part once', async () => {
+test('an event stream contains every part once', async () => {
   const messages: Message[] = [];
   for await (const part of partsOf(await ask('text/event-stream'))) messages.push(part);
   const [first, ...later] = messages;

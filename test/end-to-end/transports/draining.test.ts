@@ -15,7 +15,7 @@ async function ask(app: TestApp, query: string): Promise<string> {
   return text;
 }
 
-test('an event stream that is just being opened does not delay the shutdown, and one of a query is answered to its end', async () => {
+test('an event stream that is being opened does not delay the shutdown, and a query’s event stream is answered completely', async () => {
   const app = await startTestApp();
   // The stream first waits for its proof.
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 600 });
@@ -31,7 +31,7 @@ test('an event stream that is just being opened does not delay the shutdown, and
   expect(await asked).toContain('event: complete');
 });
 
-test('an operation sent while its socket is being closed is answered, or not begun', async () => {
+test('an operation sent while its socket is closing is answered, or never begins', async () => {
   for (let time = 0; time < 5; time += 1) {
     const app = await startTestApp();
     const raw = await initializedSocket(app, tokenOf(app));
@@ -50,7 +50,7 @@ test('an operation sent while its socket is being closed is answered, or not beg
   }
 });
 
-test('a request that crosses the begin of a shutdown on an idle connection is answered', async () => {
+test('a request that crosses the start of a shutdown on an idle connection is answered', async () => {
   const app = await startTestApp({}, { connections: { lingerMs: 30_000 } });
   const { hostname, port } = new URL(app.url);
   const dial = () => connect(Number(port), hostname);
@@ -74,7 +74,7 @@ test('a request that crosses the begin of a shutdown on an idle connection is an
   await closed;
 });
 
-test('a shutdown waits for no request longer than the grace period', async () => {
+test('a shutdown does not wait for a request longer than the grace period', async () => {
   const app = await startTestApp({ SHUTDOWN_GRACE_MS: '500', ORDER_TIMEOUT_MS: '400' });
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
   const raw = await initializedSocket(app, tokenOf(app));

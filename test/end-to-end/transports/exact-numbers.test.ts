@@ -32,7 +32,7 @@ const order = (more: object) => ({
 const writing = TRANSPORTS.filter(([transport]) => transport !== 'GET');
 
 test.each(TRANSPORTS)(
-  'by %s a number that would change is refused, and its argument named; one that survives is taken',
+  'by %s a number that would change is refused with its argument, and an exact number is accepted',
   async (_transport, ask) => {
     for (const text of CHANGED) {
       const variables = { sectors: [1, rawJSON(text)] };
@@ -62,7 +62,7 @@ test.each(TRANSPORTS)(
 );
 
 describe.each(writing)('a write by %s', (_transport, ask) => {
-  test('never sends an order with another number than the client’s', async () => {
+  test('never sends an order with a different number', async () => {
     for (const [more, argument] of [
       [{ size: { units: rawJSON('1e400') } }, 'input.size.units'],
       [{ size: { amount: rawJSON('100.00000000000000001') } }, 'input.size.amount'],
@@ -75,7 +75,7 @@ describe.each(writing)('a write by %s', (_transport, ask) => {
     expect(app.sandbox.calls()).toBe(0);
   });
 
-  test('never stores another value than the client’s, nor a word without quotes', async () => {
+  test('never stores a different value, nor an unquoted word', async () => {
     const long = '12345678901234567890';
     for (const [value, literal] of [
       [rawJSON('1e400'), '1e400'],
@@ -120,7 +120,7 @@ describe.each(writing)('a write by %s', (_transport, ask) => {
   });
 });
 
-test('a number may stand deeper than the stack is', async () => {
+test('a number can be nested deeper than the stack', async () => {
   const deep = `${'['.repeat(60_000)}1e400${']'.repeat(60_000)}`;
   const body = `{"query":"{ customerId }","extensions":{"deep":${deep}}}`;
   const { text } = await rawPost(`${app.url}/graphql`, body, { authorization: `Bearer ${token}` });

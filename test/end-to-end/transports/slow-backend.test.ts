@@ -20,7 +20,7 @@ const INSTRUMENT =
   'id name description logo digits industry leverage limit mode quotes sector session step calc';
 const token = () => sandbox.token({ email: 'demo@example.com' });
 
-test('a costly order and the reads behind it wait for no costly read that waits for a slow backend', async () => {
+test('a costly order and its reads do not wait for a costly read that waits for a slow backend', async () => {
   const own = token();
   await app.query('{ session { id } positions { id } }', { token: own });
   gateway.hold(PAYMENTS);
@@ -40,7 +40,7 @@ test('a costly order and the reads behind it wait for no costly read that waits 
   for (const { errors } of await Promise.all(screens)) expect(errors).toEqual([]);
 });
 
-test('what is read for an operation stops once its client unsubscribes, and its id is free at once', async () => {
+test('the reads of an operation stop when its client unsubscribes, and its id can be reused at once', async () => {
   using socket = await initializedSocket(app, token());
   await app.query(METHODS, { token: token() });
   gateway.hold(PAYMENTS);
@@ -57,7 +57,7 @@ test('what is read for an operation stops once its client unsubscribes, and its 
   await eventually(() => app.logged.some((line) => line.includes('"outcome":"gone"')));
 });
 
-test('orders whose client unsubscribes at once are carried out, recorded, and counted until they end', async () => {
+test('orders whose client unsubscribes at once are executed, recorded, and counted until they end', async () => {
   const own = token();
   using socket = await initializedSocket(app, own);
   sandbox.clearCalls();

@@ -17,7 +17,7 @@ const WITH_PLACES = {
 describe.each(TRANSPORTS)('%s', (transport, ask) => {
   const demo = () => app.sandbox.token({ email: 'demo@example.com' });
 
-  test('answers the fields that succeed together with the same error of one that fails', async () => {
+  test('answers successful fields together with the same error of a failed field', async () => {
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 403, times: 1 });
     const { data, errors } = await ask(app, { query: '{ customerId session { login } }' }, demo());
     expect(data).toEqual({ customerId: null, session: { login: '700001' } });
@@ -36,7 +36,7 @@ describe.each(TRANSPORTS)('%s', (transport, ask) => {
     ]);
   });
 
-  test('gives an error three locations at most, and all of them few bytes', async () => {
+  test('gives an error at most three locations, so that errors stay small', async () => {
     const placesOf = async (query: string, operationName?: string) => {
       const answer = await ask(app, { query, ...(operationName && { operationName }) });
       expect(JSON.stringify(answer).length).toBeLessThan(MAX_BYTES);
