@@ -6,7 +6,7 @@ import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { PollSchedule } from './poll-schedule.ts';
 
-/** The services and settings that all feeds of a process, and their parts, are made with. */
+/** The services and settings from which all feeds of a process, and their parts, are made. */
 export interface FeedOptions {
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
   readonly sessions: Pick<Sessions, 'cached' | 'poll'>;
@@ -16,11 +16,11 @@ export interface FeedOptions {
   readonly schedule: PollSchedule;
   readonly clock: Clock;
   readonly random: () => number;
-  /** The interval of polls, and the pause after the first failure: longer ones follow from it. */
+  /** The interval of polls, and the pause after the first failure. Later pauses grow from it. */
   readonly pollMs: number;
   readonly sessionMaxAgeMs: number;
   /** How long a subscription waits for its first list. */
   readonly firstListMs: number;
-  /** The longest silence of subscriptions that request none. */
+  /** The longest silence of subscriptions whose clients request none. */
   readonly heartbeatMs?: number | undefined;
 }

@@ -11,7 +11,7 @@ import { SessionReads } from './session-reads.ts';
 import type { Subscription } from './subscription.ts';
 import { type RotatedToken, TokenRotation } from './token-rotation.ts';
 
-/** A feed outlives its last subscription by this time, for clients that reconnect. */
+/** How long a feed outlives its last subscription, for clients that reconnect. */
 const LINGER_MS = 10_000;
 
 /** The end of a poll. A refusal concerns one token, a failure the gateway. */
@@ -19,7 +19,7 @@ type PollOutcome =
   | { readonly kind: 'answered' | 'refused' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** One account's feed, polled with its subscriptions' tokens in turn, one call at a time. */
+/** One account's feed. It is polled with its subscriptions' tokens in turn, one call at a time. */
 export class Feed {
   readonly state: FeedState;
   readonly #options: FeedOptions;
@@ -27,14 +27,14 @@ export class Feed {
   readonly #tokens: TokenRotation;
   readonly #turn: PollTurn;
   readonly #retry: RetryPause;
-  /** Null until somebody follows orders or session. */
+  /** Null until a subscription follows orders or session. */
   #sessionReads: SessionReads | null = null;
   /** The time of the last call. */
   #startedAtMs = Number.NEGATIVE_INFINITY;
   #isInFlight = false;
-  /** Whether another poll was requested after the call under way was sent. */
+  /** Whether another poll was requested while a call was under way. */
   #isOutdated = false;
-  /** False until the first answer: the interval has no phase yet. */
+  /** False until the first answer: before it the interval has no phase. */
   #hasPhase = false;
   #lastFailure: Error | null = null;
   #cancelLinger = () => {};
@@ -84,17 +84,20 @@ export class Feed {
     return isAccount && !hasBegun && (this.#sessionReads?.isPending ?? false);
   }
 
-  /** The live list, where it is as new as a poll would be. */
+  /** The live list, if it is as new as a poll's answer would be. */
   current({ account }: Viewer): PositionsAnswer | null {
     return this.state.status === 'LIVE' ? this.#ifCurrent(account, this.state.list) : null;
   }
 
-  /** Shows a list from another call than a poll. */
+  /** Publishes a list from a call that was not a poll. */
   served(list: PositionsAnswer): void {
     this.#publish(this.state.status, list);
   }
 
-  /** Polls at once, because an order has changed the account. A gateway that asked for a pause is not polled before its end. */
+  /**
+   * Polls at once, because an order has changed the account. If the gateway has asked for a pause, the poll waits for its
+   * end.
+   */
   accountChanged(): void {
     this.#sessionReads?.plan();
     if (this.#tokens.isEmpty || this.#retry.failures > 0) return;
@@ -107,7 +110,7 @@ export class Feed {
     this.#cancelLinger();
   }
 
-  /** Begins with the list of a recent query, or resumes after a linger. The next poll comes an interval after the last call. */
+  /** Starts with the list of a recent query, or resumes after a linger. The next poll follows an interval after the last call. */
   #begin(viewer: Viewer): void {
     const { clock, board, pollMs } = this.#options;
     const newest = this.state.list === null ? board.newest(viewer, this.#proof) : null;
@@ -120,7 +123,7 @@ export class Feed {
     else this.#turn.at(dueMs, this.#retry.failures > 0 ? this.#retry.askedUntilMs : dueMs);
   }
 
-  /** The deadline counts from the first call, since the gateway is not to blame for our own ceiling of polls. */
+  /** The deadline counts from the first call: the wait for our own limit of polls is not the gateway's failure. */
   #expectList(): void {
     if (this.state.list !== null || !Number.isFinite(this.#startedAtMs)) return;
     const failure = () =>
@@ -138,7 +141,7 @@ export class Feed {
     this.#startedAtMs = clock.now();
     this.#expectList();
     const polling = this.#poll(token)
-      // A failure after the call counts as a failed poll. Otherwise the feed would never poll again.
+      // An unexpected error counts as a failed poll. Otherwise the feed would never poll again.
       .catch((error: unknown): PollOutcome => ({ kind: 'failed', error }))
       .then((outcome) => this.#polled(outcome));
     fireAndForget('live feed', polling);
@@ -155,7 +158,7 @@ export class Feed {
       this.#publish('DELAYED', null);
       return { kind: 'failed', error };
     }
-    // The answer to a later call may be here already. Then its list stays.
+    // If the answer to a later call has arrived already, its list stays.
     this.#publish('LIVE', answer);
     this.#tokens.accepted(token);
     return { kind: 'answered' };
@@ -198,7 +201,7 @@ export class Feed {
     if (!(error instanceof GatewayError)) fireAndForget('live feed', Promise.reject(error));
   }
 
-  /** Shows a list unless the present one is newer, and wakes the subscriptions if they can see a difference. */
+  /** Publishes a list unless the present one is newer, and wakes the subscriptions if they can see a difference. */
   #publish(status: FeedStatus, list: PositionsAnswer | null): void {
     const isChanged = this.state.take(status, list);
     this.#sessionReads?.plan();
@@ -212,7 +215,8 @@ export class Feed {
   ): PositionsAnswer | null {
     const { freshness, clock, pollMs } = this.#options;
     if (list === null || list.logicalTime <= freshness.changedAt(account)) return null;
-    // Its age counts from its receipt. Otherwise each query would call a gateway that answers slower than the interval.
+    // Its age counts from its receipt. Otherwise each query would call a gateway that answers more slowly than the
+    // interval.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }
 }

@@ -12,8 +12,8 @@ import { Subscription, type Watching } from './subscription.ts';
 import { type AccountOptions, checkTimes, type WatchOptions } from './watch-options.ts';
 
 /**
- * All live feeds of this process: one for each account, whose polls serve every device and socket that subscribes. Subscribing
- * requires proof: a token that only claims the account learns nothing, not even whether a feed exists.
+ * All live feeds of this process. There is one for each account, whose polls serve every device and socket that subscribes.
+ * Subscribing requires proof: a token that only claims the account cannot even find out whether a feed exists.
  */
 export class Feeds {
   readonly #options: FeedOptions;
@@ -24,7 +24,7 @@ export class Feeds {
     this.#options = options;
   }
 
-  /** Emits the whole list first, then again whenever it has changed. Polling starts with the first pull. */
+  /** Emits the whole list first, and again whenever it has changed. Polling starts with the first pull. */
   watchPositions(
     proof: AccountProof,
     viewer: Viewer,
@@ -38,7 +38,7 @@ export class Feeds {
     return this.#watch(proof, { ...how, viewer, reader: new ChangesReader('positions', how) });
   }
 
-  /** The same with orders and session, for which op 10 is read at its own pace. */
+  /** The same with orders and session. For these op 10 is read at its own pace. */
   watchAccount(
     proof: AccountProof,
     viewer: Viewer,
@@ -48,21 +48,21 @@ export class Feeds {
     return this.#watch(proof, { ...how, viewer, reader, isAccount: true });
   }
 
-  /** The live list, where a feed runs and a query need not read it. */
+  /** The list of a running feed, if a query can use it instead of a call. */
   current(viewer: Viewer): PositionsAnswer | null {
     return this.#feedOf(viewer)?.current(viewer) ?? null;
   }
 
-  /** The state of the viewer's feed, however old it is; null without proof, or where no feed has a list. */
+  /** The state of the viewer's feed, at any age; null without proof, or if no feed has a list. */
   shown(viewer: Viewer): FeedState | null {
     const state = this.#feedOf(viewer)?.state;
     return state?.list ? state : null;
   }
 
-  /** Called with each list that was served to the viewer by another call than a poll. */
+  /** Called with each list that was served to the viewer by a call that was not a poll. */
   served(viewer: Viewer, list: PositionsAnswer): void {
     const { schedule, pollMs } = this.#options;
-    // After 429s or garbage no breaker was open, so none tells that the gateway is back.
+    // A breaker does not open for 429s and broken answers, so it cannot report this recovery.
     schedule.answered(pollMs);
     this.#feedOf(viewer)?.served(list);
   }
@@ -88,7 +88,7 @@ export class Feeds {
     return this.#running.reduce((sum, { subscriptionCount }) => sum + subscriptionCount, 0);
   }
 
-  /** Age of the polled list that the gateway confirmed longest ago; 0 without feeds. */
+  /** The age of the oldest list of a polled feed, since the gateway last confirmed it; 0 without feeds. */
   get oldestSeconds(): number {
     const nowMs = this.#options.clock.now();
     const ages = this.#running.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));

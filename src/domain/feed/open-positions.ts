@@ -20,11 +20,11 @@ interface OpenPositionsOptions {
   readonly joinedReads: JoinedReads;
 }
 
-// A call is repeated when a newer list was served and forgotten before its answer arrived.
+// A call is repeated if a newer list was served and evicted before its answer arrived.
 const MAX_TRIES = 3;
 const OPERATION = 'getOpenPositions';
 
-/** The open positions for one answer: one call of op 12, or none where a feed has just made it. */
+/** The open positions for one answer: by one call of op 12, or without a call if a feed has just made it. */
 export class OpenPositions {
   readonly #options: OpenPositionsOptions;
 
@@ -32,15 +32,15 @@ export class OpenPositions {
     this.#options = options;
   }
 
-  /** `after`: the logical time of the request's last write, or 0: a running feed's list may be older than that write. */
+  /** `after`: the logical time of the request's last write, or 0. A running feed's list may be older than that write. */
   read(viewer: Viewer, { after }: { readonly after: number }): MaybePromise<PositionsAnswer> {
     const running = after === 0 ? this.#running(viewer) : null;
     return chain(running, (list) => list ?? this.#join(viewer, after));
   }
 
   /**
-   * A snapshot's positions, or a newer list that was served; null where the snapshot has none, undefined where memory has none
-   * to serve.
+   * A snapshot's positions, or a newer list that was served. Null if the snapshot has none; undefined if the list to serve
+   * is not in memory.
    */
   newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null | undefined {
     const { logicalTime, session } = answer;
@@ -72,7 +72,7 @@ export class OpenPositions {
       return joinedReads.read(viewer, OPERATION, (caller) => this.#fetch(caller), demand);
     };
     if (!joinedReads.isReading(viewer, OPERATION)) return read();
-    // A call from before an order that another replica has placed is not joined.
+    // A call from before an order at another replica is not joined.
     return chain(freshness.catchUp(viewer.account), (isCertain) => {
       if (!isCertain) joinedReads.written(viewer.account);
       return read();
@@ -88,11 +88,15 @@ export class OpenPositions {
         return list;
       }
       if (tries < MAX_TRIES) return this.#fetch(viewer, tries + 1);
-      throw new GatewayError('unavailable', OPERATION, 'newer lists came and went meanwhile');
+      throw new GatewayError(
+        'unavailable',
+        OPERATION,
+        'each answer was older than a list that was served and evicted',
+      );
     });
   }
 
-  /** A running feed keeps its list even if the board has forgotten it. */
+  /** A running feed keeps its list even if the board has evicted it. */
   #newestOf(viewer: Viewer): PositionsAnswer | null {
     return newer(this.#options.board.newest(viewer), this.#shown(viewer));
   }

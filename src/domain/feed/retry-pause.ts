@@ -7,7 +7,10 @@ type PauseOptions = Pick<FeedOptions, 'clock' | 'random' | 'pollMs'>;
 /** The longest pause, in poll intervals. */
 const MAX_PAUSE = 30;
 
-/** The pause after failed calls of one kind. It grows with each failure, and is never shorter than `Retry-After`. */
+/**
+ * The pause after failed calls of one kind. It grows with each failure, and is at least as long as `Retry-After`, up to a
+ * limit.
+ */
 export class RetryPause {
   readonly #options: PauseOptions;
   /** Failed calls since the last success. Only this class changes these three. */

@@ -10,7 +10,7 @@ import type { TokenRotation } from './token-rotation.ts';
 /** The number of polls for each read of a followed session. */
 const POLLS_PER_READ = 5;
 
-/** Decides when a feed reads op 10 for those who follow orders or session. A failing op 10 leaves the positions live. */
+/** Decides when a feed reads op 10 for subscriptions to orders or session. If op 10 fails, the positions stay live. */
 export class SessionReads {
   readonly #options: FeedOptions;
   readonly #account: Account;
@@ -19,10 +19,10 @@ export class SessionReads {
   readonly #turn: PollTurn;
   readonly #retry: RetryPause;
   #followers = 0;
-  /** The followers of the session's figures, for whom it is read more often. */
+  /** The followers of the session's figures. For these it is read more often. */
   #figureFollowers = 0;
   #isReading = false;
-  /** Whether first events wait for a read. The earliest of them sets the limit. */
+  /** Whether first events wait for a read. The earliest of them sets the deadline. */
   isPending = false;
   #cancelWait = () => {};
 
@@ -40,7 +40,7 @@ export class SessionReads {
     this.#followers += 1;
     if (hasFigures) this.#figureFollowers += 1;
     if (hasFigures) this.#turn.demand(1000 / this.#figuresMs);
-    // A query of the same screen has perhaps just read it.
+    // A query of the same screen may have just read it.
     const cached = sessions.cached(viewer);
     if (cached !== null && this.#state.takeSession(cached)) this.#wake();
     if (this.#wantedAfter() === null) this.#release();
@@ -61,19 +61,19 @@ export class SessionReads {
     this.#release();
   }
 
-  /** Called after each poll, and when the account has changed: polls set the pace. */
+  /** Called after each poll, and when the account has changed. Polls set the pace. */
   plan(): void {
     if (this.#followers === 0 || this.#isReading || !this.#retry.isOver) return;
     if (this.#wantedAfter() !== null) this.#turn.soon();
   }
 
-  /** A little less than a number of polls, because a poll may come early. */
+  /** A little less than the interval of these polls, because a poll can be early. */
   get #figuresMs(): number {
     const { pollMs } = this.#options;
     return POLLS_PER_READ * pollMs - pollMs / 10;
   }
 
-  /** The logical time after which a snapshot must have been asked for; null where the one that is shown will do. */
+  /** The logical time after which a snapshot must have been requested; null if the present one is recent enough. */
   #wantedAfter(): number | null {
     const { freshness, schedule, clock, sessionMaxAgeMs } = this.#options;
     const { session, ids, idsTime } = this.#state;
@@ -81,10 +81,10 @@ export class SessionReads {
     const changedAt = freshness.changedAt(this.#account);
     if (session.logicalTime <= changedAt) return changedAt;
     const { positions } = session.session;
-    // A snapshot without a list contradicts none.
+    // A snapshot without a list cannot contradict the positions.
     const hasSameIds = positions === null || positions.ids === ids;
     if (session.logicalTime <= idsTime && !hasSameIds) return idsTime;
-    // A snapshot that is older than the list is asked for again at the pace of a followed session.
+    // A snapshot that differs from the list is read again at the pace of a followed session.
     const isFollowed = this.#figureFollowers > 0 || !hasSameIds;
     const figuresMs = isFollowed ? this.#figuresMs * schedule.stretch : Number.POSITIVE_INFINITY;
     const isOld = clock.now() - session.sentAtMs >= Math.min(figuresMs, sessionMaxAgeMs);
@@ -109,7 +109,7 @@ export class SessionReads {
           this.#tokens.accepted(token);
         },
         (error: unknown) => {
-          // A refusal is about the token alone: the next token reads immediately.
+          // A refusal concerns only the token: the next token reads at once.
           if (this.#tokens.isRefused(token, error)) return;
           this.#retry.failed(error);
           this.#release();

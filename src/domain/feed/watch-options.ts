@@ -4,14 +4,14 @@ import { InputError } from '../../lib/input-error.ts';
 export interface WatchOptions {
   readonly intervalMs?: number | null | undefined;
   readonly heartbeatSeconds?: number | null | undefined;
-  /** The cursor to resume from, where changes are followed. */
+  /** The cursor to resume from, if changes are followed. */
   readonly after?: string | null | undefined;
-  /** Whether rows with changes of moving fields alone are sent as ticks. */
+  /** Whether rows of which only moving fields have changed are sent as ticks. */
   readonly ticks?: boolean;
 }
 
 export interface AccountOptions extends WatchOptions {
-  /** Whether the session is followed, and not the orders alone. */
+  /** Whether the session is followed as well as the orders. */
   readonly figures?: boolean;
 }
 
@@ -19,7 +19,7 @@ const MAX_INTERVAL_MS = 15_000;
 const MIN_HEARTBEAT_SECONDS = 15;
 const MAX_HEARTBEAT_SECONDS = 60;
 
-/** Checks the times that a client asks for. */
+/** Checks the intervals that a client requests. */
 export function checkTimes({ intervalMs, heartbeatSeconds }: WatchOptions): void {
   check('intervalMs', intervalMs, 1, MAX_INTERVAL_MS);
   check('heartbeatSeconds', heartbeatSeconds, MIN_HEARTBEAT_SECONDS, MAX_HEARTBEAT_SECONDS);

@@ -4,7 +4,7 @@ import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
 
-test('the wait doubles with each failure up to its ceiling, with jitter', async () => {
+test('the pause after a failure doubles up to its maximum, with jitter', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   followChanges(viewer('phone'));
   await clock.advance(3_000);
@@ -24,9 +24,9 @@ test('the wait doubles with each failure up to its ceiling, with jitter', async 
 
 test.each([
   ['', 5, 5_000],
-  [', nor longer than the ceiling', 3_600, 30_000],
+  [', up to the maximum pause', 3_600, 30_000],
 ])(
-  'after a 429 nothing polls inside its Retry-After%s: no new subscriber, no order, no client that reconnects',
+  'after a 429 no poll is sent within its Retry-After%s, not even for a new subscriber, an order or a reconnect',
   async (_, retryAfterSeconds, waitMs) => {
     const { changed, clock, gateway, viewer, followChanges } = createLiveBench();
     gateway.set(LOGIN, [position('a')]);
@@ -47,7 +47,7 @@ test.each([
   },
 );
 
-test('where none was answered, the first list that is wakes the others within two seconds, but for a pause that was asked for; one that fails alone waits on', async () => {
+test('the first answer after an outage makes all other feeds poll within two seconds, except during a Retry-After; a feed that fails alone still backs off', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   const logins = Array.from({ length: 42 }, (_, at) => String(2_000 + at));
   const [alone, asked, ...others] = logins;
@@ -59,7 +59,7 @@ test('where none was answered, the first list that is wakes the others within tw
     login === asked ? gatewayError('rate-limited', 30) : gatewayError('contract');
   await clock.advance(50_000);
   expect(followers.filter(({ last }) => last?.status === 'LIVE')).toEqual([]);
-  // Whoever comes back meanwhile waits no longer than the others.
+  // Clients that reconnect during the outage wait no longer than the others.
   for (const [at, login] of logins.slice(2, 22).entries()) {
     await followers[at + 2]?.leave();
     followChanges(viewer(login, { login }));
@@ -78,7 +78,7 @@ test('where none was answered, the first list that is wakes the others within tw
   expect(callsOf(alone).length).toBeLessThanOrEqual(before + 3);
 });
 
-test('without a first list in time a subscription ends with the call’s error, also while the call waits for its turn', async () => {
+test('without a first list in time a subscription ends with the call’s error; time in the queue of polls does not count', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench({ pollsPerSecond: 1 });
   gateway.failWith('unavailable');
   const followers = ['1001', '1002'].map((login) => followChanges(viewer(login, { login })));
@@ -86,10 +86,10 @@ test('without a first list in time a subscription ends with the call’s error, 
   await clock.advance(4_900);
   expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([false, false]);
   await followChanges(viewer('late', { login: '1001' })).leave();
-  // The deadline and the next poll of each: nothing waits for those who have left.
+  // The deadline and the next poll of each feed. The clients that left have no timers.
   expect(clock.pending).toBe(4);
   await clock.advance(600);
-  // The second one's first call waited a second for the ceiling.
+  // The second feed's first call waited a second for the ceiling.
   expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([true, false]);
   await clock.advance(4_400);
   const error = { kind: 'unavailable', operation: 'getOpenPositions' };

@@ -21,7 +21,7 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   const polled = gateway.polls.length;
   await tablet.leave();
   expect(feeds).toMatchObject({ polled: 0 });
-  // The end of the linger alone: no poll is planned, which would slow the polls of others.
+  // Only the end of the linger is pending. A planned poll would slow the polls of others.
   expect(clock.pending).toBe(1);
   expect(feeds.shown(viewer('phone'))?.rows).toHaveLength(1);
   await clock.advance(10_000);
@@ -31,7 +31,7 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   expect(clock.pending).toBe(0);
 });
 
-test('accounts share no lists, a proof of one opens no feed of another, and a slow one delays none', async () => {
+test('accounts share no lists, a proof of one account opens no feed of another, and a slow account delays no other', async () => {
   const { clock, gateway, viewer, followPositions, feeds, prove } = createLiveBench();
   const proof = prove(viewer('thief', { login: '1' }));
   const victim = viewer('forged', { login: '2' });
@@ -53,7 +53,7 @@ test.each([
   [999, 1],
   [1_000, 2],
 ])(
-  'a list that is %i ms old makes %i calls: queries and feeds show each other’s for an interval',
+  'with a list that is %i ms old %i calls are made: queries and feeds share a list for one interval',
   async (ageMs, calls) => {
     const random = () => 0.9;
     const bench = createLiveBench({ random });
@@ -64,10 +64,10 @@ test.each([
     const list = await gateway.getOpenPositions(phone, null);
     board.offer(phone, list);
     await clock.advance(ageMs);
-    // From here on no call is answered.
+    // From now on no call is answered.
     gateway.latencyMs = 60_000;
     const { events } = followPositions(phone);
-    // Another one moves no poll.
+    // Another subscription does not move the poll.
     followPositions(viewer('tablet'));
     await clock.advance(0);
     expect(gateway.polls).toHaveLength(calls);
@@ -80,7 +80,7 @@ test.each([
   },
 );
 
-test('no query is served an older list than a running feed shows, also where the board has forgotten it, nor the feed an older one than a query', async () => {
+test('queries and a running feed never show an older list than each other, even if the board has evicted it', async () => {
   const { clock, gateway, ledger, viewer, followPositions, feeds, logicalClock } =
     createLiveBench();
   gateway.set(LOGIN, [position('shown')]);
@@ -105,7 +105,7 @@ test('no query is served an older list than a running feed shows, also where the
   const snapshot = { logicalTime: 0, session } as unknown as SessionAnswer;
   expect(openPositions.newest(phone, snapshot)).toBe(read.positions);
   expect(openPositions.newest(forged, snapshot)).toBe(own);
-  // The feed shows what the query was served, but for an older list, and for that of a token without proof.
+  // The feed shows the list that the query was served. It ignores older lists, and lists of a token without proof.
   answer = listOf('newer', 1_000);
   await openPositions.read(phone, { after: 1 });
   feeds.served(phone, listOf('older', 999));
@@ -118,13 +118,13 @@ test('closing ends every subscription without an error and leaves no timer', asy
   const { clock, gateway, viewer, followChanges, followPositions, followAccount, feeds } =
     createLiveBench();
   gateway.set(LOGIN, [position('a')]);
-  // So that a snapshot comes before the first list, and waits for it.
+  // The snapshot arrives before the first list, and waits for it.
   gateway.latencyMs = 500;
   const watch = followAccount(viewer('watch'));
   const followers = [followChanges(viewer('phone')), followPositions(viewer('tablet')), watch];
   await clock.advance(2_700);
   expect(watch.events).toHaveLength(1);
-  // One whose feed lingers.
+  // The feed of this subscription lingers.
   await followChanges(viewer('gone', { login: '2002' })).leave();
   feeds.close();
   expect(feeds.shown(viewer('watch'))).toBeNull();

@@ -7,7 +7,7 @@ import { viewerBut } from '../viewer.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
 
-test('a subscription that is not being read ends the moment its token is refused', async () => {
+test('a subscription that is not being read ends as soon as its token is refused', async () => {
   const { clock, gateway, viewer, feeds, prove } = createLiveBench();
   const [phone, tablet] = [viewer('phone'), viewer('tablet')];
   const stream = feeds.watchChanges(prove(phone), phone);
@@ -50,12 +50,12 @@ test('a token without proof gets no new events', async () => {
     gateway.set(LOGIN, [position('a', { priceCurrent: second })]);
     await clock.advance(1_000);
   }
-  // Twelve tokens cannot all be proved within three polls: those without proof poll out of turn.
+  // Twelve tokens cannot all be proved within three polls, so tokens without proof poll out of turn.
   expect(emitted).toBeGreaterThanOrEqual(12 * 29);
   expect(gateway.polls.length).toBeLessThan(30 * 12);
 });
 
-test('a token that another operation refuses gets no new events, and its subscriptions end with its next poll', async () => {
+test('a token that is refused by another operation gets no new events, and its subscriptions end with its next poll', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
   const follower = followChanges(phone);
@@ -72,25 +72,28 @@ test('a token that another operation refuses gets no new events, and its subscri
 
 test.each([
   [1_000, 1_000],
-  // As long as the difference of two clocks may be.
+  // The leeway for the difference of two clocks.
   [0, 30_000],
   [-29_000, 1_000],
-])('a token that ends in %i ms has its subscriptions for %i ms', async (leftMs, livesMs) => {
-  const { clock, viewer, followChanges } = createLiveBench();
-  const follower = followChanges(viewer('phone', { expiresAtMs: clock.date() + leftMs }));
-  await clock.advance(livesMs - 1);
-  expect(follower.hasEnded).toBe(false);
-  await clock.advance(1);
-  expect(follower.error).toMatchObject({ code: 'UNAUTHENTICATED' });
-});
+])(
+  'the subscriptions of a token that expires in %i ms end after %i ms',
+  async (leftMs, livesMs) => {
+    const { clock, viewer, followChanges } = createLiveBench();
+    const follower = followChanges(viewer('phone', { expiresAtMs: clock.date() + leftMs }));
+    await clock.advance(livesMs - 1);
+    expect(follower.hasEnded).toBe(false);
+    await clock.advance(1);
+    expect(follower.error).toMatchObject({ code: 'UNAUTHENTICATED' });
+  },
+);
 
 test.each([2, 3])(
-  '%i tokens poll in turn, so that each is proved again by use, and one without proof out of turn',
+  '%i tokens poll in turn, which renews their proofs; a token without proof polls out of turn',
   async (count) => {
     const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
     for (let each = 0; each < count; each += 1) followChanges(viewer(`device ${each}`));
     await clock.advance(10_000);
-    // The first poll was sent when there was one token only.
+    // The first poll was sent when there was only one token.
     const tokens = gateway.polls.slice(1).map(({ token }) => token);
     expect(tokens.length).toBeGreaterThanOrEqual(9);
     for (let at = count; at <= tokens.length; at += 1) {
@@ -120,6 +123,6 @@ test('the end of the request that brought a token does not abort its polls', asy
   expect(viewers[0]?.token).toEqual(toToken('token of phone'));
   expect(viewers[0]?.signal).toBeUndefined();
   expect(viewers[0]?.receipt).toBeUndefined();
-  // A proof for the feed does not wait for the reads of a document that has long been answered.
+  // A proof for the feed must not wait for the reads of a document that was answered long ago.
   expect(viewers[0]?.own).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { foldHistory } from './folds.ts';
 
 const HISTORIES = inFull(4_000, 25);
 
-test('a client that folds the events has the gateway’s list, through lost connections, refused tokens, outages, slow reading and cursors of any age', async () => {
+test('a client that applies the events has the gateway’s list, despite lost connections, refused tokens, outages, slow reading and old cursors', async () => {
   const differences: string[] = [];
   let events = 0;
   for (let seed = 1; seed <= HISTORIES; seed += 1) {
@@ -13,6 +13,6 @@ test('a client that folds the events has the gateway’s list, through lost conn
     events += history.events;
   }
   expect(differences.slice(0, 5)).toEqual([]);
-  // Fewer would be histories in which nothing happens.
+  // With fewer events the histories would test nothing.
   expect(events).toBeGreaterThan(20 * HISTORIES);
 });

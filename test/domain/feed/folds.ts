@@ -4,7 +4,7 @@ import { createSeededRandom, type SeededRandom } from '../../support/seeded-rand
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
 
-/** A row of the truth: `profit` moves alone, `comment` does not. */
+/** A row of the gateway's list. `profit` is a moving field, `comment` is not. */
 interface Row {
   readonly id: string;
   readonly profit: number | null;
@@ -29,12 +29,12 @@ interface Following {
 
 type Bench = ReturnType<typeof createLiveBench>;
 
-/** A live list of one account, and how its backend is changed. */
+/** The live list of one account, with controls for its gateway. */
 interface World {
   readonly bench: Bench;
   set(rows: readonly Row[]): void;
   follow(viewer: Viewer, how: Following): PullStream<FoldedEvent>;
-  /** The time of an answer from now on; null: the backend fails. */
+  /** The latency of later answers; null: the gateway fails. */
   latencyMs: number | null;
 }
 
@@ -54,7 +54,7 @@ function createWorld(): World {
   };
 }
 
-/** The list by id, as it was from a moment on. */
+/** The gateway's list from a moment on, as text. */
 interface State {
   readonly fromMs: number;
   readonly text: string;
@@ -63,7 +63,7 @@ interface State {
 const textOf = (rows: Iterable<Row>) =>
   JSON.stringify([...rows].map(({ id, profit, comment }) => [id, profit, comment]).sort());
 
-/** A client that folds what it is sent, and remembers what it had at each cursor. */
+/** A client that applies the events it receives, and keeps its list at each cursor. */
 class Device implements StreamListener {
   readonly problems: string[] = [];
   readonly #states: readonly State[];
@@ -83,12 +83,12 @@ class Device implements StreamListener {
     return [...this.#had.keys()];
   }
 
-  /** Begins anew with what it had at a cursor. */
+  /** Subscribes again, with the list that it had at a cursor. */
   follow(stream: PullStream<FoldedEvent>, after: string | null): void {
     this.#stream = stream;
     this.hasEnded = false;
     this.status = null;
-    // What it has is worth nothing without a cursor that is still known.
+    // Without a cursor the first event must replace the client's list.
     this.rows = new Map(after === null ? [['stale', STALE]] : this.#had.get(after));
     stream.listen(this);
   }
@@ -119,7 +119,7 @@ class Device implements StreamListener {
     const shown = textOf(this.rows.values());
     const atMs = asOf.getTime();
     const last = this.#states.findLastIndex(({ fromMs }) => fromMs <= atMs);
-    // A change of that very millisecond may have come before the call or behind it.
+    // A change within the same millisecond can be before or after the call.
     const possible = this.#states.filter(
       (_state, at) => at === last || (at < last && (this.#states[at + 1]?.fromMs ?? 0) >= atMs),
     );
@@ -131,12 +131,12 @@ class Device implements StreamListener {
   }
 }
 
-const STALE: Row = { id: 'stale', profit: null, comment: 'nobody has sent this' };
+const STALE: Row = { id: 'stale', profit: null, comment: 'never sent' };
 const DEVICES = 4;
 const STEPS = 24;
 const IDS = ['a', 'b', 'c', 'd', 'e'];
 
-/** One random history of a list and those who follow it; the differences from the truth. */
+/** Runs one random history of a list and its subscribers. Returns the differences from the gateway's list. */
 export async function foldHistory(seed: number) {
   const random = createSeededRandom(seed);
   const world = createWorld();
@@ -165,7 +165,7 @@ export async function foldHistory(seed: number) {
   function connect(at: number): void {
     const device = devices[at] as Device;
     device.leave();
-    // Two devices in four have one token.
+    // Two of the four devices share a token.
     if (viewers[at] === undefined || revoked.has(viewers[at].token.text)) {
       tokens += 1;
       viewers[at] = at === 3 && viewers[2] ? viewers[2] : viewer(`${tokens}`);
@@ -191,7 +191,7 @@ export async function foldHistory(seed: number) {
     else if (kind < 0.92) {
       const own = viewers[at] as Viewer;
       revoked.add(own.token.text);
-      // Any other call learns of it; for positions a poll does as well.
+      // The refusal is found by another call in half of the cases, otherwise by the next poll.
       if (random.happens(0.5)) ledger.refused(own);
     }
     if (!device.isSlow) device.woken();

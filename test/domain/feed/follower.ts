@@ -2,7 +2,7 @@ import type { PullStream } from '../../../src/lib/pull-stream.ts';
 import { iterated } from '../../support/iterated.ts';
 import { atMost } from '../../support/steps.ts';
 
-/** Far more than a test emits. */
+/** Far more events than any test emits. */
 const MAX_EVENTS = 10_000;
 
 /** Reads a subscription as fast as it emits, until it ends or the test unsubscribes. */

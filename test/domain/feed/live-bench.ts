@@ -18,7 +18,7 @@ import { ScriptedGateway } from './scripted-gateway.ts';
 
 export const LOGIN = '1001';
 
-/** Feeds on a scripted clock, and the gateway behind it. */
+/** Feeds with a scripted clock and a scripted gateway. */
 export function createLiveBench({
   proofMs = 300_000,
   pollsPerSecond = 500,
@@ -65,11 +65,11 @@ export function createLiveBench({
     logicalClock,
     board,
     feeds,
-    /** An order has changed the account. */
+    /** Reports that an order has changed the account. */
     changed: (account: Account) => accounts.emit('changed', account),
-    /** A device's viewer; the same name is the same token. */
+    /** A device's viewer. The same name means the same token. */
     viewer: (name: string, details?: Details) => viewerOf(`token of ${name}`, details),
-    /** Proves the token as the gateway's snapshot would. */
+    /** Proves the token as the gateway's snapshot does. */
     prove,
     followChanges: (viewer: Viewer, options?: WatchOptions) =>
       new Follower(feeds.watchChanges(prove(viewer), viewer, options)),

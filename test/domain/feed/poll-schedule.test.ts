@@ -30,7 +30,7 @@ function busiestSecond(polls: readonly { readonly atMs: number }[]): number {
   return busiest;
 }
 
-test('above the ceiling all intervals stretch alike, and no second has more polls', async () => {
+test('above the ceiling all intervals stretch equally, and no second has more polls', async () => {
   const { clock, polls, schedule, startMs } = createPolls(50, 200);
   await clock.advance(60_000);
   expect(schedule.stretch).toBeCloseTo(200 / 47.5);
@@ -42,7 +42,7 @@ test('above the ceiling all intervals stretch alike, and no second has more poll
   expect(Math.max(...counts.values()) - Math.min(...counts.values())).toBeLessThanOrEqual(1);
 });
 
-test('neither new feeds nor steady polls starve the others', async () => {
+test('new feeds and steady polls do not starve each other', async () => {
   const { clock, schedule, polls } = createPolls(50, 200);
   await clock.advance(20_000);
   const askedAtMs = clock.now();
@@ -54,7 +54,7 @@ test('neither new feeds nor steady polls starve the others', async () => {
   await clock.advance(4_100);
   expect(begun).toHaveLength(newcomers);
   expect(begun[0]).toBeLessThanOrEqual(40);
-  // New feeds outnumber the polls of a second: each second is shared evenly until all have begun.
+  // There are more new feeds than polls per second. Each second is shared evenly until all of them have started.
   for (const second of [0, 1, 2, 3]) {
     const isIn = (afterMs: number) => afterMs > second * 1_000 && afterMs <= (second + 1) * 1_000;
     expect(begun.filter(isIn).length).toBeGreaterThanOrEqual(24);
@@ -71,11 +71,11 @@ test('polls of several accounts share wake-ups at the same rate', async () => {
   await clock.advance(10_000);
   const polls = gateway.polls.slice(before);
   expect(polls).toHaveLength(2_000);
-  // Polls fall on forty moments in each second, instead of nearly two hundred.
+  // Polls run in forty wake-ups per second instead of nearly two hundred.
   expect(new Set(polls.map(({ atMs }) => Math.round(atMs))).size).toBeLessThanOrEqual(410);
 });
 
-test('where lists are polled every five seconds, one that fails alone waits on, and after an outage it is polled soon', async () => {
+test('with an interval of five seconds, a feed that fails alone still backs off, and is polled soon after an outage', async () => {
   const { clock, schedule } = createPolls(50, 0);
   const polledAtMs: number[] = [];
   const startMs = clock.now();

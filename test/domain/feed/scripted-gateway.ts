@@ -26,16 +26,16 @@ export interface ScriptedAccount {
 
 type Fault = (viewer: Viewer) => GatewayError | null;
 
-/** Scripted ops 12 and 10: lists by account, faults, and the latency of an answer. It caches no snapshot. */
+/** Scripted ops 12 and 10, with lists by account, faults and latencies. Caches no snapshot. */
 export class ScriptedGateway {
   readonly polls: Poll[] = [];
-  /** Op 10 calls by token. */
+  /** The calls of op 10. */
   readonly sessions: Poll[] = [];
   latencyMs = 0;
   fault: Fault = () => null;
   sessionFault: Fault = () => null;
   sessionLatencyMs = 0;
-  /** Changes what a snapshot says. */
+  /** Changes the content of snapshots. */
   sessionLie: (session: Session) => Session = (session) => session;
   readonly #lists = new Map<string, readonly Position[]>();
   readonly #accounts = new Map<string, ScriptedAccount>();
@@ -53,7 +53,7 @@ export class ScriptedGateway {
     this.#lists.set(login, positions);
   }
 
-  /** What op 10 says beside the positions. */
+  /** The content of op 10 other than the positions. */
   setAccount(login: string, account: ScriptedAccount): void {
     this.#accounts.set(login, account);
   }
@@ -86,7 +86,7 @@ export class ScriptedGateway {
     return {
       ...sent,
       receivedAtMs: this.#clock.now(),
-      // Mapped anew, as the client does: equal fields, other objects.
+      // New objects with equal fields, as the client maps them.
       positions: isSame ? (previous?.positions ?? []) : list.map((each) => ({ ...each })),
       ...bodyOf(body),
     };
@@ -127,12 +127,12 @@ export class ScriptedGateway {
   }
 }
 
-/** A text is its own hash. */
+/** The body itself serves as its hash. */
 function bodyOf(body: string) {
   return { bodyHash: body, bodyBytes: body.length };
 }
 
-/** An answer of op 12 that another call than a poll has brought. */
+/** An answer of op 12 to a call that was not a poll. */
 export function answerOf(
   positions: readonly Position[],
   sent: { readonly logicalTime: number; readonly atMs: number },
@@ -155,7 +155,7 @@ export function position(id: string, fields: Partial<Position> = {}): Position {
   return { ...PLAIN, id, symbol: `SYMBOL.${id}`, units: 1, ...money, ...fields };
 }
 
-/** Without the figures that no test of feeds looks at. */
+/** A session without the figures that no feed test reads. */
 const SESSION = { group: 'standard', currency: 'USD' } as Session;
 
 export function order(id: string, fields: Partial<Order> = {}): Order {

@@ -7,7 +7,7 @@ import { gatewayError, order, position } from './scripted-gateway.ts';
 
 const MAX_AGE_MS = 60_000;
 
-/** An account with a position and an order, followed by one phone, after its first event. */
+/** An account with a position and an order. One phone follows it, and has received its first event. */
 async function followed(options: Parameters<typeof createLiveBench>[0] = {}) {
   const bench = createLiveBench(options);
   const { clock, gateway, viewer, followAccount } = bench;
@@ -18,13 +18,13 @@ async function followed(options: Parameters<typeof createLiveBench>[0] = {}) {
   return { ...bench, phone };
 }
 
-/** The market reaches the price of the order. */
+/** The market reaches the order's price. */
 function trigger({ gateway }: Pick<Awaited<ReturnType<typeof followed>>, 'gateway'>): void {
   gateway.set(LOGIN, [position('a'), position('o')]);
   gateway.setAccount(LOGIN, { orders: [], balance: 90 });
 }
 
-test('a first subscriber waits for a read until the deadline, and no longer once it fails', async () => {
+test('a first subscriber waits for a read until the deadline, or until the read fails', async () => {
   const { clock, gateway, viewer, followAccount } = createLiveBench({ firstListMs: 5_000 });
   gateway.sessionLatencyMs = 100_000;
   const phone = followAccount(viewer('phone'));
@@ -55,7 +55,7 @@ test('a read that waits for the ceiling of polls is dropped when its last subscr
   expect(gateway.sessions.length).toBe(before);
 });
 
-test('positions are shown at once when they change; an order that became one leaves by the next event for which op 10 was read', async () => {
+test('changed positions are shown at once; an order that became a position is closed once op 10 was read again', async () => {
   const bench = await followed();
   const { clock, gateway, phone } = bench;
   const readAt = phone.last?.orders?.fetchedAt;
@@ -78,7 +78,7 @@ test('positions are shown at once when they change; an order that became one lea
   expect(gateway.sessions).toHaveLength(2);
 });
 
-test('when op 10 differs from op 12 for good it is read at the pace of a followed session, and its orders and figures are shown', async () => {
+test('if op 10 always differs from op 12, it is read at the pace of a followed session, and its orders and figures are shown', async () => {
   const { clock, gateway, phone } = await followed();
   gateway.sessionLie = (session) => ({
     ...session,
@@ -97,7 +97,7 @@ test('when op 10 differs from op 12 for good it is read at the pace of a followe
   expect(gateway.sessions.length - before).toBe(12);
 });
 
-test('a snapshot without a list of positions contradicts none', async () => {
+test('a snapshot without a list of positions is not read again for a changed list', async () => {
   const { clock, gateway, phone } = await followed();
   gateway.sessionLie = (session) => ({ ...session, positions: null });
   gateway.set(LOGIN, [position('a'), position('b')]);
@@ -108,7 +108,7 @@ test('a snapshot without a list of positions contradicts none', async () => {
   expect(gateway.sessions.length).toBe(before);
 });
 
-test('op 10 goes on while op 12 fails: the positions stand still, the figures follow', async () => {
+test('while op 12 fails, op 10 is still read: the positions are delayed, the orders and figures are current', async () => {
   const { clock, gateway, phone } = await followed();
   gateway.failWith('unavailable');
   gateway.setAccount(LOGIN, { orders: [order('o'), order('p')], balance: 70 });
@@ -117,7 +117,7 @@ test('op 10 goes on while op 12 fails: the positions stand still, the figures fo
   expect(phone.events.flatMap(({ orders }) => orders?.upserted ?? [])).toContainEqual(order('p'));
 });
 
-test('a failing op 10 leaves the positions live, and is asked less and less often', async () => {
+test('while op 10 fails, the positions stay live, and op 10 is read less and less often', async () => {
   const { clock, gateway, phone } = await followed();
   gateway.sessionFault = () => gatewayError('unavailable');
   gateway.set(LOGIN, [position('a'), position('b')]);
@@ -128,7 +128,7 @@ test('a failing op 10 leaves the positions live, and is asked less and less ofte
   expect(phone.last?.status).toBe('LIVE');
 });
 
-test('a second order during the read after the first causes one more read', async () => {
+test('a second order during the read after the first order causes one more read', async () => {
   const { changed, clock, gateway } = await followed();
   gateway.latencyMs = 50;
   gateway.sessionLatencyMs = 500;
@@ -141,11 +141,11 @@ test('a second order during the read after the first causes one more read', asyn
   expect(gateway.sessions).toHaveLength(3);
 });
 
-test('a snapshot is read again at its maximum age, and not before the gateway’s Retry-After', async () => {
+test('a snapshot is read again at its maximum age, but not before the gateway’s Retry-After', async () => {
   const { clock, gateway, feeds, viewer, prove } = await followed();
   const phone = viewer('phone');
   prove(phone);
-  /** The reads once a list is shown so much later, as a query is served one. */
+  /** Serves a list to a query after this time. Returns the number of reads by then. */
   const readsAfter = async (ms: number) => {
     await clock.advance(ms);
     feeds.served(phone, await gateway.getOpenPositions(phone, null));
@@ -159,7 +159,7 @@ test('a snapshot is read again at its maximum age, and not before the gateway’
   expect(await readsAfter(1)).toBe(3);
 });
 
-test('an interval has one event at most, and none for a position that opened and closed in it', async () => {
+test('an interval has at most one event, and none for a position that opened and closed within it', async () => {
   const { clock, gateway, viewer, followAccount } = await followed();
   const slow = followAccount(viewer('tablet'), { intervalMs: 10_000 });
   await clock.advance(1_000);
@@ -175,11 +175,11 @@ test('an interval has one event at most, and none for a position that opened and
   expect(slow.events).toHaveLength(3);
 });
 
-test('a later client is shown the known state after an interval at the latest, also if others join meanwhile', async () => {
+test('a later client gets the known state after one interval at the latest, even if others join in between', async () => {
   const { changed, clock, gateway, viewer, followAccount } = await followed();
   gateway.sessionLatencyMs = 100_000;
   changed(accountNamed(LOGIN));
-  // The snapshot that is known is older than its full age.
+  // The known snapshot is past its maximum age.
   await clock.advance(MAX_AGE_MS);
   const late = followAccount(viewer('tablet'));
   await clock.advance(600);
@@ -190,7 +190,7 @@ test('a later client is shown the known state after an interval at the latest, a
   expect(late.events).toMatchObject([{ snapshot: true, orders: { upserted: [order('o')] } }]);
 });
 
-test('a cursor of the account resumes it, and is none of its positions alone', async () => {
+test('a cursor of the account resumes the account, but not a subscription to its positions', async () => {
   const bench = await followed();
   const { clock, viewer, followAccount, followChanges, phone } = bench;
   const after = phone.last?.cursor ?? '';
@@ -207,7 +207,7 @@ test('a cursor of the account resumes it, and is none of its positions alone', a
   expect(other.events[0]).toMatchObject({ snapshot: true, orders: null, session: null });
 });
 
-test('tokens without proof get nothing new of the account', async () => {
+test('tokens without proof get no changes of the account', async () => {
   const bench = await followed();
   const { clock, gateway, viewer, followAccount, ledger } = bench;
   const lapsed = viewer('lapsed');
@@ -233,11 +233,11 @@ test('tokens without proof get nothing new of the account', async () => {
 });
 
 test.each<[string, Partial<FeedOptions>, number]>([
-  ['in five polls while somebody follows the session', {}, 24],
-  ['in five polls that are rarer', { pollMs: 2_000 }, 12],
-  ['a SESSION_MAX_AGE_SECONDS that is shorter', { sessionMaxAgeMs: 3_000 }, 40],
+  ['per five polls while a client follows the session', {}, 24],
+  ['per five polls with a longer interval', { pollMs: 2_000 }, 12],
+  ['per SESSION_MAX_AGE_SECONDS if that is shorter', { sessionMaxAgeMs: 3_000 }, 40],
 ])(
-  'calls of op 10 are one %s, and else one a SESSION_MAX_AGE_SECONDS',
+  'op 10 is called once %s, otherwise once per SESSION_MAX_AGE_SECONDS',
   async (_what, how, figures) => {
     const { clock, gateway, viewer, followAccount } = await followed(how);
     const phones = ['tablet', 'watch'].map((name) =>
@@ -263,7 +263,7 @@ test.each<[string, Partial<FeedOptions>, number]>([
   },
 );
 
-test('reads of the session count for the ceiling of polls, by which they and the polls come evenly less often', async () => {
+test('reads of the session count against the ceiling of polls; above it they and the polls are slowed equally', async () => {
   const { clock, gateway, viewer, followAccount } = await followed({ pollsPerSecond: 0.6 / 0.95 });
   followAccount(viewer('tablet'), { figures: true });
   await clock.advance(10_000);

@@ -4,7 +4,7 @@ import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
 
-test('the list is emitted again when its order alone changes; the changes are not', async () => {
+test('if only the order of the list changes, the list is emitted again, but no changes', async () => {
   const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
   gateway.set(LOGIN, [position('a'), position('b')]);
   const [changes, lists] = [followChanges(viewer('phone')), followPositions(viewer('phone'))];
@@ -30,7 +30,7 @@ test.each([
 });
 
 test.each([undefined, 15_000])(
-  'an event comes at least every 15 s in a quiet market (interval %s)',
+  'an event is emitted at least every 15 s in a quiet market (interval %s)',
   async (intervalMs) => {
     const { clock, viewer, feeds, prove } = createLiveBench();
     const phone = viewer('phone');
@@ -45,13 +45,13 @@ test.each([undefined, 15_000])(
     expect(emitted).toHaveLength(7);
     emitted.slice(1).forEach(({ atMs, asOfMs }, index) => {
       expect(atMs - (emitted[index]?.atMs ?? 0)).toBeLessThanOrEqual(15_000);
-      // Each poll confirms the list, although it stays the same.
+      // Each poll confirms the unchanged list.
       expect(asOfMs).toBeGreaterThan(emitted[index]?.asOfMs ?? 0);
     });
   },
 );
 
-test('a cursor resumes without a gap after a pause shorter than the linger, but for more closings than are kept', async () => {
+test('a cursor resumes without a gap after a pause shorter than the linger, unless more rows closed than are kept', async () => {
   const { clock, gateway, viewer, followChanges, feeds } = createLiveBench();
   const many = Array.from({ length: 300 }, (_, at) => position(`${at}`));
   gateway.set(LOGIN, [...many, position('a'), position('b')]);

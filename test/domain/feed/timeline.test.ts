@@ -5,7 +5,7 @@ import type { Position } from '../../../src/gateway/operations/holdings.ts';
 import { sameBesidesPrices, samePosition } from '../../../src/gateway/operations/holdings.ts';
 import { position } from './scripted-gateway.ts';
 
-/** A timeline whose lists have the versions 1, 3, 5, …; those between are other lists'. */
+/** A timeline whose lists have the versions 1, 3, 5, …; other lists have the versions in between. */
 function counted() {
   const timeline = new Timeline<Position>(samePosition, sameBesidesPrices);
   let version = -1;
@@ -23,20 +23,20 @@ function counted() {
 const a = position('a');
 const b = position('b');
 
-test('a reader gets no row again that has not changed since its version', () => {
+test('a reader gets only the rows that have changed since its version', () => {
   const { timeline, advance } = counted();
   const list = [a, b];
   for (const [at, price] of [1, 2, 3].entries()) {
     list[at % 2] = position(at % 2 === 0 ? 'a' : 'b', { priceCurrent: price });
     advance([...list]);
   }
-  // Version 1 changed a, 3 b, 5 a again.
+  // Version 1 changed a, version 3 changed b, version 5 changed a again.
   expect(timeline.changes(1, false)?.upserted.map(({ id }) => id)).toEqual(['a', 'b']);
   advance([...list, position('c')]);
   expect(timeline.changes(3, false)?.upserted.map(({ id }) => id)).toEqual(['a', 'c']);
 });
 
-test('every field counts in a comparison', () => {
+test('a comparison considers every field', () => {
   for (const field of Object.keys(a) as (keyof Position)[]) {
     const other = { ...a, [field]: 'another' };
     expect(samePosition(a, other), field).toBe(false);
@@ -59,7 +59,7 @@ const listOfPositions = fc
     rows.map(({ id, price, units }) => position(String(id), { priceCurrent: price, units })),
   );
 
-test('the delta from any version to the last turns the one list into the other', () => {
+test('the delta from any version turns the list of that version into the last list', () => {
   fc.assert(
     fc.property(fc.array(listOfPositions, { minLength: 1, maxLength: 30 }), (lists) => {
       const { timeline, advance } = counted();
