@@ -10,7 +10,7 @@ const BIOME = join(ROOT, 'node_modules/@biomejs/biome/bin/biome');
 
 const folder = ownFolder();
 
-/** One file each, with what Biome's rules of layers say of it. */
+/** One file each, with the findings of Biome's layer rules. */
 const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | null]>> = {
   'src/lib/value.ts': ["import '../store/redis.ts';", 'noRestrictedImports'],
   'src/lib/type.ts': ["import type { A } from '../gateway/wire/all.ts';", 'noRestrictedImports'],
@@ -117,7 +117,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   ],
 };
 
-test('the rules of the linter hold the layers', async () => {
+test('the rules of the linter enforce the layers', async () => {
   const { vcs: _, ...rules } = JSON.parse(readFileSync(join(ROOT, 'biome.json'), 'utf8'));
   await writeFile(join(folder.path, 'biome.json'), JSON.stringify(rules));
   for (const [path, [source]] of Object.entries(PLANTED)) {
@@ -140,8 +140,8 @@ test('the rules of the linter hold the layers', async () => {
   expect([...new Set(found)].sort()).toEqual(expected.sort());
 });
 
-// What no rule of the linter says.
-test('every file is in a layer, no file above it is imported as an inline type, and no check is switched off without a reason', () => {
+// No rule of the linter covers these.
+test('every file is in a layer, imports no inline types from above, and disables no check without a reason', () => {
   const files = globSync('src/**/*.ts', {
     cwd: ROOT,
     exclude: ['src/page/**', 'src/graphiql/*.ts', '**/node_modules/**'],
@@ -158,19 +158,19 @@ test('every file is in a layer, no file above it is imported as an inline type, 
   expect(broken).toEqual([]);
 });
 
-test('the engine has no word of trading', () => {
+test('the engine contains no trading terms', () => {
   const business =
     /catalog|login|idempotenc|gateway|trading|instrument(?!ation)|position|\borders?\b|orderKey/i;
-  // A sequence, and the places of GraphQL’s own errors.
+  // Common phrases with `order`, and the positions of GraphQL's errors, are allowed.
   const english =
     /\bin (?:the )?(?:reference executor's )?order\b|no other order|executor's order|the order of/gi;
   const ofGraphQL = { 'src/engine/operation/request-error.ts': /\bpositions\b/g };
-  const said = globSync('src/engine/**/*.ts', { cwd: ROOT }).flatMap((file) =>
+  const found = globSync('src/engine/**/*.ts', { cwd: ROOT }).flatMap((file) =>
     readFileSync(join(ROOT, file), 'utf8')
       .replaceAll(ofGraphQL[file as keyof typeof ofGraphQL] ?? /(?!)/g, '')
       .split('\n')
       .filter((line) => business.test(line.replace(english, '')))
       .map((line) => `${file}: ${line.trim()}`),
   );
-  expect(said).toEqual([]);
+  expect(found).toEqual([]);
 });

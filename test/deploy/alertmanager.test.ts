@@ -3,7 +3,7 @@ import { describeWithAlertmanager } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { startAlertmanager } from './support/alertmanager.ts';
 
-/** Waits of half a minute take a second. */
+/** With this factor a wait of half a minute takes a second. */
 const HASTENED_BY = 30;
 
 describeWithAlertmanager('the routes', (alertmanagerPath) => {
@@ -11,13 +11,13 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
     labels: { alertname: `TradingGraph${alertname}`, severity: 'page', ...(job && { job }) },
   });
   const ours = (alertname: string) => page(alertname, 'trading-graph');
-  const lately = { labels: { ...ours('StoreLately').labels, severity: 'none' } };
+  const refusing = { labels: { ...ours('StoreLately').labels, severity: 'none' } };
 
   test.each([
     [[ours('BudgetBurn'), ours('Orders'), ours('GatewayUnreachable')], ['GatewayUnreachable']],
     [[ours('BudgetBurn'), ours('Orders')], ['Orders']],
     [[ours('BudgetBurn')], ['BudgetBurn']],
-    // One replica is no cause of what many clients see. Nor is a store that will be full: only one that refuses orders is.
+    // A problem of one replica is not the cause of a problem of many clients. A store is one only if it refuses orders.
     [
       [ours('MemoryShort'), ours('LiveDelayed')],
       ['LiveDelayed', 'MemoryShort'],
@@ -26,17 +26,17 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
       [ours('StoreAway'), ours('Orders')],
       ['Orders', 'StoreAway'],
     ],
-    [[ours('StoreAway'), ours('Orders'), lately], ['StoreAway']],
-    // An unreachable front proxy has no job, and hides every other page.
+    [[ours('StoreAway'), ours('Orders'), refusing], ['StoreAway']],
+    // The alert of an unreachable front proxy has no job, and hides every other page.
     [[ours('GatewayUnreachable'), page('FrontDoor')], ['FrontDoor']],
     // Alerts of another installation hide nothing here.
     [
       [ours('Orders'), page('GatewayUnreachable', 'trading-graph-of-others')],
       ['GatewayUnreachable', 'Orders'],
     ],
-  ])('page for the cause of what fires together (%#)', async (alerts, wanted) => {
+  ])('page only for the cause of alerts that fire together (%#)', async (alerts, wanted) => {
     await using alertmanager = await startAlertmanager(alertmanagerPath, HASTENED_BY);
-    // Somebody has to settle each of these orders, so that nothing hides this ticket.
+    // An operator has to settle each of these orders, so no alert hides this ticket.
     const unknown = 'TradingGraphOrderUnknown';
     const ticket = { labels: { alertname: unknown, severity: 'ticket', job: 'trading-graph' } };
     const { ok } = await fetch(`${alertmanager.url}/api/v2/alerts`, {
@@ -46,7 +46,7 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
     });
     expect(ok).toBe(true);
     const names = wanted.map((name) => `TradingGraph${name}`);
-    // Tickets wait longer than pages do, so all pages are out.
+    // Tickets wait longer than pages, so all pages have been sent.
     await eventually(() => alertmanager.tickets.size > 0);
     expect([...alertmanager.tickets]).toEqual([unknown]);
     expect([...alertmanager.pages].toSorted()).toEqual(names);

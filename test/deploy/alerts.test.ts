@@ -14,7 +14,7 @@ const folder = join(root, 'deploy', 'prometheus');
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 
 const rules = read('deploy', 'prometheus', 'alerts.yml');
-/** The tests of the rules, and how often a short run evaluates: most of their time goes by the evaluations. */
+/** The tests of the rules, and the interval of evaluations in a short run. Evaluations take most of their time. */
 const RULE_TESTS = { 'alerts.test.yml': '30s', 'alerts-of-hours.test.yml': '5m' };
 const ruleTests = Object.entries(RULE_TESTS).map(
   ([name, every]) => [name, read('deploy', 'prometheus', name), every] as const,
@@ -26,7 +26,7 @@ const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) 
 const runbook = read('docs', 'on-call.md');
 const routes = read('deploy', 'prometheus', 'alertmanager.yml');
 const allAlerts = rules.split(/^ {6}- alert: /m).slice(1);
-/** Those that reach somebody. */
+/** The alerts that page or open a ticket. */
 const alerts = allAlerts.filter((text) => !text.includes('severity: none'));
 const isFigure = ({ type }: Panel) => type !== 'row';
 const nameOf = (alert: string) => /^\w+/.exec(alert)?.[0] ?? '';
@@ -36,7 +36,7 @@ interface Panel {
   readonly title: string;
   readonly links?: readonly { readonly url: string }[];
   readonly targets?: readonly { readonly expr: string }[];
-  /** Of a row that is collapsed. */
+  /** The panels of a collapsed row. */
   readonly panels?: readonly Panel[];
 }
 
@@ -45,14 +45,14 @@ interface Dashboard {
   readonly annotations: { readonly list: readonly { readonly expr: string }[] };
 }
 
-/** Live series, and those that come with a Redis or some traffic alone. */
+/** The scraped series, and those that exist only with Redis or traffic. */
 let series: string[];
 let scrapedText: string;
 beforeAll(async () => {
   await using app = await startTestApp();
   const token = await app.signIn();
   await app.query('{ catalog { id } }', { token });
-  // Those about garbage collection are there once there was one, which scrapes bring about.
+  // The series of garbage collection exist after the first collection, which scrapes cause.
   const scraped = await eventually(async () => {
     const { series, text } = await scrape(app);
     expect(series.has('trading_graph_catalog_left_seconds')).toBe(true);
@@ -74,7 +74,7 @@ test('every series that the rules name is measured', () => {
 });
 
 describe('the dashboard', () => {
-  test('shows what pages first, each with a link to its entry', () => {
+  test('shows the paging alerts first, each with a link to its entry', () => {
     const linked = dashboard.panels
       .filter(({ type }) => type === 'stat')
       .map(({ links }) => /^\$\{docs:raw\}\/on-call\.md#(\w+)$/.exec(links?.[0]?.url ?? '')?.[1]);
@@ -88,14 +88,14 @@ describe('the dashboard', () => {
     for (const { targets, title } of panels.filter(isFigure)) {
       expect(targets?.length, title).toBeGreaterThan(0);
     }
-    // The front door's series is that of a probe, which knows no replica.
+    // The front proxy's series comes from a probe, which knows no replica.
     const own = expressions.filter((each) => !each.includes('probe_success'));
     expect(own).toHaveLength(expressions.length - 1);
     for (const expression of [...own, ...annotations]) {
       const named = namedSeries(expression);
       expect(named.length, expression).toBeGreaterThan(0);
       expect(named.map((one) => missingFrom(series, one)).filter(Boolean)).toEqual([]);
-      // Without it a panel would show other services' processes too.
+      // Otherwise a panel would show other services' processes too.
       expect(expression.match(/\$instance/g)?.length, expression).toBe(named.length);
     }
   });
@@ -111,7 +111,7 @@ describe('the dashboard', () => {
 });
 
 describe.each(alerts.map((text) => [nameOf(text), text] as const))('%s', (name, text) => {
-  test('leads to its entry in the runbook, says how urgent it is, and fires in a test of the rules', () => {
+  test('links to its entry in the runbook, has a severity, and fires in a test of the rules', () => {
     const [, url] = /runbook_url: (\S+)/.exec(text) ?? [];
     expect(url).toBe(`docs/on-call.md#${name.toLowerCase()}`);
     const [, entry = ''] = runbook.split(`\n### ${name}\n`);
@@ -125,11 +125,11 @@ describe.each(alerts.map((text) => [nameOf(text), text] as const))('%s', (name, 
   });
 });
 
-test('what one alert inhibits are alerts that there are', () => {
-  // Those of whoever else sends theirs to the same Alertmanager are none of ours.
+test('alerts inhibit only existing alerts', () => {
+  // Alerts that other services send to the same Alertmanager must not be inhibited.
   const targets = routes.match(/target_matchers: .*/g) ?? [];
   expect(targets.filter((each) => !/alertname=~?"TradingGraph/.test(each))).toEqual([]);
-  // Somebody has to settle each unknown order, whatever made it one.
+  // An operator has to settle each unknown order, whatever its cause.
   expect(targets.filter((each) => each.includes('OrderUnknown'))).toEqual([]);
   const named = [...routes.matchAll(/TradingGraph(?:\(([^)]*)\)|(\w+))/g)].flatMap(
     ([, several, one = '']) => (several?.split('|') ?? [one]).map((name) => `TradingGraph${name}`),
@@ -139,7 +139,7 @@ test('what one alert inhibits are alerts that there are', () => {
   expect(named.filter((name) => !names.includes(name))).toEqual([]);
 });
 
-test('the runbook has no entry for an alert that is gone, and names only metrics that are measured', () => {
+test('the runbook has entries only for existing alerts, and names only measured metrics', () => {
   const entries = [...runbook.matchAll(/^### (TradingGraph\w+)$/gm)].map(([, name = '']) => name);
   expect(entries.sort()).toEqual([...new Set(alerts.map(nameOf))].sort());
   const named = [...runbook.matchAll(/`((?:trading_graph|process|nodejs)_[^`]*)`/g)];
@@ -161,12 +161,12 @@ describeWithPromtool('the rules', (promtool) => {
       input: scrapedText,
       encoding: 'utf8',
       timeout: 280_000,
-      // A sixth of its time was the collection of garbage.
+      // Garbage collection took a sixth of its time.
       env: { ...process.env, GOGC: '400' },
     });
 
   test.each([[['config', 'prometheus.yml']], [['metrics']]])(
-    'are well-formed, as are the example of a scrape and what is scraped: %s',
+    'are well-formed, and so are the example configuration and the scraped metrics: %s',
     (what) => {
       const { status, stderr } = run(['check', ...what]);
       expect(stderr).toBe('');
@@ -174,7 +174,7 @@ describeWithPromtool('the rules', (promtool) => {
     },
   );
 
-  test('read each expression of the dashboard', () => {
+  test('can evaluate each expression of the dashboard', () => {
     const reads = [...expressions, ...annotations].map((expr) => ({
       expr: inGrafana(expr),
       eval_time: '1h',
@@ -186,7 +186,7 @@ describeWithPromtool('the rules', (promtool) => {
     expect(status).toBe(0);
   });
 
-  test('fire, clear and stay quiet as their tests say', () => {
+  test('fire, clear and stay quiet as in their tests', () => {
     copyFileSync(join(folder, 'alerts.yml'), join(copies.path, 'alerts.yml'));
     for (const [name, text, every] of ruleTests) {
       const interval = /^evaluation_interval: .*$/m;
@@ -200,11 +200,11 @@ describeWithPromtool('the rules', (promtool) => {
     );
     expect(stdout + stderr).toContain('SUCCESS');
     expect(status).toBe(0);
-    // Ten seconds of a core alone, and 25 in full.
+    // The short run takes ten seconds of a core, and the full run 25.
   }, 300_000);
 });
 
-/** An expression as Grafana sends it. */
+/** The expression that Grafana sends. */
 function inGrafana(expression: string): string {
   return expression
     .replaceAll(/\$(?:job|instance)/g, '.*')
@@ -212,7 +212,7 @@ function inGrafana(expression: string): string {
     .replaceAll('$__range', '3h');
 }
 
-/** A metric as an expression asks for it: the name, and the values of labels that must be there. */
+/** A metric in an expression: its name, and the label values that must exist. */
 interface NamedSeries {
   readonly metric: string;
   readonly labels: readonly { readonly name: string; readonly value: RegExp }[];
@@ -220,10 +220,10 @@ interface NamedSeries {
 
 const METRIC = /(?<![\w:])((?:trading_graph|process|nodejs)_\w+)(?![\w:])(?:\{([^}]*)\})?/g;
 const MATCHER = /(\w+)\s*(=~|!=|!~|=)\s*"([^"]*)"/g;
-/** Prometheus adds these to what it scrapes. */
+/** The labels that Prometheus adds to scraped series. */
 const OF_THE_SCRAPE = ['job', 'instance'];
 
-/** Every series of the service and its process that a text with PromQL names. */
+/** Every series of the service and its process in a PromQL text. */
 function namedSeries(text: string): NamedSeries[] {
   return [...text.matchAll(METRIC)].map(([, metric = '', matchers = '']) => ({
     metric,
@@ -231,14 +231,14 @@ function namedSeries(text: string): NamedSeries[] {
       .filter(([, name = '']) => !OF_THE_SCRAPE.includes(name))
       .map(([, name = '', operator, value = '']) => ({
         name,
-        // An excluded value (`!=`, `!~`) has to be one of the label's as well, or it is misspelt.
+        // An excluded value (`!=`, `!~`) must exist too; otherwise it is misspelt.
         value:
           operator === '=' || operator === '!=' ? literal(value) : new RegExp(`^(?:${value})$`),
       })),
   }));
 }
 
-/** Names the part of a series that a scrape lacks; null where the scrape has it. */
+/** Returns the part of a series that a scrape lacks, or null. */
 function missingFrom(series: Iterable<string>, { metric, labels }: NamedSeries): string | null {
   const ofMetric = [...series].filter((one) => one === metric || one.startsWith(`${metric}{`));
   if (ofMetric.length === 0) return metric;

@@ -42,7 +42,7 @@ describeWithDockerCompose('docker-compose 1.29', (dockerCompose) => {
   });
 });
 
-test('every mounted file and named volume is there', () => {
+test('every mounted file and named volume exists', () => {
   expect(mounts.length).toBeGreaterThan(5);
   for (const { name, source } of mounts) {
     const isThere = source.startsWith('.')
@@ -68,13 +68,13 @@ test('the replicas have settings that the service accepts, and time to stop', ()
     expect(environment.TRUSTED_PROXIES).toBe(
       serviceNamed('haproxy').networks?.default.ipv4_address,
     );
-    // Without a Redis in common each would send what the other has sent.
+    // Without a shared Redis each replica would send orders that the other has sent.
     expect(config.redisUrl).toBe('redis://valkey:6379/0');
     expect(config.gatewayUrl).toBe(`http://gateway:${gatewayPort}`);
   }
 });
 
-test('every image is pinned, and ours is the version of the project, without rights that it does not need', () => {
+test('every image is pinned, and ours has the project’s version and no unneeded rights', () => {
   const { version } = JSON.parse(readProject('package.json')) as { version: string };
   for (const [name, one] of services) {
     expect(one.image, name).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+$/);
@@ -89,7 +89,7 @@ test('every image is pinned, and ours is the version of the project, without rig
   }
 });
 
-test('ports of this machine are open to itself alone', () => {
+test('ports are published only on the loopback address', () => {
   const ports = services.flatMap((entry) => entry[1].ports);
   expect(ports.length).toBe(3);
   for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:(\d+):\1$/);
@@ -115,7 +115,7 @@ test('the load balancer and Prometheus know every replica, by its ports', () => 
     `http://haproxy:${BIND?.split(':')[1]}/health/ready`,
   ]);
   expect(jobs).toHaveLength(3);
-  // The one folder of the container that can be written to.
+  // The only writable folder of the container.
   expect(STATS_SOCKET).toMatch(/^\/tmp\//);
 });
 

@@ -14,11 +14,11 @@ const STREAMS = 100;
 const SILENT = 260;
 const ASKED = 20;
 
-/** Starts a front as it is shipped, with TLS and HTTP/2, before a stand-in for a replica. */
+/** Starts a shipped front proxy with TLS and HTTP/2, and a stand-in for a replica. */
 type StartFront = (opened: AsyncDisposableStack) => Promise<string>;
 
 function tryFront(start: StartFront): void {
-  /** The front, and connections to it. */
+  /** The front proxy, and connections to it. */
   async function openFront(opened: AsyncDisposableStack) {
     const url = await start(opened);
     const connection = () => {
@@ -35,7 +35,7 @@ function tryFront(start: StartFront): void {
     return { status: head[':status'], retryAfter: head['retry-after'], body: await text(stream) };
   }
 
-  /** How many new connections are answered, one after the other. */
+  /** The number of new connections that are answered, opened one after another. */
   async function answeredOf(connection: () => ClientHttp2Session) {
     const answers = await inParallel(ASKED, 1, async () => {
       const session = connection();
@@ -46,7 +46,7 @@ function tryFront(start: StartFront): void {
     return answers.filter((status) => status === 200).length;
   }
 
-  test('what an address asks without credentials is refused sooner than with any, as replicas do, and no probe', async () => {
+  test('an address’s requests without credentials are refused first, like replicas refuse them; probes never are', async () => {
     await using opened = new AsyncDisposableStack();
     const { connection } = await openFront(opened);
     let refused: Awaited<ReturnType<typeof ask>> | undefined;
@@ -60,18 +60,21 @@ function tryFront(start: StartFront): void {
       errors: [{ extensions: { code: 'RATE_LIMITED', retryable: true } }],
     });
     const session = connection();
-    const bystander = { authorization: 'Bearer any' };
-    expect(await ask(session, '/graphql', bystander)).toMatchObject({ status: 200, body: 'pod' });
+    const withCredentials = { authorization: 'Bearer any' };
+    expect(await ask(session, '/graphql', withCredentials)).toMatchObject({
+      status: 200,
+      body: 'pod',
+    });
     expect(await ask(session, '/health/live')).toMatchObject({ status: 200, body: 'pod' });
   });
 
-  test('bodies that never come take no connection to a replica, and others are answered', async () => {
+  test('bodies that never arrive take no connection to a replica, and other requests are answered', async () => {
     await using opened = new AsyncDisposableStack();
     const { connection } = await openFront(opened);
     let answered = 0;
     for (let client = 0; client < 4; client += 1) {
       const session = connection();
-      // As many streams of events may a connection hold.
+      // A connection may hold this many event streams.
       for (let at = 0; at < STREAMS; at += 1) {
         const stream = session.request({ ':method': 'POST', ':path': '/', 'content-length': '9' });
         stream.on('error', () => {}).on('response', () => (answered += 1));
@@ -84,7 +87,7 @@ function tryFront(start: StartFront): void {
     expect(answered).toBe(0);
   });
 
-  test('connections that never say a word leave their neighbours theirs', async () => {
+  test('silent connections do not delay other connections', async () => {
     await using opened = new AsyncDisposableStack();
     const { url, connection } = await openFront(opened);
     const without = await answeredOf(connection);

@@ -14,12 +14,12 @@ import { CONFIGURATION, startHaproxy } from '../support/replicas.ts';
 import { readProject } from './support/files.ts';
 import { startPod } from './support/pod.ts';
 
-/** The commands of the runbook, as it has them for its shell. */
+/** The shell commands of the runbook. */
 const COMMANDS = [
   ...readProject('docs', 'on-call.md').matchAll(/^echo '([^']+)'\s+\| socat - (\S+)/gm),
 ].map(([, command = '', socket = '']) => ({ command, socket }));
 
-/** A name server that has these addresses for every name. */
+/** Starts a name server that returns these addresses for every name. */
 async function startNames(opened: AsyncDisposableStack, addresses: readonly string[]) {
   const port = await freePort();
   const server = createSocket('udp4', (query, from) => {
@@ -27,13 +27,13 @@ async function startNames(opened: AsyncDisposableStack, addresses: readonly stri
     const found = isA ? addresses : [];
     const end = query.indexOf(0, 12) + 5;
     const head = Buffer.from(query.subarray(0, 12));
-    // A response without an error, with one question and so many answers.
+    // A response without an error, with one question and these answers.
     head.writeUInt16BE(0x8180, 2);
     head.writeUInt16BE(found.length, 6);
     head.writeUInt16BE(0, 8);
     head.writeUInt16BE(0, 10);
     const answers = found.map((address) =>
-      // The name of the question, A, IN, a second to live, four bytes.
+      // The question's name, type A, class IN, a TTL of one second, four bytes.
       Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, ...address.split('.').map(Number)]),
     );
     server.send(
@@ -70,7 +70,7 @@ async function startFront(haproxyPath: string, environment: Record<string, strin
 }
 
 describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
-  test('takes a replica away and brings it back by the commands of the runbook, and exports what it sees', async () => {
+  test('drains and restores a replica by the commands of the runbook, and exports its state', async () => {
     await using opened = new AsyncDisposableStack();
     await using front = await startFront(haproxyPath, {
       REPLICA_1: await startPod(opened, 'one'),
@@ -91,12 +91,12 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     expect(new Set(COMMANDS.map(({ socket }) => socket)).size).toBe(1);
   });
 
-  test('closes the excess connections of one source, open or new, and no other source’s', async () => {
+  test('closes the excess open or new connections of a source, and no others', async () => {
     await using opened = new AsyncDisposableStack();
     const bounds = { SOURCE_CONNECTIONS: '3', SOURCE_RATE: '6' };
     const environment = { REPLICA_1: await startPod(opened, 'pod'), ...bounds };
     const { url } = opened.use(await startHaproxy(haproxyPath, CONFIGURATION, environment));
-    /** Null where it is refused. */
+    /** Null if the connection is refused. */
     const asked = async (address: string) => {
       const raw = await openRaw(url, address).catch(() => null);
       raw?.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
@@ -108,7 +108,7 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     for (let at = 0; at < 4; at += 1) results.push(await asked('127.0.1.2'));
     expect(results.map((raw) => raw !== null)).toEqual([true, true, true, false]);
     expect(await asked('127.0.1.3')).not.toBeNull();
-    // Where they have ended others may come, but no more than six within ten seconds.
+    // After these have ended the source may connect again, but at most six times within ten seconds.
     for (const raw of results) raw?.socket.destroy();
     for (let at = 0; at < 4; at += 1) {
       const next = await asked('127.0.1.2');
@@ -119,12 +119,12 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     expect(await asked('127.0.1.3')).not.toBeNull();
   });
 
-  test('leaves it to its checks whether a replica is away', () => {
+  test('marks a replica as down only by its health checks', () => {
     const settings = readProject('deploy', 'haproxy', 'haproxy.cfg');
     expect(settings).toMatch(/default-server check .* on-error fastinter$/m);
   });
 
-  test('finds up to 32 replicas by a name, and those that join', async () => {
+  test('finds up to 32 replicas by one name, including later ones', async () => {
     await using opened = new AsyncDisposableStack();
     const port = await freePort();
     const addresses = ['127.0.0.2', '127.0.0.3'];

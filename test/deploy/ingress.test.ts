@@ -14,7 +14,7 @@ const SNIPPET = 'haproxy.org/backend-config-snippet';
 const { metadata, spec, ...rest } = parse(readDeployed('kubernetes', 'ingress.yaml'));
 const annotations: Readonly<Record<string, string>> = metadata.annotations;
 const snippet = annotations[SNIPPET] ?? '';
-// Its exporter is no part of the way of a request, and limits of an address are the controller's own annotations.
+// No request passes the exporter, and limits per address are annotations of the controller.
 const [defaults = '', way = ''] = readDeployed('haproxy', 'haproxy.cfg').split('frontend graph\n');
 const haproxy = `${defaults.replaceAll(/^(?:frontend stats|backend (?:sources|requests|anonymous))\n(?: .*\n)*/gm, '')}${way}`;
 const rulesOf = (text: string) =>
@@ -24,7 +24,7 @@ const rulesOf = (text: string) =>
     .filter((line) => /^(http-request|stick-table|acl|balance|hash-type|retry-on)\b/.test(line))
     .filter((line) => !/\b(sc2|probe|named)\b|track-sc2|sc2_/.test(line));
 
-test('the ingress names the service by its port, and its own host in the certificate', () => {
+test('the ingress names the service’s port, and has its host in the certificate', () => {
   const [{ host }] = spec.rules;
   const backend = { service: { name: 'trading-graph', port: { name: 'http' } } };
   expect(rest).toEqual({ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress' });
@@ -38,7 +38,7 @@ test('the ingress names the service by its port, and its own host in the certifi
   expect(readDeployed('kubernetes', 'service.yaml')).toMatch(/name: http,/);
 });
 
-test('its rules and times are those of deploy/haproxy', () => {
+test('its rules and time-outs equal those of deploy/haproxy', () => {
   expect(rulesOf(haproxy).length).toBeGreaterThan(10);
   expect(rulesOf(snippet).sort()).toEqual(rulesOf(haproxy).sort());
   const times = Object.entries(annotations).filter(([name]) => /timeout-/.test(name));
@@ -54,7 +54,7 @@ test('no proxy replaces the date of the service’s answers', () => {
 });
 
 describeWithHaproxy(
-  'behind a haproxy that has the rules where the controller puts them',
+  'behind a haproxy with the rules in the place that the controller uses',
   (path) => {
     let resources: AsyncDisposableStack;
     let url: string;
@@ -73,7 +73,7 @@ describeWithHaproxy(
     const podOf = async (query: string, headers: Record<string, string> = {}) =>
       (await fetch(`${url}/graphql${query}`, { headers })).text();
 
-    test('an account has one pod, by its hint and by its token alike', async () => {
+    test('an account is routed to one pod, by its hint or its token', async () => {
       const pods = new Set<string>();
       for (let login = 700_001; login <= 700_030; login += 1) {
         const digest = hash('sha256', String(login), 'hex').slice(0, 4);
@@ -86,7 +86,7 @@ describeWithHaproxy(
       expect([...pods].sort()).toEqual(['a', 'b', 'c']);
     });
 
-    test('strangers send no trace and no address of their own choice, and keep their request id', async () => {
+    test('clients cannot set a trace or an address, but keep their request id', async () => {
       const { headers } = await fetch(`${url}/graphql`, {
         headers: {
           traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
@@ -103,14 +103,14 @@ describeWithHaproxy(
       expect(arrived).toMatchObject({ 'x-request-id': 'mine', 'x-forwarded-for': '127.0.0.1' });
     });
 
-    test('what names no account is spread', async () => {
+    test('requests without an account are spread over the pods', async () => {
       const pods = await Promise.all(Array.from({ length: 60 }, () => podOf('')));
       expect(new Set(pods).size).toBe(3);
     });
   },
 );
 
-/** As the controller writes a backend: its own balance first, the snippet, then the pods. */
+/** A backend like the controller's: its own balance first, then the snippet, then the pods. */
 function generated(pods: readonly string[]): string {
   return `defaults
   mode http

@@ -25,7 +25,7 @@ interface Port {
   readonly containerPort: number;
 }
 
-test('the manifests are about the service, and kustomize has each of them', () => {
+test('the manifests belong to the service, and kustomize lists each of them', () => {
   for (const name of [service.name, kustomization.namespace, kustomization.images[0].name]) {
     expect(name).toBe(NAME);
   }
@@ -44,7 +44,7 @@ test('the manifests are about the service, and kustomize has each of them', () =
   expect(listed.sort()).toEqual(files.sort());
 });
 
-test('a pod has no rights that it does not need, and leaves only once another has taken its place', () => {
+test('a pod has no unneeded rights, and ends only after its replacement is ready', () => {
   expect(template.spec).toMatchObject({
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -73,7 +73,7 @@ const { config, problems, warnings } = parseEnvironment({
   ...secrets,
 });
 
-test('every setting is one of the service with a value that it accepts, and secrets are named alone', () => {
+test('the service accepts every setting, and secrets are only referenced', () => {
   expect([...problems, ...warnings]).toEqual([]);
   const names = [...Object.keys(settings), ...Object.keys(secrets)];
   expect(names.filter((name) => !(name in SETTINGS))).toEqual([]);
@@ -85,14 +85,14 @@ test('every setting is one of the service with a value that it accepts, and secr
       valueFrom: { secretKeyRef: expect.objectContaining({ name: NAME }) },
     });
   }
-  // Pods share no disk, so without Redis each would send what another has sent.
+  // Pods share no disk, so without Redis a pod would send orders that another has sent.
   expect(config.redisUrl).not.toBeNull();
   // A few accounts cannot fill the store of order records.
   expect(settings).toHaveProperty('ORDER_RECORDS_PER_ACCOUNT');
   expect(config.orderRecordsMax / config.orderRecordsPerAccount).toBeGreaterThanOrEqual(400);
 });
 
-test('ports and probes are those of the service, and a probe has as long as a check of haproxy', () => {
+test('ports and probes fit the service, and a probe has the time-out of haproxy’s check', () => {
   const portOf = (name: string) =>
     service.ports.find((port: Port) => port.name === name)?.containerPort;
   expect([portOf('http'), portOf('admin')]).toEqual([config.port, config.adminPort]);
@@ -100,14 +100,14 @@ test('ports and probes are those of the service, and a probe has as long as a ch
   expect(startupProbe.httpGet).toEqual({ path: '/health/live', port: 'admin' });
   expect(livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'admin' });
   expect(readinessProbe.httpGet).toEqual({ path: '/health/ready', port: 'http' });
-  // A busy pod stays.
+  // A busy pod must not be removed.
   const [, seconds] = /timeout check (\d+)s/.exec(readDeployed('haproxy', 'haproxy.cfg')) ?? [];
   for (const { timeoutSeconds } of [startupProbe, livenessProbe, readinessProbe]) {
     expect(timeoutSeconds).toBe(Number(seconds));
   }
 });
 
-test('a pod that ends is noticed while it still serves, and has the time that its settings take', () => {
+test('an ending pod is noticed while it still serves, and has the time that its settings need', () => {
   const { readinessProbe: probed } = service;
   const noticedMs = probed.periodSeconds * probed.failureThreshold * 1_000;
   expect(config.shutdownDelayMs).toBeGreaterThanOrEqual(2 * noticedMs);
@@ -115,7 +115,7 @@ test('a pod that ends is noticed while it still serves, and has the time that it
   expect(endMs).toBe(config.shutdownDelayMs + config.shutdownGraceMs + 15_000);
 });
 
-test('the image is pinned to the version of the project, and runs as the user that it names', () => {
+test('the image is pinned to the project’s version, and runs as its own user', () => {
   const { version } = JSON.parse(readProject('package.json')) as { version: string };
   expect(service.image).toBe(`${NAME}:${version}`);
   expect(kustomization.images[0].newTag).toBe(version);
@@ -126,20 +126,20 @@ test('the image is pinned to the version of the project, and runs as the user th
   expect(`${runAsUser}:${runAsGroup}`).toBe(user);
 });
 
-test('the service leads to the pods, and one of them at a time may be taken away', () => {
+test('the service selects the pods, and at most one may be unavailable', () => {
   const { spec } = manifest('service.yaml');
   expect(spec.selector).toEqual(labels);
   expect(spec.ports).toEqual([{ name: 'http', port: expect.any(Number), targetPort: 'http' }]);
   expect(manifest('disruption-budget.yaml').spec).toEqual({ maxUnavailable: 1, selector });
 });
 
-test('the autoscaler goes by the CPU and by a metric that the service has', () => {
+test('the autoscaler uses the CPU and a metric of the service', () => {
   const { spec } = manifest('autoscaler.yaml');
   expect(spec.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: NAME });
   expect(spec.metrics[0].resource.name).toBe('cpu');
   expect(spec.behavior.scaleDown.stabilizationWindowSeconds).toBeGreaterThan(0);
   expect(spec.minReplicas).toBeGreaterThan(1);
-  // What the gateway takes, as the config map says, is for all pods that there may be at a time.
+  // The rate that the gateway accepts, from the config map, is shared by the maximum number of pods.
   const [, taken] =
     /the gateway takes (\d+) a second/.exec(readDeployed('kubernetes', 'config-map.yaml')) ?? [];
   const most = spec.maxReplicas + deployment.spec.strategy.rollingUpdate.maxSurge;
@@ -155,14 +155,14 @@ test('the autoscaler goes by the CPU and by a metric that the service has', () =
   expect(readDeployed('kubernetes', 'README.md')).toContain(`{ as: ${pods.metric.name} }`);
 });
 
-test('the proxies that are believed are the ingress, and no network of pods', () => {
+test('the trusted proxies are the ingress, not a network of pods', () => {
   expect(config.trustedProxies.length).toBeGreaterThan(0);
   for (const network of config.trustedProxies) {
     expect(Number(network.split('/')[1] ?? 32), network).toBeGreaterThanOrEqual(28);
   }
 });
 
-test('the network policy lets in the ports of the service, and out what its settings name', () => {
+test('the network policy admits the service’s ports, and connections to the targets of its settings', () => {
   const { spec } = manifest('network-policy.yaml');
   expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
   expect(spec.podSelector).toEqual(selector);

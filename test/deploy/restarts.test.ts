@@ -15,7 +15,7 @@ import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import type { Program } from '../support/started-program.ts';
 import { imageEnvironment, replicas, serviceNamed } from './support/compose-file.ts';
 
-/** On this machine, on any free port, and without a load balancer that has to notice an end. */
+/** Settings for this machine: any free port, and no load balancer that has to notice an end. */
 const HERE = {
   HOST: '127.0.0.1',
   ADMIN_HOST: '127.0.0.1',
@@ -30,7 +30,7 @@ type When = 'at once' | 'within a minute';
 /** Scripts that run on the folder `$1` while no process does; the spare folder `$2` has a backup. */
 const SCRIPTS: readonly (readonly [how: string, when: When, script: string])[] = [
   [
-    'whose files were given their owner anew',
+    'whose files were chowned to the same owner',
     'within a minute',
     'chown -R "$(id -u):$(id -g)" "$1"',
   ],
@@ -40,7 +40,7 @@ const SCRIPTS: readonly (readonly [how: string, when: When, script: string])[] =
     'at once',
     'chown -R ":$(id -g)" "$1" && chmod -R g+rwX "$1"',
   ],
-  ['on a volume that was away', 'at once', 'mv "$1" "$2/away" && mv "$2/away" "$1"'],
+  ['on a volume that was unmounted', 'at once', 'mv "$1" "$2/away" && mv "$2/away" "$1"'],
   [
     'moved to another disk by an archive',
     'within a minute',
@@ -81,7 +81,7 @@ describe.each([
     });
   });
 
-  test('upgraded one process after the other, and after a power cut, takes fresh orders at once', async () => {
+  test('upgraded one process after another, and after a power cut, takes fresh orders at once', async () => {
     await using folder = await temporaryFolder();
     const own = { ORDER_STORE: join(folder.path, 'orders.db') };
     await takesOrdersAfter(environments, own, 'at once', async (processes) => {
@@ -96,7 +96,7 @@ describeWithRedis('two replicas with Compose', (path) => {
   const [, ...args] = serviceNamed('valkey').command ?? [];
   type Operate = (processes: Processes, valkey: TestRedis) => Promise<void>;
   const operations: readonly (readonly [how: string, when: When, operate: Operate])[] = [
-    ['upgraded one after the other', 'at once', upgrade],
+    ['upgraded one after another', 'at once', upgrade],
     [
       'stopped with their Valkey, and started',
       'at once',
@@ -107,9 +107,9 @@ describeWithRedis('two replicas with Compose', (path) => {
         await start(processes);
       },
     ],
-    // The killed replicas are waited for, as if they still had records to write back.
+    // The replicas wait for the killed ones, which may still have records to write back.
     [
-      'without power, as their Valkey',
+      'after a power cut that also hit their Valkey',
       'within a minute',
       async (processes, valkey) => {
         await cutPower([...processes, valkey]);
@@ -136,7 +136,7 @@ describeWithRedis('two replicas with Compose', (path) => {
   });
 });
 
-/** Operates on a deployment with an order on record, then places fresh ones and repeats that one. */
+/** Operates on a deployment with a recorded order, then places fresh orders and repeats the recorded one. */
 async function takesOrdersAfter(
   environments: readonly Environment[],
   own: Environment,

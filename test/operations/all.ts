@@ -7,7 +7,7 @@ import type { OperationCase, ReadCase } from './operation-case.ts';
 
 type Cases = { readonly [Name in OperationName]: Name extends ReadName ? ReadCase : OperationCase };
 
-/** The operations, over which the suites iterate: getSession is that export of `get-session.ts`. */
+/** The cases of all operations, for suites that iterate over them. `get-session.ts` exports getSession. */
 export const OPERATION_CASES = Object.fromEntries(
   await Promise.all(OPERATION_NAMES.map(async (name) => [name, await caseOf(name)])),
 ) as Cases;

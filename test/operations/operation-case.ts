@@ -8,41 +8,41 @@ import type { Proves } from '../../src/gateway/operation.ts';
 import type { OPERATIONS, OperationName, ReadName } from '../../src/gateway/operations.ts';
 import { type Reading, readingIn, type TimeUnit } from '../../src/gateway/wire/scalars.ts';
 
-/** What the suites know of an operation: each repeats what the interface says, so that a wrong row of the table fails. */
+/** The facts that suites need of an operation. They repeat the interface, so that a wrong row of a table fails. */
 export interface OperationCase {
-  /** A well-formed call, as the user 700001 of the sandbox would make it. */
+  /** A well-formed call of the sandbox's user 700001. */
   readonly call: (client: GatewayClient, caller: Caller) => Promise<unknown>;
-  /** The same call on a viewer's behalf; null where it needs none. */
+  /** The same call on a viewer's behalf; null if it needs no viewer. */
   readonly ask: ((gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>) | null;
   /** The root field that leads to the call. */
   readonly field: string;
   /**
-   * Makes this call and no other once the token is proved. The same text serves each time, so that it is compiled;
-   * only `$key`, an order's, differs.
+   * A document that makes only this call once the token is proved. Its text is always the same, so that it is compiled;
+   * only `$key` of an order differs.
    */
   readonly document: string;
-  /** The user by whom the document is sent. */
+  /** The user who sends the document. */
   readonly email: string;
   /** The verb and the path on the wire. */
   readonly sends: string;
-  /** The body on the wire; null without one. */
+  /** The body on the wire; null if there is none. */
   readonly body: unknown;
-  /** A body that is a success; that of a read has every field of the interface. */
+  /** A successful body; for a read with every field of the interface. */
   readonly answer: unknown;
   readonly proves: Proves;
   readonly errors: (typeof OPERATIONS)[OperationName]['errors'];
-  /** The sandbox's status for a call without a token, and for one of its users with an empty body. */
+  /** The sandbox's statuses for a call without a token, and for a user's call with an empty body. */
   readonly statuses: readonly [number, number];
 }
 
 export interface ReadCase extends OperationCase {
-  /** Returns everything that the gateway's reader keeps of a body, or null. */
+  /** Returns the result of the gateway's reader for a body, or null. */
   readonly read: (body: unknown, unit: TimeUnit) => unknown;
-  /** How many times of the past are in the sandbox's answer. */
+  /** The number of past times in the sandbox's answer. */
   readonly times: number;
-  /** Bodies beside the whole one, with what is read in them. */
+  /** Unusual bodies, each with the result that is read from it. */
   readonly odd: readonly (readonly [unknown, unknown])[];
-  /** A part of what the document shows; undefined where another suite looks at it. */
+  /** A part of the document's result; undefined if another suite checks it. */
   readonly shows?: unknown;
 }
 
@@ -69,7 +69,7 @@ export const SIGN_IN = { ...WRITE, ask: null, errors: 'sign-in', statuses: [400,
 type Given<Case, Made extends keyof Case, Usual extends keyof Case> = Omit<Case, Made | Usual> &
   Partial<Pick<Case, Usual>>;
 
-/** A read that needs nothing but its viewer. */
+/** A read that needs only its viewer. */
 export function plainRead<T>(
   read: ReadOperation<undefined, T> & { readonly name: ReadName },
   valueIn: (body: unknown, reading: Reading) => T | null,

@@ -6,7 +6,7 @@ import { isInContext, parseDockerfile, parseGlobalArguments } from '../support/d
 
 const root = join(import.meta.dirname, '..', '..');
 
-test('the build context holds the sources of the build, and neither tests nor what is of this machine alone', () => {
+test('the build context contains the sources of the build, but no tests and no local files', () => {
   const dockerignore = readFileSync(join(root, '.dockerignore'), 'utf8');
   const paths = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
     .trim()
@@ -24,7 +24,7 @@ test('the build context holds the sources of the build, and neither tests nor wh
   expect(paths.filter((path) => sources.test(path) && !isSent(path))).toEqual([]);
 });
 
-test('the image’s user can read all of its files, with any file modes in the checkout', () => {
+test('the image’s user can read all its files, with any file modes in the checkout', () => {
   const [, bundle, image] = parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8'));
   const last = bundle?.instructions.at(-1);
   const [, readable = ''] = /^chmod -R a\+rX (.*)$/.exec(last?.rest ?? '') ?? [];
@@ -34,7 +34,7 @@ test('the image’s user can read all of its files, with any file modes in the c
   expect(new Set(sources)).toEqual(new Set(readable.split(' ')));
 });
 
-test('all stages are built from one official Node, exactly the one that is developed on', () => {
+test('all stages use one official Node, exactly the version of development', () => {
   const source = readFileSync(join(root, 'Dockerfile'), 'utf8');
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     optionalDependencies: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ const bin = join(root, manifest.bin['trading-graph'] ?? '');
 
 const folder = ownFolder();
 
-/** Runs the command as npx does: by a link, in a folder of the caller's. */
+/** Runs the command like npx: by a link, in the caller's folder. */
 function start(args: readonly string[]) {
   const link = join(mkdtempSync(join(folder.path, 'bin-')), 'trading-graph');
   symlinkSync(bin, link);
@@ -43,14 +43,14 @@ test('the bin can be executed', () => {
   expect(readFileSync(bin, 'utf8')).toMatch(/^#!\/bin\/sh\n/);
 });
 
-test('the command runs from anywhere, and its output and its exit code are its own', async () => {
+test('the command runs from any folder, with only its own output and exit code', async () => {
   const { code, out, err } = await run('schema');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toBe(readFileSync(join(root, 'schema.graphql'), 'utf8'));
   expect((await run('nope')).code).toBe(2);
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the program in order', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the program gracefully', async (signal) => {
   const child = start(['sandbox', '--port', '0']);
   const ended = once(child, 'exit');
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
@@ -60,7 +60,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the program in order', async 
   const { access_token: token } = (await issued.json()) as { access_token: string };
   const headers = { authorization: `Bearer ${token}` };
   const catalog = await fetch(`${url}/trading/tickers/standard-usd`, { headers });
-  // As many as its environment says.
+  // The environment sets this number.
   expect(await catalog.json()).toHaveLength(10);
   child.kill(signal);
   expect(await ended).toEqual([0, null]);

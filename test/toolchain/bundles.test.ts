@@ -5,12 +5,12 @@ import { expect, test } from 'vitest';
 import { fingerprint } from '../../src/graphiql/fingerprint.ts';
 import { bundlePage, PACKED } from '../../src/page/bundle.ts';
 
-test('the page is packed from what stands in src/page/ and client/; else run `npm run docs`', async () => {
+test('the page is built from src/page/ and client/; otherwise run `npm run docs`', async () => {
   const packed = brotliDecompressSync(readFileSync(PACKED)).toString();
   expect(packed === (await bundlePage())).toBe(true);
 });
 
-test('the files of GraphiQL are made from what stands in src/graphiql/; else run `npm run docs -- graphiql`', () => {
+test('the files of GraphiQL are built from src/graphiql/; otherwise run `npm run docs -- graphiql`', () => {
   const made = join(import.meta.dirname, '..', '..', 'src', 'graphiql', 'bundle', 'made-from.txt');
   expect(readFileSync(made, 'utf8').trim()).toBe(fingerprint());
 });

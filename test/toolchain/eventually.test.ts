@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 
-test('a wait that fails names the last value and the last error of its condition', async () => {
+test('a failed wait names the last value and the last error of its condition', async () => {
   let calls = 0;
   const check = () => {
     calls += 1;
@@ -16,7 +16,7 @@ test('a wait that fails names the last value and the last error of its condition
   );
 });
 
-test('a wait ends with the process that it watches, after one more look', async () => {
+test('a wait ends with the process that it watches, after a last check', async () => {
   const child = spawn(process.execPath, ['-e', 'console.log("bye"); process.exit(3)']);
   let output = '';
   child.stdout.on('data', (text) => {
@@ -41,14 +41,14 @@ test('a wait ends with a signal, and keeps the assertion and its message', async
     name: 'AssertionError',
     message: expect.stringMatching(/length of 2[\s\S]*1 tries of[\s\S]*has ended: 'given up'$/),
   });
-  // Its message is read by a getter, which nothing can be assigned to.
+  // Its message is a getter, so nothing can be assigned to it.
   const timeOut = new DOMException('timed out', 'TimeoutError');
   await expect(eventually(() => Promise.reject(timeOut), { ended })).rejects.toThrow(
     /timed out\nin /,
   );
 });
 
-test('a wait whose check never settles says so at its own limit', async () => {
+test('a wait whose check never settles fails at its own limit', async () => {
   await expect(eventually(() => new Promise(() => {}), { withinMs: 20 })).rejects.toThrow(
     /has not settled\nin 0\.\d s and 1 tries/,
   );

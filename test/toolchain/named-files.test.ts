@@ -13,24 +13,24 @@ const PAGES = globSync(
 ).sort();
 const CODE = globSync(
   '{src,test,bench,scripts,client/{src,test},deploy,examples}/**/*.{ts,js,mjs,swift,kt,yml,yaml,cfg}',
-  // The packages of `npm run bench -- peers`.
+  // Excludes the packages of `npm run bench -- peers`.
   { cwd: root, exclude: ['**/node_modules/**'] },
 ).sort();
 
-/** Files and folders of the project that a page names in code, from the root: `src/app.ts`, `test/lib/`. */
+/** The project's files and folders in a page's code, from the root: `src/app.ts`, `test/lib/`. */
 function namedFiles(text: string): string[] {
   const folders = 'src|test|docs|bench|scripts|\\.ci';
   const files = new RegExp(`\`((?:${folders})/[\\w./*-]*)\``, 'g');
   return [...text.matchAll(files)].map(([, path = '']) => path);
 }
 
-/** Targets of links, from the page's own folder, without what stays on the page or leaves the project. */
+/** The targets of links, from the page's own folder, except links within the page and out of the project. */
 function linkedFiles(text: string): string[] {
   const targets = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, path = '']) => path);
   return targets.filter((target) => !/^[a-z]+:/.test(target));
 }
 
-/** Links that name a heading, by the page that has it. */
+/** The links to headings, with the page of each heading. */
 function linkedHeadings(page: string, text: string): { target: string; anchor: string }[] {
   const links = [...text.matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g)];
   return links.map(([, path, anchor = '']) => ({
@@ -39,7 +39,7 @@ function linkedHeadings(page: string, text: string): { target: string; anchor: s
   }));
 }
 
-/** The anchors of a page's headings, as GitHub and the site make them. */
+/** The anchors of a page's headings, by the rules of GitHub and the site. */
 function anchorsOf(page: string): string[] {
   const text = readFileSync(join(root, page), 'utf8').replace(/^```[\s\S]*?^```/gm, '');
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
@@ -58,11 +58,11 @@ function isThere(path: string): boolean {
     : existsSync(join(root, path));
 }
 
-test('the suites that are begun first are there', () => {
+test('the suites that start first exist', () => {
   expect(LONGEST.filter((name) => !isThere(`${name}.test.ts`))).toEqual([]);
 });
 
-test.each(PAGES)('%s names and links to only what there is', (page) => {
+test.each(PAGES)('%s names and links to existing files and headings only', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
   // Client guides also name files of the reader's app.
   const isClients = /^(docs\/clients\.md|examples\/|client\/)/.test(page);
@@ -76,7 +76,7 @@ test.each(PAGES)('%s names and links to only what there is', (page) => {
   }).toEqual({ files: [], links: [], headings: [] });
 });
 
-test('pages name only commands that there are', () => {
+test('pages name only existing commands', () => {
   const named = PAGES.flatMap((page) => {
     const text = readFileSync(join(root, page), 'utf8');
     const commands = text.matchAll(/(?:`|^|npx )trading-graph ([a-z]+)/gm);
@@ -98,7 +98,7 @@ test('docs/gateway.md lists all operations of the gateway', () => {
   );
 });
 
-test('code names only pages and headings that there are', () => {
+test('code names only existing pages and headings', () => {
   const named = CODE.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8');
     const links = text.matchAll(/(?<![\w/])(docs\/[\w/-]+\.md)(?:#([\w-]+))?/g);

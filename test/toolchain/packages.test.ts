@@ -31,7 +31,7 @@ test.each([
     ],
   ],
 ])('production packages with licences %s', (_what, licenses, problems) => {
-  // Of a tool of development, and of an optional package that is not installed, nothing is asked.
+  // Development tools and optional packages that are not installed are not checked.
   const packages: Record<string, object> = {
     '': {},
     'node_modules/tool': { dev: true },

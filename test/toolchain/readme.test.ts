@@ -8,11 +8,11 @@ function page(name: string): string {
   return readFileSync(join(root, name), 'utf8');
 }
 
-test('every npm script first calls npm where that is needed, and leaves its place to the program', () => {
+test('every npm script first installs packages if needed, and is then replaced by its program', () => {
   const { scripts } = JSON.parse(page('package.json')) as { scripts: Record<string, string> };
-  // Neither needs a package.
+  // These scripts need no package.
   const { 'pack:client': _pack, audit: _audit, ...others } = scripts;
-  // These need no tests' packages.
+  // These scripts need no packages of tests.
   const ofService = ['start', 'dev', 'sandbox', 'check'];
   const unlike = Object.entries(others).filter(([name, script]) => {
     const packages = ofService.includes(name) ? '' : ' all';
@@ -23,7 +23,7 @@ test('every npm script first calls npm where that is needed, and leaves its plac
   expect(unlike).toEqual([]);
 });
 
-test.each(['README.md', 'CONTRIBUTING.md'])('%s names only commands that there are', (name) => {
+test.each(['README.md', 'CONTRIBUTING.md'])('%s names only existing commands', (name) => {
   const { scripts } = JSON.parse(page('package.json')) as { scripts: Record<string, string> };
   const commands = [...page(name).matchAll(/\bnpm (?:run ([\w:-]+)|(start|test))/g)];
   const named = commands.map(([, run, short]) => run ?? short ?? '');

@@ -7,7 +7,7 @@ import { ownFolder } from '../support/own-folder.ts';
 const root = join(import.meta.dirname, '..', '..');
 const schema = readFileSync(join(root, 'schema.graphql'), 'utf8');
 
-/** The schema of before had these too, and an argument of `customerId`. */
+/** An older schema, with more fields and values, and an argument of `customerId`. */
 const former = (deprecated: string) =>
   `${schema.replace(/^ {2}customerId: /m, `  customerId(day: Int ${deprecated}): `)}
 extend type Query { catalogAt(day: Int ${deprecated}): Int ${deprecated} }
@@ -23,8 +23,13 @@ test.each([
     /^safe {7}Field \w+\.customerId was added\.$/m,
   ],
   ['fields, a value and an argument', former(''), 1, /^(breaking .* was removed\.\n){4}/m],
-  ['deprecated ones', former('@deprecated'), 0, /^(announced .* was removed\.\n){4}/m],
-  ['no schema', 'type {', 2, /- is no schema that can be read: Syntax Error/],
+  [
+    'deprecated fields, a value and an argument',
+    former('@deprecated'),
+    0,
+    /^(announced .* was removed\.\n){4}/m,
+  ],
+  ['invalid text', 'type {', 2, /- is no schema that can be read: Syntax Error/],
 ])('from a schema that had %s the changes end with %2$i', (_, old, status, said) => {
   const script = join(root, 'scripts', 'schema-changes.ts');
   const run = spawnSync(process.execPath, [script, '-'], { input: old, encoding: 'utf8' });
@@ -34,7 +39,7 @@ test.each([
 
 const folder = ownFolder();
 
-test('the last release is what the schema is compared with; without one nothing is said to be fine', () => {
+test('the schema is compared with the last release, and without a release the comparison fails', () => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
       cwd: folder.path,

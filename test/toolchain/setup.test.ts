@@ -15,7 +15,7 @@ import { expect, test } from 'vitest';
 import { ownFolder } from '../support/own-folder.ts';
 
 const folder = ownFolder();
-/** Notes how it was called, and fails where a file asks for that. */
+/** A stand-in for npm, which records its arguments, and fails if a file requests it. */
 const NPM = `#!/bin/sh
 echo "$1" >> "$NOTES"
 echo "$npm_config_cache" > cache
@@ -30,15 +30,15 @@ function project() {
   cpSync(join(import.meta.dirname, '../../scripts/setup.mjs'), path('scripts/setup.mjs'));
   writeFileSync(path('bin/npm'), NPM, { mode: 0o755 });
   writeFileSync(path('package-lock.json'), '{}');
-  /** `onSay` is called with the first line that it says. */
-  const setUp = async (onSay = () => {}, ...args: readonly string[]) => {
+  /** `onOutput` is called with the first output. */
+  const setUp = async (onOutput = () => {}, ...args: readonly string[]) => {
     const env = {
       PATH: [path('bin'), process.env.PATH].join(delimiter),
       HOME: folder.path,
       NOTES: path('notes'),
     };
     const child = spawn(process.execPath, [path('scripts/setup.mjs'), ...args], { env });
-    child.stderr.once('data', onSay);
+    child.stderr.once('data', onOutput);
     const [[code], output] = await Promise.all([once(child, 'close'), text(child.stderr)]);
     const calls = existsSync(path('notes')) ? readFileSync(path('notes'), 'utf8') : '';
     rmSync(path('notes'), { force: true });
@@ -47,7 +47,7 @@ function project() {
   return { path, setUp };
 }
 
-test('npm is called once for each lock file, past the lock of a start that died', async () => {
+test('npm is called once for each lock file, despite the lock of a killed start', async () => {
   const { path, setUp } = project();
   writeFileSync(path('.setup.lock'), '4194303');
   expect(await setUp()).toMatchObject({ code: 0, calls: ['ci'] });
@@ -57,12 +57,12 @@ test('npm is called once for each lock file, past the lock of a start that died'
   expect(existsSync(path('.setup.lock'))).toBe(false);
 });
 
-test('npm has the cache of the user, or one of the project where that cannot be written', async () => {
+test('npm uses the user’s cache, or one of the project if the user’s is not writable', async () => {
   const { path, setUp } = project();
   const cache = join(folder.path, '.npm');
   await setUp();
   expect(readFileSync(path('cache'), 'utf8')).toBe(`${cache}\n`);
-  // Not even root can make a folder in a file.
+  // Even root cannot create a folder in a file.
   rmSync(cache, { recursive: true });
   writeFileSync(cache, '');
   writeFileSync(path('package-lock.json'), '{ }');
@@ -70,7 +70,7 @@ test('npm has the cache of the user, or one of the project where that cannot be 
   expect(readFileSync(path('cache'), 'utf8')).toBe('.npm-cache\n');
 });
 
-test('the command leaves packages alone that an operator has installed', async () => {
+test('the command does not change packages that an operator installed', async () => {
   const { path, setUp } = project();
   cpSync(join(import.meta.dirname, '../../scripts/trading-graph.sh'), path('scripts/command.sh'));
   mkdirSync(path('src/cli'), { recursive: true });
@@ -84,7 +84,7 @@ test('the command leaves packages alone that an operator has installed', async (
       },
       encoding: 'utf8',
     });
-  // npm writes it last: without it an installation has not come to its end.
+  // npm writes this file last: without it an installation is incomplete.
   mkdirSync(path('node_modules'));
   writeFileSync(path('node_modules/.package-lock.json'), '{}');
   expect(run()).toMatchObject({ status: 0, stdout: 'check\n', stderr: '' });
@@ -92,7 +92,7 @@ test('the command leaves packages alone that an operator has installed', async (
   rmSync(path('node_modules/.package-lock.json'));
   run();
   expect(readFileSync(path('notes'), 'utf8')).toBe('ci\n');
-  // What it has installed itself it keeps up to date.
+  // The command updates packages that it installed itself.
   rmSync(path('notes'));
   writeFileSync(path('node_modules/.package-lock.json'), '{}');
   writeFileSync(path('package-lock.json'), '{ }');
@@ -102,7 +102,7 @@ test('the command leaves packages alone that an operator has installed', async (
   expect((await setUp()).calls).toEqual([]);
 });
 
-test('packages behind a link are left as they are, and said to be of another lock file', async () => {
+test('packages behind a link are not changed, and reported as belonging to another lock file', async () => {
   const { path, setUp } = project();
   mkdirSync(path('others', '.bin'), { recursive: true });
   writeFileSync(path('others', '.setup-stamp'), 'of another lock file');
@@ -113,7 +113,7 @@ test('packages behind a link are left as they are, and said to be of another loc
   expect(readFileSync(path('others', '.setup-stamp'), 'utf8')).toBe('of another lock file');
 });
 
-test('an update that fails leaves the stamp of the former packages, a first installation none', async () => {
+test('a failed update keeps the stamp of the previous packages, a failed first installation leaves none', async () => {
   const { path, setUp } = project();
   writeFileSync(path('fails'), '');
   expect(await setUp()).toMatchObject({ code: 7, calls: ['ci'] });
@@ -135,7 +135,7 @@ test('two starts at the same time call npm once', async () => {
   expect(installs).toHaveLength(1);
 });
 
-test('a start waits for one whose npm has ended, until that has noted so', async () => {
+test('a start waits for another start whose npm has ended, until its stamp is written', async () => {
   const { path, setUp } = project();
   await setUp();
   const stamp = path('node_modules/.setup-stamp');
@@ -149,7 +149,7 @@ test('a start waits for one whose npm has ended, until that has noted so', async
   expect({ code, calls }).toEqual({ code: 0, calls: [] });
 });
 
-test('a start installs what the service needs; tests add theirs, which a later start keeps', async () => {
+test('a start installs the service’s packages; tests add theirs, and a later start keeps them', async () => {
   const { path, setUp } = project();
   const args = () => readFileSync(path('args'), 'utf8');
   expect(await setUp()).toMatchObject({ code: 0, calls: ['ci'] });

@@ -12,8 +12,8 @@ test.each([
   ['one failed', [['passed', 'failed'], ['passed']], '2 passed, 1 failed\n', 1],
   ['some skipped', [['passed', 'skipped', 'todo']], '1 passed, 0 failed, 2 skipped\n', 1],
   ['a file that cannot be read', [['passed'], []], '1 passed, 1 failed\n', 1],
-  ['nothing at all', [], '0 passed, 0 failed\n', 1],
-])('a run is summed up in one line: %s', (_, files: string[][], line, code) => {
+  ['no results', [], '0 passed, 0 failed\n', 1],
+])('a run is summarized in one line: %s', (_, files: string[][], line, code) => {
   const testResults = files.map((statuses) => ({
     name: 'any.test.ts',
     status: statuses.includes('passed') && !statuses.includes('failed') ? 'passed' : 'failed',

@@ -19,7 +19,7 @@ const RECEIVERS = 'http://127.0.0.1:9099/';
 const SECONDS = { s: 1, m: 60, h: 3_600 } as const;
 const WAIT = /(\b(?:group_wait|group_interval|repeat_interval): )(\d+)([smh])/g;
 
-/** An Alertmanager with the shipped routes, whose waits are divided by `hastenedBy`. It keeps the names of all alerts that it sends. */
+/** An Alertmanager with the shipped routes, whose waits are divided by `hastenedBy`. It records the names of all alerts that it sends. */
 export async function startAlertmanager(path: string, hastenedBy: number) {
   const pages = new Set<string>();
   const tickets = new Set<string>();

@@ -4,7 +4,7 @@ import { environmentOf, parseDockerfile } from '../../support/dockerfile.ts';
 import { readDeployed, readProject } from './files.ts';
 
 const texts = z.array(z.string());
-/** Strict, so that a misspelt key is found: as far as the project's file goes. */
+/** The keys that the project's file uses. It is strict, so that a misspelt key is found. */
 const service = z.strictObject({
   image: z.string(),
   build: z
@@ -54,16 +54,16 @@ export function serviceNamed(name: string): ComposeService {
   return found;
 }
 
-/** Those that run the service itself. */
+/** The services that run Trading Graph itself. */
 export const replicas = Object.entries(compose.services).filter(
   ([, { image, command }]) => image.startsWith(`${IMAGE}:`) && command === undefined,
 );
 
-/** The environment that a container of the project's image has before its own settings. */
+/** The environment of the project's image, before a container's own settings. */
 export const imageEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
   parseDockerfile(readProject('Dockerfile'))
     .slice(-1)
     .flatMap((stage) => Object.entries(environmentOf(stage)))
-    // The cache of the image's bundle, which is not what runs here.
+    // The compile cache belongs to the image's bundle, which does not run here.
     .filter(([name]) => !name.startsWith('NODE_COMPILE_CACHE')),
 );

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { listenLocally } from '../../support/local-server.ts';
 
 /**
- * A stand-in for a replica: it answers with its name, to checks too, and in a header with those that it was sent. Resolves
- * with its address.
+ * A stand-in for a replica. It answers every request, even checks, with its name, and returns the request's headers in one
+ * header. Resolves to its address.
  */
 export async function startPod(
   opened: AsyncDisposableStack,
