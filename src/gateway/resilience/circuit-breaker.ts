@@ -167,6 +167,7 @@ export class CircuitBreaker {
       this.#lost(permit, account);
     } else {
       const { failures } = counted;
+      counted.failed += 1;
       const before = failures.get(account) ?? 0;
       if (before > 0 || failures.size < MAX_ACCOUNTS) failures.set(account, before + 1);
     }
@@ -196,9 +197,8 @@ export class CircuitBreaker {
   }
 
   #isFailing(): boolean {
-    const { successes, unreachable, failures } = this.#counted;
+    const { successes, unreachable, failed, failures } = this.#counted;
     const byAccount = [...failures.values()];
-    const failed = byAccount.reduce((sum, each) => sum + each, 0);
     const isHalf = (count: number) => count >= (successes + unreachable + failed) / 2;
     if (unreachable >= MIN_UNREACHABLE && isHalf(unreachable)) return true;
     if (successes + failed < this.#options.policy.minCalls || !isHalf(failed)) return false;
@@ -211,12 +211,14 @@ interface Counted {
   readonly sinceMs: number;
   successes: number;
   unreachable: number;
-  /** The failures by account. */
+  /** All failures. */
+  failed: number;
+  /** The failures of the first accounts. */
   readonly failures: Map<string, number>;
 }
 
 function noCalls(clock: Clock): Counted {
-  return { sinceMs: clock.now(), successes: 0, unreachable: 0, failures: new Map() };
+  return { sinceMs: clock.now(), successes: 0, unreachable: 0, failed: 0, failures: new Map() };
 }
 
 /** The losses since the last answer: their accounts, and when the first and the last loss ended. */

@@ -79,6 +79,13 @@ describe('a closed breaker opens', () => {
     expect(breaker.isOpen).toBe(true);
   });
 
+  test('over the failures of however many accounts', () => {
+    const { breaker, calls } = closedBreaker();
+    calls(100, 'success');
+    calls(100, 'failure', (index) => `account ${index}`);
+    expect(breaker.isOpen).toBe(true);
+  });
+
   test('but not over old failures', async () => {
     const { clock, breaker, calls } = closedBreaker();
     calls(9, 'failure', many);
