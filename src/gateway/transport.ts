@@ -1,6 +1,7 @@
 import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../lib/byte-collector.ts';
 import { type LogicalClock, systemClock } from '../lib/clock.ts';
+import { clientOf } from '../lib/limits/caller.ts';
 import { OversizeError, unpack } from '../lib/unpack.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, Send, WireCall } from './exchange.ts';
@@ -14,6 +15,8 @@ export class Transport {
   readonly logicalClock: LogicalClock;
   readonly #pools: Pools;
   #lateCalls = 0;
+  /** The calls of each account that wait for a late answer. */
+  readonly #lateOf = new Map<string, number>();
 
   constructor(pools: Pools, logicalClock: LogicalClock) {
     this.#pools = pools;
@@ -43,15 +46,24 @@ export class Transport {
     return promise;
   };
 
-  /** At most half of an area's connections wait for late answers, so that the next calls find a free one. */
-  beginLate({ row }: WireCall): boolean {
-    if (this.#lateCalls >= (this.#pools.widths[row.area] ?? 0) / 2) return false;
-    this.#lateCalls += 1;
-    return true;
+  /**
+   * At most half of an area's connections wait for late answers, and half of one account's share, so that the next calls
+   * of all accounts find a free connection. Returns what ends the waiting; null if the call must not wait.
+   */
+  beginLate({ row, caller }: WireCall): (() => void) | null {
+    const width = this.#pools.widths[row.area] ?? 0;
+    const account = clientOf(caller).key;
+    const own = this.#lateOf.get(account) ?? 0;
+    if (this.#lateCalls >= width / 2 || own >= Math.max(1, Math.floor(width / 8))) return null;
+    this.#countLate(account, 1);
+    return () => this.#countLate(account, -1);
   }
 
-  endLate(): void {
-    this.#lateCalls -= 1;
+  #countLate(account: string, count: 1 | -1): void {
+    this.#lateCalls += count;
+    const own = (this.#lateOf.get(account) ?? 0) + count;
+    if (own > 0) this.#lateOf.set(account, own);
+    else this.#lateOf.delete(account);
   }
 }
 
@@ -76,8 +88,8 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #headers: Answer['headers'] = {};
   /** Null until the body begins. */
   #collector: ByteCollector | null = null;
-  /** Whether the deadline has passed and the answer is still read. */
-  #isLate = false;
+  /** Ends the waiting for a late answer; null before the deadline. */
+  #endLate: (() => void) | null = null;
   #ended = false;
 
   constructor(
@@ -190,14 +202,16 @@ class Dispatch implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     const { deadlineMs, isReadOn = false } = this.#call;
     const error = new DeadlineError(deadlineMs);
-    if (!isReadOn || this.#controller === null || !this.#transport.beginLate(this.#call)) {
+    const isWanted = isReadOn && this.#controller !== null;
+    const endLate = isWanted ? this.#transport.beginLate(this.#call) : null;
+    if (endLate === null) {
       this.fail('timeout', error);
       return;
     }
     const { promise: late, resolve } = Promise.withResolvers<Exchange>();
     this.#resolve({ ...this.#noAnswer('timeout', error), late });
     this.#resolve = resolve;
-    this.#isLate = true;
+    this.#endLate = endLate;
     this.#deadline = setTimeout(() => this.fail('timeout', error), LATE_MS);
   }
 
@@ -211,7 +225,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#ended = true;
     clearTimeout(this.#deadline);
     this.#call.signal?.removeEventListener('abort', this.#onAbort);
-    if (this.#isLate) this.#transport.endLate();
+    this.#endLate?.();
     this.#resolve(isPacked(exchange) ? this.#unpacked(exchange) : exchange);
   }
 

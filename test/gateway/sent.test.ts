@@ -1,10 +1,12 @@
 import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
+import type { Caller } from '../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
 import type { LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import type { Pools } from '../../src/gateway/pools.ts';
+import { provedAs } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, limitOrder, marketOrder, openClient } from './open-client.ts';
@@ -189,12 +191,24 @@ test('at most half of the orders’ connections wait for late answers', async ()
   await using gateway = await startScriptedGateway(silence);
   await using open = openClient(gateway.url, { connections: 16, orderTimeoutMs: 300 });
   const onLate = () => {};
-  const placed = Array.from({ length: 4 }, () =>
-    open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder, { onLate }),
-  );
+  const placed = Array.from({ length: 4 }, (_, account) => {
+    const caller = { ...anyCaller, ...provedAs(`account ${account}`) };
+    return open.client.order(caller, OPERATIONS.openPosition, marketOrder, { onLate });
+  });
   const unknown = { sent: true, answered: false, reason: 'timeout' };
   expect(await Promise.all(placed)).toMatchObject(Array(4).fill(unknown));
   await eventually(() => expect(gateway.openConnections).toBe(2));
+});
+
+test('at most half of an account’s share waits for late answers, so that its next orders find a connection', async () => {
+  await using gateway = await startScriptedGateway(silence);
+  await using open = openClient(gateway.url, { connections: 128, orderTimeoutMs: 300 });
+  const onLate = () => {};
+  const place = (caller: Caller) =>
+    open.client.order(caller, OPERATIONS.openPosition, marketOrder, { onLate });
+  const callers = ['crowd', 'other'].map((account) => ({ ...anyCaller, ...provedAs(account) }));
+  await Promise.all(callers.flatMap((caller) => Array.from({ length: 6 }, () => place(caller))));
+  await eventually(() => expect(gateway.openConnections).toBe(2 * 4));
 });
 
 test('no order is sent on a used connection', async () => {
