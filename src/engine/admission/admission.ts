@@ -17,16 +17,16 @@ export interface AdmissionParts {
   readonly limits: ClientLimits;
   readonly documents: Documents;
   readonly persisted: PersistedDocuments;
-  /** The most fields that an answer may contain. */
+  /** The maximum number of fields that an answer may contain. */
   readonly maxCost: number;
   readonly scheduler: FairScheduler;
-  /** Returns the number of entries of a list whose size the schema names. */
+  /** Returns the number of entries of a list that the schema names. */
   readonly sizeOf: SizeOf;
 }
 
 /**
- * Decides whether an operation is executed, whichever transport brings it. The cheapest step comes first, and nothing of
- * a request is read before its client is charged. It waits only where a new document waits for its turn.
+ * Decides whether an operation is executed, for every transport. The cheapest step is first, and nothing of a request is
+ * read before its client is charged. It waits only if a new document has to wait for its turn.
  */
 export function admit(
   parts: AdmissionParts,
@@ -53,7 +53,7 @@ export function admit(
     const { operation: type } = prepared.node;
     const inputs: CostInputs = { variables, sizeOf };
     const cost = evaluate(prepared.cost, inputs);
-    // A large answer is one piece, because it is made in slices.
+    // A large answer has one part, because it is made in slices.
     const isInParts = type === 'query' && transport.partsFormat !== null && cost <= COSTLY_FIELDS;
     const deferring = isInParts ? document.deferring : null;
     const coerced = parts.documents.executionArgs(deferring ?? document.document, {
@@ -94,7 +94,7 @@ export function admit(
   });
 }
 
-/** Prepares a new document in a turn of its own: a hundred may be received in one turn of the event loop. */
+/** Prepares a new document in a turn of its own, because a hundred may be received in one turn of the event loop. */
 function prepareDocument(
   { documents, scheduler }: Pick<AdmissionParts, 'documents' | 'scheduler'>,
   { trusted, query }: RequestedDocument,
@@ -110,7 +110,10 @@ function prepareDocument(
     : scheduler.turn(client.key).then(prepare);
 }
 
-/** Finds the operation by its name. Refuses mutations by GET, which caches may repeat, and events that the client does not accept. */
+/**
+ * Finds the operation by its name. Refuses mutations by GET, because caches may repeat it, and subscriptions if the client
+ * accepts no events.
+ */
 function selectOperation(
   document: PreparedDocument,
   name: string | null,
@@ -148,7 +151,7 @@ function operationOf(
   return only && operations.size === 1 ? only : null;
 }
 
-/** It holds nothing but the caller, which a subscription keeps. */
+/** The closure holds only the caller, because a subscription retains it. */
 function clientNow(caller: RequestCaller): () => Client {
   return () => clientOf(caller);
 }

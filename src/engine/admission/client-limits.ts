@@ -7,13 +7,14 @@ import type { Operation } from './operation.ts';
 
 interface Charged {
   readonly kind: 'charged';
-  /** The headers of every response to it. */
+  /** The headers of every response to this client. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Limits the operations that a client may start in a minute, over all transports, and the fields of its answers. Those
- * are known only once an answer is complete, so the one that exceeds the limit is still sent, and the next is refused.
+ * Limits the operations that a client may start in a minute over all transports, and the fields of its answers. The number
+ * of fields is known only when an answer is complete, so the answer that exceeds the limit is still sent, and the next one
+ * is refused.
  */
 export class ClientLimits {
   readonly limiter: EngineLimiter;
@@ -44,12 +45,12 @@ export class ClientLimits {
     return client;
   }
 
-  /** Charges the fields of a result, which are known once it is made. */
+  /** Charges the fields of a result, whose number is known when it has been made. */
   chargeFields(operation: Operation): void {
     this.limiter.spend('fields', this.currentClient(operation), operation.meter.fields);
   }
 
-  /** Refuses a client that owes fields of former answers. */
+  /** Refuses a client that is over its limit of fields because of earlier answers. */
   owing(client: Client): Refusal | null {
     const taken = this.limiter.take('fields', client, 0);
     return taken.isOver ? overLimit(ENGINE_LIMITS.fields.label, secondsOf(taken)) : null;

@@ -6,20 +6,20 @@ export interface RunCost {
   readonly fields: number;
 }
 
-/** The content and the audience for which the fields that an operation reads are the same. */
+/** Identifies the content and the audience that a result can be shared for. */
 export interface Validity {
-  /** Names the content, and who shares it. */
+  /** Identifies the content, and the group that shares it. */
   readonly version: string;
-  /** Names the copy of that content as well. */
+  /** Identifies the copy of that content as well. */
   readonly copy: string;
   readonly freshSeconds: number;
 }
 
-/** A context that records what the fields have read. */
+/** A context that records which kinds of data the fields have read. */
 export interface ReadingContext {
-  /** True once they have read a value of the viewer or of one request, even against their marks. */
+  /** True after a field has read a value of the viewer or of one request, even against its mark. */
   readonly isPersonal: boolean;
-  /** True once they have read what differs between the subscribers to one account. */
+  /** True after a field has read data that differs between the subscribers of one account. */
   readonly readsShared: boolean;
   /** The `extensions` of a result. */
   receipt(run: RunCost): Readonly<Record<string, unknown>>;
@@ -28,8 +28,8 @@ export interface ReadingContext {
 /** The context that the resolvers of one operation read with. */
 export interface OperationContext extends ReadingContext {
   readonly operation: Operation;
-  /** Proves the viewer before anything cached is sent; throws or rejects where execution reports why. */
+  /** Proves the viewer before anything cached is sent. Throws or rejects if execution reports the reason. */
   validity(): MaybePromise<Validity>;
-  /** Makes the contexts of a subscription's events, which outlive the operation's own. */
+  /** Makes the contexts of a subscription's events, which outlive the context of the operation. */
   eventContexts(): () => ReadingContext;
 }

@@ -8,11 +8,11 @@ import type { Meter } from '../operation/meter.ts';
 import type { OperationEvents } from '../operation/result-sink.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
 
-/** An operation that was admitted. Its run may note more of it, and changes nothing of what was decided before. */
+/** An admitted operation. Its execution may add to it, but does not change earlier decisions. */
 export interface Operation {
   readonly kind: 'operation';
   readonly transport: TransportContext;
-  /** Aborted once no client waits for the answer. */
+  /** Aborted when no client waits for the answer. */
   readonly signal: AbortSignal | undefined;
   /** The headers of every response to it. */
   readonly headers: Readonly<Record<string, string>>;
@@ -21,18 +21,18 @@ export interface Operation {
   readonly prepared: PreparedOperation;
   /** The executor's arguments, without a context. */
   readonly args: ValidatedExecutionArgs;
-  /** The values of this request on which its cost and its plans depend. */
+  /** The values of this request that its cost and its plans depend on. */
   readonly inputs: CostInputs;
-  /** The fields that the answer can contain, as estimated. */
+  /** The estimated number of fields of the answer. */
   readonly cost: number;
   readonly meter: Meter;
-  /** Whether fragments with `@defer` come in later parts. */
+  /** Whether fragments with `@defer` are sent in later parts. */
   readonly isInParts: boolean;
-  /** Returns the client that is charged from now on: the account, once it is proved. */
+  /** Returns the client that is charged from now on: the account, if it has been proved. */
   readonly clientNow: () => Client;
   /** The client that has been charged so far. */
   client: Client;
-  /** The token that it has issued; null unless it is a sign-in. */
+  /** The token that a sign-in has issued; otherwise null. */
   issuedToken: string | null;
   trace: TraceSpan | null;
   /** The events of a subscription that has begun, which its transport delivers. */

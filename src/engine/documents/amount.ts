@@ -1,14 +1,14 @@
-/** Sizes a list at run time; called only where a document selects such a list. */
+/** Returns the size of a list at run time. Called only if a document selects such a list. */
 export type SizeOf = (name: string) => number;
 
-/** The inputs of an operation's cost that its document does not have. */
+/** The inputs of an operation's cost that are not in its document. */
 export interface CostInputs {
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Returns the number of entries of a list whose size the schema names. */
+  /** Returns the number of entries of a list that the schema names. */
   readonly sizeOf: SizeOf;
 }
 
-/** Something that the document fixes, or that depends on a request. Fixed parts are computed once, on preparation. */
+/** A value that the document fixes, or a function of the request. Fixed parts are computed once, on preparation. */
 export type Fixed<T> = T | ((inputs: CostInputs) => T);
 export type Amount = Fixed<number>;
 export type Condition = Fixed<boolean>;
@@ -30,7 +30,7 @@ export function product(one: Amount, other: Amount): Amount {
   return derived([one, other], (left, right) => left * right);
 }
 
-/** An amount computed from values, none of which is a function itself. */
+/** Computes an amount from values, which cannot be functions themselves. */
 export function derived<T>(
   values: readonly Fixed<T>[],
   compute: (...values: readonly T[]) => number,
@@ -43,7 +43,7 @@ export function derived<T>(
   return isOpen ? (inputs) => compute(...read(inputs)) : compute(...read(null));
 }
 
-/** The amount where any of the conditions is true, else another. */
+/** The amount if any of the conditions is true; otherwise the other one. */
 export function whereAny(conditions: readonly Condition[], amount: Amount, otherwise = 0): Amount {
   if (amount === otherwise || conditions.includes(true)) return amount;
   const open = conditions.filter((one) => typeof one === 'function');

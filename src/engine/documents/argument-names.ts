@@ -4,8 +4,8 @@ const INVALID =
   /^Variable "\$(\w+)" has invalid value(?: at (\S+))?: (?:Expected value of type "\w+" (?:not )?to include (?:required|unknown) field "(\w+)")?/;
 
 /**
- * Names the argument that an invalid variable was meant for, as `input.size.units`: a form knows its inputs, and no
- * variables. Null where the message is about something else.
+ * Returns the argument that an invalid variable is used for, such as `input.size.units`: a form knows its inputs, but no
+ * variables. Null if the message has another subject.
  */
 export function argumentInMessage(message: string, document: DocumentNode): string | null {
   const found = INVALID.exec(message);
@@ -15,14 +15,14 @@ export function argumentInMessage(message: string, document: DocumentNode): stri
   return `${place}${path}${field === undefined ? '' : `.${field}`}`;
 }
 
-/** The argument that a variable is used for, or the part of one; its own name where it is not used. */
+/** The argument that a variable is used for, or a part of it; the variable's own name if it is unused. */
 function argumentOfVariable(variable: string, document: DocumentNode): string {
   let found = '';
   visit(document, {
     Variable({ name }, _key, parent, _path, ancestors) {
       if (name.value !== variable) return undefined;
       found = argumentAround([...ancestors, parent]);
-      // Its declaration is outside of every argument.
+      // Its declaration is outside every argument.
       return found === '' ? undefined : BREAK;
     },
   });
@@ -31,7 +31,7 @@ function argumentOfVariable(variable: string, document: DocumentNode): string {
 
 type Ancestor = ASTNode | readonly ASTNode[] | undefined;
 
-/** The argument around a node, or the part of one; empty where it is in none. */
+/** The argument that contains a node, or a part of it; '' if there is none. */
 export function argumentAround(ancestors: readonly Ancestor[]): string {
   return ancestors.flatMap(argumentName).join('.');
 }

@@ -22,13 +22,13 @@ export interface DocumentLimits {
 
 const MAX_VARIABLES = 100;
 const MAX_MUTATION_FIELDS = 5;
-// These bound the checks themselves: a few fragments that spread each other unfold to millions of selections.
+// These limits bound the checks themselves: a few fragments that spread each other expand to millions of selections.
 const MAX_SELECTIONS = 10_000;
 const MAX_REPEATED_PAIRS = 10_000;
 
 /**
- * Checks each operation with its fragments unfolded, and each fragment alone, since validation checks unused ones too.
- * Each limit is reported once.
+ * Checks each operation with its fragments expanded, and each fragment alone, because validation checks unused fragments
+ * too. Each limit is reported once.
  */
 export function limitErrors(
   document: DocumentNode,
@@ -92,11 +92,11 @@ function mutationFields(
   ];
 }
 
-/** The counts of a definition and of those before it. */
+/** The counts of a definition together with all definitions before it. */
 interface Totals {
-  /** Counting stops at the limit. */
+  /** Counting stops just above the limit. */
   selections: number;
-  /** The pairs of selections at one place of the answer, each of which validation compares. */
+  /** The number of pairs of selections with the same place in the answer. Validation compares each pair. */
   repeatedPairs: number;
 }
 
@@ -105,10 +105,10 @@ interface Place {
   readonly inner: Places;
 }
 
-/** The selections at one place of the answer, by response keys. All fragment spreads are under '...'. */
+/** The selections with the same place in the answer, by response key. All fragment spreads are stored under '...'. */
 type Places = Map<string, Place>;
 
-/** The size of an operation or a fragment, with the fragments in it unfolded. */
+/** The size of an operation or a fragment, with its fragments expanded. */
 class UnfoldedSize {
   depth = 0;
   aliases = 0;
@@ -116,7 +116,7 @@ class UnfoldedSize {
   readonly rootFields = new Map<string, number>();
   readonly totals: Totals;
   readonly #fragments: Fragments;
-  /** The fragments around a selection: validation reports one that leads back to itself. */
+  /** The fragments around a selection. A fragment that leads back to itself is skipped, because validation reports it. */
   readonly #open = new Set<string>();
 
   constructor(node: ExecutableDefinitionNode, fragments: Fragments, totals: Totals) {
@@ -147,7 +147,7 @@ class UnfoldedSize {
   }
 
   #addSpread(name: string, depth: number, places: Places): void {
-    // Validation compares fragments pairwise like fields.
+    // Validation compares fragment spreads pairwise, like fields.
     this.#placed('...', places);
     const fragment = this.#fragments.get(name);
     if (!fragment || this.#open.has(name)) return;

@@ -1,7 +1,7 @@
 import { Kind, type OperationDefinitionNode, type ValueNode } from 'graphql';
 import type { CostInputs, Fixed } from './amount.ts';
 
-/** Reads a value of a document: what the document says, or a function that reads it from a request's variables. */
+/** Reads a value of a document: a literal, or a function that reads it from a request's variables. */
 export type ReadValue = (node: ValueNode) => Fixed<unknown>;
 
 export function valueReader({ variableDefinitions = [] }: OperationDefinitionNode): ReadValue {
@@ -19,7 +19,10 @@ export function valueReader({ variableDefinitions = [] }: OperationDefinitionNod
   };
 }
 
-/** Entries of lists and objects are not read: cost needs a list's length, and whether an object is given. */
+/**
+ * Does not read the entries of lists and objects: the cost depends only on a list's length, and on whether an object is
+ * given.
+ */
 export function literalOf(node: ValueNode): unknown {
   if (node.kind === Kind.INT) return Number(node.value);
   if (node.kind === Kind.BOOLEAN) return node.value;

@@ -37,30 +37,30 @@ import { type SharedUse, sharedUseOf } from './shared-use.ts';
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
   readonly limits: DocumentLimits;
-  /** When false, "Did you mean…" is off as well, since suggestions disclose the schema. */
+  /** If false, "Did you mean…" is off as well, because suggestions disclose the schema. */
   readonly introspection: boolean;
   readonly executors: Executors;
   readonly maxBytes?: number;
 }
 
-/** An answer in parts, as graphql-js makes it. */
+/** An answer in parts, as graphql-js returns it. */
 export type PartResults =
   | ExperimentalIncrementalExecutionResults
   | LegacyExperimentalIncrementalExecutionResults;
 
-/** Executes an operation of a prepared document, which keeps it for as long as it is itself kept. */
+/** Executes an operation of a prepared document. The document retains it for its own lifetime. */
 export interface OperationExecutor {
-  /** `args` have passed the reference executor's own check of variables. */
+  /** The reference executor has checked the variables in `args`. */
   execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult>;
-  /** Executes a query with `@defer`, whose answer is one piece or several. */
+  /** Executes a query with `@defer`. Its answer has one part or several. */
   executeInParts(
     args: ValidatedExecutionArgs,
     meter: Meter,
     format: PartsFormat,
   ): MaybePromise<ExecutionResult | PartResults>;
-  /** Compiles on the first run, for documents that are known to be used. */
+  /** Makes the first run compile, for documents that are known to be used. */
   compile(): void;
-  /** Frees the code of an evicted document, which would keep the document alive. */
+  /** Frees the code of an evicted document, because it would keep the document alive. */
   release(): void;
 }
 
@@ -71,14 +71,14 @@ export interface Executors {
   create(selections: Selections, operation: OperationDefinitionNode): OperationExecutor;
 }
 
-/** A document that passed every check that does not depend on variables. */
+/** A document that has passed every check that does not depend on variables. */
 export interface PreparedDocument {
   readonly kind: 'document';
-  /** The lexical tokens, as many as were read. */
+  /** The number of lexical tokens that were read. */
   readonly tokens: number;
-  /** Without `@defer`. */
+  /** The document without `@defer`. */
   readonly document: DocumentNode;
-  /** With `@defer`, for answers in parts; null where the document has none. */
+  /** The document with `@defer`, for answers in parts; null if it has none. */
   readonly deferring: DocumentNode | null;
   readonly operations: ReadonlyMap<string | null, PreparedOperation>;
 }
@@ -87,11 +87,11 @@ export interface PreparedOperation extends OperationFacts {
   readonly kind: 'operation';
   readonly executor: OperationExecutor;
   readonly node: OperationDefinitionNode;
-  /** Null where it reads more than what others may be sent too. */
+  /** Null if it reads data that other users must not receive. */
   readonly sharedUse: SharedUse | null;
   /** Identifies the document and the operation within this process. */
   readonly name: string;
-  /** The operation's own name as the log may have it; null where it has none. */
+  /** The operation's name, shortened and redacted for the log; null if it has none. */
   readonly logName: string | null;
 }
 
@@ -101,19 +101,19 @@ interface InvalidDocument extends Pick<PreparedDocument, 'tokens'> {
 }
 type DocumentResult = PreparedDocument | InvalidDocument;
 
-/** These rules refuse `@defer` where it would not be followed; such a document is answered all the same. */
+/** These rules refuse `@defer` if it cannot be followed. Here such a document is answered in one piece instead. */
 const ANSWERED_IN_ONE_PIECE = new Set<ValidationRule>([
   DeferStreamDirectiveOnRootFieldRule,
   DeferStreamDirectiveOnValidOperationsRule,
 ]);
 const MAX_BYTES = 32 * 1024 * 1024;
-// Measured are 150 to 320 for a token of a prepared document, and nothing for one of a document that is refused.
+// Measured: 150 to 320 bytes for a token of a prepared document, and nothing for a token of a refused one.
 const BYTES_PER_TOKEN = 280;
 const BYTES_PER_CHARACTER = 2;
 const BYTES_PER_DOCUMENT = 4_096;
-// The remaining errors appear once these are fixed; some kilobytes of a response have room for them.
+// Further errors appear when these are fixed. Ten fit into a response of a few kilobytes.
 const MAX_ERRORS = 10;
-// A client can name an operation as it likes.
+// A client chooses the name of an operation.
 const MAX_LOGGED_NAME_LENGTH = 80;
 
 /** Parses, limits and validates each document once, whichever transport received it. */
@@ -193,7 +193,7 @@ export class Documents {
     return invalid.length > 0 ? published(invalid, document) : [];
   }
 
-  /** Returns one more than the most errors where there are as many: the last says so. */
+  /** Returns at most MAX_ERRORS errors. If there are more, the library's error that it stopped early follows. */
   #validate(document: DocumentNode, rules: readonly ValidationRule[]): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const options = { maxErrors: MAX_ERRORS, hideSuggestions: !introspection };
@@ -221,7 +221,7 @@ export class Documents {
   }
 }
 
-/** The document whose answer is one piece; itself where nothing in it is deferred. */
+/** The document that is answered in one piece; the same object if it has no `@defer`. */
 function withoutDefer(document: DocumentNode): DocumentNode {
   return visit(document, {
     Directive: ({ name }) => (name.value === 'defer' ? null : undefined),
@@ -229,7 +229,7 @@ function withoutDefer(document: DocumentNode): DocumentNode {
 }
 
 function published(invalid: readonly GraphQLError[], document: DocumentNode): GraphQLError[] {
-  // The error by which the library says that it stopped early has no location and concerns no part of the document.
+  // The library's error that it stopped early has no location and concerns no part of the document.
   const found = invalid.filter(({ nodes }) => nodes !== undefined);
   if (found.length === 0) {
     const message =

@@ -11,7 +11,7 @@ import { INEXACT, isExactNumber } from '../../lib/exact-json.ts';
 import { requestError } from '../operation/request-error.ts';
 import { argumentAround } from './argument-names.ts';
 
-/** A validation rule: a double can represent each number of a document exactly. */
+/** A validation rule: each number in a document must be exact as a double. */
 export function ExactNumbersRule(context: ValidationContext) {
   const check: ASTVisitFn<IntValueNode | FloatValueNode> = (
     node,
@@ -20,7 +20,7 @@ export function ExactNumbersRule(context: ValidationContext) {
     _path,
     ancestors,
   ) => {
-    // An ID is carried as text.
+    // An ID is kept as text.
     if (getNamedType(context.getInputType()) === GraphQLID || isExactNumber(node.value)) return;
     const argument = argumentAround([...ancestors, parent]);
     const { message, extensions } = requestError(

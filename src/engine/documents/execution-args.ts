@@ -16,10 +16,10 @@ interface CoercedArgs {
   readonly args: ValidatedExecutionArgs;
 }
 
-// Each error prints the value that it is about.
+// Each error prints its value.
 const MAX_COERCION_ERRORS = 3;
 
-/** The executor's arguments for one request, with coerced variables. The document has been validated. */
+/** Returns the executor's arguments for one request, with coerced variables. The document has been validated. */
 export function executionArgs(given: ExecutionArgs): CoercedArgs | Refusal {
   const options = { maxCoercionErrors: MAX_COERCION_ERRORS };
   const args = validateExecutionArgs({ ...given, options });
@@ -28,7 +28,7 @@ export function executionArgs(given: ExecutionArgs): CoercedArgs | Refusal {
   return refused(args.map((error) => published(error, texts, given.document)));
 }
 
-/** The error of a variable, which names its argument and quotes no value. */
+/** Converts the error of a variable to one that names its argument and quotes no value. */
 function published(
   { message }: GraphQLError,
   texts: Iterable<string>,

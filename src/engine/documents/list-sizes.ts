@@ -13,15 +13,15 @@ import type { ReadValue } from './document-values.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The default for lists whose size nothing says. */
+/** The default for lists without a known size. */
 const USUAL_SIZE = 50;
 const DEFAULT_PAGE = 50;
 export const MAX_PAGE_SIZE = 500;
 
-/** The default for lists of introspection but `types`: few types have more fields, and few fields more arguments. */
+/** The default for lists of introspection except `types`: few types have more fields, and few fields have more arguments. */
 const INTROSPECTED_SIZE = 4;
 
-/** Estimates the entries of a list before anything is read. `page` is the page size of the connection around it. */
+/** Estimates the entries of a list before anything is read. `page` is the page size of the enclosing connection. */
 export function listSize(
   schema: GraphQLSchema,
   typeName: string,
@@ -43,7 +43,7 @@ function sizeOf(size: string | number): Amount {
   return typeof size === 'number' ? size : (inputs) => inputs.sizeOf(size);
 }
 
-/** The page size that the arguments request for a connection's lists; null where the field has none, or is a list itself. */
+/** The page size that the arguments request for a connection's lists; null if the field has none, or is a list itself. */
 export function pageSize(field: Field, node: FieldNode, read: ReadValue): Amount | null {
   const counting = field.args.filter(
     ({ name, type }) =>
@@ -59,7 +59,7 @@ export function pageSize(field: Field, node: FieldNode, read: ReadValue): Amount
   });
 }
 
-/** One entry for each value of the argument that lists them; null where the field has none. `ids` is one by its name. */
+/** One entry for each value of the argument that lists them, by default `ids`; null if the field has no such argument. */
 function requestedSize(field: Field, node: FieldNode, read: ReadValue): Amount | null {
   const listing = traitOf(field, 'sizeArgument') ?? 'ids';
   if (!field.args.some(({ name }) => name === listing)) return null;
@@ -75,7 +75,7 @@ function givenValue(node: FieldNode, name: string, read: ReadValue): Fixed<unkno
   return given && read(given.value);
 }
 
-/** The resolver refuses a size outside the range before anything is read. */
+/** The resolver refuses a size outside this range before it reads anything. */
 function sizeWithin(field: Field, wanted: number): number {
   const known = traitOf(field, 'listSize');
   const most = typeof known === 'number' ? known : MAX_PAGE_SIZE;

@@ -5,7 +5,7 @@ import { readPlainFile } from '../../lib/read-plain-file.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { documentId } from './params.ts';
 
-/** Lists why manifests of trusted documents cannot be used, one reason for each faulty file. */
+/** Manifests of trusted documents cannot be used. It has one reason for each faulty file. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError';
   readonly reasons: readonly string[];
@@ -16,10 +16,10 @@ export class ManifestError extends Error {
   }
 }
 
-// A larger file was configured by mistake: this is far above the documents of any team.
+// A larger file was configured by mistake: this is far more than the documents of any team.
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Reads the documents of a manifest, or of all `*.json` files of a folder, by their ids. */
+/** Reads the documents of a manifest, or of all `*.json` files in a folder. Returns them by their ids. */
 export async function readManifest(path: string): Promise<Map<string, string>> {
   const documents = new Map<string, string>();
   const reasons: string[] = [];
@@ -37,7 +37,7 @@ export async function readManifest(path: string): Promise<Map<string, string>> {
   return documents;
 }
 
-/** Returns a text that changes whenever a file of the manifest does. */
+/** Returns a text that changes whenever a file of the manifest changes. */
 export async function manifestState(path: string): Promise<string> {
   try {
     const files = (await filesOf(path)).map(async (file) => {
@@ -56,12 +56,12 @@ async function filesOf(path: string): Promise<string[]> {
   return names.sort().map((name) => join(path, name));
 }
 
-/** A manifest is `{ id: text }`, as Relay's compiler and GraphQL Code Generator write it. */
+/** A manifest is `{ id: text }`, the format of Relay's compiler and GraphQL Code Generator. */
 function addDocuments(documents: Map<string, string>, manifest: unknown): void {
-  if (!isObject(manifest)) throw new Error('it is no object');
+  if (!isObject(manifest)) throw new Error('it is not an object');
   for (const [given, text] of Object.entries(manifest)) {
     const id = documentId(given);
-    if (typeof text !== 'string') throw new Error(`${given} is no text`);
+    if (typeof text !== 'string') throw new Error(`${given} is not a text`);
     const known = documents.get(id) ?? text;
     if (known !== text) throw new Error(`the id ${given} has two different documents`);
     documents.set(id, text);

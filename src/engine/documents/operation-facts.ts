@@ -21,34 +21,34 @@ import { listSize, pageSize } from './list-sizes.ts';
 import { MAX_FOLLOWED, type SelectedField, type Selecting, type Selections } from './selections.ts';
 
 export interface OperationFacts {
-  /** The fields that the answer can contain. */
+  /** The number of fields that the answer can contain. */
   readonly cost: Amount;
-  /** The plan of the operation, under '', and those of the fields of its root that read apart, by their response keys. */
+  /** The plan of the operation, under '', and the plans of root fields that read apart, under their response keys. */
   readonly plans: ReadonlyMap<string, ReadPlan>;
   /**
-   * The lowest age limit that the root's fields ask for, in seconds; Infinity where none does. It is determined before
-   * execution, because an answer made in slices resolves some fields after the read that they share was answered.
+   * The lowest age limit that root fields request, in seconds; Infinity if there is none. It is determined before
+   * execution: an answer made in slices resolves some fields after the read that they share has been answered.
    */
   readonly ageLimit: Amount;
-  /** The marks of all fields but `__typename`, which comes from the schema; null where a field has none. */
+  /** The marks of all fields except `__typename`, which the schema answers; null if a field has no mark. */
   readonly marks: ReadonlySet<Sharing> | null;
 }
 
 /**
- * The number of fields that state each read, for the values of a request. Reads below a list are not planned, because
- * the list may be empty.
+ * The number of fields that state each read, for the values of a request. Reads below a list are not planned, because the
+ * list may be empty.
  */
 type ReadPlan = ReadonlyMap<string, Amount>;
 
 interface Place {
-  /** The page size of the connection around it. */
+  /** The page size of the enclosing connection. */
   readonly page: Amount | null;
-  /** The plan that has the reads of this place; null where none has. */
+  /** The plan that collects the reads of this place; null if they are not planned. */
   readonly plan: Map<string, Amount> | null;
 }
 
 /**
- * Learns everything about an operation in one walk over the fields that it may select, when its document is prepared; a
+ * Collects the facts about an operation in one walk over the fields that it may select, when its document is prepared. A
  * request adds only the arithmetic on its variables. The document has passed validation and the limits.
  */
 export function factsOf(
@@ -65,7 +65,7 @@ class FieldWalk {
   readonly #read: ReadValue;
   readonly #plans = new Map<string, Map<string, Amount>>();
   readonly #marks = new Set<Sharing>();
-  /** The amounts that depend on no variable: several types may lead to the same selections. */
+  /** The amounts that depend on no variable. Several types can lead to the same selections. */
   readonly #abstractAmounts = new Map<string, number>();
   #isUnmarked = false;
 
@@ -110,7 +110,7 @@ class FieldWalk {
 
   #composite(type: GraphQLCompositeType, from: readonly Selecting[], place: Place): Amount {
     if (!isObjectType(type)) return this.#abstract(type, from, place);
-    // The document is refused.
+    // The document will be refused.
     if (this.#selections.followed > MAX_FOLLOWED) return 0;
     const fields = [...this.#collect(type, from).values()];
     return sum(fields.map((same) => this.#field(type, same, place)));
@@ -120,7 +120,7 @@ class FieldWalk {
   #abstract(type: GraphQLAbstractType, from: readonly Selecting[], { page, plan }: Place): Amount {
     const isFixed = typeof page !== 'function' && from.every(({ when }) => when === true);
     const starts = from.map(({ node }) => node.loc?.start);
-    // Below a list it has no reads.
+    // Below a list no reads are planned.
     const key = isFixed ? `${type.name} ${page} ${plan === null} ${starts}` : '';
     const known = this.#abstractAmounts.get(key);
     if (known !== undefined) return known;
@@ -185,7 +185,7 @@ function addRead(plan: Map<string, Amount> | null, read: string, fields: Amount)
   plan?.set(read, sum([plan.get(read) ?? 0, fields]));
 }
 
-/** A negative limit is refused by its own field alone. */
+/** A negative limit has no effect here: its own field refuses it. */
 function ageLimit(value: unknown): number {
   return typeof value === 'number' && value >= 0 ? value : Infinity;
 }

@@ -3,23 +3,23 @@ import { isObject } from '../../lib/is-object.ts';
 import { type Refusal, refused } from '../operation/refusal.ts';
 import { requestError, tooComplex } from '../operation/request-error.ts';
 
-/** The parameters of GraphQL over HTTP, whichever transport brought them: a document, its id, or both. */
+/** The parameters of GraphQL over HTTP, for every transport: a document, its id, or both. */
 export interface Params {
   readonly kind: 'params';
-  /** Null where the document is named by its id alone. */
+  /** Null if only the id of the document was sent. */
   readonly query: string | null;
   readonly documentId: string | null;
   readonly operationName: string | null;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-// No form nests deeper than this.
+// No form is nested more deeply.
 const MAX_DEPTH = 100;
 const MAX_ID_LENGTH = 512;
 const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
-/** Parameters are JSON of any shape, so they are checked once, for every transport. */
+/** Checks the parameters, which can be JSON of any shape, in one place for every transport. */
 export function readParams(sent: unknown): Params | Refusal {
   const params = checkedParams(sent);
   if (params instanceof GraphQLError) return { ...refused([params]), isWellFormed: false };
@@ -38,11 +38,11 @@ function checkedParams(params: unknown): Params | GraphQLError {
   const id = readId(params.documentId, extensions?.persistedQuery);
   if (id !== null && typeof id !== 'string') return id;
   const text = typeof query === 'string' && query.trim() !== '' ? query : null;
-  // With an id, an empty text counts as none: some protocols require the field.
+  // If there is an id, an empty text counts as missing: some protocols require the field.
   if (text === null && (id === null || (query != null && query !== ''))) {
     return malformed('`query` is the text of a document.');
   }
-  // Some tools always send the field, and leave it empty.
+  // Some tools always send an `operationName`, and leave it empty.
   return {
     kind: 'params',
     query: text,
@@ -73,7 +73,7 @@ function checked(id: string | null): string | GraphQLError | null {
     : malformed(`An id has 1 to ${MAX_ID_LENGTH} characters.`);
 }
 
-/** Normalizes an id: hashes are sent with and without the name of their method, in either case. */
+/** Normalizes an id: hashes are sent in either case, with or without the name of their method. */
 export function documentId(given: string): string {
   const bare = given.startsWith(PREFIX) ? given.slice(PREFIX.length) : given;
   return SHA256.test(bare) ? bare.toLowerCase() : given;
@@ -83,7 +83,7 @@ function malformed(message: string): GraphQLError {
   return requestError('GRAPHQL_PARSE_FAILED', message);
 }
 
-/** Bounds the variables, without recursing, before coercion does: a body of any size could nest it into an overflow. */
+/** Bounds the depth of variables, without recursion, before they are coerced: deep variables could overflow the stack. */
 function variablesError(variables: Readonly<Record<string, unknown>>): GraphQLError | null {
   let level: object[] = [variables];
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -11,7 +11,7 @@ import { withoutStack } from '../../lib/stackless-error.ts';
 import { located, requestError, tooComplex } from '../operation/request-error.ts';
 import { redactSyntax } from './redact-literals.ts';
 
-// It is far beyond any document that a person or a tool writes, and far below the depth of the stack.
+// Far more than any person or tool writes, and far less than the stack can hold.
 const MAX_NESTING = 500;
 
 const OPENING: ReadonlySet<string> = new Set([
@@ -25,7 +25,7 @@ const CLOSING: ReadonlySet<string> = new Set([
   TokenKind.PAREN_R,
 ]);
 
-/** Parses a text within the limits, or returns why not; in any case how many tokens were read. */
+/** Parses a text within the limits, or returns an error. Also returns the number of tokens that were read. */
 export function parseDocument(text: string, maxTokens: number) {
   const { tokens, nesting } = sizeOf(text, maxTokens);
   const invalid = (error: GraphQLError) => ({ kind: 'invalid', tokens, errors: [error] }) as const;
@@ -41,9 +41,9 @@ export function parseDocument(text: string, maxTokens: number) {
 }
 
 /**
- * Measures a text before parser and validation recurse into its brackets, of which a few kilobytes would overflow the
- * stack. Tokens are counted up to one over the limit; lines count where they are more, as the library reads them for
- * every error.
+ * Measures a text before the parser and validation recurse into its brackets: a few kilobytes of brackets would overflow
+ * the stack. Tokens are counted up to one over the limit. If there are more lines than tokens, lines count, because the
+ * library reads them for every error.
  */
 function sizeOf(text: string, maxTokens: number) {
   const lexer = new Lexer(new Source(text));
@@ -65,7 +65,7 @@ function sizeOf(text: string, maxTokens: number) {
   return { tokens: Math.max(tokens, lexer.line), nesting };
 }
 
-/** Frees the tokens that the parser links to every node, a third of a prepared document. Errors need the places alone. */
+/** Frees the tokens that the parser links to every node, a third of a prepared document. Errors need only the positions. */
 export function freeTokens(node: ASTNode): void {
   const parent = node as unknown as Record<string, unknown> & { loc?: Location };
   if (parent.loc) {

@@ -9,21 +9,21 @@ import type { TrustedDocuments } from './trusted-documents.ts';
 
 export interface PersistedDocumentsOptions {
   readonly trusted: TrustedDocuments | null;
-  /** `on` refuses what is not trusted; `log` executes and logs it. */
+  /** `on` refuses untrusted documents; `log` executes and logs them. */
   readonly trustedOnly: 'off' | 'log' | 'on';
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** The parameters with the text of the document, also where the client has sent its id alone. */
+/** The parameters with the text of the document, even if the client has sent only its id. */
 export interface RequestedDocument extends Omit<Params, 'documentId'> {
   readonly query: string;
-  /** Null where no manifest has it. */
+  /** Null if no manifest contains it. */
   readonly trusted: PreparedDocument | null;
 }
 
 const MAX_NAME_LENGTH = 100;
 
-/** Finds the document that a client means by an id, a text or both. */
+/** Finds the document that a client requests by an id, a text or both. */
 export class PersistedDocuments {
   readonly #options: PersistedDocumentsOptions;
   readonly #logged = new WeakSet<PreparedDocument>();
@@ -38,7 +38,8 @@ export class PersistedDocuments {
     const named = documentId === null ? undefined : trusted?.byId(documentId);
     const text = query ?? named?.text;
     if (text === undefined) {
-      // Apollo Client and urql match these messages: the first has them send the text, the other stop sending hashes.
+      // Apollo Client and urql match these messages: after the first they send the text, after the second they stop sending
+      // hashes.
       const message = trusted ? 'PersistedQueryNotFound' : 'PersistedQueryNotSupported';
       return refusing('PERSISTED_DOCUMENT_NOT_FOUND', message);
     }
@@ -55,7 +56,7 @@ export class PersistedDocuments {
     return { kind: 'params', query: text, operationName, variables, trusted: prepared };
   }
 
-  /** With `log`, logs each document that is not trusted once, without its text, which may contain a password. */
+  /** With `log`, logs each untrusted document once, without its text, which may contain a password. */
   note({ query, operationName, trusted }: RequestedDocument, prepared: PreparedDocument): void {
     if (trusted !== null || this.#options.trustedOnly !== 'log') return;
     if (this.#logged.has(prepared)) return;

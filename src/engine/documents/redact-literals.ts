@@ -2,22 +2,22 @@ import { type DocumentNode, visit } from 'graphql';
 import { redact } from '../../lib/redact.ts';
 
 const REDACTED = '[…]';
-// Shorter texts are words of the language as often as they are secrets.
+// Shorter texts are as often words of GraphQL as secrets.
 const MIN_SECRET_LENGTH = 3;
 
-// Messages quote values whole: a few kilobytes in each of several errors would be megabytes.
+// Messages quote whole values: a few kilobytes in each of several errors would become megabytes.
 const MAX_MESSAGE_LENGTH = 500;
 // Characters that JSON and GraphQL escape.
 const ESCAPED = /["\\\p{C}]/u;
 
-/** Redacts values that a message quotes, such as a password in an input with a typo. */
+/** Redacts the values that a message quotes, such as a password in an input with a typo. */
 export function redactTexts(message: string, texts: Iterable<string>): string {
   let redacted = shortened(message);
   const { length } = redacted;
   const found = [...texts].filter(
     (text) => text.length >= MIN_SECRET_LENGTH && text.length <= length && mayHold(redacted, text),
   );
-  // Longest first: redacting a substring first would leave the rest of a longer secret.
+  // The longest text is first: redacting a substring first would leave the rest of a longer secret.
   for (const text of found.sort((a, b) => b.length - a.length)) {
     redacted = redacted.replaceAll(text, REDACTED);
     // Messages quote texts in escaped form as well.
@@ -43,7 +43,7 @@ function notation(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Redacts a syntax error, which quotes one token: with a quotation mark amiss it takes a password's parts for names. */
+/** Redacts the token that a syntax error quotes: after a misplaced quotation mark the parts of a password parse as names. */
 export function redactSyntax(message: string): string {
   return redact(message.replace(/\b(Name|Int|Float|String|BlockString) ".*"/s, `$1 ${REDACTED}`));
 }
@@ -58,7 +58,7 @@ export function literalsOf(document: DocumentNode): Set<string> {
   return texts;
 }
 
-// They are enough for any form; what an attacker adds beyond it is no secret.
+// Enough for any form. Further texts of an attacker are not secrets.
 const MAX_TEXTS = 500;
 
 export function textsIn(value: unknown): Set<string> {
@@ -69,7 +69,7 @@ export function textsIn(value: unknown): Set<string> {
     if (typeof next === 'string') texts.add(next);
     else if (typeof next === 'number') texts.add(String(next));
     else if (typeof next === 'object' && next !== null) {
-      // A loop, because a long list as the arguments of one call would overflow the stack.
+      // A loop, because spreading a long list into the arguments of one call would overflow the stack.
       for (const inner of Object.values(next)) pending.push(inner);
     }
   }

@@ -18,18 +18,18 @@ import { memo } from '../../lib/memo.ts';
 import { both, type Condition, type Fixed } from './amount.ts';
 import type { ReadValue } from './document-values.ts';
 
-/** Five times what a document may select: the fields of an abstract type are followed for each of its possible types. */
+/** Five times the limit of selections, because the fields of an abstract type are followed for each of its possible types. */
 export const MAX_FOLLOWED = 50_000;
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** An operation or a field, whose selections count where the condition is true. */
+/** An operation or a field. Its selections count if the condition is true. */
 export interface Selecting {
   readonly node: OperationDefinitionNode | FieldNode;
   readonly when: Condition;
 }
 
-/** One of the selections in a document that merge into the same field of the answer. */
+/** One of the selections that merge into the same field of the answer. */
 export interface SelectedField extends Selecting {
   readonly node: FieldNode;
 }
@@ -46,9 +46,9 @@ export function responseKey({ alias, name }: FieldNode): string {
 /** Reads the selections of a document that has passed validation. */
 export class Selections {
   readonly schema: GraphQLSchema;
-  /** The variables in `@skip` and `@include`, of all operations. */
+  /** The variables in `@skip` and `@include` of all operations. */
   readonly flagNames: ReadonlySet<string>;
-  /** The selections that were followed so far. */
+  /** The number of selections that have been followed so far. */
   followed = 0;
   readonly #fragments: Fragments;
 
@@ -58,14 +58,14 @@ export class Selections {
     this.#fragments = fragmentsOf(document);
   }
 
-  /** Collects the fields by response key, in the order of the answer, which is the reference executor's. */
+  /** Collects the fields by response key, in the order of the answer, which equals the reference executor's. */
   collect(
     type: GraphQLObjectType,
     from: readonly Selecting[],
     read: ReadValue,
   ): ReadonlyMap<string, readonly SelectedField[]> {
     const fields = new Map<string, SelectedField[]>();
-    // Selections without a condition are in the answer already, however often they are repeated.
+    // Fragments that were entered without a condition: repeating them adds nothing to the answer.
     const visited = new Set<string>();
     const enter = (set: SelectionSetNode, around: Condition): void => {
       this.followed += set.selections.length;
@@ -125,7 +125,7 @@ function equals(value: Fixed<unknown>, wanted: boolean): Condition {
   return typeof value === 'function' ? (inputs) => value(inputs) === wanted : value === wanted;
 }
 
-/** The value of `if` of a `@skip` or an `@include`. */
+/** The value of `if` in a `@skip` or an `@include`. */
 function flagOf({ name, arguments: given = [] }: DirectiveNode): ValueNode | null {
   const isFlag = name.value === 'skip' || name.value === 'include';
   return isFlag ? (given[0]?.value ?? null) : null;

@@ -10,17 +10,17 @@ import {
 import type { Sharing } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
 
-/** Describes an operation whose results may be shared: a query's by a group of users, a subscription's by its account. */
+/** How an operation's results may be shared: a query's by a group of users, a subscription's by its account. */
 export interface SharedUse {
-  /** The operation selects what differs between copies of one version, such as age: its body is not cached. */
+  /** Whether it selects fields that differ between copies of one version, such as age. Then its body is not cached. */
   readonly selectsTime: boolean;
-  /** True once a run has read more than the marks of its fields allow: no result of it is shared any more. */
+  /** True after a run has read more than the marks of its fields allow. No further result is shared then. */
   isBarred: boolean;
 }
 
 /**
- * Null where a result is never shared: a selected field is not marked as a group's, of a subscription as the account's,
- * or variables affect what an event contains.
+ * Returns null if a result must not be shared: a field of a query is not marked as the group's, a field of a subscription
+ * is not marked as the account's, or variables affect the content of an event.
  */
 export function sharedUseOf(
   marks: ReadonlySet<Sharing> | null,
@@ -38,7 +38,7 @@ export function sharedUseOf(
   return { selectsTime: marks.has('copy'), isBarred: false };
 }
 
-/** The subscription's own arguments select events, and change nothing in them. */
+/** The arguments of the subscription's own field are ignored: they select events, and change nothing in them. */
 function usesVariablesInEvents(
   document: DocumentNode,
   operation: OperationDefinitionNode,
@@ -47,7 +47,7 @@ function usesVariablesInEvents(
   return roots.some(usesVariables) || memo(variablesInFragments, document, fragmentsUseVariables);
 }
 
-// A document may have hundreds of subscriptions. Its fragments are searched once, not for each of them.
+// A document may have hundreds of subscriptions, so its fragments are searched only once.
 const variablesInFragments = new WeakMap<DocumentNode, boolean>();
 
 function fragmentsUseVariables({ definitions }: DocumentNode): boolean {

@@ -6,7 +6,7 @@ import type { Documents, PreparedDocument } from './documents.ts';
 import { manifestState, readManifest } from './manifest.ts';
 
 export interface TrustedDocumentsOptions {
-  /** A manifest, or a folder of them. */
+  /** A manifest, or a folder of manifests. */
   readonly path: string;
   readonly documents: Documents;
   readonly clock: Clock;
@@ -20,7 +20,7 @@ export interface TrustedDocument {
 
 const LOOK_MS = 1_000;
 
-/** The documents that a team has published, read again whenever their manifest changes. */
+/** The documents that a team has published. They are read again whenever their manifest changes. */
 export class TrustedDocuments {
   readonly #options: TrustedDocumentsOptions;
   #byId: ReadonlyMap<string, TrustedDocument> = new Map();
@@ -34,17 +34,17 @@ export class TrustedDocuments {
     this.#options = options;
   }
 
-  /** Throws a ManifestError where the manifest cannot be used at the start. */
+  /** Throws a ManifestError if the manifest cannot be used at the start. */
   static async open(options: TrustedDocumentsOptions): Promise<TrustedDocuments> {
     const trusted = new TrustedDocuments(options);
-    // Taken first, so that a change during the read is not missed.
+    // The state is read first, so that a change during the load is not missed.
     trusted.#state = await manifestState(options.path);
     await trusted.#load();
     trusted.#lookLater();
     return trusted;
   }
 
-  /** True while the manifest cannot be read, and the former one counts. */
+  /** True while the manifest cannot be read, and the former documents are used. */
   get isUnreadable(): boolean {
     return this.#isUnreadable;
   }
@@ -62,7 +62,7 @@ export class TrustedDocuments {
     this.#cancel();
   }
 
-  /** The files are looked at, since some file systems, of networks and containers, emit no events. */
+  /** Polls the files, because some file systems, such as those of networks and containers, emit no events. */
   #lookLater(): void {
     if (this.#isClosed) return;
     const look = () => fireAndForget('trusted documents', this.#look());
@@ -74,7 +74,7 @@ export class TrustedDocuments {
     if (state !== this.#state) {
       this.#state = state;
       await this.#load().catch((error: unknown) => {
-        // Clients continue with the documents published before: a typo must not refuse all of them.
+        // The former documents stay in use: otherwise a typo would refuse every client.
         this.#isUnreadable = true;
         const message = 'the manifest of trusted documents cannot be read; the former one counts';
         this.#options.log.warn({ err: error }, message);
@@ -93,7 +93,7 @@ export class TrustedDocuments {
       if (!trusted) continue;
       byId.set(id, trusted);
       byText.set(text, trusted);
-      // Preparing thousands of documents takes seconds; yielding lets requests run in between.
+      // Preparing thousands of documents takes seconds. Requests run in between.
       await setImmediate();
     }
     log.info({ documents: byId.size, leftOut: entries.size - byId.size }, 'trusted documents');

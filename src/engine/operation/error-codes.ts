@@ -17,11 +17,11 @@ interface ErrorMetrics {
 export interface ErrorCodesOptions {
   readonly log: Log;
   readonly metrics: ErrorMetrics;
-  /** Describes what a resolver threw. */
+  /** Describes an error that a resolver threw. */
   readonly describe: (cause: unknown) => PublicCause;
 }
 
-/** Gives errors their codes: they are masked and counted, and the log keeps their causes. */
+/** Gives errors their codes, masks and counts them, and logs their causes. */
 export class ErrorCodes {
   readonly #options: ErrorCodesOptions;
   readonly #repeated = new RepeatedErrors(steadyClock.now);
@@ -30,13 +30,13 @@ export class ErrorCodes {
     this.#options = options;
   }
 
-  /** True for the code of an error that the service or a backend has caused. */
+  /** Whether the service or a backend has caused an error with this code. */
   isFault(code: unknown): boolean {
     return errorCodeOf(code)?.outcome === 'fault';
   }
 
   masked(errors: readonly GraphQLError[], record: RequestSummary): GraphQLError[] {
-    // One failing read surfaces at every field that needed it: it is described and logged once.
+    // A failed read appears at every field that needed it. It is described and logged once.
     const known = new Map<unknown, PublicCause>();
     return errors.map((error) => {
       const cause = error.originalError ?? error;
@@ -54,13 +54,13 @@ export class ErrorCodes {
     });
   }
 
-  /** The result, or the events in its place, with masked errors. */
+  /** Returns the result with masked errors. Events are returned unchanged. */
   maskedResult<Result extends object>(result: Result, record: RequestSummary): Result {
     const { errors } = result as ExecutionResult;
     return errors === undefined ? result : { ...result, errors: this.masked(errors, record) };
   }
 
-  /** Counts the errors of a request of which nothing is executed. */
+  /** Counts the errors of a request that was refused before execution. */
   refused(errors: readonly GraphQLError[], record: RequestSummary): void {
     for (const error of errors) {
       this.#count(error, record);
@@ -70,7 +70,7 @@ export class ErrorCodes {
 
   #publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
     if (isPublic(error)) return error;
-    // The library's own have no code: they may quote the value that a field cannot have.
+    // The library's own errors have no code. They are masked, because they may quote a value that a field cannot have.
     if (cause instanceof GraphQLError && typeof cause.extensions.code === 'string') {
       const { code } = cause.extensions;
       const retryable = errorCodeOf(code)?.retryable ?? false;
@@ -88,7 +88,7 @@ export class ErrorCodes {
     const { code, operation, limit } = extensions;
     metrics.error(code, operation);
     const attributed = outcome ?? errorCodeOf(code)?.outcome ?? 'caller';
-    // An account that is over a limit here is no fault.
+    // A limit of our own is not a fault.
     const isOverLimit = attributed === 'fault' && limit !== undefined;
     record.failed(String(code), isOverLimit ? 'refused' : attributed);
   }
@@ -101,9 +101,9 @@ export class ErrorCodes {
   }
 
   /**
-   * Logs a fault with its stack, once a minute for each field: it may fail in each row, or end thousands of
-   * subscriptions. The line of a request has its failed calls of backends. A line for each field would be a storm in
-   * an outage.
+   * Logs a fault with its stack, at most once a minute for each field: it may fail in each row, or end thousands of
+   * subscriptions. Failed backend calls are in the request's log line. A line for each field would flood the log in an
+   * outage.
    */
   #log(
     cause: unknown,
@@ -115,7 +115,7 @@ export class ErrorCodes {
     const { code, operation } = extensions;
     if (code === 'INTERNAL') {
       const [node] = of.nodes ?? [];
-      // The path has a client's aliases, which are of any number.
+      // The path contains a client's aliases, so it cannot identify the field.
       const name = node?.kind === Kind.FIELD ? node.name.value : '';
       const repeats = this.#repeated.next(name, cause instanceof Error ? cause.message : '');
       if (repeats === null) return;
@@ -134,7 +134,7 @@ export function asGraphQLError(error: unknown): GraphQLError {
   return new GraphQLError(originalError.message, { originalError });
 }
 
-/** True for errors whose messages are written for clients. */
+/** Whether the message of an error is written for clients. */
 function isPublic({ originalError, extensions }: GraphQLError): boolean {
   return originalError === undefined && typeof extensions.retryable === 'boolean';
 }

@@ -6,7 +6,7 @@ export interface EngineLimitSettings {
   readonly maxCost: number;
 }
 
-/** The limits of any schema that a client is charged for. */
+/** The limits that a client is charged for, with any schema. */
 export const ENGINE_LIMITS = {
   requests: perMinute(
     'RATE_LIMIT_PER_MINUTE',
@@ -18,26 +18,26 @@ export const ENGINE_LIMITS = {
     'fields of answers and events in a minute',
     ({ maxCost }: EngineLimitSettings) => both(20 * maxCost),
   ),
-  /** Each operation may come with a preflight, or end with a `complete`. */
+  /** Twice the rate, because each operation may have a preflight or a `complete`. */
   messages: perProcess(
     'messages',
     '[messages](#what-clients-send)',
     (settings: EngineLimitSettings) => both(2 * atLeast(settings)),
     2.5,
   ),
-  /** An account's are its WebSockets: a person has a few devices with a few windows each. */
+  /** For an account these are its WebSockets: a person has a few devices with a few windows each. */
   connections: perProcess('connections', 'connections at a time', () => ({
     account: 128,
     address: 5_000,
   })),
   subscriptions: perProcess('subscriptions', 'subscriptions at a time', () => both(256)),
-  /** Each that is made or waits holds its document, which weighs forty times its text. */
+  /** Each answer that is being made or waits retains its document, which takes forty times the memory of its text. */
   largeAnswers: perProcess('costly operations', 'answers of more than 5000 fields at a time', () =>
     both(66),
   ),
 };
 
-/** The limits that are the same for all: of a document, a message, a connection or the process. */
+/** The limits that do not depend on the client: of a document, a message, a connection or the process. */
 export const FIXED_LIMITS = [
   'MAX_BODY_BYTES',
   'MAX_COST',

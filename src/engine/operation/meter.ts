@@ -3,16 +3,16 @@ import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { requestError, tooComplex } from './request-error.ts';
 
-/** Thrown where an answer exceeds its budget. A singleton: capturing a stack costs more than a field. */
+/** Thrown if an answer exceeds its budget. It is a singleton, because capturing a stack costs more than a field. */
 export const OVER_BUDGET = new Error('the answer exceeds its budget');
 
-/** An answer of more fields than this is completed in slices. Screens stay far below. */
+/** An answer of more fields than this is completed in slices. Screens have far fewer. */
 export const COSTLY_FIELDS = 5_000;
-/** A text counts one field, and one more for each further so many characters. */
+/** A text counts as one field, and one more for each further group of this many characters. */
 const CHARACTERS_PER_FIELD = 64;
-/** A list of leaves counts one field, and one more for each further so many entries. */
+/** A list of leaves counts as one field, and one more for each further group of this many entries. */
 const ENTRIES_PER_FIELD = 8;
-/** An error takes some hundred characters of the answer, and longer to make than many a field. */
+/** An error takes a few hundred characters of the answer, and longer to make than several fields. */
 export const FIELDS_PER_ERROR = 16;
 
 const NO_WAIT = Promise.resolve();
@@ -25,13 +25,13 @@ interface MeterOptions {
   readonly client: string;
   /** The number of fields estimated before the run. */
   readonly estimate: number;
-  /** Aborted when the client has left. Undefined for a mutation: its writes are made even then. */
+  /** Aborted when the client has left. Undefined for a mutation, whose writes are completed even then. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether it is a mutation's: what that writes waits for nothing, what it reads has room of its own. */
+  /** Whether the operation is a mutation. Its writes do not wait, and its reads have room of their own. */
   readonly isWrite?: boolean;
 }
 
-/** Counts the fields of one answer as it is completed, and decides when to yield. */
+/** Counts the fields of one answer while it is completed, and decides when to yield. */
 export class Meter {
   readonly maxFields: number;
   readonly scheduler: FairScheduler;
@@ -39,7 +39,7 @@ export class Meter {
   readonly #estimate: number;
   readonly #signal: AbortSignal | undefined;
   readonly #isWrite: boolean;
-  /** Resolves once its client has room for the answer; null before anybody has asked. */
+  /** Resolves when its client has room for the answer; null before it is requested. */
   #room: Promise<void> | null = null;
   /** The fields counted by finished compiled runs and by the reference executor. */
   fields = 0;
@@ -57,13 +57,13 @@ export class Meter {
     this.#signal = signal;
   }
 
-  /** Resolves in the first turn of a costly run, once there is room for what it makes. Call `leave` at its end. */
+  /** Resolves in the first turn of a costly run, when there is room for its answer. Call `leave` at its end. */
   async begin(): Promise<void> {
     if (!this.#isWrite) await this.#enter();
     await this.scheduler.turn(this.client);
   }
 
-  /** Resolves when a list may be made: a costly mutation, whose writes have waited for nothing, waits for room. */
+  /** Resolves when a list can be made. Null unless this is a costly mutation, whose lists wait for room. */
   get listRoom(): Promise<void> | null {
     return this.#isWrite && this.#estimate > COSTLY_FIELDS ? this.#enter() : null;
   }
@@ -75,7 +75,7 @@ export class Meter {
 
   leave(): void {
     const room = this.#room;
-    // A list that an error elsewhere has made useless may still begin later; it must not wait.
+    // A list that an error elsewhere has made useless may still begin later, and must not wait.
     this.#room = NO_WAIT;
     if (room === null || room === NO_WAIT) return;
     const left = room.then(() => this.scheduler.leave(this.#share, this.#estimate));
@@ -90,7 +90,7 @@ export class Meter {
     return this.#isOver;
   }
 
-  /** Call it when a turn begins: the answer of a client that has left ends like one over its budget. */
+  /** Call it when a turn begins. If the client has left, its answer ends like one over its budget. */
   isOverNow(): boolean {
     if (this.#signal?.aborted) this.#isOver = true;
     return this.#isOver;
@@ -100,12 +100,12 @@ export class Meter {
     return this.#estimate > COSTLY_FIELDS || this.fields > COSTLY_FIELDS;
   }
 
-  /** Called before the reference executor takes over: earlier counts are not of its answer. */
+  /** Called before the reference executor takes over, because earlier counts do not belong to its answer. */
   restart(): void {
     this.#counted = 0;
   }
 
-  /** Returns false once the answer exceeds its budget. */
+  /** Returns false if the answer exceeds its budget. */
   count(fields: number): boolean {
     this.fields += fields;
     this.#counted += fields;
@@ -113,7 +113,7 @@ export class Meter {
     return !this.#isOver;
   }
 
-  /** Counts what was gone through for the answer, like a list of texts. */
+  /** Counts entries that were scanned for the answer, like a list of texts. */
   scanned(entries: number): void {
     this.count(extraForList(entries));
   }
@@ -124,29 +124,32 @@ export class Meter {
     if (fields > this.maxFields) this.#isOver = true;
   }
 
-  /** Counting stops at the first field over budget, so only that number is known. */
+  /** Counting stops at the first field over budget, so the error reports that number. */
   error(): GraphQLError {
     if (this.#signal?.aborted) return requestError('QUERY_TOO_COMPLEX', 'Its client has left.');
     return tooComplex('MAX_COST', this.maxFields + 1, this.maxFields);
   }
 }
 
-/** The fields that a text counts beyond its own. */
+/** The fields that a text adds to its own. */
 export function extraForText(length: number): number {
   return Math.floor(length / CHARACTERS_PER_FIELD);
 }
 
-/** The fields that a list of leaves counts beyond its own. */
+/** The fields that a list of leaves adds to its own. */
 export function extraForList(length: number): number {
   return Math.floor(length / ENTRIES_PER_FIELD);
 }
 
-/** The weight of a field's response key, which a client may make as long as it likes. */
+/** The weight of a field's response key, which a client can make of any length. */
 export function weightOfKey(key: string): number {
   return 1 + extraForText(key.length);
 }
 
-/** Finishes a run over its budget: one error in place of a query or event; a mutation's outcomes stay, cut reads are null. */
+/**
+ * Finishes a run over its budget. A query or an event becomes one error. A mutation keeps its outcomes, and its incomplete
+ * reads become null.
+ */
 export function withinBudget(
   result: ExecutionResult,
   meter: Meter,

@@ -1,12 +1,12 @@
 import type { GraphQLError } from 'graphql';
 
-/** The answer where nothing is executed: the request itself is at fault, or its client is over a limit. */
+/** The answer if nothing is executed, because the request is wrong or its client is over a limit. */
 export interface Refusal {
   readonly kind: 'refusal';
   readonly errors: readonly GraphQLError[];
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** True for a request that conforms to the protocol and whose document or variables are wrong. */
+  /** Whether the request conforms to the protocol, so that only its document or its variables are wrong. */
   readonly isWellFormed: boolean;
 }
 
@@ -18,12 +18,12 @@ export function refused(
   return { kind: 'refusal', errors, status, headers, isWellFormed: true };
 }
 
-/** Says of what may be a mutation that nothing of it was carried out. */
+/** Marks the errors of a possible mutation: nothing of it was executed. */
 export function markNotSent(errors: readonly GraphQLError[]): void {
   for (const { extensions } of errors) extensions.sent = false;
 }
 
-/** The refusal with headers that the response has in any case. */
+/** Adds headers that every response of this client has. */
 export function withHeaders(refusal: Refusal, headers: Refusal['headers']): Refusal {
   return { ...refusal, headers: { ...headers, ...refusal.headers } };
 }

@@ -3,12 +3,12 @@ import { type Code, ERROR_CODES } from '../../lib/error-codes.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import type { LimitLabel } from './limits.ts';
 
-// One mistake can have a thousand locations, each of which would be a line of the response.
+// One mistake can have a thousand locations, which would all be in the response.
 const MAX_LOCATIONS = 3;
 
 type Places = Partial<Pick<GraphQLError, 'nodes' | 'source' | 'positions'>>;
 
-/** An error about the request as a whole, before any field was executed. */
+/** An error about the whole request, before any field is executed. */
 export function requestError(
   code: Code,
   message: string,
@@ -20,14 +20,14 @@ export function requestError(
   );
 }
 
-/** The first locations in the document that an error is about. */
+/** The first locations of an error in the document. */
 export function placesOf({ nodes, source, positions }: Places): Places {
-  // Nodes have theirs themselves.
+  // Nodes contain their locations.
   if (nodes && nodes.length > 0) return { nodes: nodes.slice(0, MAX_LOCATIONS) };
   return { source, positions: positions?.slice(0, MAX_LOCATIONS) };
 }
 
-/** Gives `error` the locations of another, without its nodes: they would keep a document that is refused. */
+/** Gives `error` the locations of another, without its nodes, which would keep a refused document in memory. */
 export function located({ message, extensions }: GraphQLError, about: Places): GraphQLError {
   return withoutStack(() => {
     const { source, positions } = new GraphQLError(message, placesOf(about));
@@ -35,7 +35,7 @@ export function located({ message, extensions }: GraphQLError, about: Places): G
   });
 }
 
-/** A field of the root that an operation may select a limited number of times. */
+/** The limit of a root field that an operation may select only a number of times. */
 type FieldLimit = `${string} fields`;
 
 /** The words around the value, for limits that are settings. */

@@ -2,20 +2,20 @@ import type { OperationTypeNode } from 'graphql';
 import type { Attribution } from '../../lib/public-cause.ts';
 import type { RequestTrace } from '../../lib/tracing/tracing.ts';
 
-/** A call of a backend that an operation made, or that it shared or was spared. */
+/** A backend call that an operation made, shared, or was spared by the cache. */
 export interface BackendCall {
   readonly operation: string;
   readonly ms: number;
   readonly source: 'call' | 'cache' | 'shared';
-  /** The end of a call of the operation's own. */
+  /** The result of a call that the operation made itself. */
   readonly outcome?: string;
 }
 
 export type Transport = 'http' | 'sse' | 'websocket';
 
 /**
- * The side that caused the end of a request: `caller` (a wrong document, token or input), `refused` (over
- * a limit here), `fault` (a backend or the service), `gone` (the client left before its answer).
+ * The cause of a request's outcome: `caller` (a wrong document, token or input), `refused` (over our own limit), `fault` (a
+ * backend or the service), `gone` (the client left before its answer).
  */
 export type RequestOutcome = 'ok' | Attribution | 'gone';
 
@@ -25,18 +25,18 @@ type RequestOrigin = Pick<
   'requestId' | 'transport' | 'method' | 'client' | 'bytesIn' | 'trace'
 >;
 
-/** The name and version that a client gives for itself, as far as they may be logged. */
+/** The name and version that a client sends for itself, if they may be logged. */
 export interface ClientNaming {
   readonly name: string;
   readonly version: string | null;
 }
 
 const NONE: readonly never[] = [];
-// A line of the log stays below 8 kB; more calls are counted, not listed.
+// Keeps a log line below 8 kB. Further calls are only counted.
 const MAX_LISTED_CALLS = 45;
 const BY_SEVERITY: readonly RequestOutcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
 
-/** A request and its outcome, collected while it runs, for its line in the log and its metrics. */
+/** A request and its outcome, collected while it runs for its log line and its metrics. */
 export class RequestSummary {
   readonly requestId: string;
   /** Null over a WebSocket. */
@@ -45,25 +45,25 @@ export class RequestSummary {
   bytesIn: number;
   readonly startedAtMs = performance.now();
   transport: Transport;
-  /** Null where tracing is off. */
+  /** Null if tracing is off. */
   trace: RequestTrace | null;
   operationName: string | null = null;
   type: OperationTypeNode | null = null;
-  /** Whether its document is from a manifest, so that its name is the operators' own. */
+  /** Whether its document is from a manifest, so that operators have chosen its name. */
   isTrusted = false;
   /** The account that the token claims. */
   claimedAccount: string | null = null;
   outcome: RequestOutcome = 'ok';
   bytesOut = 0;
-  /** The results that were sent: one, or the events of a subscription. */
+  /** The number of results that were sent: one, or the events of a subscription. */
   results = 0;
   callCount = 0;
-  /** Whether the share of healthy requests that is logged includes it; undecided until something asks. */
+  /** Whether it is in the sample of healthy requests that are logged; null until this is decided. */
   isSampled: boolean | null = null;
-  /** True for a subscription whose events are followed. */
+  /** True for a subscription whose events have begun. */
   hasStarted = false;
   hasEnded = false;
-  // Lists are made with their first entry, of its size: most requests have one at most.
+  // Lists are created with their first entry, because most requests have at most one.
   codes: readonly string[] = NONE;
   calls: readonly BackendCall[] = NONE;
 
