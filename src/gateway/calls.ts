@@ -74,8 +74,8 @@ export class Calls {
   }
 
   /**
-   * Reads the JSON of an answer. If `read` returns null, the answer breaks the interface. `JSON.parse` is faster, for
-   * answers without numeric ids.
+   * Reads the JSON of an answer. If `read` returns null, the answer breaks the interface. For answers without
+   * numeric ids, `JSON.parse` is faster.
    */
   value<T>(
     answer: Answer,

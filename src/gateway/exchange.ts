@@ -32,7 +32,7 @@ interface NotSent {
   readonly cause: unknown;
 }
 
-/** The request was sent. The head or body of its answer is missing, cut off or too large, or a cache answered that must not. */
+/** The request was sent. The head or body of its answer is missing, cut off or too large, or a cache answered that may not. */
 export interface NoAnswer {
   readonly sent: true;
   readonly answered: false;

@@ -80,7 +80,7 @@ export const filled = scalar<string>(
 );
 export const flag = scalar<boolean>({ kind: 'boolean' }, scalars.flag);
 export const number = scalar<number>({ kind: 'number' }, scalars.figure);
-/** The nearest double, for a field whose loss would lose the row. */
+/** The nearest double, for a field without which the row is left out. */
 export const nearest = scalar<number>({ kind: 'number' }, scalars.nearest);
 /** A price or a size that is sent. */
 export const amount = scalar<number>({ kind: 'number', minimum: 0 }, scalars.figure);

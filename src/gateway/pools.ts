@@ -14,8 +14,8 @@ export type Pools = ReturnType<typeof createPools>;
 // A share of a read's deadline: a host that drops packets fails while connecting, before the deadline hides the cause.
 export const CONNECT_SHARE = 0.7;
 
-// A connection is idle if its order was given up before it was sent. It is closed soon: if the gateway closes a connection
-// just as an order is written, the order's outcome is unknown.
+// An idle connection was opened for an order that was given up. It is closed soon: if the gateway closes a connection just
+// as an order is written, the order's outcome is unknown.
 const ORDER_IDLE_MS = 1_000;
 const IDLE_MS = 4_000;
 const MAX_IDLE_MS = 30_000;

@@ -30,10 +30,10 @@ test.each([
     /^(announced .* was removed\.\n){4}/m,
   ],
   ['invalid text', 'type {', 2, /- is no schema that can be read: Syntax Error/],
-])('from a schema that had %s the changes end with %2$i', (_, old, status, said) => {
+])('from a schema that had %s the changes end with %2$i', (_, old, status, expected) => {
   const script = join(root, 'scripts', 'schema-changes.ts');
   const run = spawnSync(process.execPath, [script, '-'], { input: old, encoding: 'utf8' });
-  expect(run.stdout + run.stderr).toMatch(said);
+  expect(run.stdout + run.stderr).toMatch(expected);
   expect(run.status).toBe(status);
 });
 

@@ -57,7 +57,7 @@ export function figure(value: unknown): number | null {
   return number !== null && isExact(number) ? number : null;
 }
 
-/** The nearest double, for the fields of an instrument: a null would lose the row. */
+/** The nearest double, for the fields of an instrument: with a null the row would be left out. */
 export function nearest(value: unknown): number | null {
   const number = typeof value === 'string' && decimal(value) !== null ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;

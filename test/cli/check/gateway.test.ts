@@ -225,8 +225,8 @@ test.each([
     answer(200, { positions: [] }),
     /^op 12: It is answered without a token, where the interface asks for one\.$/,
   ],
-])('the check reports a front proxy that %s', async (_, says, problem) => {
-  await using proxy = await startScriptedGateway((socket) => socket.end(says));
+])('the check reports a front proxy that %s', async (_, response, problem) => {
+  await using proxy = await startScriptedGateway((socket) => socket.end(response));
   expect((await checkOf(proxy)).problems[0]).toMatch(problem);
 });
 

@@ -32,14 +32,14 @@ interface Quirk {
   readonly fault?: Fault;
   readonly set?: Variables;
   readonly exit: 0 | 1;
-  readonly says: readonly RegExp[];
+  readonly reports: readonly RegExp[];
 }
 
 const QUIRKS: Readonly<Record<string, Quirk>> = {
   'other names': {
     change: renamed({ priceCurrent: 'current_price', profit: 'pnl', equity: 'accountEquity' }),
     exit: 1,
-    says: [
+    reports: [
       /op 12: Each of positions\[\] lacks priceCurrent, profit; they will be null\. .*src\/gateway\/operations/,
       /op 12: Not in the interface, and not read: .*positions\[\]\.current_price \(number\)/,
       /op 10: The answer lacks equity; they will be null/,
@@ -51,18 +51,18 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
       total: positions.length,
     })),
     exit: 0,
-    says: [/op 12: Is the answer one page of several \(total\)\? .*docs\/your-own\.md/],
+    reports: [/op 12: Is the answer one page of several \(total\)\? .*docs\/your-own\.md/],
   },
   'numbers as strings': {
     change: (body) =>
       changed(body, (name, value) => [[name, isPrice(name) ? String(value) : value]]),
     exit: 0,
-    says: [/op 12 .* 25 of 25 fields as described/],
+    reports: [/op 12 .* 25 of 25 fields as described/],
   },
   'a wrapper': {
     change: (body, _url, status) => (status === 200 ? { data: body } : body),
     exit: 1,
-    says: [
+    reports: [
       /op 2: The answer lacks access_token, refresh_token, passkey; the whole answer cannot be used/,
       /op 2: Not in the interface, and not read: data \(object\)\./,
     ],
@@ -75,12 +75,12 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
       headers: { 'retry-after': '7' },
     },
     exit: 1,
-    says: [/op 13: Status 429: too many calls for now; check again in 7 s/],
+    reports: [/op 13: Status 429: too many calls for now; check again in 7 s/],
   },
   'empty lists': {
     set: { CHECK_EMAIL: 'fresh@example.com' },
     exit: 0,
-    says: [
+    reports: [
       /op 12: Empty: positions\. .*check with an account that has some\./,
       /op 12 .* 2 of 2 fields as described/,
     ],
@@ -91,12 +91,12 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
         ? { ...body, region: 'eu', 'somebody@example.com': 1, '700001': 1, 'two words': 1 }
         : body,
     exit: 0,
-    says: [/op 13: Not in the interface, and not read: \[…\] \(number\), region \(string\)\./],
+    reports: [/op 13: Not in the interface, and not read: \[…\] \(number\), region \(string\)\./],
   },
 };
 
 test.each(Object.entries(QUIRKS))('the check reports the loss: %s', async (_, quirk) => {
-  const { change, fault, set, exit, says } = quirk;
+  const { change, fault, set, exit, reports } = quirk;
   await using gateway = await startGateway();
   await using front = await startHeldGateway(gateway);
   if (change !== undefined) front.change(change);
@@ -104,6 +104,6 @@ test.each(Object.entries(QUIRKS))('the check reports the loss: %s', async (_, qu
   // The front does not forward headers.
   const { url } = fault === undefined ? front : gateway;
   const { code, text } = await check({ GATEWAY_URL: url, ...DEMO, ...set });
-  for (const one of says) expect(text).toMatch(one);
+  for (const one of reports) expect(text).toMatch(one);
   expect(code).toBe(exit);
 });
