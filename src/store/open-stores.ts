@@ -11,21 +11,21 @@ import { StoreError } from './store-error.ts';
 
 export interface StoreOptions extends Omit<RedisOrderRecordsOptions, 'redisUrl'> {
   readonly redisUrl: string | null;
-  /** A file, or the word `memory`, where there is no Redis. */
+  /** A file, or the word `memory`, if there is no Redis. */
   readonly orderStore: string;
-  /** When true, the file's folder is made where it is missing. */
+  /** When true, a missing folder of the file is created. */
   readonly makesFolder?: boolean;
 }
 
 /**
- * In Redis where replicas share; else this process's own, of which the order records may be a file.
- * Throws a StoreError where a named store cannot be used.
+ * Opens the state in Redis if replicas share one, otherwise this process's own; its order records may be a file. Throws a
+ * StoreError if a configured store cannot be used.
  */
 export async function openStores(options: StoreOptions): Promise<SharedStore> {
   const { redisUrl } = options;
   try {
     if (redisUrl === null) return await openOwnStores(options);
-    // Loaded only where there is a Redis, with all that it needs.
+    // Loaded on demand, because it needs ioredis.
     const { openRedisStores } = await import('./redis/open-stores.ts');
     return await openRedisStores({ ...options, redisUrl });
   } catch (error) {
@@ -49,10 +49,10 @@ async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Prom
   const isNew = isFile && !existsSync(path);
   const made = isInspection ? 'later' : 'now';
   if (isFile) await checkFilePath(path, makesFolder ? made : undefined);
-  // An inspection creates no file, which would belong to the user who ran it.
+  // An inspection creates no file, because the file would belong to the user who ran it.
   const isOpened = isFile && !(isNew && isInspection);
   const records = await openSqliteOrderRecords({ ...given, path: isOpened ? path : ':memory:' });
-  // A loss has a warning of its own.
+  // A loss has a separate warning.
   const isFirst = isNew && !isInspection && records.status.gapReason === null;
   if (isFirst) onWarn(`${path} ${IS_NEW}`);
   return { records, replicas: null, close: () => records.close() };

@@ -1,37 +1,43 @@
 /**
- * The furthest that a client's clock may be ahead. An order is sent only where its key was made, by the client's word, at most
- * so long after it: a key that was made later than this after a loss of records has no order before the loss.
+ * The furthest that a client's clock may be ahead. An order is refused if its key was made further in the future, as its
+ * client states it. So a key that was made more than this after a loss of records has no order from before the loss.
  */
 export const KEY_AHEAD_MS = 60_000;
-/** Between the replicas of one service, and between a server and a client that knows its dates. */
+/** The tolerated difference between the clocks of replicas, and between a server and a client that knows its dates. */
 export const CLOCKS_DIFFER_MS = 2_000;
 
-/** Two clocks that are further apart contradict each other. */
+/** Two clocks with a larger difference contradict each other. */
 const AGREE_MS = 60_000;
-/** Where two clocks are further apart one is absurd, and nobody knows which. */
+/** With a larger difference one clock is absurd, and it is unknown which. */
 const MAX_APART_MS = 10 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 
 /** The dates of one moment, by this machine's clock and the gateway's. */
 export interface Dates {
   readonly nowMs: number;
-  /** The date by the clock that keys are made by, which is the gateway's where ours is late or wrong. It is never too late. */
+  /**
+   * The date by which the age of keys is judged: the gateway's if this machine's clock is late or wrong. It is never too
+   * late.
+   */
   readonly judgedMs: number;
-  /** The date by the later clock, by which a record is made. */
+  /** The date by the later clock, used to date records. */
   readonly laterMs: number;
-  /** The date by the earlier clock, by which a record ends; null where the gateway's was not measured, or the two contradict each other. */
+  /**
+   * The date by the earlier clock, used to expire records. Null if the gateway's clock was not measured, or if the clocks
+   * contradict each other.
+   */
   readonly surelyMs: number | null;
-  /** How far the clocks are apart; null where that was not measured, or where one of them is absurd. */
+  /** The difference of the clocks. Null if it was not measured, or if one clock is absurd. */
   readonly differMs: number | null;
 }
 
-/** `skewMs`: how far the gateway's clock is ahead of this machine's; null where that was not measured. */
+/** Returns the dates of one moment. `skewMs`: how far the gateway's clock is ahead of this machine's; null if it was not measured. */
 export function datesOf(nowMs: number, skewMs: number | null): Dates {
   const apartMs = Math.abs(skewMs ?? 0);
   const isMeasured = skewMs !== null && apartMs <= MAX_APART_MS;
   return {
     nowMs,
-    // The dates of the gateway are whole seconds.
+    // The gateway's dates are whole seconds.
     judgedMs:
       apartMs <= CLOCKS_DIFFER_MS ? nowMs : nowMs + judgedAheadMs(skewMs) - CLOCKS_DIFFER_MS,
     laterMs: nowMs + Math.max(0, skewMs ?? 0),
@@ -40,31 +46,38 @@ export function datesOf(nowMs: number, skewMs: number | null): Dates {
   };
 }
 
-/** How much later it is than by this machine's clock, for moments that clients name. The gateway's clock counts where ours is late or wrong. */
+/**
+ * How far the time that counts for clients' moments is ahead of this machine's clock. The gateway's clock counts if this
+ * machine's is late or wrong.
+ */
 export function judgedAheadMs(skewMs: number | null): number {
   return skewMs !== null && (skewMs > 0 || skewMs < -AGREE_MS) ? skewMs : 0;
 }
 
 /**
- * R, were a loss to be fixed now: no key that was used before has a later time, whichever process judged it. `mostApartMs`: the
- * furthest that a process which took orders was from the gateway's clock. Null where the gateway's clock was not measured.
+ * The end of a gap (R in docs/architecture.md) if it is fixed now: no key that was used before has a later time of
+ * creation, whichever process judged it. `mostApartMs`: the largest difference between the gateway's clock and a process
+ * that accepted orders. Null if the gateway's clock was not measured.
  */
 export function lossUntilOf({ laterMs, differMs }: Dates, mostApartMs: number): number | null {
   if (differMs === null) return null;
   return Math.ceil(laterMs + Math.max(differMs, mostApartMs) + CLOCKS_DIFFER_MS);
 }
 
-/** A loss is over a day after R; where R was never fixed two days later, since the clock that found it may be wrong. */
+/**
+ * When a loss is over: a day after the end of the gap. If that was never fixed, two days later, because the clock that
+ * found the loss may be wrong.
+ */
 export function lossEndOf(lostAtMs: number, untilMs: number | null): number {
   return (untilMs ?? lostAtMs + 2 * DAY_MS) + DAY_MS + KEY_AHEAD_MS;
 }
 
-/** `untilMs`: R; null where it is not fixed yet. */
+/** `untilMs`: the end of the gap; null if it is not fixed yet. */
 export function isMadeAfterGap(madeMs: number | null, untilMs: number | null): boolean {
   return madeMs !== null && untilMs !== null && madeMs > untilMs + KEY_AHEAD_MS;
 }
 
-/** Says for operators which keys are refused. */
+/** Describes for operators which keys are refused. */
 export function gapReason(what: string, untilMs: number | null): string {
   const keys =
     untilMs === null

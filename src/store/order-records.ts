@@ -3,71 +3,71 @@ import { gapReason } from './order-gap.ts';
 import { newRecordId, type RecordBounds, recordQuota } from './record-shares.ts';
 
 /**
- * The port of the order records, which make "at most once per key" true by one rule: a record is durable before its order is sent, and
- * a key that may have been forgotten is refused. Accepted and rejected orders are kept for RECORD_LIFE_MS after their outcome was
- * written, unknown ones for UNKNOWN_LIFE_MS. Records of orders that the gateway rejected give way to others where the store, or an
- * account's share of it, is full.
+ * The port of the order records. They guarantee "at most once per key" by one rule: a record is durable before its order is
+ * sent, and a key that may have been forgotten is refused. Accepted and rejected orders are kept for RECORD_LIFE_MS after
+ * their outcome was written, unknown ones for UNKNOWN_LIFE_MS. If the store or an account's share of it is full, records of
+ * orders that the gateway rejected are removed to make room.
  */
 export interface OrderRecords {
-  /** Once this answers `reserved: true` the record is durable. */
+  /** `reserved: true` means that the record is durable. */
   reserve(request: ReserveRequest): Promise<ReserveAnswer>;
   /**
-   * Replaces pending or unknown, never accepted or rejected. Success means that the outcome is durable; repeat it until then.
-   * Resolves with the outcome that stays in its place, where there is one; else with null.
+   * Replaces a pending or unknown outcome, never an accepted or rejected one. Success means that the outcome is durable;
+   * repeat the call until then. Resolves with the recorded outcome if it was kept, otherwise with null.
    */
   settle(
     reservation: Reservation,
     outcome: RecordedOutcome,
     times?: OrderTimes,
   ): Promise<RecordedOutcome | null>;
-  /** Frees the key of this very reservation, unless a client may have received `unknown`. May be repeated. */
+  /** Frees the key of exactly this reservation, unless a client may have received `unknown`. May be repeated. */
   release(reservation: Reservation): Promise<void>;
   find(account: Account, key: string): Promise<OrderRecord | null>;
   /**
-   * In one step: an unused key is closed, so that it can never be reserved while the record lives; of a used one
-   * the record is returned, pending or not.
+   * In one step: closes an unused key, so that it can never be reserved while the record lives. For a used key it returns
+   * the record, pending or not.
    */
   voidKey(request: VoidRequest): Promise<VoidAnswer>;
-  /** Marks orders as unknown whose process is gone, and returns them: each once, whichever process asks. */
+  /** Marks orders whose process is gone as unknown, and returns them. Each is returned once, to any of the processes. */
   cutOff(): Promise<readonly CutOffOrder[]>;
-  /** The store as this process has seen it last. */
+  /** The store as this process has last seen it. */
   readonly status: RecordsStatus;
   close(): Promise<void>;
 }
 
-/** Each reason is null where it does not apply. */
+/** A reason is null if it does not apply. */
 export interface RecordsStatus {
   /** The number of records. */
   readonly held: number;
   /** Why all new orders are refused. */
   readonly degradedReason: string | null;
-  /** Why orders are refused whose keys were made before a gap of the records. */
+  /** Why orders with keys from before a gap of the records are refused. */
   readonly gapReason: string | null;
-  /** Why no order is sent, by the word of an operator. */
+  /** Why an operator has stopped the sending of orders. */
   readonly holdReason: string | null;
 }
 
-/** The name of an order. */
+/** The identity of an order. */
 export interface OrderKey {
   readonly account: Account;
   readonly key: string;
 }
 
 export interface ReserveRequest extends OrderKey {
-  /** Counts the record among those of orders that were never sent. */
+  /** Counts the record as one of an order that was never sent. */
   readonly isTooLate?: boolean;
-  /** The digest of the order's canonical input, by which a repeat is compared. */
+  /** The digest of the order's input, to which a repeat is compared. */
   readonly inputDigest: string;
   readonly reservedAtMs: number;
-  /** The longest time the order may be in flight; past it a pending record means that its outcome is unknown. */
+  /** The longest time that the order may be in flight. After it, a pending record means that the outcome is unknown. */
   readonly pendingMs: number;
-  /** When the client made the key; null where it did not say. */
+  /** When the client made the key; null if it did not state it. */
   readonly keyMadeMs?: number | null | undefined;
-  /** Null for a closed key, which no order has. */
+  /** Null for a closed key, which has no order. */
   readonly asked?: AskedOrder | null;
 }
 
-/** The order as the back office reads it; the stores read nothing in it. */
+/** The order for the back office. The stores do not interpret it. */
 export interface AskedOrder {
   readonly requestId: string | null;
   readonly kind: 'MARKET' | 'PENDING';
@@ -81,13 +81,13 @@ export interface AskedOrder {
 
 type OrderLevel = number | { readonly by: string; readonly value: number };
 
-/** When the order was sent, and when it was answered; null where that did not happen. */
+/** When the order was sent and answered; null if it was not. */
 export interface OrderTimes {
   readonly sentAtMs: number | null;
   readonly answeredAtMs: number | null;
 }
 
-/** Its id is a fencing token: only its own reservation can be settled or released. */
+/** A reservation. Its id is a fencing token: a record can only be settled or released by its own reservation. */
 export interface Reservation extends Omit<ReserveRequest, 'isTooLate' | 'keyMadeMs'> {
   readonly id: string;
 }
@@ -98,11 +98,11 @@ export type ReserveAnswer =
 
 export interface VoidRequest extends OrderKey {
   readonly atMs: number;
-  /** The age of the key as its client says; null where that is not known, and it counts as old as a record can be. */
+  /** The age of the key as its client states it. Null if it is unknown; the key then counts as old as a record can be. */
   readonly keyAgeMs: number | null;
 }
 
-/** `voided`: it was this request that closed the key. */
+/** `voided`: whether this request closed the key. */
 export interface VoidAnswer {
   readonly voided: boolean;
   readonly record: OrderRecord;
@@ -115,22 +115,22 @@ export interface OrderRecord {
   /** Null while pending. */
   readonly outcome: RecordedOutcome | null;
   /**
-   * The time left for which it may be pending; 0 once that is over. A duration and not an instant,
-   * because the clocks of two processes differ and one process's clock may jump.
+   * The remaining time for which it may be pending; 0 once that is over. It is a duration, because the clocks of two
+   * processes differ and one clock may jump.
    */
   readonly pendingMs: number;
   readonly asked: AskedOrder | null;
   readonly times: OrderTimes;
 }
 
-/** An order past its deadline is left to its process for so long. */
+/** How long after its deadline an order is left to its process. */
 export const CUT_OFF_GRACE_MS = 10_000;
 
 export type CutOffOrder = OrderKey & Pick<Reservation, 'reservedAtMs'>;
 
 export const NO_TIMES: OrderTimes = { sentAtMs: null, answeredAtMs: null };
 
-/** An outcome ends the time for which a record may be pending. */
+/** A record with an outcome is no longer pending. */
 export function toOrderRecord(
   {
     id,
@@ -146,7 +146,7 @@ export function toOrderRecord(
   return { id, inputDigest, reservedAtMs, outcome, pendingMs, asked, times };
 }
 
-/** Plain JSON, so that it reads the same from a file, from Redis and from memory. */
+/** Plain JSON, so that it is the same in a file, in Redis and in memory. */
 export type RecordedOutcome =
   | {
       readonly kind: 'accepted';
@@ -173,16 +173,16 @@ export interface UnsentOrder {
   readonly error: UnsentReason;
   readonly message: string | null;
   readonly sent: false;
-  /** Present where the key was closed before any order had it. */
+  /** Present if the key was closed before an order used it. */
   readonly closing?: KeyClosing;
   readonly settled?: Settled;
 }
 
-/** Clients read them as `OrderRejected.reason`. */
+/** Clients receive them as `OrderRejected.reason`. */
 export const UNSENT_REASONS = ['EXPIRED', 'VOIDED', 'SETTLED'] as const;
 export type UnsentReason = (typeof UNSENT_REASONS)[number];
 
-/** Present where an operator has settled an unknown order. Operators read it, clients never. */
+/** Present if an operator has settled an unknown order. Only operators see it. */
 export interface Settled {
   readonly by: string;
   readonly why: string;
@@ -192,24 +192,24 @@ export interface Settled {
 export interface KeyClosing {
   /** The age of the key when it was closed. */
   readonly keyAgeMs: number;
-  /** How far back the store remembered then. It may have forgotten an order with an older key. */
+  /** How far back the store's records reached then. It may have forgotten an order with an older key. */
   readonly rememberedMs: number;
 }
 
 export const HELD = 'held back by an operator, until `trading-graph orders release`';
 
-/** A refusal: the orders of an account are not found by another name of it. */
+/** A refusal: an account's orders cannot be found under a different name of the account. */
 export const RENAMED = 'another GATEWAY_FORWARD_HEADERS or GATEWAY_LOGIN_CLAIM names the accounts';
 export const IS_NEW = 'is new: it knows of no earlier order, and would send one again';
 
-/** The life of a record after an outcome that is known was written. */
+/** The life of a record after a known outcome was written. */
 export const RECORD_LIFE_MS = 24 * 3_600_000;
-/** The life of a record of an order of which nobody knows the outcome: a back office settles it on Monday. */
+/** The life of a record whose outcome is unknown, so that a back office has weeks to settle it. */
 export const UNKNOWN_LIFE_MS = 30 * RECORD_LIFE_MS;
-/** A key that is older, by its client's word, may have had a record that is over. The quarter of an hour is for clocks that are wrong. */
+/** The record of an older key may have expired. The quarter of an hour allows for wrong clocks. */
 export const KEY_LIFE_MS = RECORD_LIFE_MS - 15 * 60_000;
 
-/** The outcome of a closed key, which is older than the store where its age is not known. */
+/** The outcome of a closed key. A key of unknown age counts as older than the store. */
 export function closedBy(keyAgeMs: number | null, rememberedMs: number): UnsentOrder {
   const closing = {
     keyAgeMs: keyAgeMs ?? RECORD_LIFE_MS,
@@ -230,19 +230,19 @@ export function toReservation({
   return { ...of, id: newRecordId(isTooLate) };
 }
 
-/** The reservation of a closed key: no order has its input. */
+/** The reservation of a closed key, which no order can match. */
 export function closedReservation({ account, key, atMs }: VoidRequest): Reservation {
   const id = newRecordId(true);
   return { account, key, id, inputDigest: CLOSED_DIGEST, reservedAtMs: atMs, pendingMs: 0 };
 }
 
-/** No order has an empty digest. */
+/** An order never has an empty digest. */
 export const CLOSED_DIGEST = '';
 
-/** The store is full or out of reach: an order cannot be promised to go out once, so it does not go. */
+/** The store is full or unreachable: the order is not sent, because sending it at most once cannot be guaranteed. */
 export class RecordsUnavailableError extends Error {
   override readonly name: string = 'RecordsUnavailableError';
-  /** False where the records were read and have none of this key, so that no earlier request with it was sent. */
+  /** False if the records were read and have no record of this key, so that no earlier request with it was sent. */
   readonly earlierUnknown: boolean;
 
   constructor(message?: string, { earlierUnknown = true, ...options }: RecordsErrorOptions = {}) {
@@ -255,19 +255,19 @@ interface RecordsErrorOptions extends ErrorOptions {
   readonly earlierUnknown?: boolean;
 }
 
-/** The key is older than the records: they may have forgotten an order that had it. */
+/** The key is older than the records, which may have forgotten an order with it. */
 export class RecordsForgottenError extends RecordsUnavailableError {
   override readonly name = 'RecordsForgottenError';
   override readonly message = 'the records do not reach back to when the key was made';
 }
 
-/** Records may be missing, and the key may be among them: nobody knows whether an order had it before. */
+/** Records may be missing, and it is unknown whether an order has used the key before. */
 export class RecordsGapError extends RecordsUnavailableError {
   override readonly name = 'RecordsGapError';
-  /** Keys made more than KEY_AHEAD_MS later are taken; null before the gateway's clock was measured. */
+  /** Keys made more than KEY_AHEAD_MS later are accepted; null until the gateway's clock is measured. */
   readonly untilMs: number | null;
 
-  /** Whether this very key may be taken once that is known. */
+  /** Whether this key may be accepted once `untilMs` is known. */
   readonly isWaiting: boolean;
 
   constructor(untilMs: number | null, madeMs: number | null = null) {
@@ -277,13 +277,13 @@ export class RecordsGapError extends RecordsUnavailableError {
   }
 }
 
-/** All records are in use, and none is of an order that the gateway rejected. */
+/** All records are in use, and no rejected order can make room. */
 export function storeFull(max: number): RecordsUnavailableError {
   const options = { earlierUnknown: false };
   return new RecordsUnavailableError(`all ${max} order records are in use`, options);
 }
 
-/** This account alone has as many records of a kind as it may; others are not affected. */
+/** Only this account has reached its maximum of records; others are not affected. */
 export class AccountRecordsFullError extends RecordsUnavailableError {
   override readonly name = 'AccountRecordsFullError';
 
@@ -295,7 +295,7 @@ export class AccountRecordsFullError extends RecordsUnavailableError {
   }
 }
 
-/** Account and key as one string; the account is encoded so that no two pairs give the same. */
+/** Account and key as one string. The account is encoded, so that different pairs have different strings. */
 export function recordId(account: Account, key: string): string {
   return `${encodeURIComponent(account)}:${key}`;
 }
@@ -310,7 +310,7 @@ export function mayHaveChanged(outcome: RecordedOutcome | null): boolean {
   return outcome !== null && outcome.kind !== 'rejected';
 }
 
-/** Whether clients read that the outcome is unknown, also because the order's process died. */
+/** Whether clients see the outcome as unknown, also because the order's process was killed. */
 export function isUnknown({ outcome, pendingMs }: OrderRecord): boolean {
   return outcome === null ? pendingMs === 0 : outcome.kind === 'unknown';
 }

@@ -3,15 +3,18 @@ import { randomUUID } from 'node:crypto';
 /** The bounds of a store of order records. */
 export interface RecordBounds {
   readonly max: number;
-  /** The most records of one account, at most half of them of orders that were never sent; left out, an account may have all. */
+  /**
+   * The maximum of records of one account, of which at most half may be of orders that were never sent. By default an
+   * account may use all.
+   */
   readonly maxPerAccount?: number;
-  /** The settings that name its accounts; left out, nobody takes orders by these names. */
+  /** The settings that name the accounts. Undefined if no orders are placed under these names. */
   readonly accounts?: string | undefined;
 }
 
 const NEVER_SENT = '~';
 
-/** Tells by its first character whether the order was never sent. */
+/** Creates an id. Its first character marks an order that was never sent. */
 export function newRecordId(isNeverSent: boolean): string {
   return `${isNeverSent ? NEVER_SENT : '.'}${randomUUID()}`;
 }
@@ -20,7 +23,7 @@ export function isOfNeverSent(id: string): boolean {
   return id.startsWith(NEVER_SENT);
 }
 
-/** How many records an account may have, all of them or those of orders that were never sent. */
+/** The maximum of an account's records, in total or of orders that were never sent. */
 export function recordQuota(
   { max, maxPerAccount = max }: RecordBounds,
   isNeverSent: boolean,

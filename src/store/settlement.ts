@@ -11,20 +11,20 @@ export interface StoredOrder extends OrderKey {
 
 export type SettleRequest = OrderKey & { readonly outcome: SettledOutcome };
 
-/** `early`: a late answer may still come. `known`: the order has another outcome. `settled`: it has this one now. */
+/** `early`: a late answer may still arrive. `known`: the order has another outcome. `settled`: it has this outcome now. */
 export type SettleAnswer =
   | { readonly kind: 'none' }
   | { readonly kind: 'early'; readonly leftMs: number }
   | { readonly kind: 'known' | 'settled'; readonly record: OrderRecord };
 
-/** A late answer is read for so long after an order's deadline. */
+/** How long after an order's deadline a late answer is accepted. */
 export const LATE_ANSWER_MS = 60_000;
 
 export function isSettled(outcome: RecordedOutcome | null): outcome is SettledOutcome {
   return outcome !== null && outcome.kind !== 'unknown' && outcome.settled !== undefined;
 }
 
-/** Whether two outcomes agree: both accepted, with the same number if both name one, or both not. */
+/** Whether two outcomes agree: both are accepted, with the same number if both have one, or both are not accepted. */
 export function agree(one: RecordedOutcome | null, other: RecordedOutcome): boolean {
   if (one?.kind !== 'accepted' || other.kind !== 'accepted') return one?.kind === other.kind;
   return one.orderId === other.orderId || one.orderId === null || other.orderId === null;

@@ -5,33 +5,33 @@ import type { OrderRecords } from './order-records.ts';
 
 /** The port of the stores: the state that outlives a request, and that replicas share. */
 export interface SharedStore {
-  /** These alone must never forget: without a record no order is sent. */
+  /** Only the records must never lose data: without a record no order is sent. */
   readonly records: OrderRecords;
-  /** Null where there is no other replica. */
+  /** Null if there are no other replicas. */
   readonly replicas: BetweenReplicas | null;
   close(): Promise<void>;
 }
 
 /** The state that replicas exchange through their store. */
 interface BetweenReplicas {
-  /** Spends from the buckets of all replicas; null while the store does not answer, when each counts for itself. */
+  /** Charges the shared buckets; null while the store does not answer, when each replica counts for itself. */
   readonly share: Share;
   readonly accountVersions: AccountVersions;
   /** The hashes of tokens that the gateway has accepted. */
   readonly knownTokens: SharedKeys;
-  /** Why each replica counts limits alone, or why no order is sent for want of replicas of Redis; null while neither is so. */
+  /** Why each replica counts limits alone, or why orders are not sent for lack of replicas of Redis; null if neither applies. */
   degradedReason(): string | null;
 }
 
-/** Versions of accounts, by which a replica learns that an order on another one may have changed an account. */
+/** Versions of accounts. From them a replica learns that an order on another replica may have changed an account. */
 export interface AccountVersions {
-  /** Rejects soon where Redis does not answer. */
+  /** Rejects soon if Redis does not answer. */
   read(account: Account): Promise<AccountVersion>;
 }
 
 export interface AccountVersion {
-  /** Another one whenever earlier versions, of whichever account, may have been lost. */
+  /** Changes whenever earlier versions of any account may have been lost. */
   readonly epoch: string;
-  /** Null where no order changed the account within a day. */
+  /** Null if no order has changed the account within a day. */
   readonly version: string | null;
 }

@@ -5,12 +5,12 @@ import { RecordsUnavailableError } from '../order-records.ts';
 import type { AccountVersion, AccountVersions } from '../shared-store.ts';
 import type { RedisOrderRecords } from './order-records.ts';
 
-// A read waits for it: a Redis that is slow must not make the service slow.
+// Reads wait for it, so a slow Redis must not make the service slow.
 const TIMEOUT_MS = 200;
 const PAUSE_MS = 1_000;
 const BATCH = 200;
 
-/** KEYS 1: the marker, then versions of accounts. Answers the run of Redis and the store, then each version. */
+/** KEYS: the marker, then versions of accounts. Answers the run of Redis with the id of the store, then each version. */
 const VERSIONS = `
 if string.find(redis.call('INFO', 'replication'), 'role:slave', 1, true) then
   return redis.error_reply('READONLY it is a replica of Redis')
@@ -26,7 +26,7 @@ interface VersionsOptions {
   readonly redisTimeoutMs?: number;
 }
 
-/** Reads the versions of accounts, those that are asked for at the same time by one script. */
+/** Reads the versions of accounts. Simultaneous requests share one script call. */
 export class RedisAccountVersions implements AccountVersions {
   readonly #records: Pick<RedisOrderRecords, 'redis' | 'store'>;
   readonly #clock: Clock;
@@ -54,7 +54,7 @@ export class RedisAccountVersions implements AccountVersions {
   }
 
   async #ask(accounts: readonly Account[]): Promise<AccountVersion[]> {
-    // It keeps no answer: a later read wants a newer one.
+    // The loader must not cache: a later read needs a newer version.
     this.#loader.clearAll();
     const { redis, store } = this.#records;
     const keys = [store.marker, ...accounts.map((account) => store.versionOf(account))];

@@ -1,7 +1,7 @@
 import type { Account } from '../../lib/account.ts';
 import { type OrderKey, type OrderRecord, toOrderRecord } from '../order-records.ts';
 
-/** A record, as a script answers with it: the fields of its hash are strings. */
+/** A record in a script's answer. The fields of its hash are strings. */
 export interface Held {
   readonly kind: 'held';
   readonly id: string;
@@ -18,7 +18,7 @@ export interface NotHeld {
   readonly kind: 'none';
 }
 
-/** The reason why a script made no record, or does not say whether there is one. */
+/** Why a script made no record, or cannot state whether there is one. */
 export type Refusal =
   | {
       readonly kind:
@@ -41,7 +41,7 @@ export function recordOf(held: Held): OrderRecord {
   return toOrderRecord(of, JSON.parse(outcome), leftMs, times);
 }
 
-/** The name of a record has its account, encoded, before the first colon. */
+/** Parses the name of a record, which is the encoded account, a colon and the key. */
 export function keyOfRecord(name: string): OrderKey {
   const at = name.indexOf(':');
   return { account: decodeURIComponent(name.slice(0, at)) as Account, key: name.slice(at + 1) };

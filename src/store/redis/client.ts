@@ -6,16 +6,16 @@ import type { RedisHealth } from './redis-health.ts';
 
 interface RedisClientOptions {
   readonly url: string;
-  /** The deadline of connecting. Commands have their own. */
+  /** The deadline of connecting. Commands have a separate one. */
   readonly timeoutMs: number;
-  /** Learns of each failure of the connection; `RedisConnection` reports those of commands. */
+  /** Receives each failure of the connection; `RedisConnection` reports failures of commands. */
   readonly health: RedisHealth;
 }
 
 /**
- * A client of Redis without an offline queue or command retries. A Redis that is unreachable now may
- * come later; one that refuses the password or has no such database is a mistake in the configuration
- * and throws a StoreError. ioredis is loaded only here, where REDIS_URL is set.
+ * A client of Redis without an offline queue or command retries. An unreachable Redis may become reachable later. A Redis
+ * that refuses the password or lacks the database is a configuration error, so this throws a StoreError. ioredis is loaded
+ * only here, if REDIS_URL is set.
  */
 export async function openRedisClient(options: RedisClientOptions): Promise<Redis> {
   const { url, timeoutMs, health } = options;
@@ -24,9 +24,9 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   let isLeft = false;
   const connection = {
     ...connectionOptions(timeoutMs),
-    // After a failover the old primary refuses writes: the address may lead to the new one by now.
+    // After a failover the old primary refuses writes; the address may already lead to the new primary.
     reconnectOnError({ message }: Error) {
-      // Once for each connection: each refusal of a burst would add another listener to the socket.
+      // Once for each connection: otherwise each refusal of a burst would add another listener to the socket.
       if (isLeft || !message.includes('READONLY')) return false;
       isLeft = true;
       return true;
@@ -42,15 +42,15 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
   let isOpen = false;
   redis.on('error', (error: Error) => {
     const refused = refusalOf(error);
-    // The client would go on in database 0, whose keys belong to others.
+    // The client would continue in database 0, whose keys belong to others.
     if (refused === NO_DATABASE) redis.disconnect(true);
     refusal ??= refused;
-    // At the start the refusal itself is the message.
+    // At the start, the thrown error has the refusal as its message.
     if (isOpen || refusal === null) health.failed(error);
   });
   redis.on('sentinelError', (error: Error) => health.failed(error));
   const connected = redis.connect().catch(() => {});
-  // A Redis that accepts connections and is silent would be waited for twice: to connect and to answer.
+  // Otherwise a Redis that accepts connections but never answers would cost two timeouts.
   await Promise.race([connected, delay(timeoutMs, undefined, { ref: false })]);
   if (refusal !== null) {
     redis.disconnect();
@@ -63,20 +63,20 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
 function connectionOptions(timeoutMs: number) {
   return {
     lazyConnect: true,
-    // CLIENT SETINFO may be refused to a user with few rights.
+    // A user with few rights may not send CLIENT SETINFO.
     disableClientInfo: true,
     enableOfflineQueue: false,
     // A command that was sent before the connection broke must not be resent automatically.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: timeoutMs,
-    // Drops a half-open connection; it counts while an answer is awaited.
+    // Drops a half-open connection. It applies only while an answer is awaited.
     socketTimeout: 3 * timeoutMs,
     retryStrategy: retryDelay,
   } satisfies RedisOptions;
 }
 
-/** Short, so that a process is back soon after a failover. */
+/** Short, so that a process reconnects soon after a failover. */
 const RECONNECT_MAX_MS = 500;
 
 function retryDelay(attempt: number): number {
@@ -87,7 +87,7 @@ function sentinelOptions({ isEncrypted, sentinels, ...rest }: SentinelUrl, timeo
   return {
     ...rest,
     sentinels: [...sentinels],
-    // A Sentinel that hangs must not keep the others from being asked.
+    // Without it a hanging Sentinel would block the others.
     sentinelCommandTimeout: timeoutMs,
     sentinelRetryStrategy: retryDelay,
     ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
@@ -96,7 +96,7 @@ function sentinelOptions({ isEncrypted, sentinels, ...rest }: SentinelUrl, timeo
 
 const NO_DATABASE = 'Redis has no such database';
 
-/** Returns null for an error that may pass. */
+/** Returns null for an error that may be temporary. */
 function refusalOf(
   error: Error & { readonly command?: { readonly name?: string } },
 ): string | null {

@@ -4,10 +4,10 @@ import { RecordsUnavailableError } from '../order-records.ts';
 import { openRedisClient } from './client.ts';
 import { RedisHealth, type Warn } from './redis-health.ts';
 
-/** The script may have run although its answer is missing. */
+/** There is no usable answer, but the script may have run. */
 export class RedisSilentError extends RecordsUnavailableError {}
 
-/** Redis has answered by an error. */
+/** Redis has answered with an error. */
 export class RedisRefusedError extends RedisSilentError {}
 
 /** The options that all connections to the same Redis share. */
@@ -15,14 +15,14 @@ export interface RedisConnectionOptions {
   readonly redisUrl: string;
   /** The prefix of all keys; replicas of one gateway share it. */
   readonly prefix: string;
-  /** The deadline of connecting, and of each command; a second where left out. */
+  /** The deadline of connecting, and of each command; a second by default. */
   readonly redisTimeoutMs?: number;
   readonly onWarn: Warn;
 }
 
 export const REDIS_TIMEOUT_MS = 1_000;
 
-/** `health` is that of all connections to the same Redis. */
+/** `health` belongs to all connections to the same Redis. */
 export async function connectRedis(
   { redisUrl: url, redisTimeoutMs: timeoutMs = REDIS_TIMEOUT_MS, onWarn }: RedisConnectionOptions,
   health = new RedisHealth(onWarn),
@@ -42,7 +42,7 @@ export class RedisConnection {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Calls of one turn of the event loop go over one socket, with nothing between them. */
+  /** Runs a script. Calls in one turn of the event loop are sent together on one socket, with nothing between them. */
   run(
     script: string,
     keys: readonly string[],
@@ -51,12 +51,12 @@ export class RedisConnection {
     return this.#ask(() => this.#redis.eval(script, keys.length, ...keys, ...args));
   }
 
-  /** How many replicas of Redis have what this very connection wrote last, once as many as are wanted have, or after so long. */
+  /** Returns how many replicas of Redis have the latest write of this connection, once enough have it or after `ms`. */
   async copies(wanted: number, ms: number): Promise<number> {
     return Number(await this.#ask(() => this.#redis.wait(wanted, ms)));
   }
 
-  /** Calls it at each (re)connection that can take commands. */
+  /** Calls the task at each (re)connection that can take commands. */
   onReady(task: () => void): void {
     this.#redis.on('ready', task);
   }
@@ -65,12 +65,12 @@ export class RedisConnection {
     this.#redis.disconnect();
   }
 
-  /** Sends nothing that would be queued: a Redis that is unreachable fails immediately. */
+  /** Never queues a command: an unreachable Redis fails immediately. */
   async #ask<T>(send: () => Promise<T>): Promise<T> {
     if (this.#redis.status !== 'ready')
       throw new RecordsUnavailableError('Redis cannot be reached');
     try {
-      // Not by the client's own timer, which fires before the socket is read where the whole process was paused.
+      // The client's own timer would fire before the socket is read, if the whole process was paused.
       const asked = send().then((reply) => ({ reply }));
       const answer = await within(steadyClock, this.#timeoutMs, asked);
       if (answer === null) throw new Error('Command timed out');

@@ -8,7 +8,7 @@ import { FORGETFUL } from './store-look.ts';
 /** Opens the state that replicas share. */
 export async function openRedisStores(options: RedisOrderRecordsOptions): Promise<SharedStore> {
   const records = await openRedisOrderRecords(options);
-  // A Redis that does not answer yet is judged by a later look.
+  // If Redis does not answer yet, a later look checks this.
   if (records.isForgetful) {
     await records.close();
     throw new StoreError(`${FORGETFUL}: set appendonly yes, or REDIS_REPLICAS=none to accept that`);

@@ -28,11 +28,11 @@ import { shortOf } from './store-look.ts';
 
 const ORDERS_AT_ONCE = 500;
 
-/** Throws a StoreError where no process of the service has used the prefix, or Redis was emptied. */
+/** Throws a StoreError if no process of the service has used the prefix, or if Redis was emptied. */
 export async function openRedisOperator(
   options: Omit<RedisOrderRecordsOptions, 'clock'>,
 ): Promise<RedisOperator> {
-  // A command has no gateway whose clock it could measure, so no record ends by it.
+  // A command has not measured the gateway's clock, so it expires no record.
   const own = { clock: systemClock, isInspection: true };
   const records = await openRedisOrderRecords({ ...options, ...own });
   try {

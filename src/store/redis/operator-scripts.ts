@@ -1,12 +1,12 @@
 import type { Held, NotHeld } from './answers.ts';
 import { script } from './script-head.ts';
 
-/** Reads the record of a key for an operator, also while other records may be missing. */
+/** Reads the record of a key for an operator, even if other records may be missing. */
 export const SHOW = script<Held | NotHeld | { readonly kind: 'evicted' }>(
   `return taken(name) or {kind = 'none'}`,
 );
 
-/** `lateMs`: how long past its deadline an answer may come. The first word of an operator counts. */
+/** `lateMs`: how long after its deadline an answer may arrive. The first settlement is kept. */
 export const SETTLE_BY_HAND = script<
   | Held
   | NotHeld
@@ -30,8 +30,8 @@ return taken(name)
 `);
 
 /**
- * `after`: the end after which to look, `most`: how many to look at, `prefix`: what their ids begin with. `onlyUnknown`: whether the
- * unknown alone are asked for. Without `last` there are no more.
+ * `after`: the end of the last record of the page before; `most`: the page size; `prefix`: the prefix of the ids.
+ * `onlyUnknown` selects unknown orders. Without `last` there are no more pages.
  */
 export const LIST = script<{
   readonly kind: 'found';
@@ -62,7 +62,7 @@ note('held', given.isHeld and 1 or 0)
 return {kind = 'declared'}
 `);
 
-/** An operator's word that records are missing: the primary as it is now is the one that counts. */
+/** An operator declares that records are missing. The present primary becomes the accepted one. */
 export const DECLARE = script<Declared>(`
 touch()
 adopt()

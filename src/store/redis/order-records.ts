@@ -52,14 +52,14 @@ import { RedisHealth } from './redis-health.ts';
 import { FORGETFUL, LOOK, type StoreLook, shortOf, UNDECIDED } from './store-look.ts';
 
 export interface RedisOrderRecordsOptions extends RecordBounds, OrderStoreOptions {
-  /** How long a new store takes no order: processes that remember another store look at it first. */
+  /** How long a new store accepts no orders, so that processes that remember another store can report the loss first. */
   readonly graceMs?: number;
 }
 
-/** Each look dates the marker, by which a promotion is judged. */
+/** Each look dates the marker, which is used to judge a promotion. */
 const LOOK_MS = 500;
 const GRACE_MS = 2_000;
-/** The process forgets to free the keys of more: they become unknown. */
+/** Beyond this number, keys are not freed and their orders become unknown. */
 const MAX_UNSENT = 10_000;
 
 /** Opens the order records that processes share through Redis. */
@@ -76,7 +76,7 @@ export async function openRedisOrderRecords(
 }
 
 export class RedisOrderRecords implements OrderRecords {
-  /** The connection that WAIT does not block. */
+  /** The connection that is not blocked by WAIT. */
   readonly redis: RedisConnection;
   readonly store: OrderStore;
   readonly #options: RedisOrderRecordsOptions;
@@ -84,9 +84,9 @@ export class RedisOrderRecords implements OrderRecords {
   readonly #writer: RedisConnection;
   /** Reservations that may be in Redis although their orders are not sent. Each is released until that succeeds. */
   readonly #unsent = new Set<Reservation>();
-  /** The newest look; null before the first. */
+  /** The latest look; null before the first. */
   #seen: StoreLook | null = null;
-  /** Known even where Redis has no store yet. */
+  /** Also known if Redis has no store yet. */
   #isDurable: boolean | null = null;
   #failure: string | null = 'not connected yet';
   #cancelLook = () => {};
@@ -121,7 +121,7 @@ export class RedisOrderRecords implements OrderRecords {
         fireAndForget('redis', this.#releaseUnsent());
       }
       if (!(error instanceof RedisRefusedError)) throw error;
-      // A Redis without room for writes still answers reads.
+      // A Redis that is out of memory for writes still answers reads.
       const record = await this.find(account, key);
       if (record !== null) return { reserved: false, record };
       const { message, cause } = error;
@@ -171,7 +171,7 @@ export class RedisOrderRecords implements OrderRecords {
 
   async voidKey(request: VoidRequest): Promise<VoidAnswer> {
     const reservation = closedReservation(request);
-    // The script knows how far back Redis remembers.
+    // The script adds how far back the records reach.
     const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
     const values = { ...valuesOf(reservation), ...this.#bounds, outcome };
     const record = this.#recordIn(await this.store.write(VOID, values));
@@ -193,24 +193,24 @@ export class RedisOrderRecords implements OrderRecords {
     };
   }
 
-  /** Why no order is sent for want of replicas of Redis; null while they are there. */
+  /** Why orders are not sent for lack of replicas of Redis; null if there are enough. */
   copiesReason(): string | null {
     const { wanted, isLate } = this.store;
     const short = this.#seen && shortOf(this.#seen.connected, wanted);
     return short ?? (isLate ? 'replicas of Redis answer too late' : null);
   }
 
-  /** Whether a restart of Redis would forget orders, and that is not accepted. */
+  /** Whether a restart of Redis would lose orders, although the settings do not accept that. */
   get isForgetful(): boolean {
     return this.#options.requiresAppendonly && this.#isDurable === false;
   }
 
-  /** The time for which a new store takes no order yet. */
+  /** The remaining time for which a new store accepts no orders. */
   get youngMs(): number {
     return this.#seen?.youngMs ?? 0;
   }
 
-  /** Reads the state of the store without an order. */
+  /** Reads the state of the store, independently of orders. */
   async look(): Promise<void> {
     this.#cancelLook();
     const { isInspection, clock } = this.#options;
@@ -243,7 +243,7 @@ export class RedisOrderRecords implements OrderRecords {
   #warnOf({ isNew, isIncomplete, eviction }: StoreLook, formerLoss: string | undefined): void {
     const { onWarn } = this.#options;
     const { marker, loss } = this.store;
-    // A loss has a warning of its own.
+    // A loss has a separate warning.
     if (isNew && !isIncomplete) onWarn(`${marker} in Redis ${IS_NEW}`);
     if (loss !== formerLoss && isIncomplete) {
       onWarn('Redis may lack orders: it is another one, was emptied or restarted');
@@ -265,7 +265,7 @@ export class RedisOrderRecords implements OrderRecords {
   }
 
   async #releaseUnsent(): Promise<void> {
-    // A slow Redis would have another release queued with each look.
+    // With a slow Redis, each look would queue the same releases again.
     if (this.#isReleasing) return;
     this.#isReleasing = true;
     const released = [...this.#unsent].map(async (reservation) => {
@@ -276,7 +276,7 @@ export class RedisOrderRecords implements OrderRecords {
     this.#isReleasing = false;
   }
 
-  /** Throws a refusal. */
+  /** Returns the record of an answer; throws if the answer is a refusal. */
   #recordIn(answer: Held | Refusal, keyMadeMs: number | null = null): OrderRecord {
     switch (answer.kind) {
       case 'held':

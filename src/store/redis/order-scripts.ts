@@ -3,14 +3,17 @@ import { KEY_LIFE_MS, UNKNOWN_LIFE_MS } from '../order-records.ts';
 import type { Held, NotHeld, Refusal } from './answers.ts';
 import { script } from './script-head.ts';
 
-/** A request that arrives later than this over a broken connection would have been given up by every proxy. */
+/** Every proxy would have given up a request that arrives later than this over a broken connection. */
 const RELEASED_MS = 3_600_000;
 
-/** The two scripts that make a record. `graceMs`: how long a new store waits for processes that remember another one. */
+/**
+ * The head of the two scripts that make a record. `graceMs`: how long a new store waits for processes that remember another
+ * one.
+ */
 const ADD_HEAD = `
 if isRenamed() then return {kind = 'renamed'} end
 local found = taken(name)
--- A closed key is answered once the replicas of Redis have it.
+-- A closed key may only be answered once the replicas of Redis have it.
 if found and found.digest == '' then touch() end
 if found then return found end
 if now < number('since') + given.graceMs then return {kind = 'young'} end
@@ -31,7 +34,7 @@ elseif count(index) >= given.max then
   victim = oldest(rejected)
   if not victim then return {kind = 'full'} end
 end
--- The first write: a Redis without memory refuses it. After a removal it would let the script write on, past its memory.
+-- This write comes first, because a Redis without memory refuses it. After a removal Redis would allow further writes beyond its memory.
 redis.call('HSET', marker, 'at', now, 'accounts', given.accounts or '', 'wanted', wanted, 'reach', math.max(have, number('reach')))
 isWrite = true
 -- The order traded nothing, so its repeat may be sent. A repeat with keyMade is refused by the date of the removal.
@@ -41,11 +44,11 @@ if victim then
   redis.call('SET', key, math.max(given.judgedMs, redis.call('GET', key) or 0), 'PX', 2 * dayMs)
   drop(victim)
 end
--- An ended record of the key may still be there.
+-- An expired record of the key may still be there.
 drop(name)
 `;
 
-/** `id`: the reservation. `keyMadeMs`: when the key was made, where that is known. */
+/** `id`: the reservation. `keyMadeMs`: when the key was made, if that is known. */
 export const RESERVE = script<Held | Refusal | { readonly kind: 'reserved' }>(`${ADD_HEAD}
 if redis.call('EXISTS', prefix .. 'released:' .. given.id) == 1 then return {kind = 'released'} end
 local made = given.keyMadeMs
@@ -60,11 +63,11 @@ if given.differMs and given.differMs > number('apart') then note('apart', given.
 return {kind = 'reserved'}
 `);
 
-/** `outcome` lacks how far back the store remembers. */
+/** The script adds to `outcome` how far back the records reach. */
 export const VOID = script<Held | Refusal>(`${ADD_HEAD}${ADD}
 local known = now - number('since')
 if isIncomplete() then known = given.judgedMs - (mark.lossUntil or given.judgedMs) - ${KEY_AHEAD_MS} end
--- The age of the key is of the moment when its client asked.
+-- The age of the key refers to the moment of the request.
 local waited = math.max(0, given.judgedMs - given.reservedAtMs)
 local remembered = math.max(0, math.min(dayMs, known, given.judgedMs - removed) - waited)
 write(now, 2, string.gsub(given.outcome, '"rememberedMs":0', string.format('"rememberedMs":%d', remembered)))
@@ -80,8 +83,8 @@ return found or isUndecided and {kind = 'undecided'} or isIncomplete() and missi
 `);
 
 /**
- * `hasChanged`: whether the order has changed its account, or may have. `isRejected`: whether the gateway refused it. `sentAtMs` and
- * `answeredAtMs` are left out where it was not.
+ * `hasChanged`: whether the order has changed its account, or may have. `isRejected`: whether the gateway rejected it.
+ * `sentAtMs` and `answeredAtMs` are absent if they are unknown.
  */
 export const SETTLE = script<
   | { readonly kind: 'written' | 'foreign' | 'undecided' }
@@ -89,7 +92,7 @@ export const SETTLE = script<
 >(`
 local key = prefix .. 'record:' .. name
 local record = hash(key)
--- A loss took the record: its process still knows what became of the order.
+-- The record was lost, but its process still knows the outcome.
 if not record.id and isIncomplete() then
   write(now, 0, 'null')
   record = hash(key)
@@ -116,18 +119,21 @@ export const RELEASE = script<{ readonly kind: 'released' | 'late' }>(`
 touch()
 local record = hash(prefix .. 'record:' .. name)
 if record.id ~= given.id then
-  -- Its reservation may still be on the way, over a connection that broke.
+  -- Its reservation may still arrive, over a broken connection.
   redis.call('SET', prefix .. 'released:' .. given.id, 1, 'PX', ${RELEASED_MS})
   return {kind = 'released'}
 end
 if record.rank == '2' then return {kind = 'released'} end
--- Clients may have read that it is unknown.
+-- Clients may have read that the outcome is unknown.
 if record.rank == '1' or record.told or tonumber(record.deadline) <= now then return {kind = 'late'} end
 drop(name)
 return {kind = 'released'}
 `);
 
-/** `graceMs`: how long past its deadline an order is left to its process. Answers id and time of each that it marks as unknown. */
+/**
+ * `graceMs`: how long after its deadline an order is left to its process. Answers the id and time of each order that it
+ * marks as unknown.
+ */
 export const CUT_OFF = script<{
   readonly kind: 'marked';
   readonly orders?: readonly { readonly id: string; readonly at: string }[];

@@ -12,12 +12,12 @@ import {
 } from './connection.ts';
 import type { Script } from './script-head.ts';
 
-/** It is written, but a replica of Redis without it may be promoted. */
+/** The write was made, but a replica of Redis without it may be promoted. */
 export class NotCopiedError extends RecordsUnavailableError {}
 
 /** No process of the service has used the prefix, or Redis was emptied. */
 export class RecordsAbsentError extends StoreError {
-  /** Whether a restart of Redis forgets nothing. */
+  /** Whether a restart of Redis loses nothing. */
   readonly isDurable: boolean;
 
   constructor(isDurable: boolean) {
@@ -30,11 +30,11 @@ export interface OrderStoreOptions extends RedisConnectionOptions {
   readonly clock: Clock;
   /** How many replicas of Redis must have a record; null for the most that were ever seen. */
   readonly redisReplicas: number | null;
-  /** Whether a Redis that forgets orders over a restart is refused. */
+  /** Whether to refuse a Redis that loses orders on a restart. */
   readonly requiresAppendonly: boolean;
-  /** The settings that name the accounts; operators have none. */
+  /** The settings that name the accounts. Operators have none. */
   readonly accounts?: string | undefined;
-  /** How far the gateway's clock is ahead of this machine's; null while it was not measured. */
+  /** How far the gateway's clock is ahead of this machine's; null until it is measured. */
   readonly gatewaySkewMs?: (() => number | null) | undefined;
   /** When true, a missing store is not created. */
   readonly isInspection?: boolean;
@@ -45,9 +45,9 @@ type Values = Readonly<Record<string, string | number | boolean | undefined>>;
 interface StoreReply<Answer> {
   readonly id: string;
   readonly loss?: string;
-  /** How many replicas of Redis must have what the script wrote. */
+  /** How many replicas of Redis must have the script's writes. */
   readonly wanted: number;
-  /** Whether the answer counts only once they have it. */
+  /** Whether the answer counts only once these replicas have its writes. */
   readonly isWrite: boolean;
   readonly answer: Answer;
 }
@@ -74,21 +74,21 @@ export class OrderStore {
   #lateAtMs = Number.NEGATIVE_INFINITY;
   #wanted = 0;
 
-  /** `writer`: a connection of its own, since WAIT blocks it. */
+  /** `writer` is a separate connection, because WAIT blocks it. */
   constructor(redis: RedisConnection, writer: RedisConnection, options: OrderStoreOptions) {
     this.#redis = redis;
     this.#writer = writer;
     this.#options = options;
-    // The braces keep all keys of a script on one node where a proxy hides a cluster.
+    // The braces keep all keys of a script on one node if a proxy hides a cluster.
     this.marker = `${options.prefix}{orders}:v2:marker`;
   }
 
-  /** The name of the newest loss that this process knows of. */
+  /** The id of the latest loss that this process knows. */
   get loss(): string | undefined {
     return this.#loss;
   }
 
-  /** How many replicas of Redis must have what is written, as far as this process knows. */
+  /** How many replicas of Redis must have each write, as far as this process knows. */
   get wanted(): number {
     return this.#options.redisReplicas ?? this.#wanted;
   }
@@ -108,8 +108,8 @@ export class OrderStore {
   }
 
   /**
-   * Runs a script, and resolves once enough replicas of Redis have what it wrote. WAIT counts what its connection wrote last, and blocks
-   * it: scripts that come meanwhile are sent together.
+   * Runs a script, and resolves once enough replicas of Redis have its writes. WAIT counts the latest write of its
+   * connection, and blocks the connection. Scripts that are queued during that time are sent together.
    */
   write<Answer>(script: Script<Answer>, values: Values): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -125,12 +125,12 @@ export class OrderStore {
   }
 
   async #sendTogether(batch: readonly Write[]): Promise<void> {
-    // In one turn: the scripts and WAIT go out together.
+    // Runs in one turn, so that the scripts and WAIT are sent together.
     const replies = batch.map(({ run }) => run());
     const copies = this.#copies();
     for (const [n, { resolve, reject }] of batch.entries()) {
       Promise.all([replies[n], copies]).then(([reply, have]) => {
-        // The scripts may have counted more replicas than this process knew of.
+        // The scripts may have counted more replicas than this process knew.
         if (!reply?.isWrite || have >= this.wanted) return resolve(reply?.answer);
         this.#lateAtMs = this.#options.clock.now();
         const message = `${have} of ${this.wanted} replicas of Redis have it in time`;
@@ -140,7 +140,7 @@ export class OrderStore {
     await copies;
   }
 
-  /** How many replicas of Redis have what was sent last. */
+  /** How many replicas of Redis have the latest writes. */
   async #copies(): Promise<number> {
     const { wanted } = this;
     const { redisTimeoutMs = REDIS_TIMEOUT_MS } = this.#options;
@@ -180,14 +180,14 @@ export class OrderStore {
   }
 }
 
-/** Throws where the reply is none of this script, which may have run. */
+/** Throws if the reply is not an answer of this script. The script may have run. */
 function replyIn<Answer>(reply: unknown, script: string): StoreReply<Answer> {
   try {
     const read = JSON.parse(String(reply));
-    // Each script names the kinds of its answers.
+    // Each script contains the kinds of its answers.
     if (script.includes(`'${read.answer.kind}'`)) return read;
   } catch {
-    // It is no JSON of ours.
+    // The reply is not JSON.
   }
   throw new RedisSilentError('Redis gave an answer that cannot be read');
 }

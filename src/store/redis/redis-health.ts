@@ -2,17 +2,17 @@ import { type Clock, steadyClock } from '../../lib/clock.ts';
 
 export type Warn = (message: string, fields?: Readonly<Record<string, string>>) => void;
 
-/** The codes of Redis's answers that operators can do something about. */
+/** The error codes of Redis that operators can act on. */
 const CODES: ReadonlySet<string> = new Set(
   'OOM READONLY MISCONF NOREPLICAS NOAUTH NOPERM LOADING'.split(' '),
 );
-// The code of an error within a script follows the script's own in older versions.
+// In older versions, the code of an error within a script follows a code of the script.
 const CODE = /(?:^|[\s:-])([A-Z]{3,})(?=\s)/g;
-/** Redis is looked at twice a second, so a failure that lasts is found within it. */
+/** Each process reads the store's state twice a second, so a lasting failure recurs within this time. */
 const QUIET_MS = 5_000;
 const MAX_DETAIL_LENGTH = 200;
 
-/** Why a connection or a command failed: `away`, the code of Redis's answer, or `refused` where that has another. */
+/** Why a connection or a command failed: `away`, the code of Redis's answer, or `refused` for another code. */
 export function redisErrorOf(error: unknown): string {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return 'away';
   if (/^(WRONGPASS|NOAUTH|ERR invalid password)/.test(error.message)) return 'NOAUTH';
@@ -20,11 +20,11 @@ export function redisErrorOf(error: unknown): string {
   return words.find((word) => CODES.has(word)) ?? 'refused';
 }
 
-/** Whether Redis is well, over all connections to it. The log has a line for each reason of a failure, and one once it is over. */
+/** The health of Redis over all connections to it. Each reason of a failure is logged once, and also its end. */
 export class RedisHealth {
   readonly #onWarn: Warn;
   readonly #clock: Clock;
-  /** The reasons that were logged. */
+  /** The reasons that were already logged. */
   readonly #logged = new Set<string>();
   #reason: string | null = null;
   #failedAtMs = 0;
@@ -34,13 +34,13 @@ export class RedisHealth {
     this.#clock = clock;
   }
 
-  /** The reason of the newest failure; null while Redis is well. */
+  /** The reason of the latest failure; null while Redis is healthy. */
   get reason(): string | null {
     this.worked();
     return this.#reason;
   }
 
-  /** Called with each command that Redis has carried out. */
+  /** Called with each successful command. */
   worked(): void {
     if (this.#reason === null || this.#clock.now() - this.#failedAtMs < QUIET_MS) return;
     this.#onWarn('Redis is back', { reason: this.#reason });

@@ -2,8 +2,9 @@ import { CLOCKS_DIFFER_MS, KEY_AHEAD_MS } from '../order-gap.ts';
 import { RECORD_LIFE_MS } from '../order-records.ts';
 
 /**
- * A script of the order records, which runs as one step. It gets the key of the marker, whose name begins the names of all other keys, and
- * one JSON object: the arguments that `OrderStore` gives to every script, and its own. It answers a `StoreReply` as JSON.
+ * A script of the order records, which runs as one step. Its arguments are the key of the marker, from whose name it
+ * derives all other keys, and one JSON object: the arguments that `OrderStore` passes to every script, and its own. It
+ * answers a `StoreReply` as JSON.
  */
 export interface Script<Answer> {
   readonly text: string;
@@ -13,13 +14,15 @@ export interface Script<Answer> {
 
 /**
  * The marker is a hash. `id`, `since`: the store, and its creation by Redis's clock. `run`, `replid`: the primary that was
- * seen last; `at`: when; `reach`: the most replicas that it had. `copies`: the most replicas that any primary had. `wanted`: how many the
- * last reservation waited for. `lost`, `lostAt`, `lossUntil`: the newest loss, when it was found, and R. `apart`: the furthest that a
- * process was from the gateway's clock. `held`, `accounts`: as in a file.
+ * seen last; `at`: when that was; `reach`: the most replicas that it had. `copies`: the most replicas that any primary had.
+ * `wanted`: how many replicas the last reservation waited for. `lost`, `lostAt`, `lossUntil`: the latest loss, when it was
+ * found, and the end of its gap. `apart`: the largest difference between a process's clock and the gateway's. `held`,
+ * `accounts`: as in a file.
  *
- * The other keys: `record:<id>` is a hash, by the id of its account and key. `index`, `pending` and `rejected` are sorted sets of ids, by
- * their end, deadline and end; `orders:<account>`, `unsent:<account>` and `rejected:<account>` those of one account. `removed:<account>`: when
- * its newest record gave way. `version:<account>`: changes with each order. `released:<reservation>`: one that may arrive after its release.
+ * The other keys: `record:<id>` is a hash; its id is made of account and key. `index`, `pending` and `rejected` are sorted
+ * sets of ids, scored by end, deadline and end; `orders:<account>`, `unsent:<account>` and `rejected:<account>` are those
+ * of one account. `removed:<account>`: when its latest record was removed to make room. `version:<account>`: changes with
+ * each order. `released:<reservation>`: a reservation that may arrive after its release.
  */
 const HEAD = `
 local marker, given = KEYS[1], cjson.decode(ARGV[1])
@@ -28,17 +31,17 @@ local index, pending, rejected = prefix .. 'index', prefix .. 'pending', prefix 
 local name, dayMs = given.name, ${RECORD_LIFE_MS}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- The clock of Redis may be wrong by days. A record is dated by the later clock and ends by the earlier one; the age of a key is judged
--- by the clocks of the process alone.
+-- The clock of Redis may be wrong by days. A record is dated by the later clock and expires by the earlier one. The age of a key is judged
+-- only by the clocks of the process.
 local surely, later = given.surelyMs or 0, math.max(now, given.laterMs)
 local server, replication = redis.call('INFO', 'server'), redis.call('INFO', 'replication')
--- A demoted primary still answers, but lacks what came since. This error makes the client reconnect.
+-- A demoted primary still answers, but lacks later writes. This error makes the client reconnect.
 if string.find(replication, 'role:slave', 1, true) then return redis.error_reply('READONLY it is a replica of Redis') end
 local run = string.match(server, 'run_id:(%x+)')
 local replid = string.match(replication, 'master_replid:(%x+)')
 local former = string.match(replication, 'master_replid2:(%x+)')
 local startedAt = now - 1000 * string.match(server, 'uptime_in_seconds:(%d+)')
--- Whether a restart of Redis keeps all that it has written.
+-- Whether a restart of Redis keeps all its writes.
 local function isDurable() return string.find(redis.call('INFO', 'persistence'), 'aof_enabled:1', 1, true) ~= nil end
 local function hash(key)
   local fields, list = {}, redis.call('HGETALL', key)
@@ -47,13 +50,13 @@ local function hash(key)
 end
 local mark = hash(marker)
 local function number(field) return tonumber(mark[field] or 0) end
--- Redis may have no memory for it.
+-- A full Redis refuses the write, which is not fatal.
 local function note(field, value)
   mark[field] = tostring(value)
   redis.pcall('HSET', marker, field, value)
 end
--- The number of connected replicas. A replica that reconnected may be listed twice. A tool that copies Redis has no port and
--- acknowledges nothing.
+-- The number of connected replicas. A replica that reconnected may be listed twice. A tool that copies Redis has no port, and
+-- acknowledges nothing, so it does not count.
 local function connected(silentSeconds)
   local seen, count = {}, 0
   for address, port, offset, lag in string.gmatch(replication, 'slave%d+:(ip=[^,]+,port=(%d+)),state=online,offset=(%d+),lag=(%d+)') do
@@ -69,14 +72,14 @@ local function lose()
   mark.lossUntil = nil
   redis.pcall('HDEL', marker, 'lossUntil')
 end
--- Whether this primary has all that the marked one had confirmed: 'whole', 'lost', or 'undecided' until enough of its replicas follow it.
+-- Whether this primary has all confirmed writes of the marked one: 'whole', 'lost', or 'undecided' until enough replicas follow it.
 local function descent()
   local least = math.min(wanted, number('wanted'))
-  -- A primary that restarts from its snapshot names its former self as well: only one that ran when the marker was touched was promoted.
+  -- A primary that restarts from its snapshot also names its former self. Only a primary that was running when the marker was touched was promoted.
   if former ~= mark.replid or least < 1 or number('at') < startedAt + 1000 then return 'lost' end
   local others = number('reach') - least
   if others <= 0 then return 'whole' end
-  -- A replica that has more than this primary cannot go on from its own offset.
+  -- A replica with more writes than this primary cannot continue from its own offset, and makes a full sync.
   if string.match(redis.call('INFO', 'stats'), 'sync_full:(%d+)') ~= '0' then return 'lost' end
   return connected(1000) >= others and 'whole' or 'undecided'
 end
@@ -94,7 +97,7 @@ if isNew then
   local earlier = string.gsub(prefix, 'v2:$', 'epoch')
   local isEarlier = redis.call('EXISTS', earlier) == 1
   if given.knownId or redis.call('EXISTS', index) == 1 or isEarlier then lose() end
-  -- Processes of the earlier version hold their orders back from then on: their records and ours do not know of each other.
+  -- Processes of the earlier version then hold their orders back, because the two versions do not see each other's records.
   if isEarlier then redis.pcall('HSET', earlier, 'held', 1) end
 else
   if mark.run ~= run or mark.replid ~= replid and string.find(former, '[^0]') then
@@ -103,7 +106,7 @@ else
     isUndecided = found == 'undecided'
     if not isUndecided then adopt() end
   elseif mark.replid ~= replid then
-    -- The replid of one primary changes when its first replica attaches, and then it has no former one.
+    -- The replid of a primary changes when its first replica attaches; it then has no former replid.
     note('replid', replid)
   end
   if given.knownId and given.knownId ~= mark.id and given.knownId ~= mark.former then
@@ -111,19 +114,19 @@ else
     lose()
   end
 end
--- For a day after R, and two days longer where R was never fixed.
+-- True for a day after the end of the gap, and two days longer if the end was never fixed.
 local function isIncomplete()
   if not mark.lost then return false end
   local untilMs = tonumber(mark.lossUntil) or number('lostAt') + 2 * dayMs
   return surely < untilMs + dayMs + ${KEY_AHEAD_MS}
 end
--- R is fixed only by clocks that were read after the loss was found.
+-- The end of the gap is fixed only by clocks that were read after the loss was found.
 if isIncomplete() and not mark.lossUntil and given.knownLoss == mark.lost and given.differMs then
   note('lossUntil', given.laterMs + math.max(given.differMs, number('apart')) + ${CLOCKS_DIFFER_MS})
 end
 local function missing() return {kind = 'incomplete', untilMs = tonumber(mark.lossUntil)} end
 local function ofAccount(kind, id) return prefix .. kind .. ':' .. string.match(id, '^[^:]*') end
--- Each change gets a version of its own.
+-- Each change gets a new version.
 local function changed(id)
   redis.pcall('SET', ofAccount('version', id), redis.pcall('INCR', prefix .. 'versions'), 'PX', 3 * dayMs)
 end
@@ -132,8 +135,8 @@ local function drop(id)
   for _, set in ipairs({index, pending, rejected}) do redis.call('ZREM', set, id) end
   for _, kind in ipairs({'orders', 'unsent', 'rejected'}) do redis.call('ZREM', ofAccount(kind, id), id) end
 end
--- The answer counts only once enough replicas of Redis have what the script wrote. From Redis 7.2 on WAIT counts what its connection
--- wrote last, and nothing where it only read.
+-- The answer counts only once enough replicas of Redis have the script's writes. From Redis 7.2 on, WAIT counts the latest write of its
+-- connection, so a script that only reads must write something.
 local isWrite = false
 local function touch()
   isWrite = true
@@ -145,13 +148,13 @@ local function taken(id)
   local key = prefix .. 'record:' .. id
   local record = hash(key)
   if not record.id then return {kind = 'evicted'} end
-  -- Its process died: from now on clients read that the outcome is unknown.
+  -- Its process is gone: from now on clients read that the outcome is unknown.
   local isOver = record.told or tonumber(record.deadline) <= now
   if record.outcome == 'null' and isOver and not record.told then
     redis.pcall('HSET', key, 'told', '1')
     changed(id)
   end
-  -- What clients have read stays, even where the clock is set back.
+  -- An outcome that clients have read is kept, even if the clock is set back.
   record.leftMs = isOver and 0 or record.deadline - now
   record.kind = 'held'
   return record
@@ -166,7 +169,7 @@ local function put(id, ends, isUnsent)
   redis.call('PEXPIREAT', prefix .. 'record:' .. id, ends + 2 * dayMs)
 end
 local function count(set) return redis.call('ZCOUNT', set, '(' .. surely, '+inf') end
--- The orders of an account are not found by another name of it.
+-- An account's orders cannot be found under a different name of the account.
 local function isRenamed()
   return given.accounts ~= nil and mark.accounts ~= nil and mark.accounts ~= given.accounts and count(index) > 0
 end
@@ -179,7 +182,7 @@ local answer = main()
 return cjson.encode({id = mark.id, loss = mark.lost, wanted = given.replicas or number('copies'), isWrite = isWrite, answer = answer})
 `;
 
-/** The body is the one part of a script of its own. */
+/** Each script consists of a common head, its body and a common tail. */
 export function script<Answer>(body: string): Script<Answer> {
   return { text: `${HEAD}${body}${TAIL}` };
 }

@@ -8,7 +8,10 @@ const PAUSE_MS = 5_000;
 const MAX_KEYS = 200_000;
 const MAX_AT_ONCE = 500;
 
-/** Token buckets by Redis's clock; a full one has no key. ARGV of each: its size, what it earns in a ms, what was spent. */
+/**
+ * Token buckets by Redis's clock; a full bucket has no key. ARGV of each: its size, its refill per millisecond, and the
+ * usage.
+ */
 const SPEND = `
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -25,7 +28,7 @@ end
 return levels
 `;
 
-/** ARGV: a key, its end, now, how many keys there may be. Those that end first make room. */
+/** ARGV: a key, its end, the date, and the maximum of keys. The keys that end first are removed to make room. */
 const REMEMBER = `
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
@@ -37,7 +40,10 @@ end
 const FORGET = "redis.call('ZREM', KEYS[1], ARGV[1])";
 const END_OF = "return redis.call('ZSCORE', KEYS[1], ARGV[1])";
 
-/** The counts and known tokens that all replicas share. While Redis does not answer it is not asked: each replica has its own. */
+/**
+ * The counts and known tokens that all replicas share. While Redis does not answer it is not called, and each replica uses
+ * its own.
+ */
 export class SharedLimits implements SharedKeys {
   readonly #redis: RedisConnection;
   readonly #clock: Clock;
@@ -93,7 +99,7 @@ export class SharedLimits implements SharedKeys {
     return this.#clock.now() < this.#pausedUntilMs;
   }
 
-  /** Null where Redis has not answered. */
+  /** Null if Redis has not answered. */
   async #ask<T>(command: () => Promise<T>): Promise<T | null> {
     if (this.#isPaused()) return null;
     try {

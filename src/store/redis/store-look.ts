@@ -3,29 +3,29 @@ import { script } from './script-head.ts';
 /** The state of the store. */
 export interface StoreLook {
   readonly held: number;
-  /** Whether a record may give way to another one. */
+  /** Whether a record can be removed to make room. */
   readonly hasRejected: boolean;
   readonly isHeld: boolean;
   readonly isIncomplete: boolean;
-  /** R of the newest loss, once it is fixed. */
+  /** The end of the latest gap, once it is fixed. */
   readonly lossUntilMs?: number;
   /** The number of Redis's replicas. */
   readonly connected: number;
-  /** Whether a restart of Redis forgets nothing. */
+  /** Whether a restart of Redis loses nothing. */
   readonly isDurable: boolean;
-  /** The policy by which Redis drops records. */
+  /** The policy by which Redis may evict records. */
   readonly eviction?: string;
-  /** Why Redis takes no writes. */
+  /** Why Redis refuses writes. */
   readonly refusal?: string;
   /** Whether Redis was promoted and may still lack records. */
   readonly isUndecided: boolean;
   readonly isRenamed: boolean;
   readonly isNew: boolean;
-  /** The time for which a new store takes no order yet. */
+  /** The remaining time for which a new store accepts no orders. */
   readonly youngMs: number;
 }
 
-/** Removes what has ended, and answers the state of the store. `seen`: the most replicas of Redis that this process has seen. */
+/** Removes expired records, and answers the state of the store. `seen`: the most replicas of Redis that this process has seen. */
 export const LOOK = script<StoreLook & { readonly kind: 'seen' }>(`
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', surely, 'LIMIT', 0, 1000)) do drop(id) end
 local most = math.max(connected(2), given.seen)
@@ -62,7 +62,7 @@ export const UNDECIDED =
 export const FORGETFUL =
   'Redis has appendonly no, so that a restart would forget orders, which would then be sent again';
 
-/** Says which replicas of Redis are missing; null where none is. */
+/** Describes which replicas of Redis are missing; null if none is. */
 export function shortOf(connected: number, wanted: number): string | null {
   if (connected >= wanted) return null;
   return `${connected} of ${wanted} replicas of Redis are connected, and a failover would forget orders (REDIS_REPLICAS)`;

@@ -4,11 +4,11 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import type { Batch, BatchAnswer, OrderBatchesOptions } from './order-batches.ts';
 
-/** Runs the batches of a file in a thread of its own. */
+/** Runs the batches of a file in a separate thread. */
 export class BatchThread {
   readonly #worker: Worker;
   #failure: RecordsUnavailableError | null = null;
-  /** The first answer says that the thread is ready. */
+  /** The first answer means that the thread is ready. */
   #waiting = Promise.withResolvers<BatchAnswer>();
 
   constructor(workerData: OrderBatchesOptions) {
@@ -18,12 +18,12 @@ export class BatchThread {
     this.#worker.on('exit', () => this.#fail('the thread of the order records has ended'));
   }
 
-  /** Rejects where the file cannot be used. */
+  /** Rejects if the file cannot be used. */
   opened(): Promise<BatchAnswer> {
     return this.#waiting.promise;
   }
 
-  /** Called once the batch before it is answered. */
+  /** Call this only after the batch before was answered. */
   async run(batch: Batch): Promise<BatchAnswer> {
     if (this.#failure !== null) throw this.#failure;
     this.#waiting = Promise.withResolvers();

@@ -4,12 +4,12 @@ import { dirname, resolve } from 'node:path';
 import { assertPlainFile } from '../../lib/read-plain-file.ts';
 import { StoreError } from '../store-error.ts';
 
-/** Refuses paths that can hold no store. `made`: whether a folder that is missing is made, or may be made later. */
+/** Refuses paths that cannot hold a store. `made`: whether a missing folder is created now or may be created later. */
 export async function checkFilePath(path: string, made?: 'now' | 'later'): Promise<void> {
   const folder = dirname(resolve(path));
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found === undefined) {
-    // It may be a volume that is not mounted, or a slip: a new file there would know of no order.
+    // A volume may not be mounted, or the path may be mistyped: a new file there would have none of the earlier orders.
     if (made === undefined) {
       throw new StoreError(`there is no folder ${folder}: mount its volume, or make it`);
     }
@@ -18,6 +18,6 @@ export async function checkFilePath(path: string, made?: 'now' | 'later'): Promi
   } else if (!found.isDirectory()) throw new StoreError(`${folder} is not a folder`);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats !== undefined) assertPlainFile(stats);
-  // SQLite and the mark create files next to it.
+  // SQLite and the mark create files in the same folder.
   await access(folder, constants.W_OK | constants.X_OK);
 }

@@ -6,7 +6,10 @@ import { SqliteFileError } from './sqlite-errors.ts';
 const APPLICATION_ID = 0x54474f52;
 const VERSION = 3;
 
-/** `class`: see order-row.ts. `ends` counts once there is an outcome; `told` is 1 once a client has read that the order is overdue. */
+/**
+ * `class`: see order-row.ts. `ends` counts once there is an outcome. `told` is 1 once a client has read that the order is
+ * overdue.
+ */
 const SCHEMA = `
 CREATE TABLE orders (
   n INTEGER PRIMARY KEY, account TEXT NOT NULL, key TEXT NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL, reserved REAL NOT NULL,
@@ -27,8 +30,8 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${VERSION}`;
 
 /**
- * Recognizes the file before anything in it is changed, and makes the tables where there are none. Returns whether there were those of
- * an earlier version: their records are not read, and count as lost.
+ * Recognizes the file before changing it, and creates missing tables. Returns whether it had tables of an earlier version;
+ * their records are not read, and count as lost.
  */
 export function prepareSchema(database: DatabaseSync, nowMs: number): boolean {
   const isEmpty = pragma(database, 'schema_version') === 0;

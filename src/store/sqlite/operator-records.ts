@@ -105,7 +105,7 @@ export class OperatorFile implements OperatorRecords {
     return this.#file.change(this.#dates(), work);
   }
 
-  /** A command has no gateway to ask, so that no record ends by it. */
+  /** A command has not measured the gateway's clock, so it expires no record. */
   #dates() {
     const { clock = systemClock } = this.#options;
     return datesOf(clock.date(), null);

@@ -17,7 +17,7 @@ export type TaskAnswer = { readonly value: unknown } | { readonly refusal: Refus
 
 export interface Batch {
   readonly tasks: readonly Task[];
-  /** How far the gateway's clock is ahead of this machine's; null where that was not measured. */
+  /** How far the gateway's clock is ahead of this machine's; null if it was not measured. */
   readonly skewMs: number | null;
   /** The date. */
   readonly nowMs: number;
@@ -35,7 +35,10 @@ export interface OrderBatchesOptions extends RecordBounds {
   readonly nowMs: number;
 }
 
-/** Answers batches of tasks, each in one transaction: where that fails, no answer of it counts. What goes in and out can be sent to a thread. */
+/**
+ * Answers batches of tasks, each in one transaction: if that fails, none of its answers counts. Inputs and outputs can be
+ * sent to a thread.
+ */
 export class OrderBatches {
   readonly #file: OrderFile;
   readonly #tasks: OrderTasks;
@@ -60,7 +63,7 @@ export class OrderBatches {
     return this.answerOf(this.#run(tasks, dates));
   }
 
-  /** Adds the state of the file to the answers, which may be none. */
+  /** Adds the state of the file to the answers, which may be empty. */
   answerOf(answers: readonly TaskAnswer[]): BatchAnswer {
     const status = statusOf(this.#file, this.#degradedReason());
     return { answers, status, warnings: this.#warnings.splice(0) };
@@ -78,7 +81,7 @@ export class OrderBatches {
 
   #run(tasks: readonly Task[], dates: Dates): readonly TaskAnswer[] {
     try {
-      // It does not pass by itself.
+      // Damage is permanent.
       if (this.#failure?.isDamage) throw this.#failure;
       const answers = this.#file.change(dates, () => {
         this.#tasks.advance();
@@ -106,7 +109,7 @@ export class OrderBatches {
     }
   }
 
-  /** Where nothing can be written, the records that can be read answer for their keys. */
+  /** If nothing can be written, readable records still answer for their keys. */
   #answerUnwritten({ name, args }: Task, dates: Dates, failure: SqliteFileError): TaskAnswer {
     const reason = `the file of the order records ${failure.message}`;
     const refusal = toRefusal(new RecordsUnavailableError(reason));

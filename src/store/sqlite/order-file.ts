@@ -10,22 +10,22 @@ interface OrderFileOptions {
   /** `:memory:` is a store that ends with its process. */
   readonly path: string;
   readonly dates: Dates;
-  /** When true, a missing file is not created, and the pages are not checked, for which a large file is read whole. */
+  /** When true, a missing file is not created, and the pages are not checked, because that reads a large file completely. */
   readonly isOperator?: boolean;
   readonly onWarn: (message: string) => void;
 }
 
-/** The one row of the table `state`. */
+/** The single row of the table `state`. */
 interface FileState {
   /** When the file was created. */
   readonly since: number;
-  /** The settings that named the accounts of its newest record. */
+  /** The settings that named the accounts when its latest record was made. */
   readonly accounts: string | null;
-  /** When the newest loss was found. */
+  /** When the latest loss was found. */
   readonly lostAt: number | null;
-  /** R of the newest loss; null until the gateway's clock was measured. */
+  /** The end of the latest gap; null until the gateway's clock was measured. */
   readonly lossUntil: number | null;
-  /** The furthest that a process which took orders was from the gateway's clock. */
+  /** The largest difference between the gateway's clock and a process that accepted orders. */
   readonly apart: number;
   readonly held: 0 | 1;
   readonly records: number;
@@ -33,14 +33,17 @@ interface FileState {
   readonly writes: number;
 }
 
-/** Well within the deadline of an order that waits for its reservation. */
+/** Much shorter than the deadline of an order that waits for its reservation. */
 const PATIENCE_MS = 2_000;
 const READ_PATIENCE_MS = 500;
 
-/** A transaction that is `DEFERRED` waits for other writers only where it writes. */
+/** A `DEFERRED` transaction waits for other writers only if it writes. */
 type Mode = 'DEFERRED' | 'IMMEDIATE';
 
-/** The SQLite file of the order records, which processes of one machine share. It detects at each opening, and in use, that it lacks writes. */
+/**
+ * The SQLite file of the order records, shared by the processes of one machine. It detects missing writes at each opening
+ * and during use.
+ */
 export class OrderFile {
   readonly path: string;
   readonly #onWarn: (message: string) => void;
@@ -53,10 +56,10 @@ export class OrderFile {
   #state: FileState;
   /** Whether the transaction has written. */
   #hasWritten = false;
-  /** The most writes that this process has seen in it, or in its mark. */
+  /** The highest count of writes that this process has seen in the file or its mark. */
   #mostWrites = 0;
 
-  /** Throws a SqliteFileError where the file cannot be used. */
+  /** Throws a SqliteFileError if the file cannot be used. */
   constructor({ path, dates, isOperator = false, onWarn }: OrderFileOptions) {
     this.path = path;
     this.#dates = dates;
@@ -66,7 +69,7 @@ export class OrderFile {
     try {
       if (isFile) {
         if (isOperator && !existsSync(path)) throw new SqliteFileError('does not exist');
-        // SQLite would make a file that others may read.
+        // SQLite would create a file that other users can read.
         closeSync(openSync(path, 'a', 0o600));
       }
       // SQLite's own busy timeout lets one busy process starve the others.
@@ -89,32 +92,32 @@ export class OrderFile {
     return this.#dates;
   }
 
-  /** As of the last transaction. */
+  /** The state as of the last transaction. */
   get state(): FileState {
     return this.#state;
   }
 
-  /** Runs the work in a transaction. Throws a SqliteFileError; nothing of the work was written then. */
+  /** Runs the work in a transaction. If it throws a SqliteFileError, nothing was written. */
   change<T>(dates: Dates, work: () => T): T {
     this.#dates = dates;
     return this.#transact('IMMEDIATE', PATIENCE_MS, work);
   }
 
-  /** Like `change`, for work that only reads as a rule: it does not wait for a process that writes. */
+  /** Like `change`, for work that usually only reads: it does not wait for a writing process. */
   read<T>(dates: Dates, work: () => T): T {
     this.#dates = dates;
     return this.#transact('DEFERRED', READ_PATIENCE_MS, work);
   }
 
-  /** Within a transaction. */
+  /** Call this within a transaction. */
   update(state: Partial<FileState>): void {
     this.#state = { ...this.#state, ...state };
     this.#hasWritten = true;
   }
 
-  /** Within a transaction: from now on an unknown key is refused, unless it was made later. */
+  /** Call this within a transaction. From now on an unknown key is refused, unless it was made later. */
   lose(): void {
-    // The count goes on from the date, in microseconds: every copy from before the loss has fewer.
+    // The count continues from the date in microseconds, so every copy from before the loss has a lower count.
     const writes = Math.max(this.#state.writes, 1_000 * Date.now());
     this.update({ lostAt: this.#dates.nowMs, lossUntil: null, writes });
   }
@@ -123,19 +126,19 @@ export class OrderFile {
     return this.#statement(sql).all(...values) as unknown as readonly Row[];
   }
 
-  /** Null where there is no row. */
+  /** Null if there is no row. */
   get<Row>(sql: string, ...values: SQLInputValue[]): Row | null {
     return (this.#statement(sql).get(...values) ?? null) as Row | null;
   }
 
-  /** Within a transaction. Returns the number of rows that it has written. */
+  /** Call this within a transaction. Returns the number of rows that were written. */
   run(sql: string, ...values: SQLInputValue[]): number {
     const changes = Number(this.#statement(sql).run(...values).changes);
     if (changes > 0) this.#hasWritten = true;
     return changes;
   }
 
-  /** A copy as of one moment, while the file is in use. */
+  /** Makes a consistent copy while the file is in use. */
   async copyTo(path: string): Promise<void> {
     if (existsSync(path)) throw new SqliteFileError(`is not copied: ${path} exists already`);
     try {
@@ -156,9 +159,9 @@ export class OrderFile {
     const mark = this.#mark?.read() ?? null;
     this.#mostWrites = mark?.writes ?? 0;
     if (writes === 0) {
-      // Before the first commit, so that every file which has one had a mark.
+      // Before the first commit, so that every file with a commit has had a mark.
       if (mark === null) this.#writeMark();
-      // So that a file without a record has one.
+      // Even a file without a record then has a commit.
       this.#hasWritten = true;
     }
     const reason = this.#lossBy(mark);
@@ -167,7 +170,7 @@ export class OrderFile {
     this.#warn(reason);
   }
 
-  /** Why the file may lack what was once in it; null where it does not. */
+  /** Why the file may lack earlier records; null if it does not. */
   #lossBy(mark: ReturnType<OrderMark['read']>): string | null {
     const { writes } = this.#state;
     if (this.#mark === null) return null;
@@ -182,7 +185,7 @@ export class OrderFile {
     const former = this.#state;
     try {
       const done = patiently(patienceMs, () => this.#attempt(mode, patienceMs, work));
-      // After the commit: a process that opens the path from now on must find this write.
+      // After the commit: a process that opens the path later must find this write.
       if (this.#inode !== null && inodeOf(this.path) !== this.#inode) {
         throw new SqliteFileError(MOVED);
       }
@@ -203,7 +206,7 @@ export class OrderFile {
       this.#detectOlderCopy();
       const done = work();
       if (this.#hasWritten) this.#saveState();
-      // Retried within the open transaction, or other processes would go first.
+      // Retries only the commit, because after a rollback other processes would go first.
       patiently(patienceMs, () => this.#database.exec('COMMIT'));
       return done;
     } catch (error) {
@@ -212,9 +215,12 @@ export class OrderFile {
     }
   }
 
-  /** Within a transaction, which keeps others from committing: other processes may have written what a copy lacks. */
+  /**
+   * Compares the file with the mark too: other processes may have written what a restored copy lacks. It runs within a
+   * transaction, which keeps others from committing.
+   */
   #detectOlderCopy(): void {
-    // At the opening it is compared as a whole.
+    // The opening makes a complete comparison.
     if (this.#mostWrites === 0) return;
     this.#mostWrites = Math.max(this.#mostWrites, this.#mark?.read()?.writes ?? 0);
     if (this.#state.writes >= this.#mostWrites) return;
@@ -234,7 +240,7 @@ export class OrderFile {
     try {
       this.#mark?.write({ writes: this.#state.writes, inode: this.#inode ?? '' });
     } catch {
-      // The commit itself is durable, and an older mark only detects fewer losses.
+      // The commit itself is durable. An older mark only detects fewer losses.
     }
   }
 

@@ -6,13 +6,13 @@ export interface Mark {
   readonly inode: string;
 }
 
-/** One write system call replaces the mark as a whole, so that a process which is killed leaves no half of it. */
+/** One system call writes the whole mark, so that a killed process leaves no partial mark. */
 const BYTES = 64;
 const UNREADABLE: Mark = { writes: 0, inode: '' };
 
 /**
- * The mark of an order file: its count of writes and its inode. It is written after each commit without fsync, so it may lag
- * the file and is never ahead of it: a file with fewer writes is an older copy.
+ * The mark of an order file: its count of writes and its inode. It is written after each commit without fsync, so it may
+ * lag behind the file but is never ahead of it. A file with fewer writes than its mark is an older copy.
  */
 export class OrderMark {
   readonly #descriptor: number;
@@ -21,7 +21,7 @@ export class OrderMark {
     this.#descriptor = openSync(`${path}.mark`, constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
-  /** Null where there is none yet. */
+  /** Null if there is no mark yet. */
   read(): Mark | null {
     const bytes = Buffer.alloc(BYTES);
     const length = readSync(this.#descriptor, bytes, 0, BYTES, 0);
@@ -30,7 +30,7 @@ export class OrderMark {
     return writes && inode ? { writes: Number(writes), inode } : UNREADABLE;
   }
 
-  /** Processes may write their marks out of order: the larger count stays. */
+  /** Processes may write their marks out of order, so the larger count is kept. */
   write({ writes, inode }: Mark): void {
     const present = this.read();
     if (present !== null && present.writes >= writes) return;

@@ -27,7 +27,7 @@ interface SqliteOrderRecordsOptions extends RecordBounds {
   /** `:memory:` is a store that ends with its process. */
   readonly path: string;
   readonly clock: Clock;
-  /** How far the gateway's clock is ahead of this machine's; null while it was not measured. */
+  /** How far the gateway's clock is ahead of this machine's; null until it is measured. */
   readonly gatewaySkewMs?: (() => number | null) | undefined;
   readonly onWarn: (message: string) => void;
 }
@@ -37,17 +37,17 @@ interface Waiting extends PromiseWithResolvers<unknown> {
 }
 
 const CHECK_MS = 1_000;
-// The file is given up earlier where it is locked, but nothing ends a system call that hangs.
+// A locked file fails earlier, but nothing ends a system call that hangs.
 const PATIENCE_MS = 5_000;
 // A longer batch would delay other processes that use the file.
 const BATCH_TASKS = 200;
-/** A disk that hangs for hours must not fill the memory with questions whose clients have given up. */
+/** If a disk hangs for hours, requests whose clients have given up must not fill the memory. */
 const MAX_QUEUE = 10_000;
 const TOO_LATE = 'the order records take too long to answer';
 
 /**
- * Order records that survive the process, in a file that several processes of one machine may share:
- * each is on the disk before its order is sent. Throws a SqliteFileError where the file cannot be used.
+ * Order records that survive the process, in a file that several processes of one machine may share. Each record is on the
+ * disk before its order is sent. Throws a SqliteFileError if the file cannot be used.
  */
 export async function openSqliteOrderRecords(
   options: SqliteOrderRecordsOptions,
@@ -57,7 +57,7 @@ export async function openSqliteOrderRecords(
   return new SqliteOrderRecords(options, thread, await thread.opened());
 }
 
-/** Order records that work in the thread of their caller: in memory there is no disk to wait for. */
+/** Order records that run in their caller's thread. Records in memory wait for no disk. */
 export function openInlineOrderRecords(options: SqliteOrderRecordsOptions): OrderRecords {
   const batches = new OrderBatches(fileOptions(options));
   return new SqliteOrderRecords(options, batches, batches.answerOf([]));
@@ -70,7 +70,7 @@ function fileOptions({ clock, gatewaySkewMs: _, onWarn: __, ...of }: SqliteOrder
 class SqliteOrderRecords implements OrderRecords {
   readonly #options: SqliteOrderRecordsOptions;
   readonly #batches: BatchThread | OrderBatches;
-  /** Tasks that are queued during one batch form the next. */
+  /** Tasks that are queued during a batch form the next batch. */
   readonly #queue: Waiting[] = [];
   #running: Promise<void> | null = null;
   #isClosed = false;
@@ -126,7 +126,7 @@ class SqliteOrderRecords implements OrderRecords {
     return this.#status;
   }
 
-  /** Tasks that were queued before are still answered. */
+  /** Tasks that were queued earlier are still answered. */
   async close(): Promise<void> {
     this.#cancelCheck();
     if (this.#isClosed) return;
@@ -140,7 +140,7 @@ class SqliteOrderRecords implements OrderRecords {
     ...args: Parameters<OrderTasks[Name]>
   ): Promise<ReturnType<OrderTasks[Name]>> {
     if (this.#isClosed) throw new RecordsUnavailableError('the order records are closed');
-    // The outcome of an order must be written, however long that takes.
+    // The outcome of an order must be written, so it is queued without a limit.
     const isOutcome = name === 'settle' || name === 'release';
     if (!isOutcome && this.#queue.length >= MAX_QUEUE) throw new RecordsUnavailableError(TOO_LATE);
     const waiting = { task: { name, args } as Task, ...Promise.withResolvers<unknown>() };
@@ -180,7 +180,7 @@ class SqliteOrderRecords implements OrderRecords {
     }
   }
 
-  /** Learns without an order that the file cannot be used, or can be again. */
+  /** Detects, independently of orders, that the file cannot be used or can be used again. */
   #checkLater(): void {
     const { clock } = this.#options;
     this.#cancelCheck = clock.after(CHECK_MS, async () => {

@@ -10,7 +10,7 @@ import {
 } from '../order-records.ts';
 import { isOfNeverSent } from '../record-shares.ts';
 
-/** The classes by which records are counted. Those that the gateway rejected give way to others. */
+/** The classes by which records are counted. Records of rejected orders can be removed to make room. */
 export const SENT = 0;
 export const NEVER_SENT = 1;
 export const REJECTED = 2;

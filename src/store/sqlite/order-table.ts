@@ -8,11 +8,11 @@ import {
 import type { OrderFile } from './order-file.ts';
 import { CLASSES, type Class, classOf, lifeOf, REJECTED, type Row } from './order-row.ts';
 
-/** More than one batch adds, or records that have ended would fill the bound. */
+/** More than one batch adds, or expired records would fill the store. */
 const REMOVED_AT_ONCE = 400;
 const ROWS_AT_ONCE = 500;
 
-/** The tables of an order file. Each method runs within a transaction of the file, and goes by its dates. */
+/** The tables of an order file. Each method runs within a transaction of the file, and uses its dates. */
 export class OrderTable {
   readonly #file: OrderFile;
 
@@ -20,7 +20,7 @@ export class OrderTable {
     this.#file = file;
   }
 
-  /** Null where the key has no record, or one that has ended. */
+  /** Null if the key has no record, or an expired one. */
   find(account: Account, key: string): Row | null {
     const sql = 'SELECT * FROM orders WHERE account = ? AND key = ?';
     const found = this.#file.get<Row>(sql, account, key);
@@ -30,7 +30,7 @@ export class OrderTable {
   insert(of: Reservation, outcome: RecordedOutcome | null, times: OrderTimes): void {
     const { account, key, id, inputDigest, reservedAtMs, pendingMs, asked = null } = of;
     const { nowMs, laterMs } = this.#file.dates;
-    // A record of the key that has ended may still be there.
+    // An expired record of the key may still be there.
     this.#remove('DELETE FROM orders WHERE account = ? AND key = ?', account, key);
     const sql = `INSERT INTO orders (account, key, id, digest, reserved, pendingUntil, class, ends, asked, outcome, sent, answered)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -61,7 +61,7 @@ export class OrderTable {
     this.#file.run(sql, JSON.stringify(outcome), ends, of, sentAtMs, answeredAtMs, n);
   }
 
-  /** A client reads that the order is overdue: it stays so, even where the date is set back. */
+  /** Notes that a client reads the order as overdue. It stays overdue, even if the date is set back. */
   setOverdue({ n }: Row): void {
     this.#file.run('UPDATE orders SET told = 1 WHERE n = ?', n);
   }
@@ -80,7 +80,7 @@ export class OrderTable {
     return this.#file.state.records >= max && this.oldestRejected(null) === null;
   }
 
-  /** The order of an account, or of all, that the gateway rejected first. */
+  /** The oldest order that the gateway rejected, of an account or of all. */
   oldestRejected(account: Account | null): Row | null {
     const ofAll =
       'SELECT * FROM orders WHERE class = ? AND outcome IS NOT NULL ORDER BY ends LIMIT 1';
@@ -89,13 +89,13 @@ export class OrderTable {
     return this.#file.get(sql, account, REJECTED);
   }
 
-  /** Orders without an outcome whose deadlines were before a moment. */
+  /** Orders without an outcome whose deadline was before a moment. */
   overdueSince(ms: number): readonly Row[] {
     const sql = 'SELECT * FROM orders WHERE outcome IS NULL AND pendingUntil <= ? LIMIT ?';
     return this.#file.all(sql, ms, ROWS_AT_ONCE);
   }
 
-  /** The next rows after a number, of one account or of all. */
+  /** The next rows after a row number, of one account or of all. */
   rows(account: Account | null, after: number): readonly Row[] {
     const sql =
       'SELECT * FROM orders WHERE n > ? AND account = coalesce(?, account) ORDER BY n LIMIT ?';
@@ -110,11 +110,11 @@ export class OrderTable {
     for (const each of CLASSES) {
       this.#remove(`DELETE FROM orders WHERE n IN (${ended})`, each, surelyMs, REMOVED_AT_ONCE);
     }
-    // A key from before a removal that was so long ago is refused by its age.
+    // Keys from before such an old removal are refused by their age.
     this.#file.run('DELETE FROM removals WHERE at <= ?', surelyMs - RECORD_LIFE_MS);
   }
 
-  /** When the newest record of the account was removed before its end; 0 where none was. */
+  /** When the latest record of the account was removed to make room; 0 if none was. */
   removedAt(account: Account): number {
     return this.#figure('SELECT at AS figure FROM removals WHERE account = ?', account);
   }

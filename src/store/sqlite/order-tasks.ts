@@ -48,7 +48,7 @@ function isIncomplete({ state, dates }: OrderFile): boolean {
   return dates.surelyMs === null || dates.surelyMs < lossEndOf(lostAt, lossUntil);
 }
 
-/** The rules of the order records, on the tables of a file. Each method runs within a transaction of the file. */
+/** The rules of the order records, applied to the tables of a file. Each method runs within a transaction of the file. */
 export class OrderTasks {
   readonly #file: OrderFile;
   readonly #bounds: RecordBounds;
@@ -60,7 +60,7 @@ export class OrderTasks {
     this.#table = new OrderTable(file);
   }
 
-  /** Null where the key is taken by this reservation. */
+  /** Null if this reservation has taken the key. */
   reserve(reservation: Reservation, keyMadeMs: number | null): OrderRecord | null {
     const found = this.#recordOf(reservation, keyMadeMs);
     if (found !== null) return found;
@@ -80,7 +80,7 @@ export class OrderTasks {
   ): RecordedOutcome | null {
     const { account, key, id } = reservation;
     const found = this.#table.find(account, key);
-    // A loss took the record: its process still knows what became of the order.
+    // The record was lost, but its process still knows the outcome.
     if (found === null && isIncomplete(this.#file)) {
       this.#table.insert(reservation, outcome, times);
     }
@@ -93,7 +93,7 @@ export class OrderTasks {
 
   release({ account, key, id }: Reservation): void {
     const found = this.#table.find(account, key);
-    // After its deadline clients may have read that it is unknown.
+    // After the deadline, clients may have read that the outcome is unknown.
     if (found?.id === id && this.#record(found).pendingMs > 0) this.#table.drop(found);
   }
 
@@ -101,12 +101,12 @@ export class OrderTasks {
     return this.#recordOf(of, null);
   }
 
-  /** Does nothing: the batch answers the state of the store. */
+  /** Does nothing. The batch answers the state of the store. */
   check(): null {
     return null;
   }
 
-  /** Closes also a key that the file may have forgotten: the outcome holds how far back the file remembers. */
+  /** Closes also a key that the file may have forgotten. The outcome states how far back the records reach. */
   voidKey(reservation: Reservation, keyAgeMs: number | null): OrderRecord {
     const found = this.#presentRecord(reservation);
     if (found !== null) return found;
@@ -125,7 +125,10 @@ export class OrderTasks {
     });
   }
 
-  /** Comes before the tasks of a batch: records end, and R is fixed once the gateway's clock was measured. */
+  /**
+   * Runs before the tasks of a batch: removes expired records, and fixes the end of a gap once the gateway's clock was
+   * measured.
+   */
   advance(): void {
     const { lostAt, lossUntil, apart } = this.#file.state;
     if (lostAt !== null && lossUntil === null) {
@@ -147,7 +150,7 @@ export class OrderTasks {
 
   /** The record of a key as clients read it. */
   #presentRecord({ account, key }: OrderKey): OrderRecord | null {
-    // The orders of an account are not found by another name of it.
+    // An account's orders cannot be found under a different name of the account.
     if (this.isOtherName()) throw new RecordsUnavailableError(RENAMED);
     const row = this.#table.find(account, key);
     if (row === null) return null;
@@ -157,7 +160,7 @@ export class OrderTasks {
     return record;
   }
 
-  /** Throws where the record of the key may be missing. */
+  /** Throws if the record of the key may be missing. */
   #recordOf(of: OrderKey, keyMadeMs: number | null): OrderRecord | null {
     const found = this.#presentRecord(of);
     if (found !== null) return found;
@@ -172,7 +175,7 @@ export class OrderTasks {
     return dates.judgedMs - keyMadeMs > knownMs || keyMadeMs <= this.#table.removedAt(account);
   }
 
-  /** How far back the file knows of each key of the account, from the moment that the age of the key is of. */
+  /** How far back the file has every key of the account, counted from the moment to which the key's age refers. */
   #rememberedMs({ account, reservedAtMs }: Reservation): number {
     const { since, lossUntil } = this.#file.state;
     const { nowMs, judgedMs } = this.#file.dates;
@@ -183,7 +186,7 @@ export class OrderTasks {
     return Math.max(0, Math.min(knownMs, judgedMs - this.#table.removedAt(account)) - waitedMs);
   }
 
-  /** Throws where there is no room for one more. */
+  /** Throws if there is no room for another record. */
   #insert(reservation: Reservation, outcome: RecordedOutcome | null): void {
     this.#makeRoom(reservation);
     this.#table.insert(reservation, outcome, NO_TIMES);

@@ -5,7 +5,7 @@ import {
   RecordsUnavailableError,
 } from '../order-records.ts';
 
-/** An error that refuses a task, as data: an Error keeps neither class nor properties on its way between threads. */
+/** An error that refuses a task, as data: an Error loses its class and properties when it is sent between threads. */
 export type Refusal = Omit<RecordsUnavailableError, 'stack' | 'cause'>;
 
 const CLASSES = new Map<string, { readonly prototype: RecordsUnavailableError }>([
@@ -19,7 +19,7 @@ export function toRefusal(error: RecordsUnavailableError): Refusal {
   return { ...error, name, message };
 }
 
-/** The error as it was thrown, with a stack of this thread. */
+/** The error of the other thread, with a stack of this thread. */
 export function toError({ message, ...properties }: Refusal): RecordsUnavailableError {
   const { prototype } = CLASSES.get(properties.name) ?? RecordsUnavailableError;
   return Object.assign(Object.setPrototypeOf(new Error(message), prototype), properties);

@@ -1,10 +1,10 @@
 import { reasonOf } from '../../lib/reason-of.ts';
 import { StoreError } from '../store-error.ts';
 
-/** A file cannot be used safely; the message continues a sentence that begins with its path. */
+/** A file cannot be used safely. The message continues a sentence that begins with its path. */
 export class SqliteFileError extends StoreError {
   override readonly name = 'SqliteFileError';
-  /** True where the content is damaged, which does not pass by itself. */
+  /** True if the content is damaged, which is permanent. */
   readonly isDamage: boolean;
 
   constructor(message: string, { isDamage = false, ...options }: Options = {}) {
@@ -36,7 +36,7 @@ export function isBusy(error: unknown): boolean {
   return (codeOf(error) & 0xff) === BUSY;
 }
 
-/** Describes the problem with the file, and its remedy where SQLite has found it, in one sentence. */
+/** Describes the problem with the file in one sentence, with a remedy for known problems. */
 export function toFileError(error: unknown): SqliteFileError {
   if (error instanceof SqliteFileError) return error;
   const code = codeOf(error);
@@ -47,7 +47,7 @@ export function toFileError(error: unknown): SqliteFileError {
   return new SqliteFileError(message, { cause: error, isDamage });
 }
 
-/** SQLite's code of an error; 0 for another one. */
+/** SQLite's code of an error; 0 for any other error. */
 function codeOf(error: unknown): number {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
 }

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Batch, OrderBatches } from './order-batches.ts';
 
-/** The worker thread in which order records wait for the disk, so that no other request does. */
+/** The worker thread in which order records wait for the disk, so that other requests do not. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const batches = new OrderBatches(workerData);
   port.on('message', (batch: Batch | null) => {
