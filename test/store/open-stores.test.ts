@@ -7,11 +7,11 @@ import { startScriptedGateway } from '../support/scripted-gateway.ts';
 import { request } from './order-records-contract.ts';
 import { openOnRedis } from './stores-on-redis.ts';
 
-/** One of five was taken, which refill in an hour. */
+/** The figures of a bucket of five that refills in an hour, with a usage of one. */
 const FIGURES = [5, 5 / 3_600_000, 1];
 
 describeWithRedis('the stores in Redis', (serverPath) => {
-  test('begin all their keys with the prefix, in the database that is named, and leave no connection', async () => {
+  test('use only keys with the prefix in the configured database, and close their connections', async () => {
     await using redis = await startTestRedis(serverPath);
     const connections = async () =>
       String(await redis.command('CLIENT', 'LIST'))
@@ -42,7 +42,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     await eventually(async () => expect(await connections()).toBe(before));
   });
 
-  test('are not opened with a wrong password, or without the one that is asked for', async () => {
+  test('are not opened with a wrong or missing password', async () => {
     await using redis = await startTestRedis(serverPath);
     for (const given of ['', ':wrong@']) {
       const warnings: string[] = [];
@@ -51,14 +51,14 @@ describeWithRedis('the stores in Redis', (serverPath) => {
       await expect(refused).rejects.toThrow(
         new StoreError('Redis refuses the user or the password'),
       );
-      // The refusal itself is the message.
+      // The thrown error has the refusal, so nothing is logged.
       expect(warnings).toEqual([]);
     }
     await using stores = await openOnRedis(redis.url);
     expect(stores.warnings).toHaveLength(1);
   });
 
-  test('never fall back to database 0 where Redis comes later and lacks the one that is named', async () => {
+  test('never fall back to database 0 if Redis starts later and lacks the configured database', async () => {
     await using redis = await startTestRedis(serverPath);
     await redis.kill();
     await using stores = await openOnRedis(`${redis.url}/99`);
@@ -70,7 +70,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
   });
 });
 
-test('the stores cost the start one time-out where Redis hangs', async () => {
+test('a hanging Redis delays the start by one timeout', async () => {
   const events: string[] = [];
   await using redis = await startScriptedGateway(() => {}, {
     onConnection(socket) {
@@ -82,6 +82,6 @@ test('the stores cost the start one time-out where Redis hangs', async () => {
   const stores = await openOnRedis(url, { redisTimeoutMs: 1_000 });
   await stores.close();
   await eventually(() => expect(events).toContain('given up'));
-  // All wait for it at the same time.
+  // The connections wait at the same time.
   expect(events.slice(0, 3)).toEqual(['connected', 'connected', 'given up']);
 });

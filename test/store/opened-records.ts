@@ -1,6 +1,6 @@
 import type { OrderRecords } from '../../src/store/order-records.ts';
 
-/** Order records that close with what they were opened on. */
+/** Order records that are closed together with their resources. */
 export function disposed(
   records: OrderRecords,
   resources: AsyncDisposable,
@@ -13,7 +13,7 @@ export function disposed(
   });
 }
 
-/** Order records of which some methods are the test's own. */
+/** Order records with some methods replaced by the test. */
 export function changed(records: OrderRecords, change: Partial<OrderRecords>): OrderRecords {
   const own: OrderRecords = {
     reserve: (request) => records.reserve(request),

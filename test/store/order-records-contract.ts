@@ -52,7 +52,7 @@ export async function reserved(
   return answer.reservation;
 }
 
-/** It is refused, since this account alone has too many records. */
+/** Expects a refusal because the account has too many records. */
 export async function expectFull(asked: Promise<unknown>, message: string): Promise<void> {
   await expect(asked).rejects.toMatchObject({ name: 'AccountRecordsFullError', message });
 }
@@ -61,7 +61,7 @@ export async function expectFull(asked: Promise<unknown>, message: string): Prom
 export function itKeepsOrderRecords(
   open: (max: number, maxPerAccount?: number) => Promise<OpenedRecords>,
 ): void {
-  test('a key is reserved once, and a repeat is shown the pending record', async () => {
+  test('a key is reserved once, and a repeat receives the pending record', async () => {
     await using records = await open(10);
     expect(await records.find(accountNamed('1'), 'k')).toBe(null);
     const asked = request('1', 'k', 3_600_000);
@@ -76,7 +76,7 @@ export function itKeepsOrderRecords(
     expect(left).toBeLessThanOrEqual(3_600_000);
   });
 
-  test('of many concurrent requests one gets the key, and all together no more than the share of their account', async () => {
+  test('one of many concurrent requests gets the key, and all together get at most their account’s share', async () => {
     await using records = await open(100, 5);
     const ofOneKey = Array.from({ length: 50 }, () => records.reserve(request('1', 'k')));
     const answers = await Promise.all(ofOneKey);
@@ -87,7 +87,7 @@ export function itKeepsOrderRecords(
     await eventually(() => expect(records.status.held).toBe(5));
   });
 
-  test('an outcome stays, and a repeat gets it', async () => {
+  test('an outcome is kept, and a repeat receives it', async () => {
     await using records = await open(10);
     for (const outcome of [accepted, rejected, unknown]) {
       const key = outcome.kind;
@@ -96,7 +96,7 @@ export function itKeepsOrderRecords(
       const repeat = await records.reserve(request('1', key));
       expect(repeat).toMatchObject({ reserved: false, record: { outcome } });
     }
-    // A late answer replaces unknown, never the gateway's outcome, and an outcome is never released.
+    // A late answer replaces an unknown outcome, never a known one. An order with an outcome is never released.
     const late = await reserved(records, '1', 'late');
     await records.settle(late, unknown);
     await records.release(late);
@@ -106,7 +106,7 @@ export function itKeepsOrderRecords(
     expect(await records.find(accountNamed('1'), 'late')).toMatchObject({ outcome: accepted });
   });
 
-  test('an order past its deadline is not released: a client may have read that it is unknown', async () => {
+  test('an order past its deadline is not released, because a client may have read that it is unknown', async () => {
     await using records = await open(10);
     const overdue = await reserved(records, '1', 'k', -1);
     await records.release(overdue);
@@ -127,7 +127,7 @@ export function itKeepsOrderRecords(
     });
   });
 
-  test('accounts and odd keys do not meet', async () => {
+  test('accounts and unusual keys do not collide', async () => {
     await using records = await open(50);
     const keys = ['a', 'A', ' a', 'a:b', 'b', '..', 'a\nb', 'a\u0000b', '\u00fc', 'u\u0308', '{x}'];
     for (const account of ['1', '11', '1:a']) {
@@ -136,14 +136,14 @@ export function itKeepsOrderRecords(
     await eventually(() => expect(records.status.held).toBe(3 * (keys.length + 1)));
   });
 
-  test('the time a record may be pending runs out, and it stays', async () => {
+  test('a record’s pending time ends, and the record is kept', async () => {
     await using records = await open(10);
     await reserved(records, '1', 'k', 30);
     await expect.poll(async () => (await records.find(accountNamed('1'), 'k'))?.pendingMs).toBe(0);
     expect(await records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
   });
 
-  test('a full store refuses new keys and forgets none', async () => {
+  test('a full store refuses new keys and drops no record', async () => {
     await using records = await open(10);
     const kept: Reservation[] = [];
     for (let n = 0; n < 7; n += 1) kept.push(await reserved(records, '1', `k${n}`));
@@ -161,7 +161,7 @@ export function itKeepsOrderRecords(
     await reserved(records, '3', 'new');
   });
 
-  test('a store that is full of rejected orders takes those of others, as rejected ones give way, the oldest first', async () => {
+  test('a full store removes the oldest rejected orders to make room for other accounts', async () => {
     await using records = await open(10, 3);
     for (const login of ['1', '2', '3']) {
       for (const key of ['k1', 'k2', 'k3']) {
@@ -180,7 +180,7 @@ export function itKeepsOrderRecords(
     expect(await records.find(accountNamed('4'), 'pending')).not.toBe(null);
   });
 
-  test('in a full share a rejected order gives way, and no other: its own repeat is known by when its key was made', async () => {
+  test('a full share removes only rejected orders, and refuses repeats of removed orders by the age of their keys', async () => {
     await using records = await open(100, 4);
     const keyMadeMs = Date.now();
     const outcomes = { accepted, rejected, unsent, unknown };
@@ -198,7 +198,7 @@ export function itKeepsOrderRecords(
       records.reserve(request('1', 'newer')),
       'all 4 order records of this account are in use',
     );
-    // Another key as well, which may have been that of the record.
+    // Any unknown key may belong to the removed record, so it is refused too.
     for (const key of ['rejected', 'other']) {
       const repeat = records.reserve({ ...request('1', key), keyMadeMs });
       await expect(repeat).rejects.toMatchObject({ name: 'RecordsForgottenError' });
@@ -208,7 +208,7 @@ export function itKeepsOrderRecords(
     });
   });
 
-  test('a key from before the store, or older than a record lives, is refused where its client says so', async () => {
+  test('a key older than the store or than a record’s life is refused if its client states its age', async () => {
     await using records = await open(10);
     const hourMs = 3_600_000;
     for (const ageMs of [60_000, 25 * hourMs]) {
@@ -222,13 +222,13 @@ export function itKeepsOrderRecords(
     expect(
       await records.reserve({ ...request('1', 'young'), keyMadeMs: Date.now() }),
     ).toMatchObject({ reserved: true });
-    // A key that has a record is answered by it.
+    // A key with a record is answered from the record.
     const repeat = { ...request('1', 'young'), keyMadeMs: Date.now() - 25 * hourMs };
     expect(await records.reserve(repeat)).toMatchObject({ reserved: false });
     expect(await records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
   });
 
-  test('a record says what was asked, and when it was sent and answered', async () => {
+  test('a record has the requested order, and when it was sent and answered', async () => {
     await using records = await open(10);
     const order = await reserved(records, '1', 'k');
     expect(await records.find(order.account, 'k')).toMatchObject({
@@ -243,7 +243,7 @@ export function itKeepsOrderRecords(
     expect(record).toMatchObject({ asked: null, times: { sentAtMs: null, answeredAtMs: null } });
   });
 
-  test('an account that has its share is refused alone, and until one of its records is gone', async () => {
+  test('only an account with a full share is refused, until one of its records is removed', async () => {
     await using records = await open(20, 3);
     const kept = [
       await reserved(records, '1', 'accepted'),
@@ -257,7 +257,7 @@ export function itKeepsOrderRecords(
     expect(await records.find(accountNamed('1'), 'new')).toBe(null);
     expect(records.status.degradedReason).toBe(null);
     for (const account of ['11', '2', '1:']) await reserved(records, account, 'new');
-    // Records of the account are answered, with any outcome.
+    // Requests with keys that have records are still answered.
     for (const { account, key, id } of [...kept, pending]) {
       expect(await records.reserve(request(account, key))).toMatchObject({ record: { id } });
     }

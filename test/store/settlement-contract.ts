@@ -28,14 +28,14 @@ const notSent: SettledOutcome = {
   settled,
 };
 export const booked: SettledOutcome = { kind: 'accepted', orderId: '77', message: null, settled };
-/** An order whose deadline was over a minute ago. */
+/** The `pendingMs` of an order whose deadline was more than a minute ago. */
 export const LONG_OVER_MS = -61_000;
 const one = accountNamed('1');
 
-/** The contract of every store that operators have to do with. */
+/** The contract of every store that operators use. */
 export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void {
   test.each([booked, notSent])(
-    'an unknown order that an operator settles as $kind is so on each replica, and nothing replaces that',
+    'an unknown order that an operator settles as $kind has this outcome on each replica, permanently',
     async (word) => {
       await using shared = await open();
       const [maker, other] = shared.replicas;
@@ -45,7 +45,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       for (const each of [order, unsettled]) await maker.settle(each, unknown);
       const answer = await operator.settle({ account: one, key: 'k', outcome: word });
       expect(answer).toMatchObject({ kind: 'settled', record: { id: order.id, outcome: word } });
-      const isTold = async () => {
+      const expectSettled = async () => {
         for (const each of [maker, other]) {
           expect(await each.find(one, 'k')).toMatchObject({ outcome: word, pendingMs: 0 });
           const repeat = await each.reserve(request('1', 'k'));
@@ -54,8 +54,8 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
           expect(closed).toMatchObject({ voided: false, record: { outcome: word } });
         }
       };
-      await isTold();
-      // Another word comes too late, and the same once more changes nothing.
+      await expectSettled();
+      // A second settlement is refused if it differs, and changes nothing if it is equal.
       const others = [booked, notSent].filter((each) => each !== word);
       for (const outcome of [...others, { ...booked, orderId: '78' }]) {
         const second = await operator.settle({ account: one, key: 'k', outcome });
@@ -66,12 +66,12 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
         kind: 'settled',
         record: { outcome: word },
       });
-      // A late answer changes nothing, and gets the settled outcome, however often it comes.
+      // A late answer changes nothing, and receives the settled outcome each time.
       for (const late of [accepted, rejected, unknown]) {
         expect(await maker.settle(order, late)).toEqual(word);
       }
       await maker.release(order);
-      await isTold();
+      await expectSettled();
       expect(await other.find(accountNamed('2'), 'k')).toMatchObject({ outcome: unknown });
       expect(await maker.settle(unsettled, unknown)).toEqual(unknown);
       expect(await maker.settle(unsettled, accepted)).toBe(null);
@@ -80,7 +80,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     },
   );
 
-  test('an order is settled only if its outcome is unknown, and no answer can come any more', async () => {
+  test('an order is settled only if its outcome is unknown and no answer can arrive any more', async () => {
     await using shared = await open();
     const [records] = shared.replicas;
     const settle = (account: string, key: string) =>
@@ -114,12 +114,12 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       expect(await settle(account, key)).toEqual({ kind: 'none' });
     }
     expect(await records.find(one, 'unknown')).toMatchObject({ outcome: unknown });
-    // One that was cut off is unknown as well.
+    // An order that was cut off is unknown as well.
     await reserved(records, '1', 'cut off', LONG_OVER_MS);
     expect(await settle('1', 'cut off')).toMatchObject({ kind: 'settled' });
   });
 
-  test('of operators, and of an answer that comes with them, one has the word', async () => {
+  test('if operators and a late answer settle an order at the same time, one of them wins', async () => {
     await using shared = await open();
     const [maker, other] = shared.replicas;
     for (let n = 0; n < 12; n += 1) {
@@ -141,7 +141,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     }
   });
 
-  test('an order whose process is gone is reported once, and its answer may still come', async () => {
+  test('an order whose process is gone is reported once, and a late answer still counts', async () => {
     await using shared = await open();
     const [maker, other] = shared.replicas;
     const gone = await reserved(maker, '1:~', 'k:"1"', -11_000);
@@ -160,7 +160,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     }
   });
 
-  test('orders are held back on every process, and let go', async () => {
+  test('orders are held back in every process, and released', async () => {
     await using shared = await open();
     const { replicas, operator } = shared;
     for (const isHeld of [true, false, false, true]) {
@@ -168,14 +168,14 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       const all = () => replicas.map(({ status }) => status.holdReason !== null);
       await eventually(() => expect(all()).toEqual([isHeld, isHeld]));
     }
-    // While records may be missing as well, no order is taken.
+    // Orders stay held while records may be missing.
     await operator.declareIncomplete();
     const { holdReason, gapReason } = await operator.status();
     expect(holdReason).toContain('held back by an operator');
     expect(gapReason).toContain('incomplete');
   });
 
-  test('orders are listed once each, however many there are, and the unknown alone', async () => {
+  test('any number of orders is listed, each once, and the unknown ones separately', async () => {
     await using shared = await open();
     const [records] = shared.replicas;
     const all = await Promise.all(
@@ -197,7 +197,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     expect(await keysOf(null, true)).toEqual(named([...doubted, gone]));
     const ofOne = [...doubted, gone].filter(({ account }) => account === '1');
     expect(await keysOf(one, true)).toEqual(named(ofOne));
-    // Those that were listed are gone before the next are read.
+    // Releases listed orders before the next page is read.
     const left = new Set(all.filter((each) => !doubted.includes(each)).map(({ key }) => key));
     let released: Promise<void>[] = [];
     for await (const { account, key, record } of shared.operator.list(null, false)) {

@@ -2,7 +2,7 @@ import { itKeepsOrderRecords } from './order-records-contract.ts';
 import { itIsSettledByOperators } from './settlement-contract.ts';
 import { itVoidsKeys } from './void-contract.ts';
 
-/** The whole contract of a store of order records; operators settle those that processes share. */
+/** The whole contract of a store of order records. With `openShared`, also that of operators. */
 export function itIsAStoreOfOrderRecords(
   open: Parameters<typeof itVoidsKeys>[0],
   openShared?: Parameters<typeof itIsSettledByOperators>[0],

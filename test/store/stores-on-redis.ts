@@ -1,13 +1,13 @@
 import { systemClock } from '../../src/lib/clock.ts';
 import { openStores, type StoreOptions } from '../../src/store/open-stores.ts';
 
-/** All stores on one Redis, with the warnings that they gave. */
+/** All stores on one Redis, with their warnings. */
 export async function openOnRedis(redisUrl: string, change: Partial<StoreOptions> = {}) {
   const warnings: string[] = [];
   const stores = await openStores({
     redisUrl,
     prefix: 'trading-graph:',
-    // A machine may be busy with something else.
+    // The machine may be busy.
     redisTimeoutMs: 30_000,
     redisReplicas: null,
     requiresAppendonly: false,

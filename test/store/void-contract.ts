@@ -28,11 +28,11 @@ export async function rememberedMs(records: OrderRecords, key: string): Promise<
   return closingOf(record)?.rememberedMs ?? Number.NaN;
 }
 
-/** The contract of every store about keys that are closed. */
+/** The contract of every store about closed keys. */
 export function itVoidsKeys(
   open: (max: number, maxPerAccount?: number) => Promise<OpenedRecords>,
 ): void {
-  test('an unused key is closed, for orders, questions and later voids', async () => {
+  test('an unused key is closed for orders, queries and later voids', async () => {
     await using records = await open(100);
     const asked = voidRequest('1', 'k', 1_234);
     const first = await records.voidKey(asked);
@@ -53,18 +53,18 @@ export function itVoidsKeys(
     expect(again).toEqual({ voided: false, record });
     await reserved(records, '2', 'k');
     await eventually(() => expect(records.status.held).toBe(2));
-    // No order made it, and nothing replaces it.
+    // The record has no order, and nothing replaces it.
     const reservation = { ...request('1', 'k'), id: record.id };
     await records.release(reservation);
     await records.settle(reservation, accepted);
     expect(await records.find(accountNamed('1'), 'k')).toEqual(record);
-    // A key of an unknown age counts as old as a record can be.
+    // A key of unknown age counts as old as a record can be.
     const unaged = closingOf((await records.voidKey(voidRequest('1', 'unaged', null))).record);
     expect(unaged?.keyAgeMs).toBe(RECORD_LIFE_MS);
     expect(unaged?.rememberedMs).toBeLessThan(60_000);
   });
 
-  test('a used key is not closed, with any outcome, unless it was released', async () => {
+  test('a used key is not closed, whatever its outcome, unless it was released', async () => {
     await using records = await open(100);
     const pending = await reserved(records, '1', 'pending');
     const answer = await records.voidKey(voidRequest('1', 'pending'));
@@ -86,7 +86,7 @@ export function itVoidsKeys(
     expect(await records.find(accountNamed('1'), 'k')).toEqual(record);
   });
 
-  test('of many concurrent orders and voids one gets the key, and all see which', async () => {
+  test('one of many concurrent orders and voids gets the key, and all receive its record', async () => {
     await using records = await open(100);
     for (const key of ['k1', 'k2', 'k3', 'k4']) {
       const answers = await Promise.all(
@@ -125,13 +125,13 @@ export function itVoidsKeys(
     await expect(records.reserve(request('1', 'more'))).rejects.toThrow('all 4 order records');
   });
 
-  test('a void that reaches the store late says how far the store remembers from the moment of the request', async () => {
+  test('a void that reaches the store late counts how far back the records reach from the moment of the request', async () => {
     await using records = await open(100);
     const late = { ...voidRequest('1', 'k', 1_000), atMs: Date.now() - 90_000 };
     expect(closingOf((await records.voidKey(late)).record)?.rememberedMs).toBe(0);
   });
 
-  test('without room for a record no key is closed', async () => {
+  test('a key is not closed if there is no room for its record', async () => {
     await using records = await open(4, 3);
     for (const key of ['k1', 'k2', 'k3']) await reserved(records, '1', key);
     await reserved(records, '2', 'k');

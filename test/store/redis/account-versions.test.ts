@@ -17,7 +17,7 @@ async function open({ url }: TestRedis, clock: Clock = systemClock) {
 }
 
 describeWithRedis('the version of an account in Redis', (serverPath) => {
-  test('changes with each outcome that has changed the account, or may have, for all replicas', async () => {
+  test('changes for all replicas with each outcome that has changed the account, or may have', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await open(redis);
     await using b = await open(redis);
@@ -42,7 +42,7 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     await a.records.release(await reserved(a.records, '1', 'released'));
     expect((await b.versionOf('1')).version).toBe(seen.at(-1));
     expect((await b.versionOf('2')).version).toBe(null);
-    // So it does when others tell for the first time that nobody knows of an order.
+    // It also changes when another process first answers that an order's outcome is unknown.
     await reserved(a.records, '2', 'k', 30);
     await eventually(async () =>
       expect((await b.records.find(accountNamed('2'), 'k'))?.pendingMs).toBe(0),
@@ -54,7 +54,7 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     expect((await b.versionOf('2')).version).toBe(version);
   });
 
-  test('belongs to another epoch when Redis was emptied or restarted', async () => {
+  test('has another epoch after Redis was emptied or restarted', async () => {
     await using redis = await startTestRedis(serverPath);
     await using a = await open(redis);
     await using b = await open(redis);
@@ -70,7 +70,7 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     expect(back.epoch).not.toBe(whole);
   });
 
-  test('is not waited for where Redis does not answer', async () => {
+  test('is not waited for if Redis does not answer', async () => {
     await using redis = await startTestRedis(serverPath);
     const clock = createScriptedClock();
     await using a = await open(redis, clock);
@@ -82,7 +82,7 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     await eventually(() => expect(clock.pending).toBeGreaterThan(pending));
     await clock.advance(FAR_MS);
     await expect(asked).rejects.toThrow('in time');
-    // For a while nobody asks again.
+    // No further command is sent for a while.
     await clock.advance(999);
     const refused = a.versionOf('1').catch(String);
     const turn = new Promise((resolve) => setImmediate(resolve, 'it was asked'));

@@ -54,20 +54,20 @@ describeWithRedis('order records in Redis', (serverPath) => {
     });
   });
 
-  test('an order that was read as overdue stays so though the clock is set back, and its key is not freed', async () => {
+  test('an order that was read as overdue stays overdue after the clock is set back, and its key is not freed', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openReplica(redis.url);
     const order = await reserved(one.records, '1', 'k', 1);
     const find = () => one.records.find(order.account, 'k');
     await eventually(async () => expect(await find()).toMatchObject({ pendingMs: 0 }));
-    // A primary with an earlier clock has such a deadline.
+    // Simulates a primary with an earlier clock.
     await redis.command('HSET', `${PREFIX}:record:1:k`, 'deadline', `${Date.now() + 60_000}`);
     expect(await find()).toMatchObject({ outcome: null, pendingMs: 0 });
     await one.records.release(order);
     expect(await find()).toMatchObject({ outcome: null, pendingMs: 0 });
   });
 
-  test('a reservation that arrives after its release is refused, so that no key stays pending', async () => {
+  test('a reservation that arrives after its release is refused', async () => {
     await using redis = await startTestRedis(serverPath);
     const connecting = { redisUrl: redis.url, prefix: 'trading-graph:', onWarn() {} };
     const connection = await connectRedis(connecting);

@@ -15,7 +15,7 @@ import { atBoard, failOver, isMarked, startCopiedRedis, startCopy } from './fail
 import { MARKER, openOperator, openReadyReplica, PREFIX } from './replica.ts';
 
 const ROUNDS = inFull(20, 1);
-/** As the service has it. */
+/** The timeout of the service. */
 const TIMEOUT = { redisTimeoutMs: 1_000 };
 const SHORT = '0 of 1 replicas of Redis';
 
@@ -29,13 +29,13 @@ async function operatorOf({ url }: TestRedis) {
 describeWithRedis('an order is on the replicas of Redis before it is sent', (serverPath) => {
   test.each([
     ['the only replica, 300 ms behind, is promoted', { lagsMs: [300], promoted: 0 }],
-    ['of two the lagging one is promoted', { lagsMs: [0, 200], promoted: 1 }],
+    ['the lagging one of two replicas is promoted', { lagsMs: [0, 200], promoted: 1 }],
     [
-      'of two with REDIS_REPLICAS=1 the leading one is promoted, and the other follows',
+      'with REDIS_REPLICAS=1 the leading one of two replicas is promoted, and the other follows it',
       { lagsMs: [0, 0], promoted: 'leading', redisReplicas: 1 },
     ],
   ] as const)(
-    'none is sent twice, and orders are taken within seconds, where the primary and a process of ours die together: %s',
+    'if the primary and a process die together, none is sent twice and new orders are accepted within seconds: %s',
     async (_, failover) => {
       let [sent, refused, taken] = [0, 0, 0];
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -52,7 +52,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     1_200_000,
   );
 
-  test('where it is not waited for, a promotion is a loss: nothing is sent twice, and no key without keyMade is taken', async () => {
+  test('if replicas are not waited for, a promotion is a loss: nothing is sent twice, and keys without keyMade are refused', async () => {
     await using redis = await startCopiedRedis(serverPath, [300]);
     const promoted = redis.copies[0]?.redis as TestRedis;
     const sent = ['k1', 'k2', 'k3'];
@@ -72,7 +72,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     }
   });
 
-  test('as many as were ever connected are waited for; with fewer it is refused with words, and 0 takes it', async () => {
+  test('it waits for the most replicas ever connected; with fewer it is refused with a reason, and REDIS_REPLICAS=0 accepts it', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     const { primary, copies } = redis;
     await using one = await openReadyReplica(primary.url, TIMEOUT);
@@ -86,7 +86,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await expect(operator.hold(false)).rejects.toThrow(/^0 of 1 replicas of Redis have it in time/);
     await expect(operator.settle(DOUBTED)).rejects.toThrow(SHORT);
     expect(await operator.find(DOUBTED.account, DOUBTED.key)).toMatchObject({ outcome: null });
-    // A start with nothing but Redis to go by.
+    // A new process knows the number of replicas only from Redis.
     {
       await using next = await openReadyReplica(primary.url, TIMEOUT);
       for (const { records } of [one, next]) {
@@ -106,9 +106,9 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await eventually(() => reserved(one.records, '1', 'new'));
   });
 
-  test('a process that has not seen the replicas waits for them as well, with an order, a void and an outcome', async () => {
+  test('a process that has not seen the replicas waits for them too, for an order, a void and an outcome', async () => {
     await using redis = await startTestRedis(serverPath);
-    // It looks once.
+    // Each process looks at the store only once.
     const clock = { ...systemClock, after: () => () => {} };
     const openBlind = () => openReadyReplica(redis.url, { ...TIMEOUT, clock });
     await using orders = await openBlind();
@@ -129,7 +129,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     expect(written).toMatchObject([late, late, late]);
   });
 
-  test('a tool that copies Redis for a while, as a backup does, is no replica of it', async () => {
+  test('a tool that copies Redis, such as a backup, does not count as a replica', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openReadyReplica(redis.url, TIMEOUT);
     await eventually(() => reserved(one.records, '1', 'before'));
@@ -140,7 +140,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     tool.write('SYNC\r\n');
     const replicas = () => redis.command('INFO', 'replication').then(String);
     await eventually(async () => expect(await replicas()).toMatch(/port=0,state=online,offset=0/));
-    // A look has come between.
+    // Waits for the next look.
     const at = () => redis.command('HGET', MARKER, 'at');
     const before = await at();
     await eventually(async () => (await at()) !== before);
@@ -152,7 +152,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     expect(await redis.command('HGET', MARKER, 'copies')).toBe(null);
   });
 
-  test('while a replica hangs orders and voids are refused, keys stay free, and other processes read on', async () => {
+  test('while a replica hangs, orders and voids are refused, keys stay free, and other processes can read', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     const [copy] = redis.copies;
     await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
@@ -171,7 +171,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await eventually(async () => {
       expect(await redis.primary.command('EXISTS', `${PREFIX}:record:1:void`)).toBe(1);
     });
-    // A closed key is reported only once its record lasts.
+    // A closed key is reported only once its record is durable.
     asked.push(end(other.records.reserve(request('1', 'void'))));
     asked.push(end(other.records.find(accountNamed('1'), 'void')));
     expect(await other.records.find(accountNamed('1'), 'early')).not.toBe(null);
@@ -186,11 +186,11 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     const closed = await eventually(() => one.records.voidKey(voidRequest('1', 'void')));
     expect(closingOf(closed.record)).not.toBe(null);
     await one.records.settle(early, accepted);
-    // A repeated command succeeds once the outcome lasts.
+    // A repeated command succeeds once the outcome is durable.
     expect(await operator.settle(DOUBTED)).toMatchObject({ kind: 'settled' });
   });
 
-  test('a connection that breaks before the replicas have answered refuses it, and frees its key over the next', async () => {
+  test('if the connection breaks before the replicas have answered, it is refused, and its key is freed over the next connection', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     await using line = await startSwitchboard(redis.primary.url);
     await using one = await openReadyReplica(atBoard(line));

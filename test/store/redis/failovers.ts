@@ -11,7 +11,7 @@ export const atBoard = ({ address }: { readonly address: string }) =>
 
 const PRIMARY = [...DURABLE.args, '--repl-diskless-sync-delay', '0'];
 
-/** A replica of Redis, and the line to its primary, which can be cut and made slow. */
+/** A replica of Redis. Its connection to the primary can be cut or slowed down. */
 export async function startCopy(serverPath: string, primary: TestRedis) {
   await using started = new AsyncDisposableStack();
   const line = started.use(await startSwitchboard(primary.url));
@@ -24,7 +24,7 @@ export async function startCopy(serverPath: string, primary: TestRedis) {
   return { redis, line, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** A primary with replicas of its own, each of which gets what is written so much later. */
+/** A primary with replicas, each with a replication lag. */
 export async function startCopiedRedis(serverPath: string, lagsMs: readonly number[]) {
   await using started = new AsyncDisposableStack();
   const primary = started.use(await startTestRedis(serverPath, { args: PRIMARY }));
@@ -42,11 +42,11 @@ export async function startCopiedRedis(serverPath: string, lagsMs: readonly numb
 }
 
 interface Failover {
-  /** How late each replica of Redis gets what is written. */
+  /** The replication lag of each replica of Redis. */
   readonly lagsMs: readonly number[];
-  /** Which of them is promoted; `leading`: the one that has more, as Sentinel does it. */
+  /** The promoted replica; `leading`: the replica with the most writes, as Sentinel chooses it. */
   readonly promoted: number | 'leading';
-  /** As the setting has it; left out, the most that were seen. */
+  /** REDIS_REPLICAS; by default the most that were seen. */
   readonly redisReplicas?: number;
 }
 
@@ -54,7 +54,7 @@ const AT_ONCE = 6;
 const MAX_ORDERS = 5_000;
 const AFTERWARDS = 50;
 
-/** Orders until the primary and our process die together, and what becomes of their keys, and of new ones, once a replica of Redis is promoted. */
+/** Places orders until the primary and the process die together, and then repeats them, and places new ones, on a promoted replica of Redis. */
 export async function failOver(serverPath: string, { lagsMs, promoted, ...setting }: Failover) {
   await using started = new AsyncDisposableStack();
   const redis = started.use(await startCopiedRedis(serverPath, lagsMs));
@@ -99,7 +99,7 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
   }
   const successor = started.use(await openReplica(next.url, options));
   const { records } = successor;
-  // A machine in the place of the primary's, where all that were there are waited for.
+  // A new replica replaces the lost one if the most replicas ever seen are waited for.
   if (setting.redisReplicas === undefined) {
     const args = [...PRIMARY, '--replicaof', `127.0.0.1 ${port}`];
     await eventually(() => records.status.degradedReason === null);
@@ -126,7 +126,7 @@ async function offsetOf(replica: TestRedis): Promise<number> {
   return Number(offset);
 }
 
-/** Waits until the marker was touched while the replica ran for some seconds, and has so many replicas. */
+/** Waits until the replica has run for some seconds, and has received a later marker with this `reach`. */
 export async function isMarked(replica: TestRedis, reach: number): Promise<void> {
   const of = async (field: string) => Number(await replica.command('HGET', MARKER, field));
   await eventually(async () => {

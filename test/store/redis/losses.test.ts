@@ -26,7 +26,7 @@ async function promote(redis: TestRedis): Promise<void> {
   await redis.command('REPLICAOF', 'NO', 'ONE');
 }
 
-/** Once the connections are back. */
+/** Expects a refusal, once the connections are restored. */
 async function isRefused(records: OrderRecords, asked: ReserveRequest): Promise<void> {
   await eventually(async () => {
     await expect(records.reserve(asked)).rejects.toMatchObject(GAP);
@@ -34,7 +34,7 @@ async function isRefused(records: OrderRecords, asked: ReserveRequest): Promise<
 }
 
 describeWithRedis('a loss of order records in Redis', (serverPath) => {
-  test('a restart moves R: unknown keys are refused unless they were made later, known ones are answered', async () => {
+  test('a restart begins a gap: unknown keys are refused unless they were made later, and known keys are answered', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
     await using one = await openReadyReplica(redis.url);
     await one.records.settle(await reserved(one.records, '1', 'k'), accepted);
@@ -50,7 +50,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect(one.warnings.filter((line) => line.includes('may lack orders'))).toHaveLength(1);
   });
 
-  test('before the gateway’s clock was measured R is not fixed, and every unknown key is refused', async () => {
+  test('until the gateway’s clock is measured the end of the gap is not fixed, and every unknown key is refused', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
     let skewMs: number | null = null;
     await using one = await openReadyReplica(redis.url, { gatewaySkewMs: () => skewMs });
@@ -63,7 +63,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect(await young()).toMatchObject({ reserved: true });
   });
 
-  test('R is later by how far any process was from the gateway’s clock', async () => {
+  test('the end of the gap allows for the largest difference of any process from the gateway’s clock', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
     {
       await using fast = await openReadyReplica(redis.url, { gatewaySkewMs: () => -50_000 });
@@ -76,7 +76,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect(await one.records.reserve(made('new', 130_000))).toMatchObject({ reserved: true });
   });
 
-  test('one that was emptied is a loss to each process that remembers it, though a new process came first; an outcome is written back', async () => {
+  test('a process that remembers an emptied Redis detects the loss after a new process has used it, and writes its outcomes back', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openReadyReplica(redis.url);
     const order = await reserved(one.records, '1', 'k');
@@ -107,7 +107,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect(await next.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
   });
 
-  test('a store of another id than a process remembers is a loss', async () => {
+  test('a store with another id than a process remembers is a loss', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openReadyReplica(redis.url);
     await reserved(one.records, '1', 'k');
@@ -115,7 +115,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(GAP);
   });
 
-  test('keys of an earlier version are a loss, and its processes hold their orders back', async () => {
+  test('keys of an earlier version are a loss, and processes of that version hold their orders back', async () => {
     await using redis = await startTestRedis(serverPath);
     await redis.command('HSET', 'trading-graph:{orders}:epoch', 'epoch', 'e');
     await using one = await openReadyReplica(redis.url);
@@ -123,7 +123,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect(await redis.command('HGET', 'trading-graph:{orders}:epoch', 'held')).toBe('1');
   });
 
-  test('an operator’s word is one', async () => {
+  test('an operator can declare a loss', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openReadyReplica(redis.url);
     const operator = await openOperator(redis.url);
@@ -134,7 +134,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect(await one.records.reserve(made('k', 90_000))).toMatchObject({ reserved: true });
   });
 
-  test('an empty store that no process remembers is no loss; its first start logs a warning, and orders wait for it two seconds', async () => {
+  test('an empty store that no process remembers is not a loss; the first start logs a warning, and orders wait two seconds', async () => {
     await using redis = await startTestRedis(serverPath);
     const startedAtMs = performance.now();
     await using one = await openReplica(redis.url, { graceMs: 2_000 });
@@ -146,7 +146,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect(two.records.status.gapReason).toBe(null);
   });
 
-  test('is over a day after R', async () => {
+  test('is over a day after the end of the gap', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
     let aheadMs = 0;
     const clock = { ...systemClock, date: () => Date.now() + aheadMs };
@@ -161,7 +161,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
 });
 
 describeWithRedis('a promotion', (serverPath) => {
-  test('is no loss where REDIS_REPLICAS covers all that were seen: keys without keyMade are taken at once', async () => {
+  test('is not a loss if REDIS_REPLICAS covers all replicas: keys without keyMade are accepted at once', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     const [copy] = redis.copies;
     const promoted = copy?.redis as TestRedis;
@@ -176,7 +176,7 @@ describeWithRedis('a promotion', (serverPath) => {
     await using one = await openReplica(promoted.url, { redisReplicas: 1, redisTimeoutMs: 1_000 });
     expect(one.records.status.gapReason).toBe(null);
     expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
-    // It needs a replica of its own first.
+    // The new primary first needs a replica.
     await expect(one.records.reserve(request('1', 'new'))).rejects.toThrow('0 of 1 replicas');
     await redis.primary.start();
     const { port } = new URL(promoted.url);
@@ -186,7 +186,7 @@ describeWithRedis('a promotion', (serverPath) => {
     expect(one.warnings).toEqual([]);
   });
 
-  test('is not what a primary is that restarts from its snapshot, though it names its former self', async () => {
+  test('is distinguished from a restart of the primary from its snapshot, which is a loss', async () => {
     await using primary = await startTestRedis(serverPath, {
       args: ['--repl-diskless-sync-delay', '0', '--save', '3600 1'],
     });
@@ -202,7 +202,7 @@ describeWithRedis('a promotion', (serverPath) => {
     await isRefused(one.records, request('1', 'lost'));
   });
 
-  test('of one of two replicas waits until the other follows it, and is a loss where that has more', async () => {
+  test('of one of two replicas is undecided until the other replica follows it', async () => {
     await using redis = await startCopiedRedis(serverPath, [0, 0]);
     const [first, second] = redis.copies.map((copy) => copy.redis) as [TestRedis, TestRedis];
     const options = { redisReplicas: 1, redisTimeoutMs: 1_000 };
@@ -219,7 +219,7 @@ describeWithRedis('a promotion', (serverPath) => {
     await expect(one.records.find(accountNamed('1'), 'new')).rejects.toThrow('was promoted');
     expect(one.records.status.degradedReason).toContain('was promoted');
     expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
-    // If this is a loss, the outcome is written back later.
+    // If the promotion is a loss, the outcome is written back later.
     const lacking = { ...request('1', 'lacking'), id: '.lacking' };
     await expect(one.records.settle(lacking, accepted)).rejects.toThrow('was promoted');
     await second.command('REPLICAOF', '127.0.0.1', new URL(first.url).port);
@@ -227,7 +227,7 @@ describeWithRedis('a promotion', (serverPath) => {
     expect(one.records.status.gapReason).toBe(null);
   });
 
-  test('that cannot be judged is ended by an operator’s word', async () => {
+  test('that stays undecided ends when an operator declares a loss', async () => {
     await using redis = await startCopiedRedis(serverPath, [0, 0]);
     const [first, second] = redis.copies.map((copy) => copy.redis) as [TestRedis, TestRedis];
     const options = { redisReplicas: 1, redisTimeoutMs: 1_000 };
@@ -241,7 +241,7 @@ describeWithRedis('a promotion', (serverPath) => {
     await using one = await openReplica(first.url, options);
     await expect(one.records.reserve(request('1', 'new'))).rejects.toThrow('was promoted');
     const operator = await openOperator(first.url);
-    // It is written, though no replica has it.
+    // The declaration is written, although no replica has it.
     await expect(operator.declareIncomplete()).rejects.toThrow('replicas of Redis have it in time');
     operator.close();
     await isRefused(one.records, request('1', 'new'));
@@ -249,7 +249,7 @@ describeWithRedis('a promotion', (serverPath) => {
     await eventually(() => one.records.reserve(made('new', 90_000)));
   });
 
-  test('a primary that was demoted answers nothing: it may not know what came since', async () => {
+  test('a demoted primary is not used, because it may lack later writes', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openReadyReplica(redis.url);
     await reserved(one.records, '1', 'k');
@@ -267,7 +267,7 @@ describeWithRedis('a promotion', (serverPath) => {
     expect(await one.records.find(account, 'k')).not.toBe(null);
   });
 
-  test('of a primary that was a replica meanwhile is a loss, though it is the same process', async () => {
+  test('of a former primary that became a replica is a loss', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     const { primary, copies } = redis;
     await using one = await openReadyReplica(primary.url, { redisReplicas: 0 });

@@ -15,7 +15,7 @@ test.each([
   [reply('WRONGPASS invalid username-password pair or user is disabled.'), 'NOAUTH'],
   [reply('ERR invalid password'), 'NOAUTH'],
   [reply("NOPERM this user has no permissions to run the 'eval' command"), 'NOPERM'],
-  // As versions before 7 wrap what a script met.
+  // Versions before 7 wrap an error within a script.
   [reply('ERR Error running script (call to f_1a): @user_script:1: -OOM command not'), 'OOM'],
   [reply('ERR unknown command'), 'refused'],
   [new Error('Command timed out'), 'away'],
@@ -25,7 +25,7 @@ test.each([
   expect(redisErrorOf(error)).toBe(kind);
 });
 
-test('each reason is logged once until five seconds without any', async () => {
+test('each reason is logged once until five seconds have passed without a failure', async () => {
   const clock = createScriptedClock(0);
   const logged: unknown[] = [];
   const health = new RedisHealth(
@@ -43,7 +43,7 @@ test('each reason is logged once until five seconds without any', async () => {
   await clock.advance(4_999);
   health.worked();
   expect(health.reason).toBe('away');
-  // Nobody has to use Redis for it to be over.
+  // The failure ends without a further command.
   await clock.advance(1);
   expect(health.reason).toBeNull();
   health.worked();

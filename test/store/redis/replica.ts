@@ -9,10 +9,10 @@ import { eventually } from '../../support/eventually.ts';
 export const PREFIX = 'trading-graph:{orders}:v2';
 export const MARKER = `${PREFIX}:marker`;
 export const DURABLE = { args: ['--appendonly', 'yes', '--appendfsync', 'always'] };
-/** Nothing waits so long within a test. */
+/** A timeout that no test reaches. */
 export const FAR_MS = 30_000;
 
-/** The order records of one process of the service. A new store takes orders at once, unless the test says otherwise. */
+/** The order records of one process of the service. By default a new store accepts orders at once. */
 export async function openReplica(
   redisUrl: string,
   change: Partial<Omit<RedisOrderRecordsOptions, 'onWarn'>> = {},
@@ -43,7 +43,7 @@ export async function openReadyReplica(
   return replica;
 }
 
-/** The commands of an operator. */
+/** The order records for operators. */
 export function openOperator(redisUrl: string) {
   return openOperatorRecords({
     redisUrl,

@@ -8,7 +8,7 @@ import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
 
-/** The figures of a bucket of ten that refills in ten minutes. */
+/** The figures of a bucket of ten that refills in ten minutes, with a usage. */
 const taken = (points: number) => [10, 10 / 600_000, points];
 
 describeWithRedis('limits in Redis', (serverPath) => {
@@ -22,7 +22,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
     return { limits, clock, warnings, [Symbol.dispose]: () => redis.close() };
   }
 
-  test('count in more buckets than fit into one command', async () => {
+  test('handle more buckets than fit into one command', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
     const many = Array.from({ length: 1_201 }, (_, at) => String(at));
@@ -30,7 +30,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
     expect(await one.limits.share(many, figures)).toEqual(Array(1_201).fill(9));
   });
 
-  test('are those of all replicas together', async () => {
+  test('are shared by all replicas', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
     using other = await openOn(redis.url);
@@ -39,7 +39,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
     expect(levels?.map(Math.round)).toEqual([5, 9]);
   });
 
-  test('refill by its clock, are owed as much again at most, and keep no full bucket', async () => {
+  test('refill by the clock of Redis, bound the debt, and store no full bucket', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
     const quick = (points: number) => one.limits.share(['q'], [10, 10 / 500, points]);
@@ -51,18 +51,18 @@ describeWithRedis('limits in Redis', (serverPath) => {
     expect(await redis.command('EXISTS', 'trading-graph:limit:a')).toBe(0);
   });
 
-  test('owe nothing for the time by which its clock is set back', async () => {
+  test('lose nothing when the clock of Redis is set back', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
     await one.limits.share(['a'], taken(3));
     const hash = 'trading-graph:limit:a';
-    // As of before its clock was set back by an hour.
+    // Simulates that the clock was set back by an hour.
     await redis.command('HINCRBY', hash, 'at', 3_600_000);
     expect(await one.limits.share(['a'], taken(1))).toEqual([6]);
     expect((await one.limits.share(['a'], taken(1)))?.[0]).toBeCloseTo(5, 1);
   });
 
-  test('tell a key that another replica has erased, and none past its end', async () => {
+  test('forget a key that another replica has deleted, or that has expired', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
     using other = await openOn(redis.url);
@@ -79,7 +79,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
     expect(await theirs.has('b')).toBe(false);
   });
 
-  test('remember so many keys and no more: those that end first make room', async () => {
+  test('remember a bounded number of keys, and drop those that expire first', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
     const key = 'trading-graph:known:token';
@@ -99,7 +99,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
   });
 
   test.each(['down', 'frozen'])(
-    'are not asked for while Redis is %s, and come back',
+    'are not requested while Redis is %s, and are used again afterwards',
     async (how) => {
       await using redis = await startTestRedis(serverPath);
       using one = await openOn(redis.url, 200);
@@ -108,7 +108,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
       if (how === 'down') await redis.kill();
       else redis.signal('SIGSTOP');
       expect(await limits.share(['a'], taken(1))).toBeNull();
-      // Later calls do not wait for it again, which would take 20 s.
+      // Later calls do not wait for the timeout again, which would take 20 s.
       for (let at = 0; at < 100; at += 1) expect(await limits.share(['a'], taken(1))).toBeNull();
       expect(await limits.has('a')).toBe(false);
       expect(limits.degradedReason()).toContain('Redis');
@@ -123,12 +123,12 @@ describeWithRedis('limits in Redis', (serverPath) => {
     },
   );
 
-  test('leave a connection that is half open for a new one', async () => {
+  test('replace a half-open connection', async () => {
     await using redis = await startTestRedis(serverPath);
     await using line = await startSwitchboard(redis.url);
     using one = await openOn(`redis://:${REDIS_PASSWORD}@${line.address}`, 500);
     await one.limits.share(['a'], taken(1));
-    // As where the machine of a Redis is gone, and its address leads to another one.
+    // Simulates that the machine of Redis is gone, and its address leads to another one.
     line.delayMs = 600_000;
     expect(await one.limits.share(['a'], taken(1))).toBeNull();
     line.delayMs = 0;

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { request } from '../order-records-contract.ts';
 
-/** Writes the key of each order to a log as soon as it may be sent, until it is killed. */
+/** Reserves orders until it is killed, and logs each key once its order may be sent. */
 const [path = '', log = '', name = ''] = process.argv.slice(2);
 const records = await openSqliteOrderRecords({
   path,

@@ -50,7 +50,7 @@ describe('order records in memory', () => {
   });
 });
 
-test('an order that was read as overdue stays so though the date is set back, and its key is not freed', async () => {
+test('an order that was read as overdue stays overdue after the date is set back, and its key is not freed', async () => {
   let aheadMs = 0;
   const clock = { ...systemClock, date: () => Date.now() + aheadMs };
   for (const ask of ['find', 'reserve', 'voidKey'] as const) {
@@ -69,11 +69,11 @@ test('an order that was read as overdue stays so though the date is set back, an
   }
 });
 
-test('of questions and orders that wait for a disk there is a bound; outcomes wait on', async () => {
+test('the queue of queries and orders is bounded; outcomes are always queued', async () => {
   const records = openInlineOrderRecords({ ...quiet, path: ':memory:', max: 10 });
   const pending = await reserved(records, '1', 'k');
   const { account } = pending;
-  // All in one turn: the first is the first batch.
+  // All are queued in one turn. The first one becomes the first batch.
   const asked = Array.from({ length: 10_002 }, () => records.find(account, 'k'));
   const settled = records.settle(pending, accepted);
   const ends = await Promise.allSettled(asked);

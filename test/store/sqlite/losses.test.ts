@@ -46,7 +46,7 @@ function operatorOf(path: string) {
 
 const LATE = ['late1', 'late2', 'late3'];
 
-/** A file, and copies of it and of its mark that lack the late orders. */
+/** A file with late orders, and copies of the file and its mark without them. */
 async function fileWithCopy(folder: string): Promise<string> {
   const path = join(folder, 'orders.db');
   {
@@ -61,7 +61,7 @@ async function fileWithCopy(folder: string): Promise<string> {
   return path;
 }
 
-/** Each returns where the file is now. */
+/** Each function returns the path of the file after the loss. */
 const losses: Readonly<Record<string, (path: string) => string>> = {
   'an older copy is moved over it': (path) => {
     renameSync(`${path}.kept`, path);
@@ -100,7 +100,7 @@ const losses: Readonly<Record<string, (path: string) => string>> = {
 };
 
 test.each(Object.entries(losses))(
-  'a loss is found at the next start and reported in one line, and no order is sent twice: %s',
+  'a loss is detected at the next start and logged in one line, and no order is sent twice: %s',
   async (_, lose) => {
     await using folder = await temporaryFolder();
     const path = await fileWithCopy(folder.path);
@@ -108,7 +108,7 @@ test.each(Object.entries(losses))(
     {
       await using one = await opened(place, () => null);
       expect(one.warnings).toEqual([expect.stringMatching(/may lack orders/)]);
-      // Until the gateway's clock was measured all unknown keys are refused.
+      // Until the gateway's clock is measured, all unknown keys are refused.
       await expect(one.records.reserve(made('new', HOUR_MS))).rejects.toMatchObject({
         name: 'RecordsGapError',
         isWaiting: true,
@@ -127,14 +127,14 @@ test.each(Object.entries(losses))(
     await expect(one.records.reserve(made('x', 30_000))).rejects.toThrow('incomplete');
     await expect(one.records.find(request('1', 'x').account, 'x')).rejects.toThrow('incomplete');
     expect(await one.records.reserve(made('y', 90_000))).toMatchObject({ reserved: true });
-    // A key is closed nevertheless. Its record says that the store does not remember it.
+    // A key can still be closed. Its record states that the records do not reach back to it.
     const { voided, record } = await one.records.voidKey(voidRequest('1', 'void'));
     expect(voided).toBe(true);
     expect(closingOf(record)?.rememberedMs).toBe(0);
   },
 );
 
-test('a loss is found where a copy follows another one, though it has more writes than that had since', async () => {
+test('a loss is detected if a second copy replaces a restored file, although it has more writes than that file', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(path, `${path}.later`);
@@ -149,7 +149,7 @@ test('a loss is found where a copy follows another one, though it has more write
   await expect(one.records.reserve(request('1', 'between'))).rejects.toThrow('incomplete');
 });
 
-test('a loss is found where a copy without any record is put back without a mark', async () => {
+test('a loss is detected if a copy without records is restored without a mark', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   await (await opened(path)).records.close();
@@ -163,7 +163,7 @@ test('a loss is found where a copy without any record is put back without a mark
   await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
 });
 
-test('no loss is found after a restart, with an older mark, by two processes or an operator, in a new file', async () => {
+test('no loss is detected after a restart, with an older mark, by two processes or by an operator', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(`${path}.mark.kept`, `${path}.mark`);
@@ -186,7 +186,7 @@ test('no loss is found after a restart, with an older mark, by two processes or 
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('an operator’s look at an older copy is an opening: it finds the loss, and the next start keeps it', async () => {
+test('an operator’s command on an older copy detects the loss, and the next start keeps it', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(`${path}.kept`, path);
@@ -200,8 +200,8 @@ test('an operator’s look at an older copy is an opening: it finds the loss, an
 
 test.each([
   ['an order', false],
-  ['a question', true],
-])('a copy that is written over a file in use is found by %s', async (_, isQuestion) => {
+  ['a query', true],
+])('a copy written over a file in use is detected by %s', async (_, isQuestion) => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   await using one = await opened(path);
@@ -213,7 +213,7 @@ test.each([
     await expect(one.records.reserve(request('1', key))).rejects.toThrow('incomplete');
   }
   expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
-  // What became of an order whose record is lost is written back by its process, until it is known.
+  // A process writes the outcomes of orders back whose records are lost.
   await one.records.settle(pending, unknown);
   await one.records.settle(pending, accepted);
   expect(await one.records.find(account, 'before')).toMatchObject({
@@ -223,7 +223,7 @@ test.each([
   });
 });
 
-test('a copy that is written over a file in use is found where another process has written what it lacks', async () => {
+test('a copy written over a file in use is detected if it lacks the writes of another process', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   await using one = await opened(path);
@@ -238,7 +238,7 @@ test('a copy that is written over a file in use is found where another process h
   expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
 });
 
-test('a file that is put back in use is found to lack what another file had meanwhile', async () => {
+test('a file that is moved back is detected to lack the writes of the file that replaced it', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   await using one = await opened(path);
@@ -253,7 +253,7 @@ test('a file that is put back in use is found to lack what another file had mean
   expect(again).toMatchObject({ name: 'RecordsGapError' });
 });
 
-test('a file that is removed or replaced in use is refused until it is back', async () => {
+test('a file that is removed or replaced during use is refused until it is restored', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   await using one = await opened(path);
@@ -268,7 +268,7 @@ test('a file that is removed or replaced in use is refused until it is back', as
   await reserved(one.records, '1', 'new');
 });
 
-test('a file that is restored together with its mark is not detected: an operator declares that loss', async () => {
+test('a file restored together with its mark is not detected, and an operator must declare the loss', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   for (const each of [path, `${path}.mark`]) copyFileSync(`${each}.kept`, each);
@@ -300,7 +300,7 @@ test('records of an earlier version count as lost', async () => {
   await one.records.reserve(made('k', 90_000));
 });
 
-test('a loss is over a day later', async () => {
+test('a loss is over after a day', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(`${path}.kept`, path);
@@ -322,7 +322,7 @@ test('a loss is over a day later', async () => {
   expect(await at(24.1)).toBe(true);
 });
 
-test('kill -9 loses nothing that was sent, and is no loss', async () => {
+test('kill -9 loses no order that may have been sent, and does not count as a loss', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   const log = join(folder.path, 'log');
