@@ -52,17 +52,17 @@ export interface DomainParts {
   readonly stores: Pick<SharedStore, 'records' | 'replicas'>;
   readonly limiter: TradingLimiter;
   readonly metrics: DomainMetrics;
-  /** How far the gateway's clock is ahead of this machine's; null: not known yet. */
+  /** How far the gateway's clock is ahead of this machine's; null if not known yet. */
   readonly clockSkew: Pick<ClockSkew, 'ms' | 'earlyMs' | 'aheadMs'>;
   readonly log: Log;
-  /** Null where no key is configured. */
+  /** Null if no key is configured. */
   readonly verify: Verify | null;
   readonly settings: DomainSettings;
   readonly heartbeatMs?: number | undefined;
   readonly cacheBytes: Readonly<Record<'catalogs' | 'sessions' | 'positions', number>>;
 }
 
-/** How long a token is known that the gateway has accepted. */
+/** How long an accepted token counts as known. */
 const KNOWN_TOKEN_MS = 24 * 3_600_000;
 
 /** Creates the process-wide domain services and connects them to each other. */
@@ -170,7 +170,7 @@ export function createDomain(parts: DomainParts) {
   return {
     /** The gateway without a user, for signing in. */
     client,
-    /** The gateway as one viewer may use it. */
+    /** The gateway for viewers. */
     gateway,
     logicalClock,
     ledger,
@@ -190,7 +190,7 @@ export function createDomain(parts: DomainParts) {
     },
     /** Called when the gateway is back: feeds that back off are polled soon. */
     resumePolls: () => schedule.resume(),
-    /** Called with the end of each field `login`. */
+    /** Called with the outcome of each `login` field. */
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>
       metrics.signIns.inc({ outcome }),
     /** The estimated size of each cache. */

@@ -13,18 +13,18 @@ interface Watched {
   readonly orders: { readonly oldestSeconds: number };
 }
 
-/** Null where there is nothing to measure. */
+/** Null if there is nothing to measure. */
 type Measure = (services: Watched) => number | null;
 
 const GAUGES: readonly (readonly [name: string, help: string, measure: Measure])[] = [
   [
     'order_oldest_under_way_seconds',
-    'Age of the oldest order without an outcome; 0: there is none.',
+    'Age of the oldest order without an outcome; 0 if there is none.',
     ({ orders }) => orders.oldestSeconds,
   ],
   [
     'stale_catalogs',
-    'Catalogs that are past their age.',
+    'Catalogs that are served past their maximum age.',
     ({ catalogs }) => catalogs.figures.filter(({ isStale }) => isStale).length,
   ],
   [
@@ -37,7 +37,7 @@ const GAUGES: readonly (readonly [name: string, help: string, measure: Measure])
   ['feeds_delayed', 'Feeds whose last poll failed.', ({ feeds }) => feeds.delayed],
   [
     'feed_oldest_seconds',
-    'Time since the gateway confirmed the oldest list in use; 0: there is none.',
+    'Time since the gateway confirmed the oldest list in use; 0 if there is none.',
     ({ feeds }) => feeds.oldestSeconds,
   ],
   [
@@ -74,12 +74,12 @@ export class DomainMetrics {
     this.doubts = counter(
       registry,
       'orders_doubted_total',
-      'Answers that say that an earlier request may have placed the order.',
+      'Answers by which an earlier request may have placed the order.',
     );
     this.contradictions = counter(
       registry,
       'orders_contradicted_total',
-      'Answers of the gateway that contradict what an operator had settled.',
+      'Answers of the gateway that contradict an outcome settled by an operator.',
     );
     this.catalogFetches = counter(
       registry,

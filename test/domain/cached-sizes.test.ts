@@ -7,12 +7,12 @@ import { heldBytes } from '../support/heap.ts';
 import { openAccountWorld } from './account/account-world.ts';
 import { viewerOf } from './viewer.ts';
 
-// Enough that what is compiled meanwhile weighs nothing beside them.
+// Enough entries to make the heap of code compiled during the test negligible.
 const [FIRST, ENTRIES] = [600, 1_800];
 
 let ids = 1_000_000_000;
 
-/** Each has numbers of its own, which no two share in memory. */
+/** Gives each object its own numbers, which it shares in memory with no other object. */
 function numbered(like: object, by: number): object {
   const fields = Object.entries(like);
   return Object.fromEntries(
@@ -28,16 +28,16 @@ function row(comment: string) {
 
 const rows = (count: number, comment: string) => Array.from({ length: count }, () => row(comment));
 
-/** The share of what is held that is said to be, beside what the first ones compile and allocate. */
-async function shareOf(add: (at: number) => Promise<unknown>, said: () => number) {
+/** The reported size divided by the real one, without the heap that the first entries cause by compilation. */
+async function shareOf(add: (at: number) => Promise<unknown>, reported: () => number) {
   for (let at = 0; at < FIRST; at += 1) await add(at);
   await new Promise(setImmediate);
-  const [heldBefore, saidBefore] = [heldBytes(), said()];
+  const [heldBefore, reportedBefore] = [heldBytes(), reported()];
   for (let at = FIRST; at < ENTRIES; at += 1) await add(at);
-  return (said() - saidBefore) / (heldBytes() - heldBefore);
+  return (reported() - reportedBefore) / (heldBytes() - heldBefore);
 }
 
-test('a snapshot weighs what it says', async () => {
+test('the estimated size of a snapshot is close to its heap', async () => {
   const world = openAccountWorld({ maxBytes: 1e9 });
   const add = async (at: number) => {
     const reader = viewerOf(`token ${at}`, { login: String(1_000 + at) });
@@ -46,20 +46,20 @@ test('a snapshot weighs what it says', async () => {
     world.calls.pop()?.answer({ ...numbered(sessionRow, at), login: 1_000 + at, ...lists });
     await read;
   };
-  // The ledger keeps something of each token as well.
-  const said = () => world.sessions.byteSize + world.ledger.byteSize;
-  const share = await shareOf(add, said);
+  // The ledger stores an entry for each token as well.
+  const reported = () => world.sessions.byteSize + world.ledger.byteSize;
+  const share = await shareOf(add, reported);
   expect(share).toBeGreaterThan(0.8);
   expect(share).toBeLessThan(1.2);
 });
 
 test.each([
   [
-    'the texts of instruments that others have too',
+    'texts that other lists share',
     { logo: 'https://cdn.example.com/1.png', friendlyName: 'Company of many' },
   ],
-  ['texts of its own', {}],
-])('a list weighs no more than it says, with %s', async (_, texts) => {
+  ['unshared texts', {}],
+])('the estimated size of a list with %s is close to its heap', async (_, texts) => {
   const world = openAccountWorld();
   const add = (at: number) => {
     const reader = viewerOf(`token ${at}`, { login: String(1_000 + at) });
@@ -72,19 +72,19 @@ test.each([
   expect(share).toBeLessThan(1.3);
 });
 
-/** Its objects are gone when it returns: a caller's own would be counted among what is held. */
+/** A function of its own, so that its objects are collected: in its caller they would count as heap. */
 function catalogOf(instruments: number): string {
   return JSON.stringify(createInstruments('tests', instruments).map(({ wire }) => wire));
 }
 
-test('a catalog weighs what it says', async () => {
+test('the estimated size of a catalog is close to its heap', async () => {
   const text = catalogOf(5_000);
   const before = heldBytes();
   const { instruments } = await toInstruments(JSON.parse(text));
   const { version } = await buildVersion(instruments, null);
   await version.index;
   const share = version.bytes / (heldBytes() - before);
-  // The text is in both figures, so it must not be collected between them.
+  // Both measurements include the text, so it must not be collected in between.
   expect(text).not.toBe('');
   expect(share).toBeGreaterThan(0.8);
   expect(share).toBeLessThan(1.2);

@@ -11,9 +11,9 @@ export interface CatalogVersion {
   readonly size: number;
   /** The instruments by symbol, then id. */
   readonly instruments: readonly Instrument[];
-  /** Every ordinal, which is the order by symbol. */
+  /** All ordinals in ascending order, which is the order by symbol. */
   readonly bySymbol: Uint32Array;
-  /** A Map, because ids such as `__proto__` are ids like any other. */
+  /** A Map, because `__proto__` is a possible id. */
   readonly byId: ReadonlyMap<string, Instrument>;
   /** Digest of each instrument's content, by id. */
   readonly digests: ReadonlyMap<string, string>;
@@ -23,25 +23,25 @@ export interface CatalogVersion {
   readonly index: MaybePromise<CatalogIndex>;
 }
 
-/** Each changed instrument's previous digest, or null where it did not exist. */
+/** The previous digest of each changed instrument; null if it did not exist. */
 export type Before = ReadonlyMap<string, string | null>;
 
-// Measured: heap of an instrument and its index entries, apart from the bytes of its text.
+// Measured: heap of an instrument and its index entries, without the bytes of its text.
 const INSTRUMENT_OVERHEAD_BYTES = 1_240;
 
-/** Makes a version of the gateway's answer. Unchanged instruments keep their objects, and an unchanged catalog its version. */
+/** Builds a version from the gateway's answer. Unchanged instruments keep their objects, and an unchanged catalog its version. */
 export async function buildVersion(
   instruments: readonly Instrument[],
   previous: CatalogVersion | null,
 ): Promise<{ version: CatalogVersion; before: Before }> {
-  // In slices: the digests of 5,000 instruments take 50 ms.
+  // Built in slices, because the digests of 5,000 instruments take 50 ms.
   const scheduler = new FairScheduler();
   const sorted = instruments.toSorted(compareInstruments);
   const bySymbol = new Uint32Array(sorted.length);
   const byId = new Map<string, Instrument>();
   const digests = new Map<string, string>();
   const before = new Map<string, string | null>();
-  // The digests are summed in the catalog's own order, so the gateway's order does not matter.
+  // The digests are hashed in sorted order, so the gateway's order does not matter.
   const sum = createHash('sha256');
   let bytes = 0;
   for (const [ordinal, received] of sorted.entries()) {
@@ -87,14 +87,14 @@ export function compareInstruments(a: Instrument, b: Instrument): number {
   return compareText(a.symbol, b.symbol) || compareText(a.id, b.id);
 }
 
-// 96 bits distinguish the states of one instrument, at 16 characters of memory for each.
+// 96 bits distinguish the states of one instrument, and take 16 characters of memory.
 const DIGEST_BYTES = 12;
 const VERSION_BYTES = 16;
 
-/** The digest of an instrument's content and its length, which estimates its memory. The wire mapping fixes the order. */
+/** The digest of an instrument's content, and its length as a memory estimate. The wire mapping fixes the order of fields. */
 function digestOf(instrument: Instrument) {
   const json = JSON.stringify(instrument);
-  // Made of a buffer, since a slice of a longer string would keep the whole string in memory.
+  // Made from a buffer, because a slice of a longer string keeps the whole string in memory.
   const digest = hash('sha256', json, 'buffer').toString('base64url', 0, DIGEST_BYTES);
   return { digest, bytes: json.length };
 }

@@ -17,7 +17,7 @@ export class Catalogs {
     this.#cache = new CatalogCache(options);
   }
 
-  /** Returns synchronously where the group is proved and a copy is cached. */
+  /** Returns synchronously if the group is proved and a copy is cached. */
   read(viewer: Viewer): CatalogView | Promise<CatalogView> {
     const proof = this.#options.ledger.group(viewer);
     const view = proof && this.#inMemory(viewer, proof);
@@ -31,18 +31,18 @@ export class Catalogs {
     return Math.max(0, ...this.#cache.all.map(({ copy }) => copy?.version.size ?? 0));
   }
 
-  /** The state of each group whose catalog is in memory, for operators: as many as the cache holds. */
+  /** The state of each group whose catalog is cached, for operators. */
   get figures() {
     const nowMs = this.#options.clock.now();
     return this.#cache.all.flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
   }
 
-  /** The estimated size of all that is in memory. */
+  /** The estimated size of all cached catalogs. */
   get byteSize(): number {
     return this.#cache.byteSize;
   }
 
-  /** Makes the next readers wait for a new catalog. The copies serve on while the gateway fails. */
+  /** Makes the next readers wait for a new catalog. If the gateway fails, the old copies are served. */
   expire(): void {
     this.#cache.expire();
   }
@@ -63,7 +63,7 @@ export class Catalogs {
     }
   }
 
-  /** Null where another reader's token was refused, or the proof has ended meanwhile: then the read starts over. */
+  /** Null if another reader's token was refused, or this reader's proof has ended. Then the read starts again. */
   async #fetched(viewer: Viewer, { group, key }: GroupProof): Promise<CatalogView | null> {
     const { clock, ledger } = this.#options;
     const leader = this.#cache.leader(key);
@@ -92,7 +92,7 @@ export class Catalogs {
   }
 }
 
-/** A group's catalog as one reader got it, unchanged by refreshes. */
+/** A group's catalog as one reader got it. A refresh does not change it. */
 function viewOf(catalog: GroupCatalog, copy: CatalogCopy, clock: Clock) {
   const nowMs = clock.now();
   const { version, skipped } = copy;
@@ -104,11 +104,11 @@ function viewOf(catalog: GroupCatalog, copy: CatalogCopy, clock: Clock) {
     skipped,
     stale,
     ageSeconds: wholeSeconds(copy.initialAgeMs + nowMs - copy.sentAtMs),
-    /** TTL for an answer made of this view; 0 for a stale one. */
+    /** TTL of an answer made from this view; 0 if it is stale. */
     freshSeconds: stale ? 0 : wholeSeconds(copy.expiresMs - nowMs),
     fetchedAt: new Date(clock.dateOf(copy.sentAtMs)),
     expiresAt: new Date(clock.dateOf(copy.expiresMs)),
-    /** The difference from a version the client has. */
+    /** The difference from a version that the client has. */
     changes: (since: string) => catalog.history.changes(since, version),
   };
 }
@@ -122,12 +122,12 @@ function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {
   return {
     group: key,
     size: copy.version.size,
-    /** The size of the gateway's last answer, which is not served where it has far fewer. */
+    /** The size of the gateway's last answer. An answer with far fewer instruments is not served. */
     offered: offeredSize,
     skipped: copy.skipped,
-    /** Until it is served no longer. */
+    /** The time until the copy is no longer served. */
     leftSeconds: Math.max(0, copy.servesUntilMs - nowMs) / 1000,
-    /** Served past its time, because the gateway fails or serves old copies itself. */
+    /** Whether it is served past its time, because the gateway fails or serves old copies itself. */
     isStale: copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs,
   };
 }

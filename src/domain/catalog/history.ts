@@ -4,7 +4,7 @@ import { compareText } from './sorting.ts';
 
 export interface CatalogChanges {
   readonly version: string;
-  /** A client with an older version replaces its catalog by `upserted`. */
+  /** If true, the client replaces its whole catalog with `upserted`. */
   readonly reset: boolean;
   readonly upserted: readonly Instrument[];
   readonly removed: readonly string[];
@@ -17,11 +17,11 @@ interface Step {
   readonly bytes: number;
 }
 
-// A map entry with its key's and its digest's text.
+// A map entry with the texts of its key and its digest.
 const CHANGE_BYTES = 120;
 const STEP_BYTES = 400;
 
-/** The steps between a group's versions. A step keeps the digests of what changed, so a former version costs its difference. */
+/** The steps between a group's versions. A step keeps only the digests of what changed, so a former version costs little. */
 export class History {
   readonly #maxBytes: number;
   readonly #steps: Step[] = [];
@@ -39,23 +39,23 @@ export class History {
     while (this.bytes > this.#maxBytes) this.bytes -= this.#steps.shift()?.bytes ?? this.bytes;
   }
 
-  /** The difference from a version that a client has; everything where that version is unknown. */
+  /** The difference from a version that a client has; everything if that version is unknown. */
   changes(since: string, to: CatalogVersion): CatalogChanges {
     const { version, instruments } = to;
     if (since === version) return { version, reset: false, upserted: [], removed: [] };
-    // Content can recur: of two paths the latest is the shortest.
+    // Content can recur, so there can be several paths. The latest is the shortest.
     const last = this.#steps.findLastIndex((step) => step.to === version);
     const first = this.#steps.slice(0, last + 1).findLastIndex((step) => step.from === since);
     if (first < 0) return { version, reset: true, upserted: instruments, removed: [] };
-    // The first step that changed an instrument has its original digest, so the steps are applied from the last to the first.
+    // The first step that changed an instrument has its original digest, so the steps are applied from last to first.
     const path = this.#steps.slice(first, last + 1).toReversed();
     return changesTo(to, new Map(path.flatMap(({ before }) => [...before])));
   }
 }
 
 /**
- * The difference between a version and an earlier one of which the digests of these ids are known (null
- * for an id that did not exist). An instrument that changed and changed back is left out.
+ * The difference from an earlier version, given the earlier digests of the changed ids (null for an id that did not exist).
+ * An instrument that changed and changed back is left out.
  */
 function changesTo(
   version: CatalogVersion,
@@ -70,7 +70,7 @@ function changesTo(
     else removed.push(id);
   }
   upserted.sort(compareInstruments);
-  // One order on all replicas, so that their answers have one ETag.
+  // The same order on all replicas, so that their answers have the same ETag.
   removed.sort(compareText);
   return { version: version.version, reset: false, upserted, removed };
 }

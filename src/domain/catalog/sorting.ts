@@ -1,4 +1,4 @@
-/** Compares by code units, in every locale alike: a cursor means the same position on every replica. */
+/** Compares by code units, the same in every locale, so a cursor means the same position on every replica. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -7,10 +7,7 @@ type PauseOptions = Pick<FeedOptions, 'clock' | 'random' | 'pollMs'>;
 /** The longest pause, in poll intervals. */
 const MAX_PAUSE = 30;
 
-/**
- * The pause after failed calls of one kind. It grows with each failure, and is at least as long as `Retry-After`, up to a
- * limit.
- */
+/** The pause after failed calls of one kind. It grows with each failure, and covers `Retry-After` up to the longest pause. */
 export class RetryPause {
   readonly #options: PauseOptions;
   /** Failed calls since the last success. Only this class changes these three. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { totalsOf } from '../../../src/domain/account/totals.ts';
 import { position } from '../feed/scripted-gateway.ts';
 
-test('totals are exact sums, and null where a position lacks the figure', () => {
+test('totals are exact sums, and null if a position lacks the figure', () => {
   const rows = [
     position('a', { profit: 0.1, invested: 10 }),
     position('b', { profit: 0.2, invested: null }),

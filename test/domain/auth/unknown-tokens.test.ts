@@ -16,7 +16,7 @@ const error = (kind: 'unauthenticated' | 'forbidden' | 'unavailable', status: nu
   new GatewayError(kind, 'getSession', 'no', { status });
 const REFUSED = error('unauthenticated', 401);
 
-function stage(shared?: SharedKeys) {
+function setUp(shared?: SharedKeys) {
   const clock = createScriptedClock();
   const limiter = createTestLimiter({}, clock);
   const known = new KnownKeys(clock, 3_600_000, shared);
@@ -48,7 +48,7 @@ function stage(shared?: SharedKeys) {
 
 describe('an unknown token', () => {
   test('costs its address one of sixty proofs a minute if it is refused, and other addresses nothing', async () => {
-    const { clock, refuse, calls, begin, ended } = stage();
+    const { clock, refuse, calls, begin, ended } = setUp();
     for (let at = 0; at < PROOFS; at += 1) expect(await refuse(`${at}`)).toBe('unauthenticated');
     const late = await begin('one more').done.catch((reason: unknown) => reason);
     expect(late).toMatchObject({ limit: 'unknown tokens', retryAfterSeconds: 1 });
@@ -65,7 +65,7 @@ describe('an unknown token', () => {
     ['that is refused', REFUSED, 1],
     ['that is forbidden, as by a front proxy', error('forbidden', 403), 1],
   ])('%s costs this many proofs in the end: %s', async (_what, end, cost) => {
-    const { begin, ended, left } = stage();
+    const { begin, ended, left } = setUp();
     const call = begin('a');
     await Promise.resolve();
     expect(left()).toBe(PROOFS - 1);
@@ -74,7 +74,7 @@ describe('an unknown token', () => {
   });
 
   test('whose client leaves costs one proof, unless its call was never sent', async () => {
-    const { guard, left } = stage();
+    const { guard, left } = setUp();
     const leaving = async (token: string, wasSent: boolean) => {
       const leave = new AbortController();
       const client = { address: HERE, userAgent: null };
@@ -92,7 +92,7 @@ describe('an unknown token', () => {
   });
 
   test('costs one proof for all its calls under way, charged to the address of the first', async () => {
-    const { begin, ended, left } = stage();
+    const { begin, ended, left } = setUp();
     const first = begin('a');
     const others = [begin('a'), begin('a', '192.0.2.2')];
     await Promise.resolve();
@@ -103,7 +103,7 @@ describe('an unknown token', () => {
   });
 
   test('costs another proof for a call after its refusal, even while an earlier call is under way', async () => {
-    const { begin, ended, refuse, left } = stage();
+    const { begin, ended, refuse, left } = setUp();
     const hanging = begin('forged');
     await refuse('forged');
     const next = begin('forged', '192.0.2.2');
@@ -121,7 +121,7 @@ describe('an unknown token', () => {
 
 describe('a known token', () => {
   const exhausted = async (shared?: SharedKeys) => {
-    const world = stage(shared);
+    const world = setUp(shared);
     for (let at = 0; at < PROOFS; at += 1) await world.refuse(`forged ${at}`);
     return world;
   };
@@ -147,7 +147,7 @@ describe('a known token', () => {
   });
 
   test('costs nothing and refunds nothing', async () => {
-    const { known, begin, ended, refuse, left } = stage();
+    const { known, begin, ended, refuse, left } = setUp();
     await refuse('forged');
     known.add(toToken('mine').hash);
     await ended(begin('mine'), 'accept');

@@ -21,7 +21,7 @@ function from(address = '') {
   return { client: { address, userAgent: null } };
 }
 
-function stage() {
+function setUp() {
   const clock = createScriptedClock();
   const limiter = createTestLimiter({}, clock);
   const tokens = new KnownKeys(clock, 3_600_000);
@@ -43,7 +43,7 @@ function stage() {
 
 describe('a sign-in', () => {
   test('is limited for one e-mail from one address, in any spelling', async () => {
-    const { wrong, refusedOf } = stage();
+    const { wrong, refusedOf } = setUp();
     expect(await refusedOf(9, () => wrong('192.0.2.1', 'Demo@Example.com '))).toBe(0);
     expect(await refusedOf(2, () => wrong('192.0.2.1', 'ＤＥＭＯ@example.com'))).toBe(1);
     const error = await wrong('192.0.2.1').catch((reason: unknown) => reason);
@@ -52,14 +52,14 @@ describe('a sign-in', () => {
   });
 
   test('that is refused counts against neither its address nor its e-mail', async () => {
-    const { limiter, wrong, refusedOf } = stage();
+    const { limiter, wrong, refusedOf } = setUp();
     expect(await refusedOf(200, () => wrong('192.0.2.1'))).toBe(190);
     expect(limiter.take('login', addressClient('192.0.2.1'), 0).left).toBe(290);
     expect(await refusedOf(1, () => wrong('192.0.2.2'))).toBe(0);
   });
 
   test('is refunded if it was never sent, but not if its answer was lost', async () => {
-    const { limits, refusedOf } = stage();
+    const { limits, refusedOf } = setUp();
     const failing = (error: Error) => () =>
       limits.login(from('192.0.2.1'), 'demo@example.com', () => Promise.reject(error));
     expect(await refusedOf(50, failing(UNSENT))).toBe(0);
@@ -67,7 +67,7 @@ describe('a sign-in', () => {
   });
 
   test('that is granted makes only its own token known', async () => {
-    const { limits, tokens, refusedOf, wrong } = stage();
+    const { limits, tokens, refusedOf, wrong } = setUp();
     await limits.login(from('192.0.2.1'), 'demo@example.com', async () => GRANTED);
     expect(['new', 'old'].map((token) => tokens.has(toToken(token).hash))).toEqual([true, false]);
     const forwarded = { pairs: ['x-tenant', 'a'], digest: 'a' };
@@ -79,7 +79,7 @@ describe('a sign-in', () => {
   });
 
   test('is limited for one e-mail from many addresses, without effect on another e-mail', async () => {
-    const { wrong, refusedOf } = stage();
+    const { wrong, refusedOf } = setUp();
     let at = 0;
     expect(await refusedOf(110, () => wrong(`192.0.2.${at++}`))).toBe(10);
     expect(await refusedOf(1, () => wrong('192.0.2.1', 'other@example.com'))).toBe(0);
@@ -87,7 +87,7 @@ describe('a sign-in', () => {
 });
 
 test('password mails are limited per e-mail, later even more, and per address', async () => {
-  const { clock, limits, refusedOf } = stage();
+  const { clock, limits, refusedOf } = setUp();
   const forgot = (email: string, address = '192.0.2.1') =>
     limits.forgotPassword(from(address), email, async () => 'sent');
   expect(await refusedOf(5, () => forgot('demo@example.com'))).toBe(2);
@@ -103,8 +103,8 @@ test('password mails are limited per e-mail, later even more, and per address', 
   expect(sent).toBe(6);
 });
 
-test('each small write has its own limit, per account or else per address', async () => {
-  const { limits, refusedOf } = stage();
+test('each small write has its own limit, per account or otherwise per address', async () => {
+  const { limits, refusedOf } = setUp();
   const [one, other] = [accountClient(accountNamed('1')), accountClient(accountNamed('1'))];
   const write = (client: typeof one, operation: 'setValue' | 'registerDevice') => () =>
     limits.write(client, operation, async () => 'done');

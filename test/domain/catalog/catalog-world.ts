@@ -37,7 +37,7 @@ interface ViewerOptions extends Pick<Caller, 'signal' | 'receipt'> {
   readonly forged?: boolean;
 }
 
-/** The catalogs over the real client and a real sandbox, all on one clock that the test moves. */
+/** The catalogs over the real client and a real sandbox, on one clock that the test advances. */
 export async function openCatalogWorld(options: WorldOptions = {}) {
   const { instruments = 60, proofMs = 30 * DAY_SECONDS * 1000, ...settings } = options;
   const clock = createScriptedClock();
@@ -56,7 +56,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     ledger,
     unknownTokens: createTestUnknownTokens(clock, ledger),
   });
-  // The client takes the times of answers from the system clock.
+  // The client reads the times of answers from the system clock.
   const timed = async <T>(call: () => Promise<T>) => {
     const sentAtMs = clock.now();
     const answer = await call();

@@ -23,7 +23,7 @@ function apply(known: ReadonlyMap<string, Instrument>, changes: CatalogChanges) 
   return next;
 }
 
-test('applying the changes from any remembered version gives the new catalog exactly', async () => {
+test('applying the changes to any remembered version gives exactly the new catalog', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(contents, { minLength: 1, maxLength: 8 }), async (all) => {
       const history = new History(1_000_000);
@@ -40,7 +40,7 @@ test('applying the changes from any remembered version gives the new catalog exa
           const changes = history.changes(from.version, to);
           expect(changes.reset).toBe(false);
           expect(apply(from.byId, changes)).toEqual(new Map(to.byId));
-          // Nothing more is sent than the difference.
+          // Only the difference is sent.
           for (const { id } of changes.upserted) {
             expect(from.digests.get(id)).not.toBe(to.digests.get(id));
           }
@@ -52,7 +52,7 @@ test('applying the changes from any remembered version gives the new catalog exa
   );
 });
 
-test('the version identifies the content in every field, and not its order', async () => {
+test('the version depends on every field of the content, but not on its order', async () => {
   const rows = IDS.map((id) => instrument(id));
   const { version } = await buildVersion(rows, null);
   const reversed = (await buildVersion(rows.toReversed(), null)).version;
@@ -85,7 +85,7 @@ test('the history of a group is bounded, and its oldest version is evicted first
   expect(known.indexOf(true)).toBe(known.lastIndexOf(false) + 1);
 });
 
-test('a reader gets the changes since a version that this process has served, and everything since any other', async () => {
+test('a reader gets the changes since a version that this process has served, otherwise the whole catalog', async () => {
   await using world = await openCatalogWorld({ instruments: 300 });
   const old = await world.catalogs.read(world.viewer());
   world.sandbox.changeCatalog({ change: 2, add: 1, remove: 60 });
@@ -105,7 +105,7 @@ test('a reader gets the changes since a version that this process has served, an
 
 test('a version and its index are built in slices', async () => {
   const rows = Array.from({ length: 50 }, (_, at) => instrument(`S${at}`));
-  // Each look at the clock finds it so much later.
+  // Each reading of the clock advances it by 5 ms.
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => {
     nowMs += 5;

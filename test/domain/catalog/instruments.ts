@@ -4,7 +4,7 @@ import { instrumentRow } from '../../gateway/wire/rows.ts';
 
 const [PLAIN] = (await toInstruments([instrumentRow])).instruments as [Instrument];
 
-/** An instrument with every field; a test overrides the ones it is about. */
+/** An instrument with every field. A test overrides the fields that it needs. */
 export function instrument(id: string, own: Partial<Instrument> = {}): Instrument {
   return {
     ...PLAIN,

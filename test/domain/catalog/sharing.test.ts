@@ -14,7 +14,7 @@ import {
   PRO,
 } from './catalog-world.ts';
 
-test('first readers with different tokens share the catalog, each with proof of its own', async () => {
+test('concurrent readers with different tokens share one call for the catalog, each with its own proof', async () => {
   await using world = await openCatalogWorld();
   const viewers = Array.from({ length: 20 }, (_, at) =>
     world.viewer({ email: at % 2 ? DEMO : FRESH }),
@@ -24,7 +24,7 @@ test('first readers with different tokens share the catalog, each with proof of 
   expect(world.sandbox.calls('getSession')).toBe(20);
 });
 
-test('a group whose name looks like another tenant’s key has a key of its own', () => {
+test('a group whose name looks like another tenant’s key has its own key', () => {
   const tenant = viewerOf('token', { forwarded: { pairs: ['x-tenant', 'a'], digest: 'digest' } });
   const names = ['usd', 'usd~', 'usd~digest', 'usd~~digest', 'usd~digest~digest'];
   const keys = [tenant, viewerOf('token')].flatMap((viewer) =>
@@ -46,7 +46,7 @@ test('a forged token gets nothing from a call under way, and makes no call for t
   expect(world.fetches()).toBe(1);
 });
 
-test('readers who wait for the call of a token that is refused fetch the catalog themselves', async () => {
+test('readers that wait for the call of a refused token fetch the catalog themselves', async () => {
   await using world = await openCatalogWorld();
   const viewers = [world.viewer(), world.viewer({ email: FRESH }), world.viewer({ email: FRESH })];
   for (const viewer of viewers) await world.gateway.getSession(viewer);
@@ -71,12 +71,12 @@ test('a token that is refused while it waits for the catalog does not get it', a
   await expect(world.gateway.read(viewer, OPERATIONS.getCustomerId)).rejects.toThrow();
   await world.clock.advance(50);
   await refused;
-  // Its call has brought a good copy, which others get without another call; the refused token makes none.
+  // The refused token's call has brought a good copy. Others get it without another call.
   expect((await world.catalogs.read(world.viewer({ email: FRESH }))).group).toBe('standard-usd');
   expect(world.fetches()).toBe(1);
 });
 
-test('a token that is refused while a catalog fails to be renewed does not get the old one', async () => {
+test('a token that is refused during a failing renewal does not get the old catalog', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -91,9 +91,9 @@ test('a token that is refused while a catalog fails to be renewed does not get t
   await refused;
 });
 
-describe('a reader of positions and the catalog alone', () => {
+describe('a reader of only positions and the catalog', () => {
   const failing = { operation: 'getAllTickers', kind: 'status', status: 500 } as const;
-  /** What a screen without a session does: its token is accepted again and again. */
+  /** The reads of a screen without a session. Its token is accepted each time. */
   async function readsOn(world: CatalogWorld, viewer: Viewer): Promise<CatalogView> {
     await world.gateway.getOpenPositions(viewer, null);
     return world.catalogs.read(viewer);
@@ -112,7 +112,7 @@ describe('a reader of positions and the catalog alone', () => {
     return { world, viewer, snapshot, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
   }
 
-  test('whose account was moved reads the new group when the evidence of the old one is past its age, by one call for all that ask', async () => {
+  test('whose account was moved reads the new group once the evidence of the old group has expired; concurrent reads share one call', async () => {
     await using reader = await openReader();
     const { world, viewer, snapshot } = reader;
     await world.catalogs.read(world.viewer({ email: PRO }));
@@ -128,7 +128,7 @@ describe('a reader of positions and the catalog alone', () => {
     expect(world.sandbox.calls('getSession')).toBe(before + 1);
   });
 
-  test.each([401, 403])('loses the old group at once where it is answered %i', async (status) => {
+  test.each([401, 403])('loses the old group at once with a %i', async (status) => {
     await using reader = await openReader();
     const { world, viewer, snapshot } = reader;
     await world.clock.advance(MINUTE_MS);
@@ -137,7 +137,7 @@ describe('a reader of positions and the catalog alone', () => {
     await expect(world.catalogs.read(viewer)).rejects.toThrow();
   });
 
-  test('whose evidence is past its age and cannot be renewed does not get the copy in memory', async () => {
+  test('whose evidence has expired and cannot be renewed does not get the cached copy', async () => {
     await using reader = await openReader();
     const { world, viewer, snapshot } = reader;
     snapshot(500);
@@ -146,14 +146,14 @@ describe('a reader of positions and the catalog alone', () => {
     expect((await readsOn(world, viewer)).group).toBe('standard-usd');
     await world.clock.advance(1);
     await expect(readsOn(world, viewer)).rejects.toMatchObject({ kind: 'unavailable' });
-    // Another operation proves the token, so op 1 can confirm the group while op 10 fails.
+    // Another operation proves the token, so op 1 can confirm the group although op 10 fails.
     world.sandbox.clearFaults();
     snapshot(500);
     expect((await readsOn(world, viewer)).group).toBe('standard-usd');
   });
 });
 
-test('while op 10 fails, a token that no other operation has proved gets no catalog', async () => {
+test('while op 10 fails, a token without proof by another operation gets no catalog', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer());
   world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });
@@ -175,7 +175,7 @@ test('after a snapshot without a group op 1 has to confirm the claim', async () 
   await expect(world.catalogs.read(claiming)).rejects.toMatchObject({ kind: 'forbidden' });
 });
 
-test('a token that claims the group from which its account was moved reads that of the snapshot', async () => {
+test('a token that still claims its account’s former group reads the group of the snapshot', async () => {
   await using world = await openCatalogWorld();
   const moved = viewerBut(world.viewer(), { claimedGroup: 'pro-usd' });
   expect((await world.catalogs.read(moved)).group).toBe('standard-usd');
@@ -195,7 +195,7 @@ test('a client that disconnects does not abort the call that others wait for', a
   expect(world.fetches()).toBe(1);
 });
 
-test('a catalog larger than the memory limit is cached alone', async () => {
+test('a catalog larger than the memory limit is cached, but no other with it', async () => {
   await using world = await openCatalogWorld({ maxBytes: 10_000 });
   const demo = world.viewer();
   const pro = world.viewer({ email: PRO });

@@ -16,8 +16,8 @@ interface CatalogFetch {
 const MAX_GROUPS = 100;
 
 /**
- * The groups' catalogs. An entry is stale from the moment of its refresh on; how long a stale one is served its
- * `GroupCatalog` says. Claims leave no entry: a catalog is kept once the gateway has served it to a client.
+ * The groups' catalogs. An entry is stale when its refresh is due; its `GroupCatalog` decides how long a stale copy is
+ * served. Claims create no entry: a catalog is stored only after the gateway has served it to a client.
  */
 export class CatalogCache {
   readonly #options: CatalogsOptions;
@@ -32,14 +32,14 @@ export class CatalogCache {
     this.#catalogs = new LRUCache({
       max: MAX_GROUPS,
       maxSize: maxBytes,
-      // The size is capped, because a newest catalog that did not fit would be fetched by each read.
+      // The size is capped. Otherwise a new catalog that does not fit would be fetched by each read.
       sizeCalculation: ({ bytes }) => Math.min(maxBytes - MAX_GROUPS, bytes),
       perf: clock,
       ttlResolution: 0,
       allowStale: true,
       noDeleteOnStaleGet: true,
       noDeleteOnFetchRejection: true,
-      // Readers of an entry that is evicted meanwhile still get its fetch.
+      // If an entry is evicted during its fetch, the readers still get the answer.
       ignoreFetchAbort: true,
       async fetchMethod(key, held, { options: entry, context }) {
         const catalog = held ?? new GroupCatalog(context.group, key, options);
@@ -50,7 +50,7 @@ export class CatalogCache {
     });
   }
 
-  /** The catalogs of all groups, also while they are fetched anew. */
+  /** The catalogs of all groups, including those that are being fetched. */
   get all(): readonly GroupCatalog[] {
     const found: GroupCatalog[] = [];
     this.#catalogs.forEach((catalog) => {
@@ -63,7 +63,7 @@ export class CatalogCache {
     return this.#catalogs.get(key);
   }
 
-  /** The hash of the token that a call in flight is made with. */
+  /** The hash of the token that a call in flight uses. */
   leader(key: string): string | undefined {
     return this.#calls.get(key);
   }
@@ -72,14 +72,14 @@ export class CatalogCache {
     return this.#catalogs.calculatedSize;
   }
 
-  /** Joins the call in flight, or begins one. Resolves where the catalog may be served, else rejects as the call does. */
+  /** Joins the call in flight, or starts one. Resolves if the catalog can be served, otherwise rejects like the call. */
   fetch(viewer: Viewer, group: string): Promise<GroupCatalog> {
     const context = { viewer, group, isRefresh: false };
     const key = groupKey(viewer, group);
     return this.#catalogs.forceFetch(key, { context, allowStale: false, forceRefresh: true });
   }
 
-  /** Begins a refresh with the viewer's token where it is time, and none is under way. */
+  /** Starts a refresh with the viewer's token if it is due and none is under way. */
   refresh(viewer: Viewer, catalog: GroupCatalog): void {
     const { group, key } = catalog;
     const isUnderWay = this.#catalogs.has(key) || this.#calls.has(key);
@@ -95,7 +95,7 @@ export class CatalogCache {
     }
   }
 
-  /** Calls op 1 and returns the TTL until the next refresh; null where it stays as it is. */
+  /** Calls op 1. Returns the TTL until the next refresh; null leaves it unchanged. */
   async #call(catalog: GroupCatalog, fetch: CatalogFetch): Promise<number | null> {
     const { gateway, onFetched } = this.#options;
     const { viewer, group, isRefresh } = fetch;
@@ -123,7 +123,7 @@ export class CatalogCache {
   }
 }
 
-/** Whether a failure concerns only the token that met it, and says nothing about the gateway. */
+/** Whether a failure concerns only its token, and shows nothing about the gateway. */
 export function isPersonal(error: unknown): boolean {
   return (
     isGatewayError(error, 'unauthenticated', 'forbidden') ||

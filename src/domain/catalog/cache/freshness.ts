@@ -1,26 +1,27 @@
 import type { CatalogAnswer } from '../../../gateway/operations/get-all-tickers.ts';
 import type { CatalogsOptions } from '../catalogs-options.ts';
 
-/** A copy's age when it was asked for, and the times that follow from it. */
+/** A copy's age when it was requested, and the times that follow from it. */
 export type CopyTimes = Readonly<ReturnType<typeof timesOf>>;
 
 interface CopyCircumstances extends Pick<CatalogsOptions, 'gatewayDate'> {
   readonly maxAgeMs: number;
   readonly staleMs: number;
-  /** The answer was empty or mostly broken: it is served only for lack of a better one, and briefly. */
+  /** The answer was empty or mostly broken. It is served only if there is no better one, and only briefly. */
   readonly isProvisional: boolean;
   /** The copy came from a background refresh. */
   readonly isRefresh: boolean;
 }
 
-// The interface grants an hour. A shorter `max-age` is honoured down to a minute, or 4 MB would be fetched every second.
+// The interface grants an hour. A shorter `max-age` is honoured down to a minute, so that 4 MB are not fetched every
+// second.
 const MIN_LIFE_MS = 60_000;
 // An age above this is too old in any case. The bound keeps it within GraphQL's Int.
 const OLDEST_SECONDS = 2_000_000_000;
 // A copy that was too old when received, or provisional, is fetched again after this time.
 const ASK_AGAIN_MS = 60_000;
 
-/** The age arithmetic of HTTP caching, without its other rules: `no-store` would mean a fetch per request. */
+/** The age calculation of HTTP caching, without its other rules: `no-store` would cause a fetch per request. */
 export function timesOf(
   { headers, sentAtMs, receivedAtMs }: CatalogAnswer,
   { maxAgeMs, staleMs, isProvisional, isRefresh, gatewayDate }: CopyCircumstances,
@@ -34,31 +35,31 @@ export function timesOf(
   );
   const lifeMs = lifeMsOf(maxAgeMs, headers);
   const restMs = lifeMs - initialAgeMs - (receivedAtMs - sentAtMs);
-  // The gateway's own cache has nothing younger, so the copy is served, marked stale from the start.
+  // The gateway's own cache has no newer copy, so this one is served and marked stale from the start.
   const isTooOld = restMs <= 0;
   const isBrief = isTooOld || isProvisional;
   const ttlMs = isTooOld ? ASK_AGAIN_MS : isBrief ? Math.min(restMs, ASK_AGAIN_MS) : restMs;
   const expiresMs = receivedAtMs + ttlMs;
   const lastFifthMs = expiresMs - lifeMs / 5;
-  // A refresh that brought a copy as old as the last would otherwise start the next one immediately.
+  // Otherwise a refresh that brought a copy as old as the last one would start the next refresh at once.
   const isFruitless = isRefresh && lastFifthMs <= receivedAtMs;
   const refreshFromMs = isFruitless ? receivedAtMs + ASK_AGAIN_MS : lastFifthMs;
   return {
-    /** When the call was sent that brought or confirmed it: the gateway may have made its answer right then. */
+    /** When the call was sent that brought or confirmed the copy. The gateway may have made its answer at that moment. */
     sentAtMs,
     initialAgeMs,
     /** From this time on the copy is marked stale. */
     staleFromMs: isTooOld ? receivedAtMs : expiresMs,
     /** From this time on a read starts a background refresh (stale-while-revalidate). */
     refreshFromMs: isBrief ? expiresMs : refreshFromMs,
-    /** Until this time the copy is served without waiting; then a reader waits for a new one. */
+    /** Until this time the copy is served without waiting. After it a reader waits for a new copy. */
     expiresMs,
     /** While the gateway fails, the copy is served until this time (stale-if-error). */
     servesUntilMs: isProvisional ? expiresMs : expiresMs + staleMs,
   };
 }
 
-/** How old a catalog may be by the settings. `check` judges by the same figures. */
+/** The maximum ages of a catalog by the settings. `check` uses the same figures. */
 export function agesOf(settings: {
   readonly catalogMaxAgeSeconds: number;
   readonly catalogStaleSeconds: number;
@@ -67,18 +68,18 @@ export function agesOf(settings: {
   return { maxAgeMs: catalogMaxAgeSeconds * 1000, staleMs: catalogStaleSeconds * 1000 };
 }
 
-/** How old a copy with these headers may be. */
+/** The maximum age of a copy with these headers. */
 export function lifeMsOf(maxAgeMs: number, headers: CatalogAnswer['headers']): number {
   return Math.min(maxAgeMs, Math.max(MIN_LIFE_MS, grantedLifeMs(headers['cache-control'])));
 }
 
-/** The first of several members, which a chain of caches adds; null if it is no number. */
+/** The first value of the header, to which a chain of caches can add more; null if it is not a number. */
 export function ageSeconds(age: string | undefined): number | null {
   const [seconds] = /^\s*\d+\s*(?=,|$)/.exec(age ?? '') ?? [];
   return seconds === undefined ? null : Number(seconds);
 }
 
-// `Date` counts whole seconds, so a smaller difference is no age.
+// `Date` counts whole seconds, so a smaller difference is not an age.
 const DATE_RESOLUTION_MS = 1000;
 
 function ageByDateMs(date: string | undefined, sentDateMs: number): number {
@@ -86,7 +87,7 @@ function ageByDateMs(date: string | undefined, sentDateMs: number): number {
   return sinceMs >= DATE_RESOLUTION_MS ? sinceMs : 0;
 }
 
-/** `s-maxage` is for shared caches, which this is, and takes precedence over `max-age`. */
+/** `s-maxage` is for shared caches such as this one, and takes precedence over `max-age`. */
 function grantedLifeMs(cacheControl = ''): number {
   const secondsOf = (name: string) =>
     new RegExp(`(?:^|,)\\s*${name}\\s*=\\s*"?(\\d+)"?\\s*(?:,|$)`, 'i').exec(cacheControl)?.[1];

@@ -18,14 +18,14 @@ export interface CatalogCopy extends CopyTimes {
   readonly etag: string | null;
 }
 
-// A failure older than this says nothing about the gateway's present state.
+// An older failure does not show the gateway's present state.
 const FAILURE_COUNTS_MS = 120_000;
 const NEVER_FAILED = { times: 0, atMs: -Infinity };
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 const REFUSED_TOKENS = 1_000;
 const TTL_RESOLUTION_MS = 0.25;
-/** Estimated heap of the history that one group keeps of its former versions. */
+/** Estimated heap of one group's history of former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
 
 type GroupOptions = Pick<
@@ -74,8 +74,8 @@ export class GroupCatalog {
   }
 
   /**
-   * Stores op 1's answer, or throws where it must not replace the present copy, and returns the TTL until its refresh.
-   * `revalidated`: the one a 304 confirms.
+   * Stores op 1's answer and returns the TTL until its refresh. Throws if the answer must not replace the present copy.
+   * `revalidated`: the copy that a 304 confirms.
    */
   async receive(
     answer: CatalogAnswer,
@@ -101,7 +101,7 @@ export class GroupCatalog {
     return this.#hold({ version, skipped, etag: kept, ...times });
   }
 
-  /** Expires the copy now, also one that serves because the gateway fails, and returns the TTL that says so. */
+  /** Expires the copy now, even if it is served only because the gateway fails. Returns the matching TTL. */
   expire(): number {
     this.#failed = NEVER_FAILED;
     const nowMs = this.#options.clock.now();
@@ -118,7 +118,7 @@ export class GroupCatalog {
     const { clock, random, log, maxAgeMs } = this.#options;
     const { group } = this;
     const copy = this.#copy;
-    // The gateway may refuse the condition itself. It is not sent again.
+    // The gateway may have refused the conditional request itself, so the ETag is not sent again.
     if (copy && isGatewayError(err, 'refused', 'contract')) this.#copy = { ...copy, etag: null };
     const { times } = this.#failed;
     const retryAfterSeconds = err instanceof GatewayError ? err.retryAfterSeconds : null;
@@ -128,11 +128,11 @@ export class GroupCatalog {
     this.#failed = { times: times + 1, atMs };
     // Without a cached copy readers get the error, and their requests log it.
     if (copy && times === 0) {
-      // A failure of the gateway needs no stack. Its backend logs it every minute.
+      // A failure of the gateway needs no stack trace.
       const about = err instanceof GatewayError ? { group, reason: err.message } : { group, err };
       log.warn(about, 'a catalog could not be renewed');
     }
-    // `Retry-After` may concern one token, so the group waits no longer than this.
+    // `Retry-After` may concern only one token, so the group's wait is limited.
     return this.#ttlUntil(atMs + Math.min(MAX_RETRY_MS, waitMs));
   }
 
@@ -140,24 +140,24 @@ export class GroupCatalog {
     return this.#refused.has(tokenHash);
   }
 
-  /** A refusal concerns this token. The next reader's may be accepted. */
+  /** A refusal concerns only this token. The next reader's token may be accepted. */
   refuse(tokenHash: string): void {
     if (this.#refused.size >= REFUSED_TOKENS) this.#refused.clear();
     this.#refused.add(tokenHash);
   }
 
-  /** Throws where a catalog must not replace the present one. */
+  /** Throws if a catalog must not replace the present one. */
   #check({ instruments }: ModifiedCatalog, isProvisional: boolean): void {
     const offered = instruments.length;
     const isNewSize = this.#offeredSize !== offered;
     this.#offeredSize = offered;
     const copy = this.#copy;
-    // Past that time the copy is not served, and any catalog is better than none.
+    // After this time the copy is not served, and any catalog is better than none.
     if (copy === null || this.#options.clock.now() >= copy.servesUntilMs) return;
     if (isProvisional)
       throw contractError('getAllTickers', 'a catalog that is empty or mostly broken');
     const { size } = copy.version;
-    // Such a loss is more likely a fault of the gateway than its intent.
+    // Such a loss is more likely a fault of the gateway than intended.
     if (offered * 2 >= size) return;
     const message = 'a catalog with less than half of its instruments';
     if (isNewSize) this.#warn(`${message} is kept out`, { instruments: size, offered });
@@ -172,7 +172,10 @@ export class GroupCatalog {
     return this.#ttlUntil(copy.refreshFromMs);
   }
 
-  /** lru-cache calls an entry stale only after its TTL, and a TTL of 0 endless. This makes it stale at the given time. */
+  /**
+   * In lru-cache an entry is stale only after its TTL, and a TTL of 0 never ends. The correction makes it stale at the
+   * given time.
+   */
   #ttlUntil(ms: number): number {
     return ms - this.#options.clock.now() - TTL_RESOLUTION_MS || -1;
   }

@@ -5,11 +5,11 @@ export type SortKey = readonly (string | number)[];
 
 /** Opaque to clients: the order's name and the sort key. */
 export function encodeCursor(order: string, key: SortKey): string {
-  // JSON escapes a lone surrogate, so that it survives UTF-8.
+  // JSON escapes a lone surrogate, which UTF-8 would lose.
   return Buffer.from(JSON.stringify([order, ...key]), 'utf8').toString('base64url');
 }
 
-/** `sample` has the types of the order's key. A forged cursor only pages from elsewhere. */
+/** `sample` has the types of the order's key. A forged cursor only makes the page start elsewhere. */
 export function decodeCursor(
   argument: string,
   cursor: string,

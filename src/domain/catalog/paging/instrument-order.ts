@@ -12,7 +12,7 @@ export interface InstrumentOrder {
 
 type EffectiveOrder = ReturnType<typeof effectiveOrder>;
 
-/** The order in effect, and its name in cursors: without a search, relevance falls back to the order by symbol. */
+/** The order in effect, and its name in cursors. Without a search, relevance falls back to the order by symbol. */
 export function effectiveOrder(order: InstrumentOrder | null | undefined, term: string) {
   const wanted = order?.by ?? 'RELEVANCE';
   const by = wanted === 'RELEVANCE' && term === '' ? 'SYMBOL' : wanted;
@@ -54,16 +54,16 @@ export function toSequence(
       const key = keyOf(ordinal);
       const first = key.findIndex((part, index) => part !== place[index]);
       if (first < 0) return 0;
-      // Both parts have one type: a cursor of another type is refused when it is decoded.
+      // Both parts have the same type: a cursor with other types is refused when it is decoded.
       const isLess = (key[first] as string | number) < (place[first] as string | number);
-      // Ids rise in both directions.
+      // Ids ascend in both directions.
       const isFalling = descending && first < sort.parts.length;
       return isLess === isFalling ? 1 : -1;
     },
   };
 }
 
-/** The parts of an instrument's key. They are compared part by part, since a comparison runs for each instrument of a version. */
+/** The parts of an instrument's key. They are compared one by one, because each instrument of a version is compared. */
 interface Sort {
   readonly rising: Uint32Array;
   readonly parts: readonly ((ordinal: number) => string | number)[];
@@ -78,7 +78,7 @@ function sortBy(
   const at = (ordinal: number) => instruments[ordinal] as Instrument;
   const symbolOf = (ordinal: number) => at(ordinal).symbol;
   if (by === 'SYMBOL') return { rising: bySymbol, parts: [symbolOf] };
-  // The other orders have waited for the index, and RELEVANCE is used with a search alone.
+  // The other orders have waited for the index. RELEVANCE is used only with a search.
   const { byName, byLeverage, nameKeys } = index as CatalogIndex;
   if (by === 'NAME') return { rising: byName, parts: [(ordinal) => nameKeys[ordinal] as string] };
   if (by === 'LEVERAGE') return { rising: byLeverage, parts: [(ordinal) => at(ordinal).leverage] };

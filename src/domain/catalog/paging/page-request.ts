@@ -14,7 +14,7 @@ export interface PageRequest {
   readonly orderBy?: Given<InstrumentOrder>;
 }
 
-/** A field that is null or left out does not filter; an empty list matches nothing. */
+/** A field that is null or missing does not filter. An empty list matches nothing. */
 export interface InstrumentFilter {
   readonly search?: Given<string>;
   readonly ids?: Given<readonly string[]>;
@@ -29,7 +29,7 @@ export interface InstrumentFilter {
 const DEFAULT_COUNT = 50;
 const MOST = 500;
 
-/** The requested part of a list: so many items after a cursor, or so many before one, and its argument's name. */
+/** The requested part of a list: a number of items after or before a cursor, and the name of the cursor's argument. */
 export function toWindow({ first, after, last, before }: PageRequest) {
   const backward = last != null || before != null;
   if (backward && (first != null || after != null)) {
@@ -55,7 +55,7 @@ function count(argument: string, value: Given<number>): number {
 
 type Test = (instrument: Instrument) => boolean;
 
-/** The field that each filter is about. */
+/** The field that each filter tests. */
 const FILTERED = {
   ids: 'id',
   sectors: 'sector',
@@ -66,7 +66,7 @@ const FILTERED = {
   pdt: 'pdt',
 } as const satisfies Record<Exclude<keyof InstrumentFilter, 'search'>, keyof Instrument>;
 
-/** All filters but the search as one predicate; null where nothing is filtered. */
+/** All filters except the search as one predicate; null without filters. */
 export function toTest(filter: InstrumentFilter): Test | null {
   const tests = (Object.keys(FILTERED) as (keyof typeof FILTERED)[]).flatMap((name): Test[] => {
     const given = filter[name];

@@ -13,7 +13,7 @@ export type InstrumentConnection = ReturnType<typeof connectionOf>;
 export type InstrumentEdge = InstrumentConnection['edges'][number];
 export type PageInfo = InstrumentConnection['pageInfo'];
 
-/** A page of a version; synchronous unless its index has to be built. Throws an InputError before that. */
+/** A page of a version; synchronous unless the version's index has to be built. Throws an InputError at once. */
 export function pageOf(
   version: CatalogVersion,
   request: PageRequest,
@@ -37,12 +37,12 @@ export function pageOf(
     const isAll = matches === null && test === null;
     const ordinals = isAll ? sequence.ordinals : sequence.ordinals.filter(isMatch);
     const { length } = ordinals;
-    const stands = (at: number) => (place ? sequence.compare(ordinals[at] as number, place) : 0);
+    const compareAt = (at: number) => (place ? sequence.compare(ordinals[at] as number, place) : 0);
     if (window.backward) {
-      const end = place ? firstWhere(0, length, (at) => stands(at) >= 0) : length;
+      const end = place ? firstWhere(0, length, (at) => compareAt(at) >= 0) : length;
       return connectionOf(sequence, ordinals, Math.max(0, end - window.count), end);
     }
-    const start = place ? firstWhere(0, length, (at) => stands(at) > 0) : 0;
+    const start = place ? firstWhere(0, length, (at) => compareAt(at) > 0) : 0;
     const end = Math.min(length, start + window.count);
     return connectionOf(sequence, ordinals, start, end);
   }
@@ -51,7 +51,10 @@ export function pageOf(
   return needsIndex ? chain(version.index, cut) : cut(null);
 }
 
-/** One page: the `ordinals` from `start` to before `end`. Each part is computed when it is read, so `nodes` makes no cursor. */
+/**
+ * One page: the `ordinals` from `start` to before `end`. Each part is computed when it is read, so `nodes` creates no
+ * cursors.
+ */
 function connectionOf(
   { at, cursorOf }: Sequence,
   ordinals: Uint32Array,

@@ -7,10 +7,10 @@ import { WordCollector, WordIndex } from './word-index.ts';
 
 export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
 
-/** Lookup tables that are built once per version, to keep them off the hot path of a query. */
+/** Lookup tables that are built once per version, so that queries do not pay for them. */
 export async function buildIndex(instruments: readonly Instrument[]) {
   const scheduler = new FairScheduler();
-  // The request that caused the version is answered first.
+  // The request that caused the new version is answered first.
   await scheduler.turn('catalog');
   const nameKeys: string[] = [];
   const symbols = new WordCollector();
@@ -23,7 +23,7 @@ export async function buildIndex(instruments: readonly Instrument[]) {
     nameKeys.push(nameKey);
     const key = fold(symbol);
     for (const form of symbolForms(key)) symbols.add(form, ordinal);
-    // A currency pair begins with its base, and is found by its quote too: `usd` finds EURUSD and EURUSD.r.
+    // A currency pair begins with its base. It is also found by its quote: `usd` finds EURUSD and EURUSD.r.
     const quote = fold(instrument.pCurrency);
     if (quote !== '' && key.includes(quote)) names.add(quote, ordinal);
     for (const word of splitWords(nameKey)) names.add(word, ordinal);
@@ -47,7 +47,7 @@ export async function buildIndex(instruments: readonly Instrument[]) {
     descriptions: new WordIndex(descriptions),
   });
   return {
-    /** The keys of the order by name, by ordinal: folded, so that `eBay` sorts among the E. */
+    /** The folded names by ordinal. They are the keys of the order by name: `eBay` sorts among the E. */
     nameKeys,
     /** Ordinals by folded name, then id. */
     byName,

@@ -4,7 +4,7 @@ import { bare } from './search-words.ts';
 import { isTypoOf } from './typo.ts';
 import type { WordIndex } from './word-index.ts';
 
-/** How well an instrument matches a word, best first; 0 is no match. */
+/** How well an instrument matches a word: 1 is the best match, 0 is no match. */
 export const MATCH = {
   none: 0,
   symbol: 1,
@@ -27,14 +27,14 @@ export interface Matches {
   readonly ordinals: Uint32Array;
 }
 
-/** The indexes of a version, by what their words stand for. */
+/** The word indexes of a version, by the source of their words. */
 interface SearchWords {
   readonly symbols: WordIndex;
   readonly names: WordIndex;
   readonly descriptions: WordIndex;
 }
 
-/** An instrument's class depends on it and the term alone: pages stay consistent when other instruments come or go. */
+/** An instrument's class depends only on itself and the term, so pages stay consistent when other instruments change. */
 export class SearchIndex {
   readonly #size: number;
   readonly #words: SearchWords;
@@ -57,7 +57,7 @@ export class SearchIndex {
     });
   }
 
-  /** Every word has to match; the worst match is the class of the whole. */
+  /** Every word has to match. The worst match is the class of the whole term. */
   #classesOf(term: string): Uint8Array {
     const words = term.split(' ').map((word) => this.#classesOfWord(word));
     const [classes = new Uint8Array(this.#size), ...others] = words;
@@ -68,7 +68,7 @@ export class SearchIndex {
         classes[ordinal] = a === MATCH.none || b === MATCH.none ? MATCH.none : Math.max(a, b);
       }
     }
-    // A symbol may contain a space.
+    // A symbol can contain a space.
     this.#markSymbols(classes, term);
     return classes;
   }
@@ -77,7 +77,7 @@ export class SearchIndex {
     const { symbols, names, descriptions } = this.#words;
     const classes = new Uint8Array(this.#size);
     const text = bare(word);
-    // Marks from the weakest class to the best, each overwriting the one before.
+    // Marks from the weakest class to the best. Each mark overwrites the one before.
     const isShort = text.length < MIN_TYPO_LENGTH_IN_DESCRIPTION;
     for (const index of isShort ? [symbols, names] : [symbols, names, descriptions]) {
       for (let at = 0; at < index.words.length; at += 1) {
@@ -87,7 +87,7 @@ export class SearchIndex {
     }
     mark(classes, descriptions.withPrefix(text), MATCH.description);
     mark(classes, names.withPrefix(text), MATCH.name);
-    // The text as typed, since a symbol may begin with a punctuation mark.
+    // The text as typed, because a symbol can begin with a punctuation mark.
     this.#markSymbols(classes, word);
     return classes;
   }

@@ -3,13 +3,13 @@ const MARKS = /[\p{M}\p{Cf}]+/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII, controls included
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Text as search and the order by name compare it: without case, diacritics and the invisible characters of pasted text, in any locale. */
+/** Text as search and the order by name compare it: without case, diacritics and invisible characters, equal in every locale. */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text.normalize('NFKD').replace(MARKS, '').toLowerCase();
 }
 
-// Punctuation is part of a word only inside it: `BRK.B`, `AT&T` and `S&P` stay whole.
+// Punctuation belongs to a word only inside it: `BRK.B`, `AT&T` and `S&P` stay whole.
 const OUTER_PUNCTUATION = /^\p{P}+|\p{P}+$/gu;
 const INNER_PUNCTUATION = /\p{P}+/u;
 const LEADING_MARKS = /^[^\p{L}\d]+/u;
@@ -19,12 +19,15 @@ function chunks(folded: string): string[] {
   return folded.split(/\s+/).filter((chunk) => chunk !== '');
 }
 
-/** A chunk without the punctuation around it; a chunk of punctuation alone stays as it is. */
+/** A chunk without the punctuation around it. A chunk of only punctuation stays as it is. */
 export function bare(chunk: string): string {
   return chunk.replace(OUTER_PUNCTUATION, '') || chunk;
 }
 
-/** The words by which a text is found: each whole, without its punctuation, as `us` of `U.S.`, and its parts, as `cola` of `coca-cola`. */
+/**
+ * The words by which a text is found: each whole word, the word without punctuation (`us` of `U.S.`), and its parts (`cola`
+ * of `coca-cola`).
+ */
 export function splitWords(folded: string): string[] {
   return chunks(folded).flatMap((chunk) => {
     const word = bare(chunk);
@@ -34,22 +37,22 @@ export function splitWords(folded: string): string[] {
   });
 }
 
-/** The spellings of a folded symbol: as it is, and without the mark before it (`.DJI`, `^DJI`). */
+/** The spellings of a folded symbol: as it is, and without leading marks (`.DJI`, `^DJI`). */
 export function symbolForms(folded: string): string[] {
   return [folded, bare(folded), folded.replace(LEADING_MARKS, '') || folded];
 }
 
-/** The parts of a folded symbol but the first, which is a beginning of it: `cash` of `us500.cash`. */
+/** The parts of a folded symbol after the first: `cash` of `us500.cash`. The first is found as a prefix of the symbol. */
 export function laterParts(folded: string): string[] {
   const [, ...parts] = folded.split(INNER_PUNCTUATION);
   return parts.filter((part) => part !== '');
 }
 
-// A search that a person types is short; a longer one would only cost time.
+// A typed search is short. A longer one would only cost time.
 const MAX_TERM_LENGTH = 100;
 const MAX_WORDS = 8;
 
-/** The words of a search, folded, with single spaces. Where it is empty everything matches, as without a search. */
+/** The words of a search, folded, with single spaces. An empty term matches everything, as without a search. */
 export function toSearchTerm(search: string | null | undefined): string {
   const folded = fold((search ?? '').trim().slice(0, MAX_TERM_LENGTH)).slice(0, MAX_TERM_LENGTH);
   return chunks(folded).slice(0, MAX_WORDS).join(' ');

@@ -1,7 +1,7 @@
-// In a shorter word one typo matches every second word.
+// In a shorter word, one typo would match every second word.
 const MIN_LENGTH = 4;
 
-/** Whether a word is one edit away from another: a letter too many, too few, wrong, or two swapped. */
+/** Whether a word is one edit away from another: an extra, missing or wrong letter, or two swapped letters. */
 export function isTypoOf(word: string, typed: string): boolean {
   if (typed.length < MIN_LENGTH || Math.abs(word.length - typed.length) > 1) return false;
   const shorter = Math.min(word.length, typed.length);

@@ -12,13 +12,13 @@ export class WordCollector {
   }
 }
 
-/** An inverted index of the instruments by word. Some ordinals of a prefix come twice. */
+/** An inverted index of the instruments by word. A prefix can return an ordinal twice. */
 export class WordIndex {
-  /** Sorted, so that words with one prefix are adjacent. */
+  /** Sorted, so words with the same prefix are adjacent. */
   readonly words: readonly string[];
-  /** The postings of all words in one array, so that those of a prefix are one range of it. */
+  /** The postings of all words in one array, in which the postings of a prefix are one range. */
   readonly #postings: Uint32Array;
-  /** The start of each word's postings; one more entry ends the last. */
+  /** The start of each word's postings, and the end of the last word's. */
   readonly #starts: Uint32Array;
 
   constructor({ ordinals }: WordCollector) {

@@ -16,7 +16,7 @@ async function worldAnswering(body: unknown) {
   return world;
 }
 
-test('of rows with one id only one is kept', async () => {
+test('of several rows with the same id one is kept', async () => {
   const again = { ...ROW, desc: 'again' };
   await using world = await worldAnswering([ROW, { ...ROW, _id: 'BBB' }, again, again, again]);
   const { version, skipped, expiresAt, fetchedAt } = await world.catalogs.read(world.viewer());
@@ -26,7 +26,7 @@ test('of rows with one id only one is kept', async () => {
 });
 
 test.each(PROVISIONAL)(
-  'an answer with %s serves for a minute where there is no other',
+  'an answer with %s is served for a minute if there is no other',
   async (_what, body) => {
     await using world = await worldAnswering(body);
     const viewer = world.viewer();
@@ -62,7 +62,7 @@ function serveRows(world: CatalogWorld, count: number): void {
 
 const KEPT_OUT = 'a catalog with less than half of its instruments is kept out';
 
-test('a catalog with less than half the instruments is not used while the former may serve, and is used afterwards', async () => {
+test('a catalog with less than half the instruments is used only after the former one may no longer be served', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   serveRows(world, 120);
@@ -83,13 +83,13 @@ test('a catalog with less than half the instruments is not used while the former
   const small = await world.catalogs.read(viewer);
   expect(small).toMatchObject({ version: { size: 29 }, stale: false });
   expect(world.catalogs.figures).toMatchObject([{ group: 'standard-usd', size: 29, offered: 29 }]);
-  // However often it is offered, one line tells of it.
+  // It is logged once, although it was offered several times.
   expect(world.log.filter(({ message }) => message === KEPT_OUT)).toEqual([
     { message: KEPT_OUT, fields: { group: 'standard-usd', instruments: 60, offered: 29 } },
   ]);
 });
 
-test('an empty catalog is fetched again without its ETag: a 304 would prolong it', async () => {
+test('an empty catalog is fetched again without its ETag, because a 304 would prolong it', async () => {
   await using world = await openCatalogWorld();
   world.sandbox.changeCatalog({ empty: true });
   const viewer = world.viewer();
@@ -101,7 +101,7 @@ test('an empty catalog is fetched again without its ETag: a 304 would prolong it
   expect(tags).toEqual([undefined, undefined]);
 });
 
-test('a catalog whose condition is refused is fetched without it', async () => {
+test('after a refused conditional request the catalog is fetched without its ETag', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);

@@ -18,7 +18,7 @@ test('a catalog is served without a call until its maximum age', async () => {
   await world.clock.advance(HOUR_MS * 0.8 - 1);
   const view = world.catalogs.read(viewer) as CatalogView;
   expect(view).toMatchObject({ stale: false, ageSeconds: 2_879 });
-  // It may be served for an hour more while the gateway fails.
+  // If the gateway fails, it can be served for another hour after its expiry.
   expect(world.catalogs.figures).toMatchObject([{ leftSeconds: 4_320.001 }]);
   expect(world.fetches()).toBe(1);
   expect(world.log).toEqual([]);
@@ -26,7 +26,7 @@ test('a catalog is served without a call until its maximum age', async () => {
 
 const SENT_AT_MS = Date.UTC(2026, 0, 5, 12);
 
-/** The seconds of age, and those until it expires, of an answer with these headers. */
+/** The age of an answer with these headers, and the time until it expires, in seconds. */
 function secondsOf(headers: CatalogAnswer['headers'], sentAtMs = SENT_AT_MS) {
   const { initialAgeMs, expiresMs } = timesIn(headers, sentAtMs);
   return [initialAgeMs / 1_000, (expiresMs - sentAtMs) / 1_000];
@@ -46,7 +46,7 @@ test.each([
   ['-5', 0, 3_600],
   ['1e3', 0, 3_600],
   ['soon, 100', 0, 3_600],
-])('an Age of %s counts as %i seconds, and leaves %i', (age, aged, left) => {
+])('an Age of %s counts as %i seconds, and leaves %i seconds', (age, aged, left) => {
   expect(secondsOf({ age })).toEqual([aged, left]);
 });
 
@@ -63,7 +63,7 @@ test.each([
   expect(secondsOf({ 'cache-control': cacheControl })).toEqual([0, seconds]);
 });
 
-test('a Date gives an age from one second on', () => {
+test('a Date counts as an age from one second on', () => {
   const date = new Date(SENT_AT_MS).toUTCString();
   expect(secondsOf({ date }, SENT_AT_MS + 1_000)[0]).toBe(1);
   expect(secondsOf({ date }, SENT_AT_MS + 999)[0]).toBe(0);
@@ -77,7 +77,7 @@ test('a refresh that brings a copy in the last fifth of its TTL is not repeated 
   expect(refreshFrom('2881', false)).toBe(-1_000);
 });
 
-test('the age counts from when the call was sent', async () => {
+test('the age counts from the time when the call was sent', async () => {
   await using world = await openCatalogWorld();
   world.sandbox.changeCatalog({ headers: { age: '100' } });
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 3_000 });
@@ -92,7 +92,7 @@ test('the age counts from when the call was sent', async () => {
 });
 
 test.each([3_600, 7_200])(
-  'one of %i seconds when received is served as stale and fetched again after a minute',
+  'a copy that is %i seconds old when received is served as stale and fetched again after a minute',
   async (ageSeconds) => {
     await using world = await openCatalogWorld();
     const viewer = world.viewer();
@@ -115,12 +115,12 @@ function down(world: CatalogWorld): void {
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
 }
 
-/** A refresh is complete once its call has been answered and the catalog can be read. */
+/** Waits until op 1 was called this many times. */
 function fetched(world: CatalogWorld, times: number): Promise<void> {
   return eventually(() => expect(world.fetches()).toBe(times));
 }
 
-test('in the last fifth of its TTL a read starts one refresh, which no reader waits for', async () => {
+test('in the last fifth of the TTL reads start one refresh, and no reader waits for it', async () => {
   await using world = await openCatalogWorld();
   const sources: string[] = [];
   const viewer = world.viewer({
@@ -164,7 +164,7 @@ test('with an ETag the refresh is conditional, and a 304 renews the age', async 
 });
 
 test.each([401, 403])(
-  'a %i concerns its token alone: the next reader’s is tried',
+  'a %i concerns only its token: the next reader’s token is tried',
   async (status) => {
     const outcomes: string[] = [];
     await using world = await openCatalogWorld({ onFetched: (each) => void outcomes.push(each) });
@@ -182,7 +182,7 @@ test.each([401, 403])(
   },
 );
 
-test('a refused token does not start one refresh after another', async () => {
+test('a refused token does not start another refresh', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -197,7 +197,7 @@ test('a refused token does not start one refresh after another', async () => {
   expect(world.fetches()).toBe(2);
 });
 
-test('while the gateway fails not every read calls it, no reader waits, and after its stale-if-error time it is no longer served', async () => {
+test('while the gateway fails, few reads call it and no reader waits, until the stale-if-error time ends', async () => {
   await using world = await openCatalogWorld({ staleMs: 10 * MINUTE_MS });
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -220,7 +220,7 @@ test('while the gateway fails not every read calls it, no reader waits, and afte
   expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
 });
 
-test('an expired catalog is renewed by its next reader, and serves on while the gateway fails', async () => {
+test('an expired catalog is renewed by its next reader, and is still served if the gateway fails', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);

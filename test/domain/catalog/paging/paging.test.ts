@@ -23,7 +23,7 @@ async function ids(request: PageRequest): Promise<string> {
 }
 
 async function manyOf(count: number): Promise<CatalogVersion> {
-  // In no order.
+  // The rows are unsorted.
   const rows = Array.from({ length: count }, (_, at) =>
     instrument(`S${1_000 + ((at * 7) % count)}`),
   );
@@ -32,13 +32,13 @@ async function manyOf(count: number): Promise<CatalogVersion> {
 
 const ORDERS: readonly [by: InstrumentOrder['by'], rising: string, falling: string][] = [
   ['SYMBOL', 'ABCDE', 'EDCBA'],
-  // Case and accents are ignored; of two with one name the lower id comes first in both directions.
+  // Case and accents are ignored. Equal names are sorted by ascending id in both directions.
   ['NAME', 'BCDAE', 'AEDCB'],
   ['LEVERAGE', 'ECDAB', 'ABCDE'],
   ['RELEVANCE', 'ABCDE', 'EDCBA'],
 ];
 
-test.each(ORDERS)('by %s they come as %s, falling as %s', async (by, rising, falling) => {
+test.each(ORDERS)('the order by %s is %s, descending %s', async (by, rising, falling) => {
   expect(await ids({ orderBy: { by } })).toBe(rising);
   expect(await ids({ orderBy: { by, direction: 'ASC' } })).toBe(rising);
   expect(await ids({ orderBy: { by, direction: 'DESC' } })).toBe(falling);
@@ -49,7 +49,7 @@ test.each(ORDERS)('by %s they come as %s, falling as %s', async (by, rising, fal
 const FILTERS: readonly [filter: PageRequest['filter'], ids: string][] = [
   [{}, 'ABCDE'],
   [{ ids: null, sectors: null, sharia: null, search: null }, 'ABCDE'],
-  [{ ids: ['B', 'nobody', 'D', '__proto__'] }, 'BD'],
+  [{ ids: ['B', 'unknown', 'D', '__proto__'] }, 'BD'],
   [{ ids: [] }, ''],
   [{ sectors: [1, 3] }, 'BCDE'],
   [{ sectors: [] }, ''],
@@ -64,7 +64,7 @@ test.each(FILTERS)('the filter %j finds %j', async (filter, expected) => {
   expect(await ids({ filter })).toBe(expected);
 });
 
-test('a page has 50 unless another size is requested, and 500 at most, however many there are', async () => {
+test('a page has 50 instruments by default, and 500 at most', async () => {
   const version = await manyOf(3_000);
   const size = async (request: PageRequest) => (await pageOf(version, request)).nodes.length;
   expect(await size({})).toBe(50);
@@ -76,7 +76,7 @@ test('a page has 50 unless another size is requested, and 500 at most, however m
   expect(nodes.map(({ id }) => id)).toEqual(nodes.map((_, at) => `S${1_000 + at}`));
 });
 
-test('a page has its position and whether others precede and follow it', async () => {
+test('a page has its cursors, and whether other pages precede and follow it', async () => {
   const version = await manyOf(5);
   const first = await pageOf(version, { first: 2 });
   expect(first.totalCount).toBe(5);
@@ -147,7 +147,7 @@ test('a cursor of another order, direction or search is refused', async () => {
 });
 
 const MAX_INSTRUMENTS = 25;
-/** Those of the smallest pages through all of both versions, and an empty one. */
+/** The number of the smallest pages through both versions, and an empty page. */
 const MAX_PAGES = 2 * MAX_INSTRUMENTS + 1;
 
 const WORDS = ['gold', 'Gold', 'golden', 'silver', 'Sílver', 'bold', 'fields', ''];
@@ -175,7 +175,7 @@ const orderBy = fc.record({
   direction: fc.constantFrom('ASC' as const, 'DESC' as const),
 });
 
-/** Pages to the end; from the page numbered `turn` on in the second version. */
+/** Pages to the end. The page numbered `turn` and all later pages are from the second version. */
 async function walk(
   versions: readonly [CatalogVersion, CatalogVersion],
   turn: number,
@@ -195,13 +195,13 @@ async function walk(
     seen.push(...(isBackward ? ids.reverse() : ids));
     cursor = isBackward ? pageInfo.startCursor : pageInfo.endCursor;
     const hasMore = isBackward ? pageInfo.hasPreviousPage : pageInfo.hasNextPage;
-    // An empty page before the change of versions says nothing about the second one.
+    // After an empty page in the first version there is no cursor to continue from.
     if (!hasMore || cursor === null) return seen;
   }
-  throw new Error(`there is no last page among ${MAX_PAGES}: ${seen}`);
+  throw new Error(`no last page within ${MAX_PAGES} pages: ${seen}`);
 }
 
-test('paging through a catalog that is refreshed midway yields each remaining instrument exactly once', async () => {
+test('paging through a catalog that is refreshed in between yields each unchanged instrument exactly once', async () => {
   await fc.assert(
     fc.asyncProperty(
       catalog,
@@ -213,7 +213,7 @@ test('paging through a catalog that is refreshed midway yields each remaining in
       filter,
       orderBy,
       async (before, others, stays, turn, size, isBackward, filter, orderBy) => {
-        // The second catalog keeps a random part of the first, and has new and changed ones.
+        // The second catalog keeps a random part of the first, and has new and changed instruments.
         const kept = before.filter((_row, at) => stays[at]);
         const keptIds = new Set(kept.map(({ id }) => id));
         const after = [...kept, ...others.filter(({ id }) => !keptIds.has(id))];

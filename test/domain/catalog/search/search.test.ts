@@ -46,7 +46,7 @@ test('matches are ordered by class: symbol, its prefix, name, description, typo;
   expect(await found(rows.toReversed(), 'gold')).toEqual(expected);
 });
 
-test('of several words the worst match is the class of the whole', async () => {
+test('the class of several words is that of their worst match', async () => {
   const rows = [
     instrument('AAA', { name: 'Gold Minimg' }),
     instrument('MINING', { name: 'Company', description: 'Digs for gold' }),
@@ -67,7 +67,7 @@ test('a currency pair is found by either currency', async () => {
     instrument('EURUSD.r', { pCurrency: 'USD' }),
     instrument('GBP/USD', { pCurrency: 'USD' }),
     instrument('USDJPY', { pCurrency: 'JPY' }),
-    // Priced in USD, and no pair.
+    // Priced in USD, but not a pair.
     instrument('GOLD', { pCurrency: 'USD' }),
     instrument('ZZZ', { description: 'A fund of USD' }),
   ];
@@ -80,7 +80,7 @@ test('a currency pair is found by either currency', async () => {
 });
 
 const SEARCHES: readonly [search: string, ids: string[]][] = [
-  // Its neighbour is one typo away, and comes after it.
+  // BRK.A is one typo away, and follows the exact match.
   ['brk.b', ['BRK.B', 'BRK.A']],
   ['dji', ['.DJI']],
   ['spx', ['$SPX']],
@@ -90,7 +90,7 @@ const SEARCHES: readonly [search: string, ids: string[]][] = [
   ['ger40 cash', ['GER40.cash']],
   ['hk', ['0700.HK']],
   ['vod uk', ['VOD_UK']],
-  // As they are pasted from other apps.
+  // Invisible characters of pasted text.
   ['\u2066appl\u00ade\u2069', ['AAPL']],
   ['VOD\u200b', ['VOD_UK']],
   ['Coca Cola', ['KO']],
@@ -101,7 +101,7 @@ const SEARCHES: readonly [search: string, ids: string[]][] = [
   ['microsfot', ['MSFT']],
   ['aplle', ['AAPL']],
   ['drinsk', ['KO']],
-  // In a description it would match too much.
+  // A typo in a short word of a description is not matched.
   ['sugra', []],
   ['hathaway class a', ['BRK.A']],
   ['apple microsoft', []],
@@ -113,14 +113,14 @@ test.each(SEARCHES)('%s finds %j', async (search, ids) => {
   expect(await found(ROWS, search)).toEqual(ids);
 });
 
-test('a symbol with a space in it is found whole and by its prefix', async () => {
+test('a symbol with a space is found by the whole symbol and by its prefix', async () => {
   const rows = [instrument('US 500', { name: 'Index' }), instrument('US 500 MINI', { name: 'I' })];
   expect(await found(rows, 'us 500')).toEqual(['US 500', 'US 500 MINI']);
   expect(await found(rows, 'us  5')).toEqual(['US 500', 'US 500 MINI']);
 });
 
 const TYPOS: readonly [typed: string, word: string, isFound: boolean][] = [
-  // In a short word one typo matches every second word.
+  // In a short word, one typo would match every second word.
   ['abd', 'abc', false],
   ['abxd', 'abcd', true],
   ['abde', 'abcde', true],
