@@ -38,8 +38,7 @@ export class PersistedDocuments {
     const named = documentId === null ? undefined : trusted?.byId(documentId);
     const text = query ?? named?.text;
     if (text === undefined) {
-      // Apollo Client and urql match these messages: after the first they send the text, after the second they stop sending
-      // hashes.
+      // Apollo Client and urql match these messages: the first makes them send the text, the second stop sending hashes.
       const message = trusted ? 'PersistedQueryNotFound' : 'PersistedQueryNotSupported';
       return refusing('PERSISTED_DOCUMENT_NOT_FOUND', message);
     }

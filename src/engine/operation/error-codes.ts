@@ -54,7 +54,7 @@ export class ErrorCodes {
     });
   }
 
-  /** Returns the result with masked errors. Events are returned unchanged. */
+  /** Returns a result, or a part of one, with masked errors. */
   maskedResult<Result extends object>(result: Result, record: RequestSummary): Result {
     const { errors } = result as ExecutionResult;
     return errors === undefined ? result : { ...result, errors: this.masked(errors, record) };
@@ -115,7 +115,7 @@ export class ErrorCodes {
     const { code, operation } = extensions;
     if (code === 'INTERNAL') {
       const [node] = of.nodes ?? [];
-      // The path contains a client's aliases, so it cannot identify the field.
+      // The key is the name of the field, because a client can choose any number of aliases in the path.
       const name = node?.kind === Kind.FIELD ? node.name.value : '';
       const repeats = this.#repeated.next(name, cause instanceof Error ? cause.message : '');
       if (repeats === null) return;

@@ -23,7 +23,7 @@ export function markNotSent(errors: readonly GraphQLError[]): void {
   for (const { extensions } of errors) extensions.sent = false;
 }
 
-/** Adds headers that every response of this client has. */
+/** Adds the headers that every response to this request has. */
 export function withHeaders(refusal: Refusal, headers: Refusal['headers']): Refusal {
   return { ...refusal, headers: { ...headers, ...refusal.headers } };
 }

@@ -35,7 +35,7 @@ export function located({ message, extensions }: GraphQLError, about: Places): G
   });
 }
 
-/** The limit of a root field that an operation may select only a number of times. */
+/** The limit of a root field that an operation may select a limited number of times. */
 type FieldLimit = `${string} fields`;
 
 /** The words around the value, for limits that are settings. */

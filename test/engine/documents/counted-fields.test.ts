@@ -78,7 +78,7 @@ test('a read of a mutation that exceeds the budget becomes null as a whole, with
   const text = 'mutation { buy { id read { numbers } other { id } } }';
   const rootValue = { buy: { id: '7', read: [ROW, ROW, null], other: null } };
   const args = argsOf(schema, text, { rootValue });
-  // The budget ends within the second row. Without the rule, the nullable parts before it would remain.
+  // The budget ends within the second row, whose nullable fields would otherwise remain.
   const result = await executorOf(args).execute(args, meterFor(20));
   expect(JSON.parse(JSON.stringify(result.data))).toEqual({
     buy: { id: '7', read: null, other: null },

@@ -28,7 +28,7 @@ const schema = buildSchema(`
   type Mutation { login(input: Login!): Node, write: Node }
 `);
 
-// Marks the field like the service's own schema does.
+// Marks the field as the service's own schema does.
 Object.assign(schema.getMutationType()?.getFields().login ?? {}, {
   extensions: { mostSelected: 1 },
 });

@@ -83,7 +83,7 @@ export function calm(): Stage {
   return createStage(createRandom('calm'), 0);
 }
 
-/** By default the budget is not reached, and there is one slice on any machine. */
+/** A meter whose budget is not reached, with one slice on any machine, unless the test passes other values. */
 export function meterFor(
   maxFields = 1_000_000,
   estimate = 0,
@@ -94,7 +94,7 @@ export function meterFor(
   return new Meter({ maxFields, estimate, scheduler, client: 'one', signal });
 }
 
-/** An answer in slices: the scheduler leaves time only to the first. */
+/** A meter that slices the answer: it leaves time only to the first field of a turn. */
 export function slicedMeter(fields: number, signal?: AbortSignal): Meter {
   const meter = meterFor(1_000_000, 0, 0, signal);
   meter.fields = fields;

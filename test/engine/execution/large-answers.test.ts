@@ -158,8 +158,8 @@ function begin(executor: string, text: string, signal?: AbortSignal) {
   const operation = executorOf(args);
   const isCompiled = executor === 'compiled code';
   if (isCompiled) operation.compile();
-  // The first field is the first to check the clock in its turn; for all others the slice is over. The answer is costly
-  // from the first field on, or from the start, which compiles it.
+  // Only the first field has time in its slice. The answer becomes costly with its first field, or is costly from the start
+  // and then compiled.
   const meter = slicedMeter(isCompiled ? COSTLY_FIELDS + 1 : COSTLY_FIELDS, signal);
   return operation.execute(args, meter);
 }

@@ -145,10 +145,7 @@ export class OpenConnections {
     socket.on('timeout', () => this.timedOut(socket));
   }
 
-  /**
-   * Registers a WebSocket or an event stream for the drain. During the drain it is closed at once: the drain would wait for
-   * it.
-   */
+  /** Registers a WebSocket or an event stream for the drain. If the drain has begun, closes it at once. */
   lasts(socket: Socket, longLived: LongLived): void {
     if (this.#isDraining) longLived.restart();
     else this.of(socket).longLived = longLived;

@@ -41,8 +41,7 @@ export function createGraphQLEndpoint(
     openConnections.of(socket).arrived();
     const bytes = body?.length ?? 0;
     if (body !== null) summary.bytesIn = bytes;
-    // The request itself is already counted. The unpacked size counts, because a few bytes on the wire may hold the largest
-    // body.
+    // The request is already counted. The unpacked size counts, because few bytes on the wire can hold the largest body.
     const more = bytes - COUNTED_BYTES;
     if (more >= 0 && !messages.take(clientOf(reply.caller), more)) return refuseFlood(reply);
     const accepted = negotiated(headers.accept);

@@ -5,7 +5,7 @@ export interface AuthCookieOptions {
   readonly name: string;
   /** The code of the error that refuses a token. An answer with this code clears the cookie. */
   readonly refusedBy: string;
-  /** When a token expires, in milliseconds; null if it does not contain that. */
+  /** When a token expires, in milliseconds; null if unknown. */
   readonly expiryOf: (token: string) => number | null;
   /** The path prefix below which a browser sends the cookie; '' for none. */
   readonly publicPath: string;

@@ -22,8 +22,7 @@ export function isAllowedPage(
   const { origin, host = '' } = headers;
   if (origin === undefined || isAllowedOrigin(origin, allowed)) return true;
   const page = URL.parse(origin);
-  // An attacker on the network can change a page of plain HTTP, and browsers send the cookie with the sockets of such a
-  // page.
+  // An attacker on the network can change a page of plain HTTP, and browsers send the cookie with its sockets.
   if (page === null || (cookie && page.protocol !== 'https:' && !isLocal(origin))) return false;
   return URL.parse(`${page.protocol}//${host}`)?.host === page.host;
 }

@@ -41,7 +41,7 @@ const OWN_NUMBER = /(?<=^\{"id":"|^Subscriber for )\d+:/;
 
 /**
  * The protocol of every socket. It tracks operations until they end. Results bypass it, because an event is serialized once
- * for many.
+ * for many sockets.
  */
 const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSocket>({
   onConnect(context) {

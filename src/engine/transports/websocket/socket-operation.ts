@@ -107,10 +107,7 @@ export class SocketOperation implements ResultSink {
     return { schema, document: document.document, operationName, rootValue: this };
   }
 
-  /**
-   * Executes the operation. Returns an iterator for the protocol, which yields nothing and ends when all results have been
-   * sent.
-   */
+  /** Executes the operation. The iterator yields nothing to the protocol, and ends when all results have been sent. */
   async start(): Promise<AsyncGenerator<never, void>> {
     const socket = this.#socket;
     const { operation, start } = this.#opened as OpenedOperation;

@@ -85,8 +85,8 @@ export class WebSocketEndpoint {
     // If there is a body, Node 26 passes something other than the connection, which `ws` cannot read. Node 24 passes the
     // body as the first frames.
     if (socket !== request.socket || hasBody(request)) return this.#malformed('it has a body');
-    // Upgrades are counted apart, because they cannot name their account: requests from the same address must not prevent
-    // sockets.
+    // Upgrades cannot name their account, so they are counted apart: other requests from their address must not use them
+    // up.
     const client = regarding(addressClient(addresses.of(request)), 'upgrades');
     return messages.take(client) ? null : TOO_MANY;
   }
