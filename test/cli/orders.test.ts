@@ -50,7 +50,7 @@ async function openCli(given: Environment = {}) {
   };
 }
 
-test('one word each holds orders, also in a later process, releases them, and refuses them while records may be missing', async () => {
+test('one command each holds orders, also in a later process, releases them, and declares the records incomplete', async () => {
   using cli = await openCli();
   const status = async (word = 'status') => {
     expect(await cli.run(word)).toBe(0);
@@ -79,7 +79,7 @@ test('the file is copied while the service runs, but Redis is not copied', async
   expect(cli.err).toEqual([`The file ${cli.path} is not copied: ${copy} exists already.`]);
   using elsewhere = await openCli({ REDIS_URL: 'redis://127.0.0.1:1' });
   expect(await elsewhere.run('copy', copy)).toBe(2);
-  // The status command and the check leave it a copy.
+  // The status command and the check do not turn the copy into the original.
   cli.environment.ORDER_STORE = copy;
   expect(await cli.run('status')).toBe(0);
   await findUnusable(readConfig({ ORDER_STORE: copy, PORT: '0', ADMIN_PORT: '0' }), new Set(), {

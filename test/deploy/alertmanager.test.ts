@@ -29,7 +29,7 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
     [[ours('StoreAway'), ours('Orders'), refusing], ['StoreAway']],
     // The alert of an unreachable front proxy has no job, and hides every other page.
     [[ours('GatewayUnreachable'), page('FrontDoor')], ['FrontDoor']],
-    // Alerts of another installation hide nothing here.
+    // Alerts of another installation hide no alert of this one.
     [
       [ours('Orders'), page('GatewayUnreachable', 'trading-graph-of-others')],
       ['GatewayUnreachable', 'Orders'],

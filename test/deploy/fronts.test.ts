@@ -46,7 +46,7 @@ function tryFront(start: StartFront): void {
     return answers.filter((status) => status === 200).length;
   }
 
-  test('an address’s requests without credentials are refused first, like replicas refuse them; probes never are', async () => {
+  test('an address’s requests without credentials are limited, but not those with credentials, nor probes', async () => {
     await using opened = new AsyncDisposableStack();
     const { connection } = await openFront(opened);
     let refused: Awaited<ReturnType<typeof ask>> | undefined;

@@ -45,7 +45,7 @@ describe('an order that waits for a connection', () => {
     expect(gateway.requests).toHaveLength(0);
   });
 
-  test('is not sent if the connection is handled before the timer of a deadline that passed in a pause', async () => {
+  test('is not sent if the deadline passes in a pause, and the connection is handled before the timer', async () => {
     const pause = () => {
       const untilMs = performance.now() + 300;
       while (performance.now() < untilMs);

@@ -19,7 +19,7 @@ async function readMany(open: Open, count: number): Promise<void> {
 }
 
 describe('while the gateway fails for every call', () => {
-  test('retries add at most a tenth of the calls, then one probe in two seconds is sent until one succeeds', async () => {
+  test('retries add at most a tenth to the calls, and then one probe in two seconds is sent until one succeeds', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) =>
       (isDown ? down : positions)(socket, request),
@@ -355,7 +355,7 @@ describe('orders that a gateway receives and does not answer', () => {
     }
   });
 
-  test('leave the next probe to an account that has not failed, or to a failed one if no other calls', async () => {
+  test('leave the next probe to an account that has not failed, or to a failed account if it calls alone', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
       if (isDown || request.headers.authorization === 'Bearer token 1') reset(socket, request);
