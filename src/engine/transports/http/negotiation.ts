@@ -49,10 +49,12 @@ interface Ranked<Kind = Format> extends MediaRange {
 
 // The elements of the list. A quoted string may contain commas.
 const ELEMENTS = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g;
+// Clients name a few.
+const MAX_ELEMENTS = 100;
 const SPECS = ['subscriptionspec', 'deferspec', 'incrementalspec'];
 
 function acceptedBy(accept: string): Accepted | null {
-  const ranges = (accept.match(ELEMENTS) ?? []).flatMap(readRange);
+  const ranges = (accept.match(ELEMENTS) ?? []).slice(0, MAX_ELEMENTS).flatMap(readRange);
   // An empty list expresses no preference.
   if (ranges.length === 0) return ANYTHING;
   const ranked = <Kind extends Format>(formats: readonly Kind[]) =>
@@ -73,8 +75,10 @@ function acceptedBy(accept: string): Accepted | null {
 /** Leaves out a range that cannot be read. */
 function readRange(element: string, at: number): MediaRange[] {
   try {
+    // The time that MIMEType takes for a run of spaces grows with its square.
+    const text = element.replace(/[ \t]+/g, ' ').trim();
     // Java's HttpURLConnection sends `*` for any type.
-    const { essence, params } = new MIMEType(element.trim().replace(/^\*(?!\/)/, '*/*'));
+    const { essence, params } = new MIMEType(text.replace(/^\*(?!\/)/, '*/*'));
     const spec = SPECS.find((name) => params.has(name));
     // A client that names no version gets the version that most clients read.
     const version = spec === undefined ? 'deferspec=20220824' : `${spec}=${params.get(spec)}`;

@@ -80,6 +80,16 @@ describe('an Accept header', () => {
       expect(chosen(`${text.repeat(16_000 / text.length)},${PLAIN}`)).toMatch(/json|none/);
     }
   });
+  test.each(['a/b;', 'a/', 'a'])('takes time as its length, with spaces after %j', (text) => {
+    // Quadratic work would take more than the time of a test.
+    expect(chosen(`${PLAIN},${text}${' '.repeat(100_000)}x`)).toMatch(/json/);
+  });
+  test('of more elements than a client names is read as far as a hundred', () => {
+    expect(chosen(`${`${EVENTS},`.repeat(99)}${PLAIN};q=0.9`)).toBe(
+      chosen(`${EVENTS},${PLAIN};q=0.9`),
+    );
+    expect(chosen(`${'a/b,'.repeat(100)}${PLAIN}`)).toMatch(/none/);
+  });
 });
 
 test.each([
