@@ -5,7 +5,7 @@ const DATE_LETTERS = 10;
 
 /** A buffer that every call overwrites. */
 const letters = Buffer.from('0000-00-00T00:00:00.000Z', 'latin1');
-/** The date texts by days since 1970, as far as they were requested. */
+/** Caches date texts by days since 1970. */
 const dates = new Map<number, Buffer>();
 
 /**

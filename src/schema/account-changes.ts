@@ -25,7 +25,7 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
   description: 'The changes from the client’s list of pending orders to the present one.',
   fields: (t) => ({
     upserted: t.expose('upserted', {
-      ...nonNull(perAccount, 'Orders that are new or have changed; all of them on a snapshot.'),
+      ...nonNull(perAccount, 'Orders that are new or have changed; on a snapshot all orders.'),
       type: [OrderRef],
     }),
     ...exposed(t, perAccount, {

@@ -46,8 +46,8 @@ const InstrumentOrderBy = builder.enumType('InstrumentOrderBy', {
 const SortDirection = builder.enumType('SortDirection', {
   description: 'The direction of the sort.',
   values: {
-    ASC: { description: 'The smallest first.' },
-    DESC: { description: 'The largest first.' },
+    ASC: { description: 'From the smallest to the largest.' },
+    DESC: { description: 'From the largest to the smallest.' },
   },
 });
 

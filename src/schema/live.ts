@@ -83,7 +83,10 @@ export function positionFields(t: FieldBuilder<Delta<Position>>) {
       },
     }),
     upserted: t.expose('upserted', {
-      ...nonNull(perAccount, 'Positions that are new or have changed; all of them on a snapshot.'),
+      ...nonNull(
+        perAccount,
+        'Positions that are new or have changed; on a snapshot all positions.',
+      ),
       type: [PositionRef],
     }),
     ticks: t.expose('ticks', { ...ofTicks, type: [PositionTickRef] }),

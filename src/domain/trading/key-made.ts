@@ -23,6 +23,6 @@ export function keyMadeProblem(
 /** Returns the age of a key at a moment; null if its client does not state when the key was made. */
 export function keyAgeAt(madeMs: number | null, nowMs: number): (atMs: number) => number | null {
   // A time in the future comes from a wrong clock.
-  const isSaid = madeMs !== null && madeMs <= nowMs + CLOCKS_DIFFER_MS;
-  return (atMs) => (isSaid ? Math.max(0, atMs - madeMs) : null);
+  const isStated = madeMs !== null && madeMs <= nowMs + CLOCKS_DIFFER_MS;
+  return (atMs) => (isStated ? Math.max(0, atMs - madeMs) : null);
 }

@@ -27,7 +27,7 @@ export function createOrderDesk(
   log: Pick<Log, 'info' | 'warn'>,
   lines: OrderLines,
 ) {
-  /** Throws an error that tells the client that this request did nothing. */
+  /** Throws an error by which the client knows that this request did nothing. */
   async function proofBefore(viewer: Viewer, operation?: Ticket['operation']) {
     try {
       return await prover.account(viewer);

@@ -73,7 +73,7 @@ export class Recorder {
     });
   }
 
-  /** Settles an order by a late answer, after its client was told that the outcome is unknown. */
+  /** Settles an order by a late answer, after its client has read that the outcome is unknown. */
   settleLate(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): void {
     if (outcome.kind === 'unknown') return;
     fireAndForget('order record', this.settle(reservation, outcome, times));

@@ -168,7 +168,7 @@ export class Submitter {
   }
 
   /**
-   * A late 401, 403 or 429 settles the order as rejected. The key stays used, because the client was told that the outcome
+   * A late 401, 403 or 429 settles the order as rejected. The key stays used, because the client has read that the outcome
    * is unknown.
    */
   #settleRefused(reservation: Reservation, error: unknown): void {

@@ -25,7 +25,7 @@ export class Slot<Name extends string> {
     this.#client = client;
   }
 
-  /** Charges the present owner. Returns false if that account has none left; the former client then stays charged. */
+  /** Charges the present owner. Returns false, and changes nothing, if the owner's account has none left. */
   settle(): boolean {
     const next = this.owner();
     if (this.#client === null || next.key === this.#client.key) return true;

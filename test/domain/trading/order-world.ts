@@ -408,7 +408,7 @@ export class OrderWorld {
         putBack();
         rmSync(mark);
       },
-      'an older copy is put back with its mark, and an operator says so': () => {
+      'an older copy is put back with its mark, and an operator declares the loss': () => {
         putBack();
         copyFileSync(`${mark}.copy`, mark);
         return this.#declareIncomplete();
