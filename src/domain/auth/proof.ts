@@ -106,7 +106,7 @@ export class ProofLedger {
     return this.#proves(this.#evidence.get(tokenHash));
   }
 
-  /** Whether the token is accepted, recently by the gateway or by its signature. If so, entries cached for it may be served. */
+  /** Whether the gateway has accepted the token recently, or its signature is valid. Then entries cached for it may be served. */
   isAccepted({ tokenHash }: Asking): boolean {
     return this.#accepts(this.#evidence.get(tokenHash));
   }
@@ -117,7 +117,7 @@ export class ProofLedger {
     return this.#proves(evidence) ? evidence.clientAt(this.#options.clock.date()) : null;
   }
 
-  /** Whether the account's proof has lapsed, and any call that proves the token renews it. */
+  /** Whether the account's proof has lapsed, but any call that proves the token renews it. */
   accountHasLapsed({ tokenHash }: Asking): boolean {
     const evidence = this.#evidence.get(tokenHash);
     return evidence?.ownsLogin === true && !this.#proves(evidence);

@@ -43,13 +43,13 @@ export class TokenEvidence {
     );
   }
 
-  /** A 200 of op 1. */
+  /** Records a 200 of op 1. */
   provesCatalog(group: string, atMs: number): void {
     this.#catalogGroup = group;
     this.#catalogAtMs = atMs;
   }
 
-  /** A 200 of op 10 for the token's own login. */
+  /** Records a 200 of op 10 for the token's own login. */
   provesLogin(group: string | null, atMs: number): void {
     this.ownsLogin = true;
     this.acceptedAtMs = atMs;
@@ -57,14 +57,14 @@ export class TokenEvidence {
     this.#snapshotAtMs = atMs;
   }
 
-  /** A 403 of op 1 for a group, or of op 10, which ends the evidence of every group. */
+  /** Records a 403 of op 1 for a group, or of op 10, which ends the evidence of every group. */
   losesGroup(group: string | null): void {
     if (group === null || group === this.#catalogGroup) this.#catalogAtMs = -Infinity;
     if (group === null || group === this.snapshotGroup) this.#snapshotAtMs = -Infinity;
     if (group === null) this.snapshotGroup = null;
   }
 
-  /** A 401. */
+  /** Records a 401. */
   losesAll(): void {
     this.losesGroup(null);
     this.isSigned = false;

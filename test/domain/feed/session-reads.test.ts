@@ -233,11 +233,11 @@ test('tokens without proof get no changes of the account', async () => {
 });
 
 test.each<[string, Partial<FeedOptions>, number]>([
-  ['per five polls while a client follows the session', {}, 24],
-  ['per five polls with a longer interval', { pollMs: 2_000 }, 12],
+  ['per five polls', {}, 24],
+  ['per five polls at a longer interval', { pollMs: 2_000 }, 12],
   ['per SESSION_MAX_AGE_SECONDS if that is shorter', { sessionMaxAgeMs: 3_000 }, 40],
 ])(
-  'op 10 is called once %s, otherwise once per SESSION_MAX_AGE_SECONDS',
+  'for followers of the session op 10 is called once %s, for others once per SESSION_MAX_AGE_SECONDS',
   async (_what, how, figures) => {
     const { clock, gateway, viewer, followAccount } = await followed(how);
     const phones = ['tablet', 'watch'].map((name) =>
