@@ -56,10 +56,11 @@ local function note(field, value)
   redis.pcall('HSET', marker, field, value)
 end
 -- The number of connected replicas. A replica that reconnected may be listed twice. A tool that copies Redis has no port, and
--- acknowledges nothing, so it does not count.
+-- acknowledges nothing, so it does not count. At the turn of a second the lag is -1 for some milliseconds, because Redis takes it
+-- between two clocks.
 local function connected(silentSeconds)
   local seen, count = {}, 0
-  for address, port, offset, lag in string.gmatch(replication, 'slave%d+:(ip=[^,]+,port=(%d+)),state=online,offset=(%d+),lag=(%d+)') do
+  for address, port, offset, lag in string.gmatch(replication, 'slave%d+:(ip=[^,]+,port=(%d+)),state=online,offset=(%d+),lag=(%-?%d+)') do
     local isReplica = port ~= '0' or offset ~= '0'
     if isReplica and not seen[address] and tonumber(lag) <= silentSeconds then seen[address], count = true, count + 1 end
   end

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { closingOf } from '../../../src/store/order-records.ts';
+import { LOOK } from '../../../src/store/redis/store-look.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -127,6 +128,18 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     ]);
     const late = { reason: { message: '0 of 1 replicas of Redis have it in time' } };
     expect(written).toMatchObject([late, late, late]);
+  });
+
+  test('a replica that has answered a moment ago is connected, although Redis gives its lag as -1', async () => {
+    await using redis = await startCopiedRedis(serverPath, [0]);
+    await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
+    await eventually(() => reserved(one.records, '1', 'before'));
+    // Redis gives it at the turn of a second, while one of its two clocks lags behind the other.
+    const replication = "redis.call('INFO', 'replication')";
+    const text = LOOK.text.replace(replication, `string.gsub(${replication}, 'lag=%d+', 'lag=-1')`);
+    const given = JSON.stringify({ laterMs: 0, judgedMs: 0, seen: 0, graceMs: 0 });
+    const reply = await redis.primary.command('EVAL', text, 1, MARKER, given);
+    expect(JSON.parse(String(reply)).answer).toMatchObject({ kind: 'seen', connected: 1 });
   });
 
   test('a tool that copies Redis, such as a backup, does not count as a replica', async () => {
