@@ -75,7 +75,6 @@ export class Recorder {
 
   /** Settles an order by a late answer, after its client has read that the outcome is unknown. */
   settleLate(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): void {
-    if (outcome.kind === 'unknown') return;
     fireAndForget('order record', this.settle(reservation, outcome, times));
   }
 

@@ -76,10 +76,18 @@ export class Submitter {
 
   /** Throws a GatewayError if the order was certainly not accepted; its key is then free again. */
   async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
+    let late = null as Submission | null;
+    const onLate = (end: OrderEnd) => {
+      const verdict = this.#judgeLate(viewer, ticket, end);
+      if (verdict === null) return;
+      late = verdict.submission;
+      this.#recorder.settleLate(reservation, verdict.submission, verdict.times);
+    };
     try {
-      const { submission, times } = await this.#submit(viewer, ticket, reservation);
+      const { submission, times } = await this.#submit(viewer, ticket, onLate);
       await this.#recorder.settle(reservation, submission, times);
-      return submission;
+      // While the unknown outcome was written, another request may have read the late answer.
+      return late ?? submission;
     } catch (error) {
       // After any other error the order may have been sent: its record is kept, and becomes unknown.
       if (error instanceof GatewayError) await this.#recorder.release(reservation);
@@ -102,7 +110,7 @@ export class Submitter {
     return submission;
   }
 
-  async #submit(viewer: Viewer, asked: Ticket, reservation: Reservation): Promise<Verdict> {
+  async #submit(viewer: Viewer, asked: Ticket, onLate: (end: OrderEnd) => void): Promise<Verdict> {
     const { clock, gateway, records, log } = this.#options;
     const startedAtMs = clock.date();
     const ticket = this.#byGateway(asked);
@@ -112,9 +120,7 @@ export class Submitter {
       const hold = records.status.holdReason;
       exchange =
         hold === null
-          ? await gateway.order(viewer, ticket, (late) =>
-              this.#judgeLate(viewer, ticket, reservation, late),
-            )
+          ? await gateway.order(viewer, ticket, onLate)
           : { sent: false, cause: new NotAttemptedError('held', `orders are ${hold}`) };
     } catch (error) {
       // A call never rejects. If a bug makes it reject, the order's outcome is unknown.
@@ -156,14 +162,15 @@ export class Submitter {
     return isSeen;
   }
 
-  /** Judges an answer that arrived after the call's deadline. */
-  #judgeLate(viewer: Viewer, ticket: Ticket, reservation: Reservation, late: OrderEnd): void {
+  /** Judges an answer that arrived after the call's deadline. Null where the outcome stays unknown. */
+  #judgeLate(viewer: Viewer, ticket: Ticket, late: OrderEnd): Verdict | null {
     try {
-      const { submission, times } = this.#judge(viewer, ticket, late);
-      if (submission.kind !== 'unknown') this.report(viewer.account, submission);
-      this.#recorder.settleLate(reservation, submission, times);
+      const verdict = this.#judge(viewer, ticket, late);
+      if (verdict.submission.kind === 'unknown') return null;
+      this.report(viewer.account, verdict.submission);
+      return verdict;
     } catch (error) {
-      this.#settleRefused(reservation, error);
+      return this.#judgeRefused(error);
     }
   }
 
@@ -171,16 +178,16 @@ export class Submitter {
    * A late 401, 403 or 429 settles the order as rejected. The key stays used, because the client has read that the outcome
    * is unknown.
    */
-  #settleRefused(reservation: Reservation, error: unknown): void {
+  #judgeRefused(error: unknown): Verdict | null {
     const { clock, log } = this.#options;
     if (!(error instanceof GatewayError) || error.status === null) {
       log.error({ err: error }, 'a late answer');
-      return;
+      return null;
     }
     const { refusal } = error;
     const [reason, message] = [refusal?.error ?? null, refusal?.message ?? null];
     const times = { sentAtMs: null, answeredAtMs: clock.date() };
-    this.#recorder.settleLate(reservation, { kind: 'rejected', error: reason, message }, times);
+    return { submission: { kind: 'rejected', error: reason, message }, times };
   }
 
   /**

@@ -41,6 +41,24 @@ test('a repeat, a query and a void receive an outcome that waits to be written',
   expect(calls).toHaveLength(1);
 });
 
+test('an answer that comes while the unknown outcome is written is the outcome for every client', async () => {
+  const write = Promise.withResolvers<void>();
+  const { orders, calls, begin } = stage((shared) => ({
+    async settle(reservation, outcome, times) {
+      if (outcome.kind === 'unknown') await write.promise;
+      return shared.settle(reservation, outcome, times);
+    },
+  }));
+  const { placed } = await begin('k');
+  last(calls).end(unanswered);
+  expect(await isOver(placed)).toBe(false);
+  last(calls).endLate(acceptedAs('o-1'));
+  const repeat = orders.place(demo, demoProof, ticketOf('k'));
+  write.resolve();
+  const accepted = { outcome: { kind: 'accepted', orderId: 'o-1' } };
+  expect(await Promise.all([placed, repeat])).toMatchObject([accepted, accepted]);
+});
+
 test('a key that is being freed has no order: none is found, and a new one is sent once the key is free', async () => {
   let isAway = true;
   const { orders, calls, begin, clock } = stage((shared) => ({
