@@ -38,17 +38,11 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
   ] as const)(
     'if the primary and a process die together, none is sent twice and new orders are accepted within seconds: %s',
     async (_, failover) => {
-      let [sent, refused, taken] = [0, 0, 0];
       for (let round = 0; round < ROUNDS; round += 1) {
         const end = await failOver(serverPath, failover);
-        expect(end.twice).toEqual([]);
-        sent += end.sent;
-        refused += end.refused;
-        taken += end.takenAfterwards / ROUNDS;
         if (process.env.FULL) console.log(failover, end);
+        expect(end).toMatchObject({ twice: [], refused: 0, takenAfterwards: 1 });
       }
-      expect(sent / (sent + refused)).toBeGreaterThan(0.95);
-      expect(taken).toBeGreaterThan(0.95);
     },
     1_200_000,
   );

@@ -59,7 +59,7 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
   await using started = new AsyncDisposableStack();
   const redis = started.use(await startCopiedRedis(serverPath, lagsMs));
   const line = started.use(await startSwitchboard(redis.primary.url));
-  const options = { requiresAppendonly: true, redisTimeoutMs: 3_000, ...setting } as const;
+  const options = { requiresAppendonly: true, ...setting } as const;
   const ours = started.use(await openReadyReplica(atBoard(line), { ...options, graceMs: 2_000 }));
   const sent: string[] = [];
   let refused = 0;
