@@ -111,7 +111,7 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
       throw meter.isOver && !isExempt ? OVER_BUDGET : error;
     }
     if (!isPromiseLike(value)) return answered(value);
-    // This is a side branch, because the executor orders errors by when its own promises settle.
+    // This is a side branch, because the executor sorts errors by when its own promises settle.
     value.then(countExtra, countError);
     return isObjects ? value.then(answered) : value;
   }

@@ -29,7 +29,6 @@ const parts = {
   maxCost: 1_000,
   scheduler: new FairScheduler(),
   sizeOf: () => 1,
-  keepsTree: false,
 };
 
 test.each([

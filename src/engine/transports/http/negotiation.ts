@@ -109,7 +109,7 @@ function byWeight(one: MediaRange, other: MediaRange): number {
   return other.weight - one.weight;
 }
 
-/** Orders by weight. Types that are named precede wildcards, then the order of the header counts. */
+/** Sorts by weight. Types that are named precede wildcards, then the order of the header counts. */
 function byPreference(one: Ranked, other: Ranked): number {
   return byWeight(one, other) || Number(other.isNamed) - Number(one.isNamed) || one.at - other.at;
 }
