@@ -1,5 +1,5 @@
 import type { Account } from '../../lib/account.ts';
-import { pause } from '../../lib/clock.ts';
+import { pause, within } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { gapReason } from '../order-gap.ts';
@@ -59,6 +59,8 @@ export interface RedisOrderRecordsOptions extends RecordBounds, OrderStoreOption
 /** Each look dates the marker, which is used to judge a promotion. */
 const LOOK_MS = 500;
 const GRACE_MS = 2_000;
+/** While a replica of Redis hangs, writes queue, and a client must not wait for all of them. */
+const PATIENCE_MS = 5_000;
 /** Beyond this number, keys are not freed and their orders become unknown. */
 const MAX_UNSENT = 10_000;
 
@@ -165,7 +167,7 @@ export class RedisOrderRecords implements OrderRecords {
     const record = this.#recordIn(found);
     // A closed key counts only once enough replicas of Redis have it.
     if (record.inputDigest !== CLOSED_DIGEST) return record;
-    const closed = await this.store.write(FIND, { name });
+    const closed = await this.#inTime(this.store.write(FIND, { name }));
     return closed.kind === 'none' ? null : this.#recordIn(closed);
   }
 
@@ -174,7 +176,7 @@ export class RedisOrderRecords implements OrderRecords {
     // The script adds how far back the records reach.
     const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
     const values = { ...valuesOf(reservation), ...this.#bounds, outcome };
-    const record = this.#recordIn(await this.store.write(VOID, values));
+    const record = this.#recordIn(await this.#inTime(this.store.write(VOID, values)));
     return { voided: record.id === reservation.id, record };
   }
 
@@ -274,6 +276,15 @@ export class RedisOrderRecords implements OrderRecords {
     });
     await Promise.allSettled(released);
     this.#isReleasing = false;
+  }
+
+  async #inTime<Answer>(asked: Promise<Answer>): Promise<Answer> {
+    const answered = asked.then((answer) => ({ answer }));
+    const timely = await within(this.#options.clock, PATIENCE_MS, answered);
+    if (timely === null) {
+      throw new RecordsUnavailableError('the order records take too long to answer');
+    }
+    return timely.answer;
   }
 
   /** Returns the record of an answer; throws if the answer is a refusal. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { closingOf } from '../../../src/store/order-records.ts';
 import { LOOK } from '../../../src/store/redis/store-look.ts';
 import { accountNamed } from '../../support/accounts.ts';
@@ -195,6 +195,27 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await one.records.settle(early, accepted);
     // A repeated command succeeds once the outcome is durable.
     expect(await operator.settle(DOUBTED)).toMatchObject({ kind: 'settled' });
+  });
+
+  test('while a replica hangs a void waits for five seconds, however many orders wait', async () => {
+    await using redis = await startCopiedRedis(serverPath, [0]);
+    let endPatience = () => {};
+    const clock: Clock = {
+      ...systemClock,
+      after(ms, task) {
+        if (ms !== 5_000) return systemClock.after(ms, task);
+        endPatience = task;
+        return () => {};
+      },
+    };
+    await using one = await openReadyReplica(redis.primary.url, { clock });
+    await eventually(() => reserved(one.records, '1', 'early'));
+    redis.copies[0]?.redis.signal('SIGSTOP');
+    const refusal = expect(one.records.voidKey(voidRequest('1', 'void'))).rejects.toThrow(
+      'the order records take too long to answer',
+    );
+    endPatience();
+    await refusal;
   });
 
   test('if the connection breaks before the replicas have answered, it is refused, and its key is freed over the next connection', async () => {
