@@ -58,7 +58,7 @@ const WRITE: Readonly<Record<ErrorCode['write'], string>> = {
 function section(code: string, error: ErrorCode): string {
   const { cause, retryable, advice, show, showInstead = {}, write } = error;
   const usual = retryable ? 'yes' : 'no';
-  const retry = code === 'OUTCOME_UNKNOWN' ? 'only where `retryable` is true' : usual;
+  const retry = code === 'OUTCOME_UNKNOWN' ? 'only if `retryable` is true' : usual;
   const others = Object.entries(showInstead).map(([when, other]) => `${when} “${other}”`);
   const shown = show === APP_IS_WRONG ? '' : `- Show: ${[`“${show}”`, ...others].join('; ')}\n`;
   return `### ${code}

@@ -11,7 +11,7 @@ import type { Workload } from './workloads.ts';
 
 type Surroundings = Pick<Gateway, 'url' | 'tokens'>;
 
-/** The differences of its process from another one of the same program. */
+/** Overrides for the launch of one of several processes of the same program. */
 export type Variant = Partial<Pick<ProcessOptions, 'script' | 'nodeFlags' | 'environment'>>;
 
 type Entry = Pick<SubjectOptions, 'name' | 'endpoint' | 'replaysRecording'> &

@@ -3,7 +3,7 @@ import { createSeededRandom } from '../../test/support/seeded-random.ts';
 const SHORTEST = 2;
 // Few people type more before they find the instrument.
 const LONGEST = 12;
-// The same search for a reader, another request for a response cache.
+// Spellings with the same result, which a response cache treats as different requests.
 const WRITINGS = [
   (term: string) => term,
   (term: string) => term.toLowerCase(),
@@ -11,7 +11,7 @@ const WRITINGS = [
   (term: string) => `${term} `,
 ];
 
-/** Search terms as people type them, letter by letter. Similar terms are far apart. */
+/** Search terms as people type them, letter by letter. The terms are shuffled, so that similar ones rarely follow each other. */
 export function createTerms(instruments: readonly { symbol: string; name: string }[]) {
   const terms = new Set<string>();
   for (const { symbol, name } of instruments) {

@@ -60,7 +60,7 @@ export class ClientCore implements Core {
   readonly #requests: Requests;
   readonly #subscriptions: SubscriptionsPart | undefined;
   readonly #tasks: (() => void)[] = [];
-  /** Why live data has ended on a server that has met a second user: its rows could be of either user. */
+  /** Why live data has ended: the app renders on a server for several users, so the rows could belong to any of them. */
   #several: TradingGraphError | null = null;
   /** The sign-in whose account the server did not name when it was asked. */
   #doubted: SignIn | null = null;

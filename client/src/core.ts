@@ -100,7 +100,7 @@ export interface Core {
   onAccountChange(listener: (login: string | null) => void): () => void;
   /** The login that the server named last; null while it is unknown, or no user is signed in. */
   readonly login: string | null;
-  /** Noted when an operation begins that must not be carried out for another account. */
+  /** The present sign-in. An operation keeps it, so that it is never carried out for another account. */
   readonly signIn: SignIn;
   readonly isDisposed: boolean;
   onDispose(task: () => void): void;

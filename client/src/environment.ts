@@ -17,7 +17,7 @@ export interface Environment {
   after(ms: number, task: () => void): () => void;
   /** Whether the process may serve several users, so that each request asks for its own token. By default true where there is no window. */
   readonly isServer?: boolean | undefined;
-  /** Whether `fetch` may repeat a request after its connection broke. By default true where it is not Node's own. */
+  /** Whether `fetch` may repeat a request after its connection broke. By default true if `fetch` is not Node's own. */
   readonly resends?: boolean | undefined;
   readonly lifecycle: Lifecycle;
 }
@@ -30,11 +30,11 @@ export type OwnEnvironment = Partial<
 /** Whether the app is visible and the network available, as far as the platform says. */
 export interface Lifecycle {
   readonly isVisible: boolean;
-  /** False only where the platform says that there is no network; left out where it says nothing. */
+  /** False only if the platform reports that there is no network; undefined if it reports nothing. */
   readonly isOnline?: boolean | undefined;
   /**
-   * Calls back when the page is shown again, and with `online` when the network is back or another one: what was open is
-   * then replaced at once. Returns a function that ends it.
+   * Calls back when the page is shown again, and with `online` when the network is back or has changed: open connections are
+   * then replaced at once. Returns a function that removes the listener.
    */
   onReturn(listener: (why?: 'online') => void): () => void;
   /** Called when the page is hidden. Returns a function that ends it. */

@@ -53,7 +53,7 @@ export const READ_NAMES = OPERATION_NAMES.filter(
 /** Reads without input. A request may make them early, because their 200 proves the token. */
 export const PROVING_READS = [getWithdrawalMethods, getCustomerId] as const;
 
-/** An order, and the date of this machine until which it may be sent; null: no limit. */
+/** An order, and the time until which it may be sent, by this machine's clock; null: no limit. */
 export type OrderCall = { readonly sendBeforeMs: number | null } & (
   | { readonly operation: 'openPosition'; readonly order: MarketOrder }
   | { readonly operation: 'placeLimitOrder'; readonly order: LimitOrder }

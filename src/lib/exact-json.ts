@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 export const INEXACT: unique symbol = Symbol('a number that cannot be carried exactly');
 
 /**
- * Matches a number that may be inexact: 16 digits or an exponent, outside of strings. A double represents any 15 digits.
+ * Matches a number that may be inexact: 16 digits or an exponent. A match within a string only costs time. A double represents any 15 digits.
  * The rare part is matched first, and its surroundings by lookbehind; this takes 0.03 to 0.3 µs for an ordinary body.
  */
 const SUSPECT = /[\d.](?:[eE](?<=[:,[\s]-?[\d.]+[eE])|[\d.]{15}(?<=[:,[\s]-?[\d.]{16}))/;

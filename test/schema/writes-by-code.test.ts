@@ -29,7 +29,7 @@ const BODIES = ['{}', '{"success":false}', '{"error":"X","message":"words"}', '<
 const REFUSING = [401, 403, 429];
 const STATUSES = [200, 201, 204, 301, 304, ...REFUSING, 400, 404, 408, 409, 423, 500, 502, 503];
 
-/** All ends of a call and their meaning for a write: the table of docs/orders.md. */
+/** All ends of a call and their meaning for a write: the list in docs/orders.md. */
 const ROWS: readonly Row[] = [
   ['never sent', 'none', { sent: false, cause: new Error('refused') }],
   ...REASONS.map(

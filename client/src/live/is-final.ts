@@ -1,7 +1,7 @@
 import type { TradingGraphError } from '../errors.ts';
 
 /**
- * Codes that say "not now", for which an immediate repeat is useless: a faulty answer will be corrected at some time, and a
+ * Not retryable at once, but not final either: a faulty answer will be corrected at some time, and a
  * locked account will be opened again.
  */
 const PASSING = new Set(['GATEWAY_REFUSED', 'GATEWAY_CONTRACT', 'INTERNAL', 'PROTOCOL']);

@@ -28,7 +28,7 @@ export interface AccountFigures {
 
 /** The fields that each event of a live list has. */
 export interface LiveEvent {
-  /** Names the state after this event: the next `after`. */
+  /** Identifies the state after this event; pass it as the next `after`. */
   readonly cursor: string;
   /** Whether each `upserted` is the whole list, and not a change. */
   readonly snapshot: boolean;

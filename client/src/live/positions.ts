@@ -7,7 +7,7 @@ import { positionsDocuments } from './positions-operation.ts';
 import { idOf } from './rows.ts';
 import { NO_POSITIONS, type PositionsState } from './states.ts';
 
-/** Receives the state soon after it was added, and then each time the state has changed. */
+/** Receives the state soon after the listener was added, and then after each change. */
 export type PositionsListener = (state: PositionsState) => void;
 
 /** The options with which positions and the account are followed. */

@@ -7,7 +7,7 @@ import { type Keyed, PLACE_LIMIT_ORDER, PLACE_ORDER } from './operations.ts';
 import type { LimitOrderInput, OrderInput } from './order-input.ts';
 import type { OrderAnswer } from './outcome.ts';
 
-/** The user decided by a price, which has changed by then. */
+/** An older market order could be carried out at another price than the user has seen. */
 const MARKET_WAIT_MS = 5_000;
 
 type AnyInput = OrderInput | LimitOrderInput;

@@ -14,9 +14,9 @@ export interface StoredKey {
   readonly digest: string | null;
   /** When it was first used, by this device's clock; null if the entry cannot be read. */
   readonly at: number | null;
-  /** The same by the server's clock, at the earliest; null if it was unknown. */
+  /** The earliest time of the first use by the server's clock; null if that clock was unknown. */
   readonly made: number | null;
-  /** The same as it is sent, in ISO 8601; undefined if it was unknown. */
+  /** The `keyMade` that is sent to the server, in ISO 8601; undefined if the server's clock was unknown. */
   readonly keyMade?: string | undefined;
   /** The time until which the order may be sent, by the server's clock, in ISO 8601; left out if it was unknown. */
   readonly sendBefore?: string | undefined;

@@ -65,7 +65,7 @@ function sizeOf(text: string, maxTokens: number) {
   return { tokens: Math.max(tokens, lexer.line), nesting };
 }
 
-/** Frees the tokens that the parser links to every node, a third of a prepared document. Errors need only the positions. */
+/** Frees the tokens that the parser links to every node, a third of a prepared document. Errors need only the places. */
 export function freeTokens(node: ASTNode): void {
   const parent = node as unknown as Record<string, unknown> & { loc?: Location };
   if (parent.loc) {

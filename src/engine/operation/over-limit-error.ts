@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import { ERROR_CODES } from '../../lib/error-codes.ts';
 import { type Refusal, refused } from './refusal.ts';
 
-// By then some of the client's concurrent operations may have ended.
+// The time in which some of the client's concurrent operations are likely to end.
 const CONCURRENCY_RETRY_SECONDS = 5;
 
 /** `RATE_LIMITED` by a limit of this service. The name of the limit is for operators, and not part of the answer. */

@@ -27,7 +27,7 @@ export function placesOf({ nodes, source, positions }: Places): Places {
   return { source, positions: positions?.slice(0, MAX_LOCATIONS) };
 }
 
-/** Gives `error` the locations of another, without its nodes, which would keep a refused document in memory. */
+/** The error with the locations of `about`, but without its nodes, which would keep a refused document in memory. */
 export function located({ message, extensions }: GraphQLError, about: Places): GraphQLError {
   return withoutStack(() => {
     const { source, positions } = new GraphQLError(message, placesOf(about));

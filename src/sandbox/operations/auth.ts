@@ -5,7 +5,7 @@ import { findUserByEmail, PASSWORD } from '../users.ts';
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 
-/** Operation 2; each of the interface's error bodies has a user or a mistake that leads to it. */
+/** Operation 2; every error body of the interface can be provoked, by a certain user or a wrong input. */
 export function login(call: Call, { tokens }: Context): Reply {
   const { operation } = call;
   const { email, password } = bodyRow(call) ?? {};

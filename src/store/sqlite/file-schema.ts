@@ -7,8 +7,8 @@ const APPLICATION_ID = 0x54474f52;
 const VERSION = 3;
 
 /**
- * `class`: see order-row.ts. `ends` counts once there is an outcome. `told` is 1 once a client has read that the order is
- * overdue.
+ * `class`: see order-row.ts. `ends`, the record's expiry, applies once there is an outcome. `apart` is the largest known
+ * difference of the clocks, in ms. `told` is 1 once a client has read that the order is overdue.
  */
 const SCHEMA = `
 CREATE TABLE orders (

@@ -74,7 +74,7 @@ const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
   ['placeOrder', { size: {} }, 'input.size'],
   ['placeOrder', { stopLoss: { price: -1 } }, 'input.stopLoss.price'],
   ['placeOrder', { side: 'HOLD' }, 'input.side'],
-  // Like an app that lost the price.
+  // Without a kind an order that lost its price must not become a market order.
   ['placeOrder', { kind: undefined }, 'input.kind'],
   ['placeOrder', { kind: null }, 'input.kind'],
   ['placeOrder', { symbol: '' }, 'input.symbol'],
@@ -90,7 +90,7 @@ const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
 ];
 
 const NO_NULL = 'leave it out for none';
-// GraphQL itself refuses it; in a literal, validation does.
+// The message of graphql-js, which refuses a variable when it is coerced and a literal in validation.
 const ONE_OF = 'must be non-null';
 const NO_PRICE = 'must be given with kind PENDING';
 const REFUSED: readonly (readonly [Mutation, Input, argument: string, sentence: string])[] = [
