@@ -75,7 +75,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     using operator = await operatorOf(primary);
     const kept = await eventually(() => reserved(one.records, '1', 'kept'));
     await one.records.settle(kept, accepted);
-    expect(one.records.copiesReason()).toBe(null);
+    await eventually(() => one.records.copiesReason() === null);
     await copies[0]?.redis.kill();
     await eventually(() => one.records.copiesReason()?.includes(SHORT) === true);
     await expect(operator.hold(false)).rejects.toThrow(/^0 of 1 replicas of Redis have it in time/);
@@ -151,7 +151,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     const at = () => redis.command('HGET', MARKER, 'at');
     const before = await at();
     await eventually(async () => (await at()) !== before);
-    expect(one.records.copiesReason()).toBe(null);
+    await eventually(() => one.records.copiesReason() === null);
     await reserved(one.records, '1', 'during');
     tool.destroy();
     await eventually(async () => expect(await replicas()).toContain('connected_slaves:0'));
