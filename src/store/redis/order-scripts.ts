@@ -125,7 +125,7 @@ if record.id ~= given.id then
 end
 if record.rank == '2' then return {kind = 'released'} end
 -- Clients may have read that the outcome is unknown.
-if record.rank == '1' or record.told or tonumber(record.deadline) <= now then return {kind = 'late'} end
+if record.rank == '1' or record.overdueRead or tonumber(record.deadline) <= now then return {kind = 'late'} end
 drop(name)
 return {kind = 'released'}
 `);

@@ -150,9 +150,9 @@ local function taken(id)
   local record = hash(key)
   if not record.id then return {kind = 'evicted'} end
   -- Its process is gone: from now on clients read that the outcome is unknown.
-  local isOver = record.told or tonumber(record.deadline) <= now
-  if record.outcome == 'null' and isOver and not record.told then
-    redis.pcall('HSET', key, 'told', '1')
+  local isOver = record.overdueRead or tonumber(record.deadline) <= now
+  if record.outcome == 'null' and isOver and not record.overdueRead then
+    redis.pcall('HSET', key, 'overdueRead', '1')
     changed(id)
   end
   -- An outcome that clients have read is kept, even if the clock is set back.

@@ -4,16 +4,16 @@ import { SqliteFileError } from './sqlite-errors.ts';
 
 // `TGOR`.
 const APPLICATION_ID = 0x54474f52;
-const VERSION = 3;
+const VERSION = 4;
 
 /**
  * `class`: see order-row.ts. `ends`, the record's expiry, applies once there is an outcome. `apart` is the largest known
- * difference of the clocks, in ms. `told` is 1 once a client has read that the order is overdue.
+ * difference of the clocks, in ms. `overdueRead` is 1 once a client has read that the order is overdue.
  */
 const SCHEMA = `
 CREATE TABLE orders (
   n INTEGER PRIMARY KEY, account TEXT NOT NULL, key TEXT NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL, reserved REAL NOT NULL,
-  pendingUntil REAL NOT NULL, class INTEGER NOT NULL, ends REAL NOT NULL, told INTEGER NOT NULL DEFAULT 0, asked TEXT, outcome TEXT,
+  pendingUntil REAL NOT NULL, class INTEGER NOT NULL, ends REAL NOT NULL, overdueRead INTEGER NOT NULL DEFAULT 0, asked TEXT, outcome TEXT,
   sent REAL, answered REAL,
   UNIQUE (account, key)
 ) STRICT;

@@ -27,7 +27,7 @@ export interface Row {
   readonly pendingUntil: number;
   readonly class: Class;
   readonly ends: number;
-  readonly told: 0 | 1;
+  readonly overdueRead: 0 | 1;
   readonly asked: string | null;
   readonly outcome: string | null;
   readonly sent: number | null;
@@ -39,7 +39,7 @@ export function recordOf(row: Row, nowMs: number): OrderRecord {
   const asked = JSON.parse(row.asked ?? 'null');
   const times = { sentAtMs: sent, answeredAtMs: answered };
   const of = { id, inputDigest, reservedAtMs, asked };
-  const leftMs = row.told === 1 ? 0 : pendingUntil - nowMs;
+  const leftMs = row.overdueRead === 1 ? 0 : pendingUntil - nowMs;
   return toOrderRecord(of, JSON.parse(row.outcome ?? 'null'), leftMs, times);
 }
 

@@ -63,7 +63,7 @@ export class OrderTable {
 
   /** Notes that a client reads the order as overdue. It stays overdue, even if the date is set back. */
   setOverdue({ n }: Row): void {
-    this.#file.run('UPDATE orders SET told = 1 WHERE n = ?', n);
+    this.#file.run('UPDATE orders SET overdueRead = 1 WHERE n = ?', n);
   }
 
   drop({ n }: Row): void {

@@ -156,7 +156,7 @@ export class OrderTasks {
     if (row === null) return null;
     const record = this.#record(row);
     const isOverdue = record.outcome === null && isUnknown(record);
-    if (isOverdue && row.told === 0) this.#table.setOverdue(row);
+    if (isOverdue && row.overdueRead === 0) this.#table.setOverdue(row);
     return record;
   }
 
