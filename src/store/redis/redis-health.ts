@@ -10,6 +10,7 @@ const CODES: ReadonlySet<string> = new Set(
 const CODE = /(?:^|[\s:-])([A-Z]{3,})(?=\s)/g;
 /** Each process reads the store's state twice a second, so a lasting failure recurs within this time. */
 const QUIET_MS = 5_000;
+const START_MS = 5_000;
 const MAX_DETAIL_LENGTH = 200;
 
 /** Why a connection or a command failed: `away`, the code of Redis's answer, or `refused` for another code. */
@@ -28,10 +29,12 @@ export class RedisHealth {
   readonly #logged = new Set<string>();
   #reason: string | null = null;
   #failedAtMs = 0;
+  readonly #openedAtMs: number;
 
   constructor(onWarn: Warn, clock: Clock = steadyClock) {
     this.#onWarn = onWarn;
     this.#clock = clock;
+    this.#openedAtMs = clock.now();
   }
 
   /** The reason of the latest failure; null while Redis is healthy. */
@@ -43,7 +46,7 @@ export class RedisHealth {
   /** Called with each successful command. */
   worked(): void {
     if (this.#reason === null || this.#clock.now() - this.#failedAtMs < QUIET_MS) return;
-    this.#onWarn('Redis is back', { reason: this.#reason });
+    if (this.#logged.size > 0) this.#onWarn('Redis is back', { reason: this.#reason });
     this.#reason = null;
     this.#logged.clear();
   }
@@ -53,6 +56,8 @@ export class RedisHealth {
     this.#reason = reason;
     this.#failedAtMs = this.#clock.now();
     if (this.#logged.has(reason)) return;
+    // A busy start delays answers. A lasting failure recurs within a second, and is logged then.
+    if (reason === 'away' && this.#failedAtMs - this.#openedAtMs < START_MS) return;
     this.#logged.add(reason);
     const detail = error instanceof Error ? error.message : String(error);
     const text = reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';

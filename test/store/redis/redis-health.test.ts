@@ -55,3 +55,22 @@ test('each reason is logged once until five seconds have passed without a failur
     ['Redis refuses', 'OOM'],
   ]);
 });
+
+test('an unreachable Redis is not logged within five seconds of the start, unless it lasts', async () => {
+  const clock = createScriptedClock(0);
+  const logged: string[] = [];
+  const open = () => new RedisHealth((message) => logged.push(message), clock);
+  const health = open();
+  const timeout = new Error('Command timed out');
+  health.failed(timeout);
+  expect(health.reason).toBe('away');
+  await clock.advance(5_001);
+  health.worked();
+  expect([health.reason, logged]).toEqual([null, []]);
+  const other = open();
+  for (let ms = 0; ms <= 5_000; ms += 500) {
+    other.failed(timeout);
+    await clock.advance(500);
+  }
+  expect(logged).toEqual(['Redis cannot be reached: Command timed out']);
+});
