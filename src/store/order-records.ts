@@ -200,6 +200,8 @@ export const HELD = 'held back by an operator, until `trading-graph orders relea
 
 /** A refusal: an account's orders cannot be found under a different name of the account. */
 export const RENAMED = 'another GATEWAY_FORWARD_HEADERS or GATEWAY_LOGIN_CLAIM names the accounts';
+/** No record gives way to another one, so that the store takes no order. */
+export const FULL = 'all order records are in use';
 export const IS_NEW = 'is new: it knows of no earlier order, and would send one again';
 
 /** The life of a record after a known outcome was written. */

@@ -5,6 +5,7 @@ import { within } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import {
   mayHaveChanged,
+  NO_TIMES,
   type OrderTimes,
   RecordsUnavailableError,
   type Reservation,
@@ -42,7 +43,6 @@ interface Verdict {
 const RESERVE_PATIENCE_MS = 5_000;
 const NUMBER_TWICE =
   'two orders were answered with one number: where the gateway nets, set GATEWAY_ORDER_NUMBERS=position';
-const NEVER_SENT: OrderTimes = { sentAtMs: null, answeredAtMs: null };
 
 /** The steps of one order: reserve its key, send it, judge the exchange, record the outcome. */
 export class Submitter {
@@ -114,7 +114,7 @@ export class Submitter {
     const { clock, gateway, records, log } = this.#options;
     const startedAtMs = clock.date();
     const ticket = this.#byGateway(asked);
-    if (this.#isExpired(ticket)) return { submission: EXPIRED, times: NEVER_SENT };
+    if (this.#isExpired(ticket)) return { submission: EXPIRED, times: NO_TIMES };
     let exchange: OrderEnd;
     try {
       const hold = records.status.holdReason;
@@ -126,11 +126,11 @@ export class Submitter {
       // A call never rejects. If a bug makes it reject, the order's outcome is unknown.
       log.error({ err: error }, 'an order ended in an error of the facade: its outcome is unknown');
       const submission = this.report(viewer.account, unknownSince(startedAtMs));
-      return { submission, times: NEVER_SENT };
+      return { submission, times: NO_TIMES };
     }
     // A repeat would only be later, so an unsent order ends here.
     if (!exchange.sent && this.#isExpired(ticket)) {
-      return { submission: EXPIRED, times: NEVER_SENT };
+      return { submission: EXPIRED, times: NO_TIMES };
     }
     const verdict = this.#judge(viewer, ticket, exchange);
     this.report(viewer.account, verdict.submission);
@@ -139,7 +139,7 @@ export class Submitter {
 
   #judge({ account }: Viewer, { operation }: Ticket, exchange: OrderEnd): Verdict {
     const { clock, log, orderNumbers } = this.#options;
-    if (!exchange.sent) return { submission: judgeOrder(operation, exchange), times: NEVER_SENT };
+    if (!exchange.sent) return { submission: judgeOrder(operation, exchange), times: NO_TIMES };
     const sentAtMs = clock.dateOf(exchange.sentAtMs);
     const times = { sentAtMs, answeredAtMs: exchange.answered ? clock.date() : null };
     let submission = judgeOrder(operation, { ...exchange, sentAtMs });

@@ -87,7 +87,7 @@ function sentinelOptions({ isEncrypted, sentinels, ...rest }: SentinelUrl, timeo
   return {
     ...rest,
     sentinels: [...sentinels],
-    // Without it a hanging Sentinel would block the others.
+    // Keeps a hanging Sentinel from blocking the others.
     sentinelCommandTimeout: timeoutMs,
     sentinelRetryStrategy: retryDelay,
     ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),

@@ -10,6 +10,7 @@ import {
   type CutOffOrder,
   closedBy,
   closedReservation,
+  FULL,
   HELD,
   IS_NEW,
   isGatewayRejection,
@@ -263,7 +264,7 @@ export class RedisOrderRecords implements OrderRecords {
     if (isRenamed) return RENAMED;
     if (isUndecided) return UNDECIDED;
     if (this.isForgetful) return FORGETFUL;
-    return held >= this.#bounds.max && !hasRejected ? 'all order records are in use' : null;
+    return held >= this.#bounds.max && !hasRejected ? FULL : null;
   }
 
   async #releaseUnsent(): Promise<void> {

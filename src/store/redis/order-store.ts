@@ -64,6 +64,8 @@ const LATE_MS = 5_000;
 /** Runs the scripts of the order records, and remembers which store and which loss this process has seen. */
 export class OrderStore {
   readonly marker: string;
+  /** Begins the names of all keys. */
+  readonly #root: string;
   readonly #options: OrderStoreOptions;
   readonly #redis: RedisConnection;
   readonly #writer: RedisConnection;
@@ -80,7 +82,8 @@ export class OrderStore {
     this.#writer = writer;
     this.#options = options;
     // The braces keep all keys of a script on one node if a proxy hides a cluster.
-    this.marker = `${options.prefix}{orders}:v2:marker`;
+    this.#root = `${options.prefix}{orders}:v2:`;
+    this.marker = `${this.#root}marker`;
   }
 
   /** The id of the latest loss that this process knows. */
@@ -99,7 +102,7 @@ export class OrderStore {
   }
 
   versionOf(account: Account): string {
-    return `${this.#options.prefix}{orders}:v2:version:${encodeURIComponent(account)}`;
+    return `${this.#root}version:${encodeURIComponent(account)}`;
   }
 
   async run<Answer>(script: Script<Answer>, values: Values): Promise<Answer> {

@@ -151,7 +151,7 @@ local function taken(id)
   if not record.id then return {kind = 'evicted'} end
   -- Its process is gone: from now on clients read that the outcome is unknown.
   local isOver = record.overdueRead or tonumber(record.deadline) <= now
-  if record.outcome == 'null' and isOver and not record.overdueRead then
+  if isOver and record.outcome == 'null' and not record.overdueRead then
     redis.pcall('HSET', key, 'overdueRead', '1')
     changed(id)
   end

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { OperatorRecords } from '../operator-records.ts';
 import { datesOf } from '../order-gap.ts';
 import {
+  FULL,
   isUnknown,
   NO_TIMES,
   type OrderRecord,
@@ -20,7 +21,7 @@ import {
 import { OrderFile } from './order-file.ts';
 import { type Row, recordOf } from './order-row.ts';
 import { OrderTable } from './order-table.ts';
-import { FULL, statusOf } from './order-tasks.ts';
+import { statusOf } from './order-tasks.ts';
 
 interface OperatorFileOptions {
   readonly path: string;

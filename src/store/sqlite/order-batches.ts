@@ -1,8 +1,8 @@
 import { type Dates, datesOf } from '../order-gap.ts';
-import { RENAMED, type RecordsStatus, RecordsUnavailableError } from '../order-records.ts';
+import { FULL, RENAMED, type RecordsStatus, RecordsUnavailableError } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
 import { OrderFile } from './order-file.ts';
-import { FULL, OrderTasks, statusOf } from './order-tasks.ts';
+import { OrderTasks, statusOf } from './order-tasks.ts';
 import { type Refusal, toRefusal } from './refusal.ts';
 import type { SqliteFileError } from './sqlite-errors.ts';
 

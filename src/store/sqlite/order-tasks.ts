@@ -28,8 +28,6 @@ import type { OrderFile } from './order-file.ts';
 import { NEVER_SENT, REJECTED, type Row, recordOf, SENT } from './order-row.ts';
 import { OrderTable } from './order-table.ts';
 
-export const FULL = 'all order records are in use';
-
 /** The state of a file as of its last transaction. */
 export function statusOf(file: OrderFile, degradedReason: string | null): RecordsStatus {
   const { records, held, lossUntil } = file.state;

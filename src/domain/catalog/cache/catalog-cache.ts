@@ -43,8 +43,7 @@ export class CatalogCache {
       ignoreFetchAbort: true,
       async fetchMethod(key, held, { options: entry, context }) {
         const catalog = held ?? new GroupCatalog(context.group, key, options);
-        const ttl = await call(catalog, context);
-        if (ttl !== null) entry.ttl = ttl;
+        entry.ttl = await call(catalog, context);
         return catalog;
       },
     });
@@ -95,8 +94,8 @@ export class CatalogCache {
     }
   }
 
-  /** Calls op 1. Returns the TTL until the next refresh; null leaves it unchanged. */
-  async #call(catalog: GroupCatalog, fetch: CatalogFetch): Promise<number | null> {
+  /** Calls op 1. Returns the TTL until the next refresh. */
+  async #call(catalog: GroupCatalog, fetch: CatalogFetch): Promise<number> {
     const { gateway, onFetched } = this.#options;
     const { viewer, group, isRefresh } = fetch;
     const caller = isRefresh ? inBackground(viewer) : detached(viewer);

@@ -126,7 +126,7 @@ export class GroupCatalog {
     const waitMs = backoffMs(times, { baseMs: RETRY_MS, maxMs, random }, retryAfterSeconds);
     const atMs = clock.now();
     this.#failed = { times: times + 1, atMs };
-    // Without a cached copy readers get the error, and their requests log it.
+    // If there is no cached copy, readers get the error, and their requests log it.
     if (copy && times === 0) {
       // A failure of the gateway needs no stack trace.
       const about = err instanceof GatewayError ? { group, reason: err.message } : { group, err };
