@@ -45,7 +45,7 @@ export function* contradictions(
   }
 }
 
-/** Without a key an operator would wrongly believe that tokens are verified. */
+/** An operator would wrongly believe that tokens are verified, although there is no key. */
 function* unchecked(name: SettingName, expected: string | null): Generator<string> {
   if (expected !== null) {
     yield `${name}=${shown(expected)}: must be unset without JWT_JWKS_URL or JWT_SECRET`;

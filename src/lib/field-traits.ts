@@ -3,7 +3,7 @@ export type Sharing = 'group' | 'copy' | 'account';
 
 /** The facts that a schema states about a field, an argument or a type. The engine acts on them without knowing the schema. */
 interface FieldTraits {
-  /** Without it, the field's value belongs to the viewer alone. */
+  /** If it is absent, the field's value belongs to the viewer alone. */
   readonly sharing?: Sharing;
   /** The argument limits the age of a read that several fields of an operation share. */
   readonly isAgeLimit?: boolean;

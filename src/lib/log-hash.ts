@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 const LENGTH = 16;
 
-/** Without a configured key, hashes are comparable only within one process. */
+/** If no key is configured, hashes are comparable only within one process. */
 const OF_PROCESS = randomBytes(32);
 
 /**

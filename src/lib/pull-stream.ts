@@ -72,7 +72,7 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
     this.#state = 'ended';
     this.#error = error;
     if (wasOpen) this.#options.close();
-    // Without a reason, Node creates an error with a stack for each abort.
+    // Node creates an error with a stack for each abort that has no reason.
     this.#ending.abort(error);
     this.#listener?.ended(error);
   }

@@ -22,7 +22,7 @@ interface Style {
   readonly max: number;
   readonly swap: number;
   readonly digits: (price: number) => number;
-  /** Of the session, and of the quotes. */
+  /** The hours of the session, and of the quotes. */
   readonly hours: string[];
   readonly tradingHours: NonNullable<WireInstrument['tradingHours']>;
 }

@@ -2,7 +2,7 @@
 export function round(value: number, decimals: number): number {
   const scale = 10 ** decimals;
   const scaled = Math.abs(value) * scale;
-  // Past 2^53 a number has no decimals to round.
+  // A number above 2^53 has no decimals to round.
   if (scaled > Number.MAX_SAFE_INTEGER) return value;
   const rounded = (Math.sign(value) * Math.round(scaled * (1 + Number.EPSILON))) / scale;
   return rounded === 0 ? 0 : rounded;

@@ -87,7 +87,7 @@ export function findUserByLogin(login: number): SandboxUser | null {
   return isLoad ? loadUser(login - FIRST_LOAD_LOGIN) : null;
 }
 
-/** `user-<n>@example.com`: any number of accounts for load tests, created on first use. */
+/** `user-<n>@example.com`: accounts for load tests, created on first use. */
 function loadUser(number: number): SandboxUser {
   return {
     ...PLAIN,

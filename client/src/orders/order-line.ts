@@ -28,7 +28,7 @@ export class OrderLine {
     const exchange = this.#isDead ? freshSocket(environment) : undefined;
     this.#isDead = false;
     return withinTime(environment, ms, parent, async (time) => {
-      // Without a WebSocket there is no other connection, so a slow one is kept.
+      // A slow connection is kept if there is no WebSocket, because there is no other one.
       const isWatched = exchange === undefined && environment.WebSocket != null;
       const cancel = isWatched ? this.#watch(ms, time) : () => {};
       try {

@@ -323,7 +323,7 @@ export class Order {
         await time.race(core.request(PING, {}, { repeats: false, signal: time.signal }));
       }
       // The key is stored before the order is sent: otherwise the order would be unknown to the next run of the app.
-      // Without a date nothing could prove later that it was not sent.
+      // If the key had no date, nothing could prove later that the order was not sent.
       this.#dates.fix();
       await this.#store(account, maxWaitMs, time, false);
       return this.#send({ ...search, placed }, account, time, exchange);

@@ -27,7 +27,7 @@ export interface FakeResult {
   readonly errors?: readonly { readonly code: string; readonly message?: string }[];
 }
 
-/** What the app returns when its token ends: another one, one that is refused too, none, the same, or an error. */
+/** The app's answer when its token ends: a valid token, a refused one, no token, the same token, or an error. */
 export type Renewal = 'another' | 'refused' | 'none' | 'same' | 'fails' | 'waits';
 
 type Step = Readonly<Record<string, unknown>>;

@@ -48,7 +48,7 @@ export class FakeTime {
   }
 
   #next(): Timer | undefined {
-    // Of two timers that are due together the older one runs first.
+    // The older of two timers that are due together runs first.
     return [...this.#timers].reduce<Timer | undefined>(
       (first, each) => (first !== undefined && first.dueMs <= each.dueMs ? first : each),
       undefined,

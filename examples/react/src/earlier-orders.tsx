@@ -11,7 +11,7 @@ export function EarlierOrders() {
   const [earlier, setEarlier] = useState<readonly ResumedOrder[] | null>(null);
 
   useEffect(() => {
-    // Without a connection their outcomes are unknown: they are asked for again with each change of the connection.
+    // Their outcomes are unknown while there is no connection, so they are asked for again with each of its changes.
     if (earlier === null && line !== undefined) orders.resume().then(setEarlier, () => {});
   }, [orders, earlier, line]);
 

@@ -23,7 +23,7 @@ async function startPage(): Promise<void> {
   setText(find('who', HTMLElement), app.email);
   const copy = find('command-copy', HTMLButtonElement);
   onClick(copy, async () => {
-    // Without HTTPS a browser offers no clipboard.
+    // A browser offers the clipboard only over HTTPS.
     await navigator.clipboard.writeText(find('command', HTMLElement).textContent);
     setText(copy, 'Copied');
     announce('Copied');
