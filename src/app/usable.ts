@@ -41,14 +41,18 @@ export async function openFiles(
   ]);
   if (trusted.status === 'fulfilled') opened.defer(() => trusted.value?.close());
   if (stores.status === 'fulfilled') opened.defer(() => stores.value.close());
-  const failures: unknown[] = [];
-  for (const each of [trusted, stores]) if (each.status === 'rejected') failures.push(each.reason);
-  const bug = failures.find((failure) => !(failure instanceof ConfigError));
-  if (bug !== undefined) throw bug;
-  const problems = failures.flatMap((failure) => (failure as ConfigError).problems);
-  if (trusted.status === 'rejected' || stores.status === 'rejected')
+  const problems = [...problemsOf(trusted), ...problemsOf(stores)];
+  if (trusted.status === 'rejected' || stores.status === 'rejected') {
     throw new ConfigError(problems);
+  }
   return { trusted: trusted.value, stores: stores.value };
+}
+
+/** The problems of an attempt that ended in a ConfigError; throws any other error. */
+export function problemsOf(attempt: PromiseSettledResult<unknown>): readonly string[] {
+  if (attempt.status === 'fulfilled') return [];
+  if (attempt.reason instanceof ConfigError) return attempt.reason.problems;
+  throw attempt.reason;
 }
 
 /** The stores that the configuration names; throws a ConfigError if they cannot be used. */

@@ -1,6 +1,12 @@
-import { atAddress, LISTENERS, openConfiguredStores, withManifest } from '../../app/usable.ts';
+import {
+  atAddress,
+  LISTENERS,
+  openConfiguredStores,
+  problemsOf,
+  withManifest,
+} from '../../app/usable.ts';
 import type { SettingName } from '../../config/settings.ts';
-import { type Config, ConfigError } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { readManifest } from '../../engine/index.ts';
 import { probeAddress } from '../../lib/listen.ts';
 import type { StoreOptions } from '../../store/open-stores.ts';
@@ -36,12 +42,7 @@ export async function findUnusable(
       atAddress(config, listener, (value, at) => probeAddress(isFit(port) ? value : 0, at)),
     );
   }
-  const settled = await Promise.allSettled(attempts);
-  return settled.flatMap((each) => {
-    if (each.status === 'fulfilled') return [];
-    if (each.reason instanceof ConfigError) return each.reason.problems;
-    throw each.reason;
-  });
+  return (await Promise.allSettled(attempts)).flatMap(problemsOf);
 }
 
 async function tryStores(config: Config, { onOpen, onWarn }: StoreObserver): Promise<void> {
