@@ -19,7 +19,6 @@ import { UnknownTokens } from './auth/unknown-tokens.ts';
 import type { Verify } from './auth/verifier.ts';
 import { createViewerGateway } from './auth/viewer-gateway.ts';
 import { WriteLimits } from './auth/write-limits.ts';
-import { agesOf } from './catalog/cache/freshness.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
 import { Feeds } from './feed/feeds.ts';
@@ -144,7 +143,8 @@ export function createDomain(parts: DomainParts) {
     gatewayDate: (ms) => clock.dateOf(ms) + (clockSkew.earlyMs ?? 0),
     random,
     log,
-    ...agesOf(settings),
+    maxAgeMs: settings.catalogMaxAgeSeconds * 1000,
+    staleMs: settings.catalogStaleSeconds * 1000,
     maxBytes: cacheBytes.catalogs,
     onFetched: (outcome) => metrics.catalogFetches.inc({ outcome }),
   });

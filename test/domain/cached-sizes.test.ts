@@ -81,7 +81,7 @@ test('the estimated size of a catalog is close to its heap', async () => {
   const text = catalogOf(5_000);
   const before = heldBytes();
   const { instruments } = await toInstruments(JSON.parse(text));
-  const { version } = await buildVersion(instruments, null);
+  const version = await buildVersion(instruments, null);
   await version.index;
   const share = version.bytes / (heldBytes() - before);
   // Both measurements include the text, so it must not be collected in between.

@@ -1,4 +1,4 @@
-import { ageSeconds, agesOf, lifeMsOf } from '../../domain/catalog/cache/freshness.ts';
+import { ageSeconds, lifeMsOf } from '../../domain/catalog/freshness.ts';
 import type { ModifiedCatalog } from '../../gateway/operations/get-all-tickers.ts';
 import { OPERATIONS } from '../../gateway/operations.ts';
 import type { CheckRun } from './check-run.ts';
@@ -41,7 +41,7 @@ export async function checkCatalog(
 
 function judgeHeaders(run: CheckRun, { headers, etag }: ModifiedCatalog): void {
   const age = ageSeconds(headers.age);
-  const limit = lifeMsOf(agesOf(run.config).maxAgeMs, headers) / 1000;
+  const limit = lifeMsOf(run.config.catalogMaxAgeSeconds * 1000, headers) / 1000;
   if (age !== null && age >= limit) {
     const text = `The catalog is ${age} s old when it comes, and counts for ${limit}: it is always marked stale. Does a cache in front of the gateway keep it?`;
     run.find('problem', text, { ...ABOUT, setting: 'CATALOG_MAX_AGE_SECONDS' });

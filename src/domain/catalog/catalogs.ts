@@ -1,50 +1,87 @@
+import { LRUCache } from 'lru-cache';
+import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { GroupProof } from '../auth/proof.ts';
-import type { Viewer } from '../auth/viewer.ts';
-import { CatalogCache, isPersonal } from './cache/catalog-cache.ts';
-import type { CatalogCopy, GroupCatalog } from './cache/group-catalog.ts';
-import type { CatalogsOptions } from './catalogs-options.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import type { Prover } from '../account/prover.ts';
+import { TooManyAttemptsError, UnauthenticatedError } from '../auth/errors.ts';
+import type { GroupProof, ProofLedger } from '../auth/proof.ts';
+import { detached, inBackground, type Viewer } from '../auth/viewer.ts';
+import type { ViewerGateway } from '../auth/viewer-gateway.ts';
+import { type CatalogCopy, GroupCatalog, type GroupOptions } from './group-catalog.ts';
+
+export interface CatalogsOptions extends GroupOptions {
+  readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
+  readonly ledger: ProofLedger;
+  readonly prover: Pick<Prover, 'group'>;
+  /** Estimated heap of all groups' catalogs. */
+  readonly maxBytes: number;
+  readonly onFetched?: (outcome: 'modified' | 'unmodified' | 'failed' | 'personal') => void;
+}
 
 export type CatalogView = Readonly<ReturnType<typeof viewOf>>;
 
-/** The catalog of each viewer's group, shared between the readers whose group is proved. */
+/** A call of op 1 under way. */
+interface CatalogCall {
+  /** The hash of the token that the call uses. */
+  readonly tokenHash: string;
+  /** Resolves if the catalog can be served, otherwise rejects like the call. */
+  readonly answer: Promise<GroupCatalog>;
+}
+
+const MAX_GROUPS = 100;
+const OPERATION = 'getAllTickers';
+
+/**
+ * The catalog of each viewer's group, shared between the readers whose group is proved. Claims create no entry: a catalog
+ * is stored only after the gateway has served it to a client.
+ */
 export class Catalogs {
   readonly #options: CatalogsOptions;
-  readonly #cache: CatalogCache;
+  readonly #catalogs: LRUCache<string, GroupCatalog>;
+  /** By the key of the group. */
+  readonly #calls = new Map<string, CatalogCall>();
 
   constructor(options: CatalogsOptions) {
+    const { maxBytes } = options;
     this.#options = options;
-    this.#cache = new CatalogCache(options);
+    this.#catalogs = new LRUCache({
+      max: MAX_GROUPS,
+      maxSize: maxBytes,
+      // The size is capped. Otherwise a new catalog that does not fit would be fetched by each read.
+      sizeCalculation: ({ bytes }) => Math.min(maxBytes, bytes),
+    });
   }
 
   /** Returns synchronously if the group is proved and a copy is cached. */
   read(viewer: Viewer): CatalogView | Promise<CatalogView> {
-    const proof = this.#options.ledger.group(viewer);
-    const view = proof && this.#inMemory(viewer, proof);
-    if (view === null) return this.#waitFor(viewer);
-    viewer.receipt?.({ operation: 'getAllTickers', ms: 0, source: 'cache' });
-    return view;
+    const { clock, ledger } = this.#options;
+    const proof = ledger.group(viewer);
+    return (proof && this.#inMemory(viewer, proof, clock.now())) ?? this.#waitFor(viewer);
   }
 
   /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
   get heldSize(): number {
-    return Math.max(0, ...this.#cache.all.map(({ copy }) => copy?.version.size ?? 0));
+    return Math.max(0, ...this.#all.map(({ copy }) => copy?.version.size ?? 0));
   }
 
   /** The state of each group whose catalog is cached, for operators. */
   get figures() {
     const nowMs = this.#options.clock.now();
-    return this.#cache.all.flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
+    return this.#all.flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
   }
 
   /** The estimated size of all cached catalogs. */
   get byteSize(): number {
-    return this.#cache.byteSize;
+    return this.#catalogs.calculatedSize;
   }
 
   /** Makes the next readers wait for a new catalog. If the gateway fails, the old copies are served. */
   expire(): void {
-    this.#cache.expire();
+    for (const catalog of this.#all) catalog.expire();
+  }
+
+  get #all(): readonly GroupCatalog[] {
+    return [...this.#catalogs.values()];
   }
 
   async #waitFor(viewer: Viewer): Promise<CatalogView> {
@@ -52,54 +89,84 @@ export class Catalogs {
     const sinceMs = clock.now();
     for (;;) {
       const proof = ledger.group(viewer) ?? (await prover.group(viewer));
-      const view = this.#inMemory(viewer, proof);
-      if (view !== null) {
-        const ms = clock.now() - sinceMs;
-        viewer.receipt?.({ operation: 'getAllTickers', ms, source: 'cache' });
-        return view;
-      }
-      const fetched = await this.#fetched(viewer, proof);
-      if (fetched !== null) return fetched;
+      const inMemory = this.#inMemory(viewer, proof, sinceMs);
+      const view = inMemory ?? (await this.#fetched(viewer, proof));
+      if (view !== null) return view;
     }
+  }
+
+  #inMemory(viewer: Viewer, { key }: GroupProof, sinceMs: number): CatalogView | null {
+    const catalog = this.#catalogs.get(key);
+    const copy = catalog?.served;
+    if (!catalog || !copy) return null;
+    if (catalog.isDue && !this.#calls.has(key)) {
+      fireAndForget('catalog refresh', this.#begin(viewer, catalog, true).answer);
+    }
+    const ms = this.#options.clock.now() - sinceMs;
+    viewer.receipt?.({ operation: OPERATION, ms, source: 'cache' });
+    return viewOf(catalog, copy, this.#options.clock);
   }
 
   /** Null if another reader's token was refused, or this reader's proof has ended. Then the read starts again. */
   async #fetched(viewer: Viewer, { group, key }: GroupProof): Promise<CatalogView | null> {
     const { clock, ledger } = this.#options;
-    const leader = this.#cache.leader(key);
     const sinceMs = clock.now();
+    const joined = this.#calls.get(key);
+    const held = this.#catalogs.get(key) ?? new GroupCatalog(group, key, this.#options);
+    const { answer, tokenHash } = joined ?? this.#begin(viewer, held, false);
     try {
-      const catalog = await this.#cache.fetch(viewer, group);
+      const catalog = await answer;
       const copy = catalog.served ?? catalog.copy;
       if (!copy || ledger.group(viewer)?.group !== group) return null;
       const ms = clock.now() - sinceMs;
-      if (leader !== undefined)
-        viewer.receipt?.({ operation: 'getAllTickers', ms, source: 'shared' });
+      if (joined) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
       return viewOf(catalog, copy, clock);
     } catch (error) {
-      const isOfAnother = leader !== undefined && leader !== viewer.tokenHash && isPersonal(error);
-      if (isOfAnother) return null;
+      if (tokenHash !== viewer.tokenHash && isPersonal(error)) return null;
       throw error;
     }
   }
 
-  #inMemory(viewer: Viewer, { key }: GroupProof): CatalogView | null {
-    const catalog = this.#cache.held(key);
-    const copy = catalog?.served;
-    if (!catalog || !copy) return null;
-    this.#cache.refresh(viewer, catalog);
-    return viewOf(catalog, copy, this.#options.clock);
+  #begin(viewer: Viewer, catalog: GroupCatalog, isRefresh: boolean): CatalogCall {
+    const { key } = catalog;
+    const caller = isRefresh ? inBackground(viewer) : detached(viewer);
+    const answer = this.#fetch(caller, catalog).finally(() => this.#calls.delete(key));
+    const call = { tokenHash: viewer.tokenHash, answer };
+    this.#calls.set(key, call);
+    return call;
+  }
+
+  async #fetch(caller: Viewer, catalog: GroupCatalog): Promise<GroupCatalog> {
+    const { gateway, onFetched } = this.#options;
+    const { group, key } = catalog;
+    const confirmed = catalog.copy?.etag ? catalog.copy : null;
+    try {
+      const answer = await gateway.getAllTickers(caller, group, confirmed?.etag ?? null);
+      await catalog.receive(answer, confirmed);
+      onFetched?.(answer.modified ? 'modified' : 'unmodified');
+    } catch (error) {
+      const isOfToken = isPersonal(error);
+      onFetched?.(isOfToken ? 'personal' : 'failed');
+      if (isOfToken) catalog.refuse();
+      else catalog.fail(error);
+      if (isOfToken || catalog.served === null) throw error;
+      return catalog;
+    }
+    // lru-cache measures an object again only after it was deleted.
+    this.#catalogs.delete(key);
+    this.#catalogs.set(key, catalog);
+    return catalog;
   }
 }
 
 /** A group's catalog as one reader got it. A refresh does not change it. */
-function viewOf(catalog: GroupCatalog, copy: CatalogCopy, clock: Clock) {
+function viewOf({ group, key, history }: GroupCatalog, copy: CatalogCopy, clock: Clock) {
   const nowMs = clock.now();
   const { version, skipped } = copy;
   const stale = nowMs >= copy.staleFromMs;
   return {
-    group: catalog.group,
-    key: catalog.key,
+    group,
+    key,
     version,
     skipped,
     stale,
@@ -109,7 +176,7 @@ function viewOf(catalog: GroupCatalog, copy: CatalogCopy, clock: Clock) {
     fetchedAt: new Date(clock.dateOf(copy.sentAtMs)),
     expiresAt: new Date(clock.dateOf(copy.expiresMs)),
     /** The difference from a version that the client has. */
-    changes: (since: string) => catalog.history.changes(since, version),
+    changes: (since: string) => history.changes(since, version),
   };
 }
 
@@ -130,4 +197,14 @@ function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {
     /** Whether it is served past its time, because the gateway fails or serves old copies itself. */
     isStale: copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs,
   };
+}
+
+/** Whether a failure concerns only its token, and shows nothing about the gateway. */
+function isPersonal(error: unknown): boolean {
+  return (
+    isGatewayError(error, 'unauthenticated', 'forbidden') ||
+    error instanceof UnauthenticatedError ||
+    error instanceof TooManyAttemptsError ||
+    error instanceof UnsafePathError
+  );
 }

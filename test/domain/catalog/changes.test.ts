@@ -30,8 +30,8 @@ test('applying the changes to any remembered version gives exactly the new catal
       const versions: CatalogVersion[] = [];
       for (const each of all) {
         const previous = versions.at(-1) ?? null;
-        const { version, before } = await buildVersion(each, previous);
-        if (previous && version !== previous) history.add(previous, version, before);
+        const version = await buildVersion(each, previous);
+        history.add(version);
         versions.push(version);
       }
       for (const [at, to] of versions.entries()) {
@@ -54,32 +54,31 @@ test('applying the changes to any remembered version gives exactly the new catal
 
 test('the version depends on every field of the content, but not on its order', async () => {
   const rows = IDS.map((id) => instrument(id));
-  const { version } = await buildVersion(rows, null);
-  const reversed = (await buildVersion(rows.toReversed(), null)).version;
+  const version = await buildVersion(rows, null);
+  const reversed = await buildVersion(rows.toReversed(), null);
   expect(reversed).toMatchObject({ version: version.version, instruments: version.instruments });
-  expect((await buildVersion(rows.toReversed(), version)).version).toBe(version);
+  expect(await buildVersion(rows.toReversed(), version)).toBe(version);
   const plain = instrument('A');
   const versions = new Set<string>();
   for (const key of Object.keys(plain) as (keyof Instrument)[]) {
     if (key === 'id') continue;
     const changed = await buildVersion([{ ...plain, [key]: 'another' }], null);
-    versions.add(changed.version.version);
+    versions.add(changed.version);
   }
   expect(versions.size).toBe(Object.keys(plain).length - 1);
 });
 
 test('the history of a group is bounded, and its oldest version is evicted first', async () => {
   const history = new History(3_000);
-  let version = (await buildVersion([instrument('A')], null)).version;
-  const seen = [version.version];
-  for (let leverage = 10; leverage < 40; leverage += 1) {
-    const next = await buildVersion([instrument('A', { leverage })], version);
-    history.add(version, next.version, next.before);
-    version = next.version;
-    seen.push(version.version);
+  const versions: CatalogVersion[] = [];
+  for (let leverage = 10; leverage < 60; leverage += 1) {
+    const version = await buildVersion([instrument('A', { leverage })], versions.at(-1) ?? null);
+    history.add(version);
+    versions.push(version);
     expect(history.bytes).toBeLessThanOrEqual(3_000);
   }
-  const known = seen.slice(0, -1).map((since) => !history.changes(since, version).reset);
+  const present = versions.pop() as CatalogVersion;
+  const known = versions.map(({ version }) => !history.changes(version, present).reset);
   expect(known[0]).toBe(false);
   expect(known.at(-1)).toBe(true);
   expect(known.indexOf(true)).toBe(known.lastIndexOf(false) + 1);
@@ -113,6 +112,6 @@ test('a version and its index are built in slices', async () => {
   });
   const { length } = rows;
   expect(await turnsDuring(() => buildVersion(rows, null))).toBeGreaterThanOrEqual(length - 1);
-  const indexed = async () => (await buildVersion(rows, null)).version.index;
+  const indexed = async () => (await buildVersion(rows, null)).index;
   expect(await turnsDuring(indexed)).toBeGreaterThanOrEqual(2 * length - 1);
 });

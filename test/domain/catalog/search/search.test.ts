@@ -5,7 +5,7 @@ import type { Instrument } from '../../../../src/gateway/operations/get-all-tick
 import { instrument } from '../instruments.ts';
 
 async function found(rows: readonly Instrument[], search: string): Promise<string[]> {
-  const { version } = await buildVersion(rows, null);
+  const version = await buildVersion(rows, null);
   const { nodes } = await pageOf(version, { first: 500, filter: { search } });
   return nodes.map(({ id }) => id);
 }

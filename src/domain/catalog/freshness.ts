@@ -1,16 +1,13 @@
-import type { CatalogAnswer } from '../../../gateway/operations/get-all-tickers.ts';
-import type { CatalogsOptions } from '../catalogs-options.ts';
+import type { CatalogAnswer } from '../../gateway/operations/get-all-tickers.ts';
 
 /** A copy's age when it was requested, and the times that follow from it. */
 export type CopyTimes = Readonly<ReturnType<typeof timesOf>>;
 
-interface CopyCircumstances extends Pick<CatalogsOptions, 'gatewayDate'> {
+export interface FreshnessOptions {
   readonly maxAgeMs: number;
   readonly staleMs: number;
-  /** The answer was empty or mostly broken. It is served only if there is no better one, and only briefly. */
-  readonly isProvisional: boolean;
-  /** The copy came from a background refresh. */
-  readonly isRefresh: boolean;
+  /** The gateway's date at a time of the clock, as far as it is known. */
+  readonly gatewayDate: (ms: number) => number;
 }
 
 // The interface grants an hour. A shorter `max-age` is honoured down to a minute, so that 4 MB are not fetched every
@@ -21,10 +18,14 @@ const OLDEST_SECONDS = 2_000_000_000;
 // A copy that was too old when received, or provisional, is fetched again after this time.
 const ASK_AGAIN_MS = 60_000;
 
-/** The age calculation of HTTP caching, without its other rules: `no-store` would cause a fetch per request. */
+/**
+ * The age calculation of HTTP caching, without its other rules: `no-store` would cause a fetch per request.
+ * `isProvisional`: the answer was empty or mostly broken. It is served only if there is no better one, and only briefly.
+ */
 export function timesOf(
   { headers, sentAtMs, receivedAtMs }: CatalogAnswer,
-  { maxAgeMs, staleMs, isProvisional, isRefresh, gatewayDate }: CopyCircumstances,
+  { maxAgeMs, staleMs, gatewayDate }: FreshnessOptions,
+  isProvisional: boolean,
 ) {
   const initialAgeMs = Math.min(
     OLDEST_SECONDS * 1000,
@@ -40,10 +41,9 @@ export function timesOf(
   const isBrief = isTooOld || isProvisional;
   const ttlMs = isTooOld ? ASK_AGAIN_MS : isBrief ? Math.min(restMs, ASK_AGAIN_MS) : restMs;
   const expiresMs = receivedAtMs + ttlMs;
-  const lastFifthMs = expiresMs - lifeMs / 5;
+  const fifthMs = lifeMs / 5;
   // Otherwise a refresh that brought a copy as old as the last one would start the next refresh at once.
-  const isFruitless = isRefresh && lastFifthMs <= receivedAtMs;
-  const refreshFromMs = isFruitless ? receivedAtMs + ASK_AGAIN_MS : lastFifthMs;
+  const soonestMs = Math.min(expiresMs, receivedAtMs + ASK_AGAIN_MS, receivedAtMs + fifthMs);
   return {
     /** When the call was sent that brought or confirmed the copy. The gateway may have made its answer at that moment. */
     sentAtMs,
@@ -51,21 +51,12 @@ export function timesOf(
     /** From this time on the copy is marked stale. */
     staleFromMs: isTooOld ? receivedAtMs : expiresMs,
     /** From this time on a read starts a background refresh (stale-while-revalidate). */
-    refreshFromMs: isBrief ? expiresMs : refreshFromMs,
+    refreshFromMs: isBrief ? expiresMs : Math.max(soonestMs, expiresMs - fifthMs),
     /** Until this time the copy is served without waiting. After it a reader waits for a new copy. */
     expiresMs,
     /** While the gateway fails, the copy is served until this time (stale-if-error). */
     servesUntilMs: isProvisional ? expiresMs : expiresMs + staleMs,
   };
-}
-
-/** The maximum ages of a catalog by the settings. `check` uses the same figures. */
-export function agesOf(settings: {
-  readonly catalogMaxAgeSeconds: number;
-  readonly catalogStaleSeconds: number;
-}) {
-  const { catalogMaxAgeSeconds, catalogStaleSeconds } = settings;
-  return { maxAgeMs: catalogMaxAgeSeconds * 1000, staleMs: catalogStaleSeconds * 1000 };
 }
 
 /** The maximum age of a copy with these headers. */

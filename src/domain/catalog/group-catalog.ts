@@ -1,15 +1,19 @@
-import { GatewayError, isGatewayError } from '../../../gateway/errors.ts';
-import { contractError } from '../../../gateway/judge.ts';
-import type {
-  CatalogAnswer,
-  ModifiedCatalog,
-} from '../../../gateway/operations/get-all-tickers.ts';
-import { backoffMs } from '../../../lib/backoff.ts';
-import { buildVersion, type CatalogVersion } from '../catalog-version.ts';
-import type { CatalogsOptions } from '../catalogs-options.ts';
-import { History } from '../history.ts';
-import { REMEMBERED_BYTES } from '../search/search-index.ts';
-import { type CopyTimes, timesOf } from './freshness.ts';
+import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
+import { contractError } from '../../gateway/judge.ts';
+import type { CatalogAnswer, ModifiedCatalog } from '../../gateway/operations/get-all-tickers.ts';
+import { backoffMs } from '../../lib/backoff.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { buildVersion, type CatalogVersion } from './catalog-version.ts';
+import { type CopyTimes, type FreshnessOptions, timesOf } from './freshness.ts';
+import { History } from './history.ts';
+import { REMEMBERED_BYTES } from './search/search-index.ts';
+
+export interface GroupOptions extends FreshnessOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Pick<Log, 'warn'>;
+}
 
 /** A version, with the facts of the answer that brought it. */
 export interface CatalogCopy extends CopyTimes {
@@ -18,20 +22,10 @@ export interface CatalogCopy extends CopyTimes {
   readonly etag: string | null;
 }
 
-// An older failure does not show the gateway's present state.
-const FAILURE_COUNTS_MS = 120_000;
-const NEVER_FAILED = { times: 0, atMs: -Infinity };
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
-const REFUSED_TOKENS = 1_000;
-const TTL_RESOLUTION_MS = 0.25;
 /** Estimated heap of one group's history of former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
-
-type GroupOptions = Pick<
-  CatalogsOptions,
-  'clock' | 'random' | 'log' | 'maxAgeMs' | 'staleMs' | 'gatewayDate'
->;
 
 /** One group's cached catalog, its history, and the failures of its recent fetches. */
 export class GroupCatalog {
@@ -39,10 +33,12 @@ export class GroupCatalog {
   readonly key: string;
   readonly history = new History(HISTORY_BYTES);
   readonly #options: GroupOptions;
-  readonly #refused = new Set<string>();
   #copy: CatalogCopy | null = null;
   #offeredSize = 0;
-  #failed = NEVER_FAILED;
+  /** Failed fetches since the last success. */
+  #failures = 0;
+  /** The earliest time of the next refresh after a failed one. */
+  #retryAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(group: string, key: string, options: GroupOptions) {
     this.group = group;
@@ -68,82 +64,68 @@ export class GroupCatalog {
   get served(): CatalogCopy | null {
     const copy = this.#copy;
     if (copy === null) return null;
-    const nowMs = this.#options.clock.now();
-    const isFailing = nowMs - this.#failed.atMs < FAILURE_COUNTS_MS;
-    return nowMs < (isFailing ? copy.servesUntilMs : copy.expiresMs) ? copy : null;
+    const untilMs = this.#failures > 0 ? copy.servesUntilMs : copy.expiresMs;
+    return this.#options.clock.now() < untilMs ? copy : null;
   }
 
-  /**
-   * Stores op 1's answer and returns the TTL until its refresh. Throws if the answer must not replace the present copy.
-   * `revalidated`: the copy that a 304 confirms.
-   */
-  async receive(
-    answer: CatalogAnswer,
-    revalidated: CatalogCopy | null,
-    isRefresh: boolean,
-  ): Promise<number> {
+  /** Whether the next read starts a refresh. */
+  get isDue(): boolean {
+    const refreshFromMs = this.#copy?.refreshFromMs ?? 0;
+    return this.#options.clock.now() >= Math.max(refreshFromMs, this.#retryAtMs);
+  }
+
+  /** Stores op 1's answer. Throws if it must not replace the present copy. `confirmed`: the copy that a 304 confirms. */
+  async receive(answer: CatalogAnswer, confirmed: CatalogCopy | null): Promise<void> {
     const isProvisional = answer.modified && isBad(answer);
-    const times = timesOf(answer, { ...this.#options, isRefresh, isProvisional });
+    const times = timesOf(answer, this.#options, isProvisional);
     if (!answer.modified) {
       // The client accepts a 304 only after an ETag was sent.
-      return this.#hold({ ...(revalidated as CatalogCopy), ...times });
+      this.#hold({ ...(confirmed as CatalogCopy), ...times });
+      return;
     }
     const { skipped, total, etag } = answer;
     if (skipped > 0) this.#warn('instruments were left out', { skipped, total });
     this.#check(answer, isProvisional);
-    const previous = this.#copy?.version ?? null;
-    const { version, before } = await buildVersion(answer.instruments, previous);
-    if (previous !== null && version !== previous) this.history.add(previous, version, before);
+    const version = await buildVersion(answer.instruments, this.#copy?.version ?? null);
+    this.history.add(version);
     // Searches use the present version until the new one is indexed.
     if (this.served !== null) await version.index;
     // A 304 without an ETag cannot prolong a provisional copy.
-    const kept = isProvisional ? null : etag;
-    return this.#hold({ version, skipped, etag: kept, ...times });
+    this.#hold({ version, skipped, etag: isProvisional ? null : etag, ...times });
   }
 
-  /** Expires the copy now, even if it is served only because the gateway fails. Returns the matching TTL. */
-  expire(): number {
-    this.#failed = NEVER_FAILED;
+  /** Expires the copy now, even if it is served only because the gateway fails. */
+  expire(): void {
     const nowMs = this.#options.clock.now();
-    const copy = this.#copy;
-    if (copy !== null) {
-      const expiresMs = Math.min(nowMs, copy.expiresMs);
-      this.#copy = { ...copy, staleFromMs: expiresMs, expiresMs };
-    }
-    return this.#ttlUntil(nowMs);
+    this.#failures = 0;
+    const expired = { staleFromMs: nowMs, refreshFromMs: nowMs, expiresMs: nowMs };
+    if (this.#copy) this.#copy = { ...this.#copy, ...expired };
   }
 
-  /** Returns the time until the next attempt. */
-  fail(err: unknown): number {
+  /** A refusal concerns only its token: a refresh with the next reader's token may succeed. */
+  refuse(): void {
+    this.#retryAtMs = this.#options.clock.now() + RETRY_MS;
+  }
+
+  fail(err: unknown): void {
     const { clock, random, log, maxAgeMs } = this.#options;
     const { group } = this;
     const copy = this.#copy;
     // The gateway may have refused the conditional request itself, so the ETag is not sent again.
     if (copy && isGatewayError(err, 'refused', 'contract')) this.#copy = { ...copy, etag: null };
-    const { times } = this.#failed;
     const retryAfterSeconds = err instanceof GatewayError ? err.retryAfterSeconds : null;
     const maxMs = Math.min(MAX_RETRY_MS, maxAgeMs / 5);
-    const waitMs = backoffMs(times, { baseMs: RETRY_MS, maxMs, random }, retryAfterSeconds);
-    const atMs = clock.now();
-    this.#failed = { times: times + 1, atMs };
+    const backoff = { baseMs: RETRY_MS, maxMs, random };
+    const waitMs = backoffMs(this.#failures, backoff, retryAfterSeconds);
+    // `Retry-After` may concern only one token, so the group's wait is limited.
+    this.#retryAtMs = clock.now() + Math.min(MAX_RETRY_MS, waitMs);
     // If there is no cached copy, readers get the error, and their requests log it.
-    if (copy && times === 0) {
+    if (copy && this.#failures === 0) {
       // A failure of the gateway needs no stack trace.
       const about = err instanceof GatewayError ? { group, reason: err.message } : { group, err };
       log.warn(about, 'a catalog could not be renewed');
     }
-    // `Retry-After` may concern only one token, so the group's wait is limited.
-    return this.#ttlUntil(atMs + Math.min(MAX_RETRY_MS, waitMs));
-  }
-
-  isRefused(tokenHash: string): boolean {
-    return this.#refused.has(tokenHash);
-  }
-
-  /** A refusal concerns only this token. The next reader's token may be accepted. */
-  refuse(tokenHash: string): void {
-    if (this.#refused.size >= REFUSED_TOKENS) this.#refused.clear();
-    this.#refused.add(tokenHash);
+    this.#failures += 1;
   }
 
   /** Throws if a catalog must not replace the present one. */
@@ -164,20 +146,11 @@ export class GroupCatalog {
     throw contractError('getAllTickers', message);
   }
 
-  #hold(copy: CatalogCopy): number {
+  #hold(copy: CatalogCopy): void {
     this.#copy = copy;
     this.#offeredSize = copy.version.size;
-    this.#failed = NEVER_FAILED;
-    this.#refused.clear();
-    return this.#ttlUntil(copy.refreshFromMs);
-  }
-
-  /**
-   * In lru-cache an entry is stale only after its TTL, and a TTL of 0 never ends. The correction makes it stale at the
-   * given time.
-   */
-  #ttlUntil(ms: number): number {
-    return ms - this.#options.clock.now() - TTL_RESOLUTION_MS || -1;
+    this.#failures = 0;
+    this.#retryAtMs = Number.NEGATIVE_INFINITY;
   }
 
   #warn(message: string, figures: Readonly<Record<string, number>>): void {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createInstruments } from '../../../../src/sandbox/instruments.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { type CatalogWorld, HOUR_MS, MINUTE_MS, openCatalogWorld } from '../catalog-world.ts';
+import { createInstruments } from '../../../src/sandbox/instruments.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type CatalogWorld, HOUR_MS, MINUTE_MS, openCatalogWorld } from './catalog-world.ts';
 
 const ROW = { ...createInstruments('tests', 1)[0]?.wire, _id: 'AAA' };
 
