@@ -24,12 +24,6 @@ export function effectiveOrder(order: InstrumentOrder | null | undefined, term: 
   return { by, descending, name: `${name}:${search}` };
 }
 
-/** A key with the order's types. */
-export function sampleKey({ by }: EffectiveOrder): SortKey {
-  if (by === 'RELEVANCE') return [0, '', ''];
-  return by === 'LEVERAGE' ? [0, ''] : ['', ''];
-}
-
 export type Sequence = ReturnType<typeof toSequence>;
 
 /** The instruments of a version in one order. */
@@ -39,14 +33,14 @@ export function toSequence(
   { by, descending, name }: EffectiveOrder,
   matches: Matches | null,
 ) {
-  const sort = sortBy(version, index, by, matches);
+  const { rising, parts } = sortBy(version, index, by, matches);
   const at = (ordinal: number) => version.instruments[ordinal] as Instrument;
   const keyOf = (ordinal: number): SortKey => [
-    ...sort.parts.map((part) => part(ordinal)),
+    ...parts.map((part) => part(ordinal)),
     at(ordinal).id,
   ];
   return {
-    ordinals: descending ? falling(sort) : sort.rising,
+    ordinals: descending ? rising.toReversed() : rising,
     at,
     cursorOf: (ordinal: number) => encodeCursor(name, keyOf(ordinal)),
     /** Compares an instrument with a position: negative before it, 0 at it, positive after it. */
@@ -54,11 +48,8 @@ export function toSequence(
       const key = keyOf(ordinal);
       const first = key.findIndex((part, index) => part !== place[index]);
       if (first < 0) return 0;
-      // Both parts have the same type: a cursor with other types is refused when it is decoded.
       const isLess = (key[first] as string | number) < (place[first] as string | number);
-      // Ids ascend in both directions.
-      const isFalling = descending && first < sort.parts.length;
-      return isLess === isFalling ? 1 : -1;
+      return isLess === descending ? 1 : -1;
     },
   };
 }
@@ -84,18 +75,4 @@ function sortBy(
   if (by === 'LEVERAGE') return { rising: byLeverage, parts: [(ordinal) => at(ordinal).leverage] };
   const { classes, ordinals } = matches as Matches;
   return { rising: ordinals, parts: [(ordinal) => classes[ordinal] as number, symbolOf] };
-}
-
-/** Reverses the order, but equal keys stay sorted by ascending id. */
-function falling({ rising, parts }: Sort): Uint32Array {
-  const ordinals = rising.toReversed();
-  const haveSameKey = (a: number, b: number) =>
-    parts.every((part) => part(ordinals[a] as number) === part(ordinals[b] as number));
-  let start = 0;
-  for (let end = 1; end <= ordinals.length; end += 1) {
-    if (end < ordinals.length && haveSameKey(start, end)) continue;
-    if (end - start > 1) ordinals.subarray(start, end).reverse();
-    start = end;
-  }
-  return ordinals;
 }

@@ -6,7 +6,7 @@ import { MATCH } from '../search/search-index.ts';
 import { toSearchTerm } from '../search/search-words.ts';
 import { firstWhere } from '../sorting.ts';
 import { decodeCursor } from './cursor.ts';
-import { effectiveOrder, type Sequence, sampleKey, toSequence } from './instrument-order.ts';
+import { effectiveOrder, type Sequence, toSequence } from './instrument-order.ts';
 import { type PageRequest, toTest, toWindow } from './page-request.ts';
 
 export type InstrumentConnection = ReturnType<typeof connectionOf>;
@@ -23,9 +23,7 @@ export function pageOf(
   const test = toTest(request.filter ?? {});
   const order = effectiveOrder(request.orderBy, term);
   const place =
-    window.cursor === null
-      ? null
-      : decodeCursor(window.argument, window.cursor, order.name, sampleKey(order));
+    window.cursor === null ? null : decodeCursor(window.argument, window.cursor, order.name);
 
   function cut(index: CatalogIndex | null): InstrumentConnection {
     const matches = term !== '' && index ? index.search.find(term) : null;

