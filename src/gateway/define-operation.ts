@@ -1,5 +1,5 @@
 import type { ReadCalls, WriteCalls } from './calls.ts';
-import type { CallDescription, CallDescriptions, DescribedOperation, TRADE } from './operation.ts';
+import type { CallDescription, DescribedOperation, TRADE } from './operation.ts';
 import type { OrderCalls, OrderReply } from './order-calls.ts';
 
 /** `run` makes the calls, reads their answers, and resolves to the operation's result. */
@@ -52,61 +52,42 @@ const ORDER = {
   errors: 'submit',
 } as const;
 
-/** The properties that an operation's file gives: its calls, and those that differ from the defaults. */
-type Given<Usual, Name, Calls, Run> = Omit<DescribedOperation, keyof Usual | 'name' | 'calls'> &
-  Partial<Omit<DescribedOperation, 'effect' | 'name' | 'calls'>> & {
+/** The properties that an operation's file gives: its name, its calls, and those that differ from the defaults. */
+type Given<Usual, Name, Call extends string, Run> = Omit<DescribedOperation, keyof Usual> &
+  Partial<Omit<DescribedOperation, 'effect'>> & {
     readonly name: Name;
-    readonly calls: Calls;
+    readonly calls: Readonly<Record<Call, CallDescription>>;
     readonly run: Run;
   };
 
 type Named<Operation, Name> = Operation & { readonly name: Name };
 
 /** A read. `run` can send only the calls in `calls`. */
-export function read<
-  const Name extends string,
-  const Calls extends CallDescriptions,
-  Result,
-  Input = undefined,
->(
-  given: Given<
-    typeof READ,
-    Name,
-    Calls,
-    (calls: ReadCalls<keyof Calls & string>, input: Input) => Promise<Result>
-  >,
+export function read<const Name extends string, Call extends string, Result, Input = undefined>(
+  given: Given<typeof READ, Name, Call, (calls: ReadCalls<Call>, input: Input) => Promise<Result>>,
 ): Named<ReadOperation<Input, Result>, Name> {
   return { ...READ, ...given };
 }
 
 /** A small write. Its answer is judged like those of all writes. */
-export function write<
-  const Name extends string,
-  const Calls extends CallDescriptions,
-  Result,
-  Input,
->(
+export function write<const Name extends string, Call extends string, Result, Input>(
   given: Given<
     typeof WRITE,
     Name,
-    Calls,
-    (calls: WriteCalls<keyof Calls & string>, input: Input) => Promise<Result>
+    Call,
+    (calls: WriteCalls<Call>, input: Input) => Promise<Result>
   >,
 ): Named<WriteOperation<Input, Result>, Name> {
   return { ...WRITE, ...given };
 }
 
 /** An order. Only its call `trade` may trade. */
-export function order<
-  const Name extends string,
-  const Calls extends CallDescriptions & Readonly<Record<typeof TRADE, CallDescription>>,
-  Input,
->(
+export function order<const Name extends string, Call extends string, Input>(
   given: Given<
     typeof ORDER,
     Name,
-    Calls,
-    (calls: OrderCalls<keyof Calls & string>, input: Input) => Promise<OrderReply>
+    Call | typeof TRADE,
+    (calls: OrderCalls<Call | typeof TRADE>, input: Input) => Promise<OrderReply>
   >,
 ): Named<OrderOperation<Input>, Name> {
   return { ...ORDER, ...given };

@@ -64,14 +64,12 @@ export interface GatewayOperation extends OperationTraits {
   readonly path: string;
 }
 
-export type CallDescriptions = Readonly<Record<string, CallDescription>>;
-
 /** An operation of the interface. */
 export interface DescribedOperation extends OperationTraits {
   /** Its number in the interface, or the next free number. */
   readonly number: number;
   /** The calls that it makes, by name. */
-  readonly calls: CallDescriptions;
+  readonly calls: Readonly<Record<string, CallDescription>>;
 }
 
 /** The first call in the operation's file. */

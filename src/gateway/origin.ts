@@ -43,7 +43,7 @@ export class Origin {
     const connectTimeoutMs = options.gatewayTimeoutMs * CONNECT_SHARE;
     this.#pools = createPools({ gatewayUrl: url, widths, connectTimeoutMs });
     const { send } = new Transport(this.#pools, options.logicalClock);
-    this.#resilience = new Resilience(tracing === null ? send : withSpans(send, tracing, options), {
+    this.#resilience = new Resilience(tracing === null ? send : withSpans(send, tracing, url), {
       clock: steadyClock,
       random: Math.random,
       operations,

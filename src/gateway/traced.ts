@@ -1,19 +1,11 @@
 import type { SpanEnd, Tracing } from '../lib/tracing/tracing.ts';
 import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
-import type { RequestSettings } from './requests.ts';
 
 const FIRST_FAILURE = 400;
-const CARRIERS = ['traceparent', 'tracestate', 'baggage'];
 
-/** Creates one span for each attempt. The gateway continues its trace, unless fixed headers carry another. */
-export function withSpans(
-  send: Send,
-  tracing: Tracing,
-  { url, gatewayHeaders }: Pick<RequestSettings, 'gatewayHeaders'> & { readonly url: string },
-): Send {
-  // Fixed headers win: the headers of a trace are either all fixed, or all from the span.
-  const isContinued = !CARRIERS.some((name) => Object.hasOwn(gatewayHeaders, name));
+/** Creates one span for each attempt. The gateway continues its trace. */
+export function withSpans(send: Send, tracing: Tracing, url: string): Send {
   const { hostname, port, protocol } = new URL(url);
   const server = {
     'server.address': hostname,
@@ -33,8 +25,7 @@ export function withSpans(
         ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),
       },
     });
-    const headers = isContinued ? call.headers.concat(span.headers) : call.headers;
-    const exchange = await send({ ...call, headers });
+    const exchange = await send({ ...call, headers: call.headers.concat(span.headers) });
     span.end(endOf(call, exchange));
     return exchange;
   };

@@ -1,6 +1,6 @@
 import { write } from '../define-operation.ts';
 import * as f from '../fields.ts';
-import { ACKNOWLEDGED } from './acknowledged.ts';
+import { acknowledged } from './acknowledged.ts';
 
 const BODY = f.table('CryptoWallet', { address: f.vital(f.text) });
 
@@ -8,13 +8,6 @@ export const addCryptoWallet = write({
   name: 'addCryptoWallet',
   number: 7,
   backend: 'payments',
-  calls: {
-    add: {
-      method: 'POST',
-      path: '/payments/client/add-crm-crypto-wallet',
-      body: BODY.shape,
-      answer: ACKNOWLEDGED.shape,
-    },
-  },
+  calls: { add: acknowledged('POST', '/payments/client/add-crm-crypto-wallet', BODY) },
   run: (calls, body: f.WireOf<typeof BODY.fields>) => calls.acknowledged('add', { body }),
 });

@@ -1,6 +1,6 @@
 import { write } from '../define-operation.ts';
 import * as f from '../fields.ts';
-import { ACKNOWLEDGED } from './acknowledged.ts';
+import { acknowledged } from './acknowledged.ts';
 
 const BODY = f.table('ForgottenPassword', { email: f.vital(f.text) });
 
@@ -10,13 +10,6 @@ export const forgotPassword = write({
   backend: 'auth',
   isAnonymous: true,
   errors: 'sign-in',
-  calls: {
-    ask: {
-      method: 'POST',
-      path: '/auth/forgot-password',
-      body: BODY.shape,
-      answer: ACKNOWLEDGED.shape,
-    },
-  },
+  calls: { ask: acknowledged('POST', '/auth/forgot-password', BODY) },
   run: (calls, body: f.WireOf<typeof BODY.fields>) => calls.acknowledged('ask', { body }),
 });

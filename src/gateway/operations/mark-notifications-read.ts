@@ -1,6 +1,6 @@
 import { write } from '../define-operation.ts';
 import * as f from '../fields.ts';
-import { ACKNOWLEDGED } from './acknowledged.ts';
+import { acknowledged } from './acknowledged.ts';
 
 const BODY = f.table('Notifications', { ids: f.vital(f.numbers) });
 
@@ -9,13 +9,6 @@ export const markNotificationsRead = write({
   number: 14,
   isIdempotent: true,
   errors: 'plain',
-  calls: {
-    mark: {
-      method: 'PUT',
-      path: '/user/notifications/mark-read',
-      body: BODY.shape,
-      answer: ACKNOWLEDGED.shape,
-    },
-  },
+  calls: { mark: acknowledged('PUT', '/user/notifications/mark-read', BODY) },
   run: (calls, body: f.WireOf<typeof BODY.fields>) => calls.acknowledged('mark', { body }),
 });

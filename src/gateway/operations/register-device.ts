@@ -1,6 +1,6 @@
 import { write } from '../define-operation.ts';
 import * as f from '../fields.ts';
-import { ACKNOWLEDGED } from './acknowledged.ts';
+import { acknowledged } from './acknowledged.ts';
 
 const BODY = f.table('Device', {
   deviceId: f.vital(f.filled),
@@ -14,13 +14,6 @@ export const registerDevice = write({
   number: 15,
   isIdempotent: true,
   errors: 'plain',
-  calls: {
-    register: {
-      method: 'POST',
-      path: '/user/notifications/v2/token',
-      body: BODY.shape,
-      answer: ACKNOWLEDGED.shape,
-    },
-  },
+  calls: { register: acknowledged('POST', '/user/notifications/v2/token', BODY) },
   run: (calls, body: f.WireOf<typeof BODY.fields>) => calls.acknowledged('register', { body }),
 });

@@ -1,6 +1,6 @@
 import { write } from '../define-operation.ts';
 import * as f from '../fields.ts';
-import { ACKNOWLEDGED } from './acknowledged.ts';
+import { acknowledged } from './acknowledged.ts';
 
 const BODY = f.table('Value', { value: f.vital(f.json) });
 
@@ -13,14 +13,7 @@ export const setValue = write({
   name: 'setValue',
   number: 9,
   isIdempotent: true,
-  calls: {
-    put: {
-      method: 'PUT',
-      path: '/user/kv/{key}',
-      body: BODY.shape,
-      answer: ACKNOWLEDGED.shape,
-    },
-  },
+  calls: { put: acknowledged('PUT', '/user/kv/{key}', BODY) },
   run: (calls, { key, value }: Given) =>
     calls.acknowledged('put', { path: { key }, body: { value } }),
 });

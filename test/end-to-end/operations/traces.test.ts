@@ -451,11 +451,9 @@ test('an order forwards the id of its request, and polls have none', async () =>
   }
 });
 
-test('fixed gateway headers take precedence over those of a request', async () => {
-  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', ...TRUSTED };
-  const fixed = { traceparent: SAMPLED.replace('-01', '-00'), 'x-request-id': 'fixed' };
-  const GATEWAY_HEADERS = JSON.stringify(fixed);
-  await using app = await startTestApp({ GATEWAY_HEADERS, ...environment });
+test('a fixed gateway header takes precedence over that of a request', async () => {
+  const fixed = { 'x-request-id': 'fixed' };
+  await using app = await startTestApp({ GATEWAY_HEADERS: JSON.stringify(fixed), ...TRUSTED });
   expect(await sent(app, ALL)).toEqual(fixed);
 });
 
