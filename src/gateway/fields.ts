@@ -1,6 +1,6 @@
 import type { FieldShape, Loss, ObjectShape, ScalarShape, Shape } from './shape.ts';
 import * as scalars from './wire/scalars.ts';
-import { isRow, type Moment, type Reading, type Row, seenRows } from './wire/scalars.ts';
+import { isRow, type Moment, noteAbsent, type Reading, type Row } from './wire/scalars.ts';
 
 /** `path` leads to the value within the answer, for operators. It is empty or ends with a dot. */
 type Read<Value> = (value: unknown, reading: Reading, path?: string) => Value | null;
@@ -127,9 +127,8 @@ export function object<F extends Fields>({ shape, read }: Table<F>) {
 export function wholeList<F extends Fields>(table: Table<F>) {
   const read = (list: unknown, reading: Reading, path = '') => {
     if (!Array.isArray(list)) return null;
-    const seen = seenRows(reading, `${path}[]`, path, table.expected);
     // The fields of all rows are recorded, even if the list turns out to be broken.
-    for (const row of list) if (isRow(row)) seen.add(row);
+    for (const row of list) if (isRow(row)) noteAbsent(reading, `${path}[]`, row, table.expected);
     const rows: ValueOf<F>[] = [];
     const ids = new Set<unknown>();
     for (const given of list) {
@@ -178,7 +177,7 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
   const readRow = compiled(fields);
   const read = (value: unknown, reading: Reading, path = '') => {
     if (!isRow(value)) return null;
-    seenRows(reading, path, path, expected).add(value);
+    noteAbsent(reading, path, value, expected);
     return readRow(value, reading, path);
   };
   return { fields, shape, expected, read, readRow };
@@ -219,25 +218,11 @@ function isCostly(loss: Loss): boolean {
   return loss === 'row' || loss === 'answer';
 }
 
-/**
- * Compares two values of a table in every field except those in `without`. The fields in `first` are compared first, so
- * that most comparisons end early. A loop over the names would take ten times as long.
- */
-export function equality<F extends Fields>(
-  { fields }: Table<F>,
-  options: {
-    readonly first?: readonly (keyof F & string)[];
-    readonly without?: readonly (keyof F & string)[];
-  },
-): (a: ValueOf<F>, b: ValueOf<F>) => boolean {
-  const { first = [], without = [] } = options;
-  const names = new Set(
-    [...first, ...Object.keys(fields)].filter((name) => !without.includes(name)),
-  );
-  const all = [...names].map((name) => JSON.stringify(name));
-  const each = all.map((name) => `a[${name}] === b[${name}]`);
+/** Compares two objects by these names, in this order. A loop over the names would take ten times as long. */
+export function equality<T>(names: readonly (keyof T & string)[]): (a: T, b: T) => boolean {
+  const each = names.map((name) => JSON.stringify(name)).map((name) => `a[${name}] === b[${name}]`);
   return new Function('a', 'b', `return a === b || (${each.join(' && ')});`) as (
-    a: ValueOf<F>,
-    b: ValueOf<F>,
+    a: T,
+    b: T,
   ) => boolean;
 }

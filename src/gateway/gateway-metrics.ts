@@ -8,7 +8,6 @@ import type { DescribedOperation } from './operation.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
 import type { Reading } from './wire/scalars.ts';
-import type { SeenRows } from './wire/seen-rows.ts';
 
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -26,10 +25,10 @@ export class GatewayMetrics {
   readonly #retries;
   readonly #brokenAnswers;
   /**
-   * The last rows of each list of an operation. An empty list changes nothing: an account without positions must not hide a
-   * missing field.
+   * The fields that each operation's answers lacked last, by path. An empty list changes nothing: an account without
+   * positions must not hide a missing field.
    */
-  readonly #lastRows = new Map<string, Map<string, SeenRows>>();
+  readonly #absent = new Map<string, Reading['absent']>();
   /** One for each origin. */
   readonly #watched: Watched[] = [];
   #clockSkew: { readonly ms: number | null } | null = null;
@@ -107,9 +106,9 @@ export class GatewayMetrics {
     this.#brokenAnswers.inc({ operation });
   };
 
-  readonly answerRead = (operation: string, { rows }: Reading): void => {
-    const last = memo(this.#lastRows, operation, () => new Map<string, SeenRows>());
-    for (const [key, seen] of rows) if (seen.absent !== null) last.set(key, seen);
+  readonly answerRead = (operation: string, { absent }: Reading): void => {
+    const last = memo(this.#absent, operation, () => new Map());
+    for (const [path, names] of absent) last.set(path, names);
   };
 
   /** Creates the series of all operations before their first call. */
@@ -161,9 +160,9 @@ export class GatewayMetrics {
   }
 
   *#missingFields(): Generator<[number, string, string]> {
-    for (const [operation, last] of this.#lastRows) {
-      for (const { path, absent } of last.values()) {
-        for (const name of absent ?? []) yield [1, operation, path + name];
+    for (const [operation, absent] of this.#absent) {
+      for (const [path, names] of absent) {
+        for (const name of names) yield [1, operation, path.replace('[]', '') + name];
       }
     }
   }

@@ -50,14 +50,14 @@ export class Requests {
   }
 
   call(operation: DescribedOperation, name: string, caller: Caller, values: CallValues): WireCall {
-    const { path = {}, query, body, headers = [], sendBeforeMs } = values;
+    const { path = {}, query, body, sendBeforeMs } = values;
     const row = this.#rowOf(operation, name);
     return {
       operation: row.name,
       row,
       caller,
       path: withQuery(filledPath(row, path), query),
-      headers: headersOf(row, caller, headers, this.#settings),
+      headers: headersOf(row, caller, values, this.#settings),
       body: body === undefined ? null : JSON.stringify(body),
       ...boundsOf(row, this.#settings),
       sendBeforeMs: sendBeforeMs ?? undefined,
@@ -92,9 +92,9 @@ function withQuery(path: string, query: CallValues['query']): string {
 
 /** Names and values alternate. A fixed header replaces another one of the same name. */
 function headersOf(
-  { verb, isAnonymous }: GatewayOperation,
+  { isAnonymous }: GatewayOperation,
   { token, client, requestId, forwarded }: Caller,
-  own: readonly string[],
+  { body, headers: own = [] }: CallValues,
   { gatewayHeaders: fixed, gatewayForwardClient }: RequestSettings,
 ): readonly string[] {
   const headers: string[] = [];
@@ -102,8 +102,7 @@ function headersOf(
     if (value && !Object.hasOwn(fixed, name)) headers.push(name, value);
   };
   add('accept', 'application/json');
-  // Servers refuse an empty body that is announced as JSON. A DELETE with a body has to bring the header itself.
-  if (verb !== 'GET' && verb !== 'DELETE') add('content-type', 'application/json');
+  if (body !== undefined) add('content-type', 'application/json');
   for (const name in fixed) headers.push(name, fixed[name] ?? '');
   headers.push(...own, ...(forwarded?.pairs ?? []));
   add('x-request-id', requestId);

@@ -9,17 +9,10 @@ export const INEXACT: unique symbol = Symbol('a number that cannot be carried ex
  */
 const SUSPECT = /[\d.](?:[eE](?<=[:,[\s]-?[\d.]+[eE])|[\d.]{15}(?<=[:,[\s]-?[\d.]{16}))/;
 
-/** Checking one costs as much as parsing a hundred other numbers. */
-const MAX_SUSPECTS = 1_000;
-
-/** Like JSON.parse, with INEXACT for each number that is not exact. After a thousand checks, every suspect counts as inexact. */
+/** Like JSON.parse, with INEXACT for each number that is not exact. */
 export function parseExactJson(text: string): unknown {
   if (!SUSPECT.test(text)) return JSON.parse(text);
-  let suspects = 0;
-  return parseMarked(text, (source) => {
-    suspects += 1;
-    return suspects <= MAX_SUSPECTS && isExactNumber(source) ? undefined : INEXACT;
-  });
+  return parseMarked(text, (source) => (isExactNumber(source) ? undefined : INEXACT));
 }
 
 /** A whole number of 16 or more digits, which a double might round. */
@@ -31,13 +24,12 @@ export class LongInteger {
   }
 }
 
-/** Like JSON.parse, with a LongInteger, or the result of `keep`, for each whole number of 16 or more digits. */
-export function parseLongIntegers(
-  text: string,
-  keep: (digits: string) => unknown = (digits) => new LongInteger(digits),
-): unknown {
+/** Like JSON.parse, with a LongInteger for each whole number of 16 or more digits. */
+export function parseLongIntegers(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
-  return parseMarked(text, (source) => (/^-?\d+$/.test(source) ? keep(source) : undefined));
+  return parseMarked(text, (source) =>
+    /^-?\d+$/.test(source) ? new LongInteger(source) : undefined,
+  );
 }
 
 /** Strings, and numbers that may be inexact, in a text that is valid JSON. */

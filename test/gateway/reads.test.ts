@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { read } from '../../src/gateway/define-operation.ts';
-import { customerIdIn } from '../../src/gateway/operations/get-customer-id.ts';
+import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { digits, figure, instant, isRow, type Reading } from '../../src/gateway/wire/scalars.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
@@ -66,9 +66,10 @@ test('a read sends its query parameters', async () => {
       page: { method: 'GET', path: '/news', query: ['first', 'after'], answer: { kind: 'any' } },
     },
     run: async (calls, query: { readonly first: string; readonly after: string }) =>
-      calls.value(await calls.send('page', { query }), 'customer id', customerIdIn),
+      calls.read(await calls.send('page', { query }), CUSTOMER_ID),
   });
-  expect(await open.client.read(anyCaller, page, { first: '2', after: 'a&b' })).toBe('c');
+  const answered = open.client.read(anyCaller, page, { first: '2', after: 'a&b' });
+  expect(await answered).toEqual({ customerId: 'c' });
   expect(gateway.requests.map(({ path }) => path)).toEqual(['/news?first=2&after=a%26b']);
 });
 

@@ -1,8 +1,12 @@
-import { customerIdIn } from '../../src/gateway/operations/get-customer-id.ts';
+import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
+import type { Reading } from '../../src/gateway/wire/scalars.ts';
 import { plainRead } from './operation-case.ts';
 
-export const getCustomerId = plainRead(OPERATIONS.getCustomerId, customerIdIn, {
+const valueIn = (body: unknown, reading: Reading) =>
+  CUSTOMER_ID.read(body, reading)?.customerId ?? null;
+
+export const getCustomerId = plainRead(OPERATIONS.getCustomerId, valueIn, {
   field: 'customerId',
   document: '{ customerId }',
   shows: 'cus_700001',

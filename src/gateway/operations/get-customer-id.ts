@@ -1,8 +1,7 @@
 import { read } from '../define-operation.ts';
 import * as f from '../fields.ts';
-import type { Reading } from '../wire/scalars.ts';
 
-const ANSWER = f.table('CustomerId', { customerId: f.vital(f.text) });
+export const CUSTOMER_ID = f.table('CustomerId', { customerId: f.vital(f.text) });
 
 export const getCustomerId = read({
   name: 'getCustomerId',
@@ -11,11 +10,7 @@ export const getCustomerId = read({
   area: 'rest',
   proves: 'token',
   calls: {
-    get: { method: 'GET', path: '/payments/client/customer-id', answer: ANSWER.shape },
+    get: { method: 'GET', path: '/payments/client/customer-id', answer: CUSTOMER_ID.shape },
   },
-  run: async (calls) => calls.value(await calls.send('get'), 'customer id', customerIdIn),
+  run: async (calls) => calls.read(await calls.send('get'), CUSTOMER_ID).customerId,
 });
-
-export function customerIdIn(body: unknown, reading: Reading): string | null {
-  return ANSWER.read(body, reading)?.customerId ?? null;
-}

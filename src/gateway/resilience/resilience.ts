@@ -27,9 +27,8 @@ export class Resilience {
     const operations = Object.values(options.operations);
     this.#backends = new Set(operations.map(({ backend }) => backend));
     this.#breakers = new Breakers(options);
-    const orders = operations.find(({ effect }) => effect === 'order');
     const bulkheads = Object.entries(widths).map(
-      ([area, width]) => [area, new Bulkhead(clock, width, area === orders?.area)] as const,
+      ([area, width]) => [area, new Bulkhead(clock, width, area === 'orders')] as const,
     );
     this.#bulkheads = Object.fromEntries(bulkheads);
     // One budget for each backend: a dead backend must not spend the retries of the others.

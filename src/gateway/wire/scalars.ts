@@ -1,7 +1,5 @@
 import { isExactNumber, LongInteger } from '../../lib/exact-json.ts';
-import { memo } from '../../lib/memo.ts';
 import { parseMoment } from '../../lib/moment-text.ts';
-import { SeenRows } from './seen-rows.ts';
 
 /** The readers of single values. A value that is missing or of another type is read as null. */
 
@@ -28,22 +26,28 @@ export function flag(value: unknown): boolean | null {
 /** The time unit of one answer, and the fields that it lacks. */
 export interface Reading {
   readonly unit: TimeUnit;
-  /** The missing fields by list or object. */
-  readonly rows: Map<string, SeenRows>;
+  /** The fields that an object, or every row of a list, lacks, by its path. The path of a list's rows ends with `[]`. */
+  readonly absent: Map<string, readonly string[]>;
 }
 
 export function readingIn(unit: TimeUnit): Reading {
-  return { unit, rows: new Map() };
+  return { unit, absent: new Map() };
 }
 
-/** The record of one list's rows, or of one object. `path` begins the names of its fields for operators. */
-export function seenRows(
-  reading: Reading,
-  key: string,
+/** Records which of the names the object at this path lacks, or no row of the list has had so far. */
+export function noteAbsent(
+  { absent }: Reading,
   path: string,
+  row: Row,
   names: readonly string[],
-): SeenRows {
-  return memo(reading.rows, key, () => new SeenRows(path, names));
+): void {
+  const before = absent.get(path);
+  // Usually the first row has all fields.
+  if (before?.length === 0) return;
+  absent.set(
+    path,
+    (before ?? names).filter((name) => row[name] === undefined),
+  );
 }
 
 /** A double beyond ± 2^53 may be a neighbour of the intended number; 1e999 is read as Infinity. */
