@@ -8,7 +8,7 @@ import { chromiumPath } from '../test/support/machine.ts';
 export async function openDemo() {
   if (chromiumPath === null) throw new Error('There is no Chromium: set CHROMIUM_PATH.');
   await using opened = new AsyncDisposableStack();
-  const log = createLog({ level: 'error', format: 'compact', destination: process.stdout });
+  const log = createLog({ level: 'error', destination: process.stdout });
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0' });
   const app = await startApp(config, { log });
   opened.defer(() => app.close());

@@ -13,8 +13,8 @@ async function report(error: unknown): Promise<void> {
     process.stderr.write(`${explain(error)}\n`);
     return;
   }
-  const output = openLogOutput('json');
-  const log = createLog({ level: 'fatal', format: 'json', destination: output });
+  const output = openLogOutput();
+  const log = createLog({ level: 'fatal', destination: output });
   if (!(error instanceof ConfigError)) log.fatal({ err: error }, 'the start failed');
   else for (const problem of error.problems) log.fatal({ problem }, 'the configuration is wrong');
   await output.drain(LAST_LINES_MS);

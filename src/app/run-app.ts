@@ -16,9 +16,8 @@ const SAME_SIGNAL_MS = 1_000;
  * mistakes in the environment.
  */
 export async function runApp(config: Config, warnings: readonly string[]): Promise<void> {
-  const format = config.sandbox ? 'compact' : 'json';
-  const output = openLogOutput(format);
-  const log = createLog({ level: config.logLevel, format, destination: output });
+  const output = openLogOutput();
+  const log = createLog({ level: config.logLevel, destination: output });
   const { version: node } = process;
   let serving: App | null = null;
   let isEnding = false;

@@ -14,19 +14,14 @@ export interface Log extends Pick<pino.Logger, Level | 'isLevelEnabled'> {
   line(members: object, message: string): void;
 }
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: pino.LevelWithSilent;
-  readonly format: LogFormat;
   /** Takes one line or several at a time. */
   readonly destination: { write(lines: string): void };
 }
 
-/** `json`: one object per line, for machines. `compact`: one short line, for a console. */
-type LogFormat = 'json' | 'compact';
-
-/** A log that redacts secrets at any depth, also in child loggers, so that callers need not. */
-export function createLog({ level, format, destination }: LogOptions): Log {
-  const write = (json: string) => destination.write(inFormat(format, json));
+/** A log of one JSON object per line. It redacts secrets at any depth, also in child loggers, so that callers need not. */
+export function createLog({ level, destination }: LogOptions): Log {
   const log = pino(
     {
       level,
@@ -44,7 +39,7 @@ export function createLog({ level, format, destination }: LogOptions): Log {
         },
       },
     },
-    { write },
+    destination,
   );
   const { child } = log;
   const isLogged = log.isLevelEnabled('info');
@@ -54,25 +49,19 @@ export function createLog({ level, format, destination }: LogOptions): Log {
       return Reflect.apply(child, this, [redactRecord(bindings)]) as pino.Logger & Log;
     },
     line(members: object, message: string): void {
-      if (isLogged) write(jsonLine('info', members, message));
+      if (isLogged) destination.write(jsonLine('info', members, message));
     },
   });
 }
 
-/** The standard output, for a log of this format. */
-export function openLogOutput(format: LogFormat): LogOutput {
-  return standardOutput((count) =>
-    inFormat(format, jsonLine('warn', { count }, 'lines of the log were dropped')),
-  );
+/** Opens the standard output for a log. */
+export function openLogOutput(): LogOutput {
+  return standardOutput((count) => jsonLine('warn', { count }, 'lines of the log were dropped'));
 }
 
 function jsonLine(level: Level, members: object, msg: string): string {
   const json = JSON.stringify(members).slice(1, -1);
   return `{"level":"${level}","time":"${momentText(Date.now())}",${json},"msg":"${msg}"}\n`;
-}
-
-function inFormat(format: LogFormat, json: string): string {
-  return format === 'json' ? json : compactLine(json);
 }
 
 function redactArguments([first, ...rest]: readonly unknown[]): unknown[] {
@@ -84,24 +73,4 @@ function redactArguments([first, ...rest]: readonly unknown[]): unknown[] {
 
 function redactArgument(argument: unknown): unknown {
   return redactRecord({ argument }).argument;
-}
-
-/** Shortens a line of the JSON log for the console: `08:14:02 warn  message name=value`. */
-function compactLine(json: string): string {
-  const { time, level, msg, err, ...rest } = JSON.parse(json) as Record<string, unknown>;
-  const clock = typeof time === 'string' ? time.slice(11, 19) : '';
-  const words = [clock, String(level).padEnd(5), ...(msg === undefined ? [] : [String(msg)])];
-  for (const [name, value] of Object.entries(rest)) {
-    words.push(
-      `${name}=${typeof value === 'string' && /^\S+$/.test(value) ? value : JSON.stringify(value)}`,
-    );
-  }
-  return `${words.join(' ')}${stackOf(err)}\n`;
-}
-
-/** An error's stack and the stacks of its causes, which hold the reason of a failed call. */
-function stackOf(error: unknown, name = ''): string {
-  if (!(error instanceof Object)) return error == null ? '' : `\n${name}${error}`;
-  const { stack, message, cause } = error as Error;
-  return `\n${name}${stack ?? message}${stackOf(cause, 'Caused by: ')}`;
 }

@@ -7,7 +7,7 @@ import { openFilesLimit } from '../../src/app/max-connections.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
 
-const log = createLog({ level: 'error', format: 'json', destination: { write() {} } });
+const log = createLog({ level: 'error', destination: { write() {} } });
 const source = join(import.meta.dirname, '..', '..', 'src');
 
 /** Runs a module in a process that may have `files` open files, and returns its output. */

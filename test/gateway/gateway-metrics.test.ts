@@ -12,7 +12,7 @@ test('two called services each have their own breakers and connections', async (
   const shared = {
     url: 'http://127.0.0.1:1',
     metrics: new GatewayMetrics(registry),
-    log: createLog({ level: 'silent', format: 'json', destination: { write() {} } }),
+    log: createLog({ level: 'silent', destination: { write() {} } }),
     tracing: null,
     logicalClock: new LogicalClock(),
     ...clientSettings(2_000),

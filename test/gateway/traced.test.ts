@@ -23,7 +23,7 @@ async function openTraced(call: () => Pick<TraceSpan, 'headers' | 'end'>) {
     operations: OPERATIONS,
     widths: { reads: 1, orders: 1, rest: 1 },
     metrics: new GatewayMetrics(new Registry()),
-    log: createLog({ level: 'error', format: 'json', destination }),
+    log: createLog({ level: 'error', destination }),
     tracing,
     logicalClock: new LogicalClock(),
     ...settings,

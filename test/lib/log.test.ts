@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { createLog, type LogOptions } from '../../src/lib/log.ts';
+import { createLog } from '../../src/lib/log.ts';
 
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6IjcwMDAwMSJ9.Y2FuYXJ5';
 
-function openLog(options: Partial<LogOptions> = {}) {
+function openLog() {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
-  return { log: createLog({ level: 'trace', format: 'json', destination, ...options }), lines };
+  return { log: createLog({ level: 'trace', destination }), lines };
 }
 
 function recordOf(lines: readonly string[]): Record<string, unknown> {
@@ -105,19 +105,4 @@ test('a circular or very large record is cut, and values that JSON lacks become 
     url: 'https://gateway.example.com/path',
     bytes: '[6 bytes]',
   });
-});
-
-test('the compact format prints short lines, with the stack of an error below', () => {
-  const { log, lines } = openLog({ format: 'compact' });
-  log.warn({ operation: 'getSession', reason: 'too late', token: 'canary' }, 'gateway failed');
-  log.error(new Error('no way'));
-  expect(lines[0]).toMatch(
-    /^\d\d:\d\d:\d\d warn {2}gateway failed operation=getSession reason="too late" token="\[struck out\]"\n$/,
-  );
-  expect(lines[1]).toMatch(/^\d\d:\d\d:\d\d error no way\nError: no way\n {4}at /);
-  const cause = new Error('no line', { cause: 'no plug' });
-  log.error({ err: new Error('no way', { cause }) }, 'failed');
-  expect(lines[2]).toMatch(
-    /failed\nError: no way\n {4}at .*\nCaused by: Error: no line\n {4}at .*\nCaused by: no plug\n$/s,
-  );
 });

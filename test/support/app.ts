@@ -77,7 +77,6 @@ export async function startTestApp(
   const logged: string[] = [];
   const log = createLog({
     level: 'debug',
-    format: 'json',
     // One write may hold several lines.
     destination: { write: (lines) => void logged.push(...lines.split(/(?<=\n)/)) },
   });

@@ -53,7 +53,7 @@ export async function soak({
 }: SoakOptions): Promise<readonly Sample[]> {
   await using gateway = await startSandbox({ seed: 'soak', tickMs: 0, instruments: 300 });
   const config = readConfig({ ...environment, GATEWAY_URL: gateway.url });
-  const log = createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } });
+  const log = createLog({ level: 'fatal', destination: { write: () => {} } });
   const app = await startApp(config, { log, cacheBytes });
   const changing = setInterval(() => gateway.changeCatalog({ change: 3 }), CHANGE_MS);
   const crowd = createCrowd(app, gateway);

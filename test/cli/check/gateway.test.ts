@@ -126,7 +126,7 @@ const CASES: Readonly<Record<string, Case>> = {
     faults: [body('getCustomerId', ['x'])],
     problems: [
       /^op 13: the answer itself: object expected, list found; the whole answer cannot be used/,
-      /^op 13: The answer cannot be used \(GATEWAY_CONTRACT\): getCustomerId: no customer id/,
+      /^op 13: The answer cannot be used \(GATEWAY_CONTRACT\): getCustomerId: no CustomerId/,
     ],
   },
   'wrong types in rows': {

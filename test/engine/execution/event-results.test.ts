@@ -66,7 +66,7 @@ const client = singleClient('account', '1');
 function resultsFor(fieldsPerMinute: number): EventResults {
   const limiter = createTestLimiter(limited('fields', fieldsPerMinute), createScriptedClock());
   const codes = new ErrorCodes({
-    log: createLog({ level: 'fatal', format: 'json', destination: { write: () => {} } }),
+    log: createLog({ level: 'fatal', destination: { write: () => {} } }),
     metrics: { error() {}, refusal() {} },
     describe: () => ({ message: 'masked', extensions: {} }),
   });

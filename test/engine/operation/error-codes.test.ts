@@ -12,7 +12,6 @@ function maskedAs(described: PublicCause, document = '{ field }') {
   const codes = new ErrorCodes({
     log: createLog({
       level: 'info',
-      format: 'json',
       destination: { write: (line) => lines.push(line) },
     }),
     metrics: { error: (code) => counted.push(code), refusal: (limit) => counted.push(limit) },
