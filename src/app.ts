@@ -124,7 +124,6 @@ export async function startApp(config: Config, given: AppOptions) {
           origins: config.corsOrigins,
           // The page links to GraphiQL.
           withPage: config.graphiql,
-          onCatalogChange: () => domain.catalogs.expire(),
         })
       : null;
   const { authCookie, gatewayForwardHeaders: forwardHeaders, publicPath } = config;

@@ -38,8 +38,6 @@ export interface Account {
   readonly methods: WireWithdrawalMethod[];
   readonly keys: Set<string>;
   balance: number;
-  /** Increases with every change, so that a memoized answer is known to be stale. */
-  revision: number;
   prevBalance: number;
   prevEquity: number;
 }

@@ -15,26 +15,16 @@ export interface CatalogEdition {
   readonly zipped: Buffer;
 }
 
-/** Changes of the next edition; a property that is left out stays as it is. */
+/** A change of the catalogs; a property that is left out stays as it is. */
 export interface CatalogChange {
   /** The number of rows that get another description. */
   readonly change?: number | undefined;
   readonly add?: number | undefined;
   readonly remove?: number | undefined;
-  /** The number of rows that break the interface's table, from now on. */
+  /** The number of rows that break the interface's table. */
   readonly broken?: number | undefined;
-  /** True: no rows, until set back to false. */
-  readonly empty?: boolean | undefined;
-}
-
-/** Caching headers from now on; a property that is left out stays as it is. */
-export interface CatalogHeaders {
-  /** The Age header counts on from there; null omits it. */
+  /** The Age header of all answers; null omits it. By default it counts from the last hour's publication. */
   readonly ageSeconds?: number | null | undefined;
-  readonly cacheControl?: string | null | undefined;
-  readonly etag?: boolean | undefined;
-  /** Further headers, or other values for these. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 const REPUBLISHED_AFTER_SECONDS = 3_600;
@@ -45,17 +35,12 @@ const zip = promisify(gzip);
 export class Catalogs {
   readonly #seed: string;
   readonly #clock: Clock;
+  readonly #publishedAtMs: number;
+  readonly #editions = new Map<string, Promise<CatalogEdition>>();
   #rows: readonly Listed[];
-  #editions = new Map<string, Promise<CatalogEdition>>();
-  #publishedAtMs: number;
   #broken = 0;
-  #isEmpty = false;
   #changes = 0;
-  #cacheControl: string | null = 'public, max-age=3600';
-  #saysAge = true;
-  #saysEtag = true;
-  #republishes = true;
-  #extra: Readonly<Record<string, string>> = {};
+  #ageSeconds: number | null | undefined;
 
   constructor(seed: string, listed: readonly Listed[], clock: Clock) {
     this.#seed = seed;
@@ -67,47 +52,34 @@ export class Catalogs {
   edition(group: string): Promise<CatalogEdition> {
     const known = this.#editions.get(group);
     if (known !== undefined) return known;
-    const edition = print(group, this.#isEmpty ? [] : this.#rows, this.#broken);
+    const edition = print(group, this.#rows, this.#broken);
     this.#editions.set(group, edition);
     return edition;
   }
 
-  change(change: CatalogChange): void {
+  change({ change = 0, add = 0, remove = 0, broken, ageSeconds }: CatalogChange): void {
     this.#changes += 1;
-    const kept = withdraw(rewrite(this.#rows, change.change ?? 0, this.#changes), change.remove);
-    this.#rows = kept.concat(introduce(kept, change.add ?? 0, `${this.#seed}/${this.#changes}`));
-    this.#broken = change.broken ?? this.#broken;
-    this.#isEmpty = change.empty ?? this.#isEmpty;
-    this.#editions = new Map();
-    this.#publishedAtMs = this.#clock.now();
-    this.#republishes = true;
+    const kept = withdraw(rewrite(this.#rows, change, this.#changes), remove);
+    this.#rows = kept.concat(introduce(kept, add, `${this.#seed}/${this.#changes}`));
+    this.#broken = broken ?? this.#broken;
+    if (ageSeconds !== undefined) this.#ageSeconds = ageSeconds;
+    this.#editions.clear();
   }
 
   /** Caching headers of an answer that is sent now. */
   headers(etag: string): OutgoingHttpHeaders {
-    // The gateway republishes it every hour, changed or not.
-    const age = Math.max(0, Math.floor((this.#clock.now() - this.#publishedAtMs) / 1000));
-    const shownAge = this.#republishes ? age % REPUBLISHED_AFTER_SECONDS : age;
+    const age = this.#ageSeconds === undefined ? this.#publishedSeconds() : this.#ageSeconds;
     return {
-      ...(this.#cacheControl !== null && { 'cache-control': this.#cacheControl }),
-      ...(this.#saysAge && { age: String(shownAge) }),
-      ...(this.#saysEtag && { etag }),
+      ...(age !== null && { age: String(age) }),
+      etag,
       vary: 'Authorization, Accept-Encoding',
-      ...this.#extra,
     };
   }
 
-  /** Null or false omits the header. */
-  setHeaders({ ageSeconds, cacheControl, etag, headers }: CatalogHeaders): void {
-    if (typeof ageSeconds === 'number') {
-      this.#publishedAtMs = this.#clock.now() - ageSeconds * 1000;
-      // An Age that a test sets may have any value; it does not restart after an hour.
-      this.#republishes = false;
-    }
-    if (ageSeconds !== undefined) this.#saysAge = ageSeconds !== null;
-    if (cacheControl !== undefined) this.#cacheControl = cacheControl;
-    this.#saysEtag = etag ?? this.#saysEtag;
-    this.#extra = headers ?? this.#extra;
+  /** The gateway publishes the catalog every hour, changed or not. */
+  #publishedSeconds(): number {
+    const seconds = Math.floor((this.#clock.now() - this.#publishedAtMs) / 1000);
+    return Math.max(0, seconds) % REPUBLISHED_AFTER_SECONDS;
   }
 }
 
@@ -148,7 +120,7 @@ function rewrite(rows: readonly Listed[], count: number, edition: number): Liste
 }
 
 /** Removes from the end, because clients rely on the first rows. */
-function withdraw(rows: readonly Listed[], count = 0): Listed[] {
+function withdraw(rows: readonly Listed[], count: number): Listed[] {
   return rows.slice(0, Math.max(0, rows.length - count));
 }
 

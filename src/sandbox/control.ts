@@ -1,5 +1,5 @@
 import type { OperationName } from '../gateway/operations.ts';
-import type { CatalogChange, CatalogHeaders } from './catalog.ts';
+import type { CatalogChange } from './catalog.ts';
 import type { Fault, Faults } from './faults.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { CallCounts, Observations, RecordedRequest } from './observations.ts';
@@ -7,7 +7,7 @@ import type { Tokens } from './tokens.ts';
 import { findUserByEmail, findUserByLogin } from './users.ts';
 import type { World } from './world.ts';
 
-export interface TokenOptionsInput {
+export interface TokenInput {
   readonly email?: string | undefined;
   readonly login?: number | undefined;
   /** The group claimed in the token; by default the user's own. */
@@ -17,9 +17,6 @@ export interface TokenOptionsInput {
   readonly signature?: 'valid' | 'forged' | undefined;
 }
 
-/** A control request that makes no sense; its message says why. */
-export class Refused extends Error {}
-
 export interface ControlParts {
   readonly newWorld: () => World;
   readonly tokens: Tokens;
@@ -27,7 +24,7 @@ export interface ControlParts {
   readonly observations: Observations;
 }
 
-/** The control API of the sandbox for tests and operators; `/sandbox/…` is the same over HTTP. */
+/** The controls of the sandbox for tests; `/sandbox/…` serves those for users. */
 export class SandboxControl {
   readonly #parts: ControlParts;
   #world: World;
@@ -43,10 +40,6 @@ export class SandboxControl {
 
   fail(fault: Fault): void {
     this.#parts.faults.add(fault);
-  }
-
-  faults(): readonly Fault[] {
-    return this.#parts.faults.list();
   }
 
   clearFaults(): void {
@@ -77,9 +70,9 @@ export class SandboxControl {
     return this.#world.ledger.entries();
   }
 
-  token({ email, login, group, expiresInSeconds, signature }: TokenOptionsInput): string {
+  token({ email, login, group, expiresInSeconds, signature }: TokenInput): string {
     const user = email === undefined ? findUserByLogin(login ?? 0) : findUserByEmail(email);
-    if (user === null) throw new Refused(`The sandbox has no user ${email ?? login}`);
+    if (user === null) throw new Error(`The sandbox has no user ${email ?? login}`);
     return this.#parts.tokens.mint({
       subject: user.id,
       login: login ?? user.login,
@@ -103,12 +96,8 @@ export class SandboxControl {
     return this.#world.putPrice(symbol, price);
   }
 
-  changeCatalog(change: CatalogChange & CatalogHeaders): void {
-    const { catalogs } = this.#world;
-    const { add, remove, broken, empty } = change;
-    const differs = [change.change, add, remove, broken, empty].some((it) => it !== undefined);
-    if (differs) catalogs.change(change);
-    catalogs.setHeaders(change);
+  changeCatalog(change: CatalogChange): void {
+    this.#world.catalogs.change(change);
   }
 
   /** Restores accounts, prices and catalogs from the seed, and clears faults, calls and revocations. */

@@ -62,7 +62,6 @@ export class Desk {
   hold(account: Account, holding: OpenPosition | PendingOrder): void {
     if ('isLimit' in holding) account.orders.set(holding.id, holding);
     else account.positions.set(holding.id, holding);
-    account.revision += 1;
     const { index } = holding.listed;
     const interest = { account, id: holding.id };
     const known = this.#interests.get(index);
@@ -100,7 +99,6 @@ export class Desk {
     const createdAtMs = this.#options.nowMs();
     account.orders.delete(order.id);
     account.positions.set(order.id, { ...holding, priceOpen: price, createdAtMs, storage: 0 });
-    account.revision += 1;
   }
 
   #close(interest: Interest, position: OpenPosition): void {
@@ -108,7 +106,6 @@ export class Desk {
     const profit = profitOf(position, this.#options.market);
     account.balance = cents(account.balance + profit + position.storage);
     account.positions.delete(id);
-    account.revision += 1;
     const { index } = position.listed;
     const rest = this.#interests.get(index);
     rest?.delete(interest);

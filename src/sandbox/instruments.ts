@@ -1,6 +1,6 @@
 import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
 import { generateListings } from './generated-listings.ts';
-import { type Kind, PRO, STANDARD, SWAP_FREE } from './groups.ts';
+import { type Kind, PRO, STANDARD } from './groups.ts';
 import { STYLES } from './kind-styles.ts';
 import { BASE_LISTINGS, type Listing, PRO_LISTINGS } from './listings.ts';
 import { hash } from './random.ts';
@@ -29,7 +29,7 @@ export function createInstruments(seed: string, count: number): Listed[] {
   const generated = generateListings(seed, Math.max(0, count - known.length), taken);
   const catalogued = Math.max(count, TEST_LISTINGS.length);
   const listed = [...known, ...generated].map((listing, index) =>
-    dress(listing, index, index < catalogued ? groupsOf(listing, index) : []),
+    dress(listing, index, index < catalogued ? groupsOf(index) : []),
   );
   for (const listing of PRO_LISTINGS) listed.push(dress(listing, listed.length, PRO_ONLY));
   return listed;
@@ -78,17 +78,12 @@ export function dress(listing: Listing, index: number, access: string[]): Listed
 }
 
 const PRO_ONLY = [PRO];
-const ALL = [STANDARD, PRO, SWAP_FREE];
-const NO_PRO = [STANDARD, SWAP_FREE];
-const INTEREST = [STANDARD, PRO];
 const STANDARD_ONLY = [STANDARD];
+const BOTH = [STANDARD, PRO];
 
-function groupsOf(listing: Listing, index: number): string[] {
-  if (listing.symbol.startsWith('TEST.')) return ALL;
-  const pro = index % 10 !== 9 || index < 10;
-  const swapFree = listing.sharia === 'COMPLIANT';
-  if (pro) return swapFree ? ALL : INTEREST;
-  return swapFree ? NO_PRO : STANDARD_ONLY;
+/** The professional group lacks some instruments that the standard group has. */
+function groupsOf(index: number): string[] {
+  return index % 10 === 9 && index > 9 ? STANDARD_ONLY : BOTH;
 }
 
 const SUFFIX_CURRENCY: Readonly<Record<string, string>> = {
@@ -100,7 +95,6 @@ const SUFFIX_CURRENCY: Readonly<Record<string, string>> = {
 const INDEX_CURRENCY: Readonly<Record<string, string>> = {
   DE40: 'EUR',
   FR40: 'EUR',
-  EU50: 'EUR',
   UK100: 'GBP',
   JP225: 'JPY',
   AUS200: 'AUD',
@@ -114,7 +108,7 @@ function currencies({ kind, symbol }: Listing): [string, string] {
   return [currency, currency];
 }
 
-const QUOTED_IN_USD = new Set(['EUR', 'GBP', 'AUD', 'NZD']);
+const QUOTED_IN_USD = new Set(['EUR', 'GBP', 'AUD']);
 
 function conversionPair(currency: string): string | undefined {
   if (currency === 'USD') return undefined;

@@ -41,7 +41,6 @@ export class Market extends Quotes {
   readonly #prices: Float64Array;
   readonly #changedAtMs: Float64Array;
   #ticks = 0;
-  #version = 0;
 
   constructor(seed: string, instruments: readonly Listed[], startMs: number) {
     const prices = Float64Array.from(instruments, ({ firstPrice, wire }) =>
@@ -54,11 +53,6 @@ export class Market extends Quotes {
     this.#instruments = instruments;
     this.#prices = prices;
     this.#changedAtMs = new Float64Array(instruments.length).fill(startMs);
-  }
-
-  /** Increases with every change of a price. */
-  get version(): number {
-    return this.#version;
   }
 
   /** The time of this price's last change. */
@@ -84,7 +78,6 @@ export class Market extends Quotes {
     if (this.#prices[index] === price) return false;
     this.#prices[index] = price;
     this.#changedAtMs[index] = nowMs;
-    this.#version += 1;
     return true;
   }
 

@@ -8,8 +8,6 @@ export interface Route {
   readonly params: Readonly<Record<string, string>>;
 }
 
-export type Routing = Route | 'unknown' | 'wrong-method' | 'bad-encoding';
-
 interface Row extends Omit<Route, 'params'> {
   readonly verb: string;
   readonly pattern: RegExp;
@@ -35,18 +33,14 @@ export class Routes {
     this.#rows = sorted.map(({ path, ...row }) => ({ ...row, pattern: patternOf(path) }));
   }
 
-  find(verb: string, path: string): Routing {
-    let isKnown = false;
-    for (const row of this.#rows) {
-      const match = row.pattern.exec(path);
-      if (match === null) continue;
-      isKnown = true;
-      if (row.verb !== verb) continue;
-      const params = decoded(match.groups ?? {});
-      if (params === null) return 'bad-encoding';
-      return { operation: row.operation, call: row.call, params };
+  /** Returns null if no operation has this method and path. */
+  find(verb: string, path: string): Route | null {
+    for (const { operation, call, pattern, verb: own } of this.#rows) {
+      const match = own === verb ? pattern.exec(path) : null;
+      const params = match && decoded(match.groups ?? {});
+      if (params !== null) return { operation, call, params };
     }
-    return isKnown ? 'wrong-method' : 'unknown';
+    return null;
   }
 }
 

@@ -35,7 +35,6 @@ export function seedAccount(user: SandboxUser, options: SeedOptions): Account {
     methods: firstMethods(user),
     keys: new Set(),
     balance: user.balance,
-    revision: 0,
     prevBalance: user.balance,
     prevEquity: user.balance,
   };

@@ -14,14 +14,14 @@ export interface ServerParts {
   readonly faults: Faults;
   readonly observations: Observations;
   readonly routes: Routes;
-  /** The prefix of every path except the control API's. */
-  readonly pathPrefix: string;
   /** Handles requests under `/sandbox/`. */
   readonly control: (request: IncomingMessage, path: string) => Promise<Reply>;
 }
 
 const CONTROL = '/sandbox/';
 const NO_BODY = Buffer.alloc(0);
+const SHOWN_BODY_BYTES = 65_536;
+const NO_OPERATION = json(404, { error: 'NOT_FOUND', message: 'There is no such operation.' });
 
 /** Handles one request: routes, reads and counts it, then carries it out or injects a fault. */
 export function createListener(parts: ServerParts): RequestListener {
@@ -44,26 +44,21 @@ async function serve(
   response: ServerResponse,
   path: string,
 ): Promise<void> {
-  const { context, faults, observations, routes, pathPrefix } = parts;
-  const atMs = context.clock.now();
+  const { context, faults, observations, routes } = parts;
   const verb = request.method ?? 'GET';
-  const routed = path.startsWith(pathPrefix)
-    ? routes.find(verb, path.slice(pathPrefix.length))
-    : 'unknown';
-  const route = typeof routed === 'string' ? null : routed;
+  const route = routes.find(verb, path);
   const bytes = verb === 'GET' ? NO_BODY : await readBody(request);
   const token = bearer(request);
   const claims = token === null ? null : context.tokens.verify(token);
   observations.note({
-    atMs,
     method: verb,
     path: request.url ?? '/',
     operation: route?.operation ?? null,
     login: claims?.login ?? null,
     headers: request.headers,
-    body: bytes ?? NO_BODY,
+    body: bytes === null ? '' : bytes.toString('utf8', 0, SHOWN_BODY_BYTES),
   });
-  if (route === null) return respond(response, unrouted(routed as string));
+  if (route === null) return respond(response, NO_OPERATION);
   if (bytes === null) return respond(response, tooLarge(route));
 
   const { operation, call: name, params } = route;
@@ -79,7 +74,6 @@ async function serve(
     response,
     apply: async () => HANDLERS[operation](call, context),
     refuse: (status) => refuse(operation, status, errorName(status), 'The sandbox was told to.'),
-    revoke: () => token !== null && context.tokens.revoke(token),
     wait: context.wait,
   });
 }
@@ -88,17 +82,6 @@ function bearer({ headers }: IncomingMessage): string | null {
   const { authorization } = headers;
   if (authorization === undefined || !/^Bearer /i.test(authorization)) return null;
   return authorization.slice('Bearer '.length);
-}
-
-function unrouted(why: string): Reply {
-  switch (why) {
-    case 'wrong-method':
-      return json(405, { error: 'METHOD_NOT_ALLOWED', message: 'Not with this method.' });
-    case 'bad-encoding':
-      return json(400, { error: 'BAD_PATH', message: 'The path is not well encoded.' });
-    default:
-      return json(404, { error: 'NOT_FOUND', message: 'There is no such operation.' });
-  }
 }
 
 function tooLarge({ operation }: Route): Reply {

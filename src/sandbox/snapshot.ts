@@ -10,54 +10,12 @@ import {
 import type { Market } from './market.ts';
 import { round } from './money.ts';
 
-interface Made {
-  marketVersion: number;
-  revision: number;
-  session: Buffer | null;
-  positions: Buffer | null;
-}
-
 /** The order state of every pending order: placed, in the numbering of trading platforms. */
 const STATE_PLACED = 1;
 const CREATED_AT_MS = Date.UTC(2025, 2, 3, 9, 30);
 
-/** Memoizes the answers of operations 10 and 12 per account until something changes. */
-export class Snapshots {
-  readonly #market: Market;
-  readonly #made = new WeakMap<Account, Made>();
-
-  constructor(market: Market) {
-    this.#market = market;
-  }
-
-  session(account: Account): Buffer {
-    const made = this.#current(account);
-    made.session ??= toBytes(toWireSession(account, this.#market));
-    return made.session;
-  }
-
-  positions(account: Account): Buffer {
-    const made = this.#current(account);
-    made.positions ??= toBytes({ positions: openPositions(account, this.#market) });
-    return made.positions;
-  }
-
-  #current(account: Account): Made {
-    const { revision } = account;
-    const marketVersion = this.#market.version;
-    const known = this.#made.get(account);
-    if (known?.marketVersion === marketVersion && known.revision === revision) return known;
-    const made = { marketVersion, revision, session: null, positions: null };
-    this.#made.set(account, made);
-    return made;
-  }
-}
-
-function toBytes(value: object): Buffer {
-  return Buffer.from(JSON.stringify(value));
-}
-
-function toWireSession(account: Account, market: Market): WireSession {
+/** The answer of operation 10. */
+export function toWireSession(account: Account, market: Market): WireSession {
   const { user, balance, prevBalance, prevEquity } = account;
   const { invested, profits, storage, equity } = figuresOf(account, market);
   return {
@@ -90,7 +48,8 @@ function toWireSession(account: Account, market: Market): WireSession {
   };
 }
 
-function openPositions(account: Account, market: Market): WirePosition[] {
+/** The rows of operation 12. */
+export function openPositions(account: Account, market: Market): WirePosition[] {
   return [...account.positions.values()].map((position) => toWirePosition(position, market));
 }
 

@@ -25,21 +25,17 @@ export interface SandboxOptions {
   readonly clock?: Clock | undefined;
   /** Signs the tokens (HS256); by default derived from the seed. */
   readonly secret?: string | undefined;
-  readonly tokenTtlSeconds?: number | undefined;
   readonly loginClaim?: string | undefined;
   readonly groupClaim?: string | undefined;
   readonly directionField?: string | undefined;
   readonly mobileWallet?: string | undefined;
   /** The duration of an order of TEST.SLOW. */
   readonly slowMs?: number | undefined;
-  /** The prefix of every path, such as `/api/v1`. */
-  readonly pathPrefix?: string | undefined;
 }
 
 /** A sandbox gateway, with its controls. */
 export class Sandbox extends SandboxControl implements AsyncDisposable {
   readonly secret: string;
-  readonly #pathPrefix: string;
   readonly #server: Server;
   readonly #waits: Waits;
   readonly #clock: Clock;
@@ -48,11 +44,10 @@ export class Sandbox extends SandboxControl implements AsyncDisposable {
   #stopTicking = () => {};
 
   constructor(options: SandboxOptions) {
-    const { seed = '1', instruments = 500, clock = systemClock, pathPrefix = '' } = options;
+    const { seed = '1', instruments = 500, clock = systemClock } = options;
     const { mobileWallet = 'mobile-wallet', secret = secretOf(seed) } = options;
     const tokens = new Tokens({
       secret,
-      ttlSeconds: options.tokenTtlSeconds ?? 28_800,
       loginClaim: options.loginClaim ?? 'login',
       groupClaim: options.groupClaim ?? 'group',
       clock,
@@ -68,7 +63,6 @@ export class Sandbox extends SandboxControl implements AsyncDisposable {
     super({ newWorld, tokens, faults, observations });
     const waits = new Waits(clock);
     this.secret = secret;
-    this.#pathPrefix = pathPrefix;
     this.#clock = clock;
     this.#waits = waits;
     const currentWorld = () => this.world;
@@ -88,8 +82,7 @@ export class Sandbox extends SandboxControl implements AsyncDisposable {
       faults,
       observations,
       routes: new Routes(mobileWallet),
-      pathPrefix,
-      control: createControlListener(this, observations, clock),
+      control: createControlListener(this),
     });
     this.#server = createServer(listener);
     this.#server.keepAliveTimeout = 65_000;
@@ -109,7 +102,7 @@ export class Sandbox extends SandboxControl implements AsyncDisposable {
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
     const name = host.includes(':') ? `[${host}]` : host;
-    this.#url = `http://${name}:${this.#port}${this.#pathPrefix}`;
+    this.#url = `http://${name}:${this.#port}`;
   }
 
   tickEvery(ms: number): void {

@@ -20,19 +20,16 @@ export interface TokenRequest {
 
 export interface TokenOptions {
   readonly secret: string;
-  readonly ttlSeconds: number;
   readonly loginClaim: string;
   readonly groupClaim: string;
   readonly clock: Clock;
 }
 
 const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
-// Signature checks are memoized per token; beyond this many tokens the cache is cleared.
-const REMEMBERED = 20_000;
+const TTL_SECONDS = 28_800;
 
 export class Tokens {
   readonly #options: TokenOptions;
-  readonly #checked = new Map<string, TokenClaims>();
   readonly #revoked = new Set<string>();
   readonly #revokedUpTo = new Map<number, number>();
   #serial = 0;
@@ -42,14 +39,14 @@ export class Tokens {
   }
 
   mint({ subject, login, group, expiresInSeconds, signature }: TokenRequest): string {
-    const { secret, ttlSeconds, loginClaim, groupClaim, clock } = this.#options;
+    const { secret, loginClaim, groupClaim, clock } = this.#options;
     const iat = Math.floor(clock.date() / 1000);
     const claims = {
       sub: subject,
       [loginClaim]: login,
       [groupClaim]: group,
       iat,
-      exp: iat + (expiresInSeconds ?? ttlSeconds),
+      exp: iat + (expiresInSeconds ?? TTL_SECONDS),
       jti: String(this.#nextSerial()),
     };
     const body = `${HEADER}.${encode(claims)}`;
@@ -58,7 +55,7 @@ export class Tokens {
 
   /** Returns null if the token is malformed, forged, expired or revoked. */
   verify(token: string): TokenClaims | null {
-    const claims = this.#read(token);
+    const claims = this.#check(token);
     if (claims === null || claims.expiresAtSeconds * 1000 <= this.#options.clock.date())
       return null;
     if (this.#revoked.has(token)) return null;
@@ -85,14 +82,6 @@ export class Tokens {
   #nextSerial(): number {
     this.#serial = Math.max(this.#serial + 1, this.#options.clock.date());
     return this.#serial;
-  }
-
-  #read(token: string): TokenClaims | null {
-    const claims = this.#checked.get(token) ?? this.#check(token);
-    if (claims === null) return null;
-    if (this.#checked.size >= REMEMBERED) this.#checked.clear();
-    this.#checked.set(token, claims);
-    return claims;
   }
 
   #check(token: string): TokenClaims | null {

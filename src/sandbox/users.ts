@@ -1,4 +1,4 @@
-import { PRO, STANDARD, SWAP_FREE } from './groups.ts';
+import { PRO, STANDARD } from './groups.ts';
 
 export interface SandboxUser {
   readonly id: string;
@@ -12,11 +12,7 @@ export interface SandboxUser {
   /** The number of positions and pending orders that the account starts with. */
   readonly positions: number;
   readonly orders: number;
-  /** The reason why a login, or an action of the account, is refused. */
-  readonly obstacle: Obstacle | null;
 }
-
-export type Obstacle = 'locked' | 'unverified' | 'password-expired' | 'restricted';
 
 export const PASSWORD = 'demo';
 
@@ -25,7 +21,6 @@ const PLAIN = {
   positions: 0,
   orders: 0,
   kycStatus: 'APPROVED',
-  obstacle: null,
 } as const;
 
 const USERS: readonly SandboxUser[] = [
@@ -53,17 +48,6 @@ const USERS: readonly SandboxUser[] = [
     balance: 10_000,
     kycStatus: 'PENDING',
   },
-  {
-    ...PLAIN,
-    ...identity(700004, 'swapfree@example.com', 'Swap-free User'),
-    group: SWAP_FREE,
-    balance: 25_000,
-    positions: 3,
-  },
-  obstructed(700005, 'restricted'),
-  obstructed(700006, 'locked'),
-  obstructed(700007, 'unverified'),
-  obstructed(700008, 'password-expired'),
 ];
 
 const BY_EMAIL = new Map(USERS.map((user) => [user.email, user]));
@@ -96,16 +80,6 @@ function loadUser(number: number): SandboxUser {
     balance: 20_000,
     positions: 5,
     orders: 1,
-  };
-}
-
-function obstructed(login: number, obstacle: Obstacle): SandboxUser {
-  return {
-    ...PLAIN,
-    ...identity(login, `${obstacle}@example.com`, `User ${obstacle}`),
-    group: STANDARD,
-    balance: 1_000,
-    obstacle,
   };
 }
 

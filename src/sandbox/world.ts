@@ -6,7 +6,6 @@ import { createInstruments, type Listed, MODE_FULL } from './instruments.ts';
 import { Ledger } from './ledger.ts';
 import { Market } from './market.ts';
 import { seedAccount } from './seed-account.ts';
-import { Snapshots } from './snapshot.ts';
 import type { SandboxUser } from './users.ts';
 
 export interface WorldOptions {
@@ -26,7 +25,6 @@ export class World {
   readonly catalogs: Catalogs;
   readonly desk: Desk;
   readonly ledger = new Ledger();
-  readonly snapshots: Snapshots;
   readonly #seed: string;
   readonly #clock: Clock;
   readonly #instruments: readonly Listed[];
@@ -42,7 +40,6 @@ export class World {
     this.#bySymbol = new Map(this.#instruments.map((listed) => [listed.wire._id, listed]));
     this.market = new Market(seed, this.#instruments, SEEDED_AT_MS);
     this.catalogs = new Catalogs(seed, this.#instruments, clock);
-    this.snapshots = new Snapshots(this.market);
     this.desk = new Desk({
       market: this.market,
       ledger: this.ledger,

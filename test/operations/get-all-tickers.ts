@@ -12,8 +12,7 @@ export const getAllTickers: ReadCase = {
   ask: (gateway, viewer) => gateway.getAllTickers(viewer, 'standard', null),
   field: 'catalog',
   document: '{ catalog { size } }',
-  email: 'swapfree@example.com',
-  sends: 'GET /trading/tickers/retail%5Cswap-free%20usd',
+  sends: 'GET /trading/tickers/standard-usd',
   proves: 'group',
   answer: [{ ...instrumentRow, tradingHours }],
   async read(body) {

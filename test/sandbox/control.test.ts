@@ -38,18 +38,10 @@ test.each([
   ['faults', { operation: '*', kind: 'status', headers: { x: 'a\r\nb' } }],
   ['faults', { operation: '*', kind: 'status', unknown: 1 }],
   ['faults', '{'],
-  ['tokens', { email: 'nobody@example.com' }],
-  ['tokens/revoke', {}],
-  ['tokens/revoke', { token: 7, login: 700001 }],
-  ['tokens/revoke', { login: '700001' }],
-  ['tick', { times: 0 }],
-  ['tick', { times: 10_001 }],
-  ['tick', { time: 5 }],
   ['market', { symbol: 'NO.SUCH', price: 1 }],
   ['market', { symbol: 'AAPL', price: -1 }],
   ['market', { symbol: 'AAPL', price: 1e308 }],
   ['market', { symbol: 'AAPL', cost: 150 }],
-  ['catalog', { add: -1 }],
 ])('POST %s refuses %j', async (path, body) => {
   await using place = await openSandbox();
   expect(await control(place.sandbox, 'POST', path, body)).toMatchObject({
@@ -68,7 +60,7 @@ test('all tokens of a login are revoked, including tokens from before a restart'
     return (await fetch(place.sandbox.url + POSITIONS, { headers })).status;
   };
   expect(await statusOf(former)).toBe(200);
-  await control(place.sandbox, 'POST', 'tokens/revoke', { login: 700001 });
+  place.sandbox.revoke({ login: 700001 });
   expect(await statusOf(former)).toBe(401);
   expect(await statusOf(place.sandbox.token({ email: DEMO }))).toBe(200);
 });

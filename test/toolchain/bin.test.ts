@@ -55,8 +55,8 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the program gracefully', asyn
   const ended = once(child, 'exit');
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
   const url = String(line).split(' ').at(-1) ?? '';
-  const body = '{"email":"demo@example.com"}';
-  const issued = await fetch(`${url}/sandbox/tokens`, { method: 'POST', body });
+  const body = '{"email":"demo@example.com","password":"demo"}';
+  const issued = await fetch(`${url}/auth/login`, { method: 'POST', body });
   const { access_token: token } = (await issued.json()) as { access_token: string };
   const headers = { authorization: `Bearer ${token}` };
   const catalog = await fetch(`${url}/trading/tickers/standard-usd`, { headers });

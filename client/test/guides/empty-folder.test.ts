@@ -248,8 +248,8 @@ describe.skipIf(reason !== null)(
         await hasRows(8);
         await tap('Ask again');
         await unknown.waitFor();
-        const applied = await fetch(`${url}/sandbox/orders`);
-        expect((await applied.json()).orders).toHaveLength(2);
+        const calls = await fetch(`${url}/sandbox/calls`);
+        expect((await calls.json()).operations.openPosition).toBe(2);
         await page.reload();
         await page.getByText('An order before the reload: unknown').waitFor();
 

@@ -75,11 +75,6 @@ export class Catalogs {
     return this.#catalogs.calculatedSize;
   }
 
-  /** Makes the next readers wait for a new catalog. If the gateway fails, the old copies are served. */
-  expire(): void {
-    for (const catalog of this.#all) catalog.expire();
-  }
-
   get #all(): readonly GroupCatalog[] {
     return [...this.#catalogs.values()];
   }

@@ -94,14 +94,6 @@ export class GroupCatalog {
     this.#hold({ version, skipped, etag: isProvisional ? null : etag, ...times });
   }
 
-  /** Expires the copy now, even if it is served only because the gateway fails. */
-  expire(): void {
-    const nowMs = this.#options.clock.now();
-    this.#failures = 0;
-    const expired = { staleFromMs: nowMs, refreshFromMs: nowMs, expiresMs: nowMs };
-    if (this.#copy) this.#copy = { ...this.#copy, ...expired };
-  }
-
   /** A refusal concerns only its token: a refresh with the next reader's token may succeed. */
   refuse(): void {
     this.#retryAtMs = this.#options.clock.now() + RETRY_MS;

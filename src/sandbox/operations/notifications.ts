@@ -1,7 +1,6 @@
 import type { Call } from '../call.ts';
 import { json, type Reply } from '../http.ts';
-import { bodyRow, malformed, refuse, unauthorized } from '../refusals.ts';
-import { findUserByLogin } from '../users.ts';
+import { bodyRow, malformed, unauthorized } from '../refusals.ts';
 
 const PLATFORMS = new Set(['ios', 'android', 'web', 'windows', 'macos']);
 
@@ -11,7 +10,7 @@ export function markNotificationsRead(call: Call): Reply {
   if (!Array.isArray(ids) || !ids.every(Number.isFinite)) {
     return malformed(call.operation, 'ids', 'must be an array of numbers');
   }
-  return obstacle(call) ?? json(200, { success: true });
+  return refusal(call) ?? json(200, { success: true });
 }
 
 /** Operation 15. */
@@ -29,14 +28,10 @@ export function registerDevice(call: Call): Reply {
   if (enabled !== undefined && typeof enabled !== 'boolean') {
     return malformed(call.operation, 'enabled', 'must be a boolean');
   }
-  return obstacle(call) ?? json(200, { success: true });
+  return refusal(call) ?? json(200, { success: true });
 }
 
-/** Operations 14 and 15 need no token; one that is sent must be valid, and its account unrestricted. */
-function obstacle({ operation, headers, claims }: Call): Reply | null {
-  if (headers.authorization === undefined) return null;
-  const user = claims && findUserByLogin(claims.login);
-  if (!user) return unauthorized(operation);
-  if (user.obstacle !== 'restricted') return null;
-  return refuse(operation, 403, 'ACCOUNT_RESTRICTED', 'This account is restricted.');
+/** Operations 14 and 15 need no token; one that is sent must be valid. */
+function refusal({ operation, headers, claims }: Call): Reply | null {
+  return headers.authorization !== undefined && claims === null ? unauthorized(operation) : null;
 }

@@ -2,7 +2,7 @@ import type { Context, UserCall } from '../call.ts';
 import type { DeskAnswer, OrderOperation } from '../desk.ts';
 import { json, type Reply } from '../http.ts';
 import { type OrderRequest, type Read, readLimitOrder, readMarketOrder } from '../order-request.ts';
-import { authenticated, bodyRow, malformed, refuse } from '../refusals.ts';
+import { authenticated, bodyRow, malformed } from '../refusals.ts';
 import { TEST_EMPTY, TEST_SLOW, TEST_UNKNOWN } from '../test-instruments.ts';
 
 /** Operation 4. */
@@ -33,9 +33,6 @@ async function submit(
 ): Promise<Reply> {
   if (read.kind === 'malformed') {
     return malformed(operation, read.malformed.field, read.malformed.problem);
-  }
-  if (call.user.obstacle === 'restricted') {
-    return refuse(operation, 403, 'ACCOUNT_RESTRICTED', 'This account is restricted.');
   }
   const { request } = read;
   if (request.symbol === TEST_EMPTY) return json(200, {});

@@ -1,12 +1,12 @@
 import { json } from '../http.ts';
 import { authenticated } from '../refusals.ts';
+import { openPositions, toWireSession } from '../snapshot.ts';
 import { nested } from '../withdrawal-methods.ts';
 
 /** Operation 10. */
-export const getSession = authenticated(({ user }, { world }) => ({
-  status: 200,
-  body: world.snapshots.session(world.account(user)),
-}));
+export const getSession = authenticated(({ user }, { world }) =>
+  json(200, toWireSession(world.account(user), world.market)),
+);
 
 /** Operation 11. */
 export const getWithdrawalMethods = authenticated(({ user }, { world }) =>
@@ -14,10 +14,9 @@ export const getWithdrawalMethods = authenticated(({ user }, { world }) =>
 );
 
 /** Operation 12. */
-export const getOpenPositions = authenticated(({ user }, { world }) => ({
-  status: 200,
-  body: world.snapshots.positions(world.account(user)),
-}));
+export const getOpenPositions = authenticated(({ user }, { world }) =>
+  json(200, { positions: openPositions(world.account(user), world.market) }),
+);
 
 /** Operation 13. */
 export const getCustomerId = authenticated(({ user }) =>

@@ -11,8 +11,6 @@ import { plainAddress } from '../../lib/address-key.ts';
 export interface SandboxProxyOptions {
   readonly gatewayUrl: string;
   readonly origins: AllowedOrigins;
-  /** Called when the catalog has changed. */
-  readonly onCatalogChange: () => void;
 }
 
 // The paths of the controls. A dot segment, in any encoding, would lead to the gateway's operations.
@@ -69,10 +67,6 @@ export class SandboxProxy implements Site {
       const init = { method: request.method, headers, signal: reply.disconnected };
       const onward = httpRequest(target, init, (answer) => {
         const { statusCode = 502 } = answer;
-        const isOfCatalog = /^\/sandbox\/(reset|catalog)$/.test(target.pathname);
-        if (isOfCatalog && request.method === 'POST' && statusCode === 200) {
-          this.#options.onCatalogChange();
-        }
         // The sandbox's encoding, length and age replace those that the facade would set.
         for (const [name, value = ''] of Object.entries(answer.headers)) {
           if (!NOT_PASSED_ON.has(name)) reply.set(name, String(value));

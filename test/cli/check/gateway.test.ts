@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { READ_NAMES } from '../../../src/gateway/operations.ts';
-import type { CatalogChange, CatalogHeaders } from '../../../src/sandbox/catalog.ts';
+import type { CatalogChange } from '../../../src/sandbox/catalog.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import type { SandboxOptions } from '../../../src/sandbox/start.ts';
 import { makeCertificate } from '../../support/certificate.ts';
@@ -11,12 +11,12 @@ import { inSeconds, unsignedToken } from '../../support/tokens.ts';
 import { check, checkOf, SERVICE, startGateway, type Variables } from './run-check.ts';
 
 test('a gateway that follows the interface has no problem, and nothing is written to it', async () => {
-  await using gateway = await startGateway({ pathPrefix: '/api/v1' });
+  await using gateway = await startGateway();
   const { code, text, err } = await checkOf(gateway);
   expect([code, err]).toEqual([0, '']);
   expect(text).toContain('Configuration  fine');
   expect(text).toMatch(
-    /op 10 +GET \/api\/v1\/trading\/session\/\{login\} +200 +\d+ ms +72 of 72 fields as described/,
+    /op 10 +GET \/trading\/session\/\{login\} +200 +\d+ ms +72 of 72 fields as described/,
   );
   expect(text).toMatch(/\nNo problem\.$/);
   const called = new Set(gateway.requests().map(({ operation }) => operation));
@@ -40,7 +40,9 @@ test('the sandbox itself can be checked, with a report in JSON', async () => {
 interface Case {
   readonly gateway?: SandboxOptions;
   readonly faults?: readonly Fault[];
-  readonly catalog?: CatalogChange & CatalogHeaders;
+  readonly catalog?: CatalogChange;
+  /** A path that is added to the gateway's address. */
+  readonly base?: string;
   readonly set?: Variables;
   readonly problems: readonly RegExp[];
   /** The settings that the report suggests. */
@@ -55,18 +57,16 @@ const body = (operation: Fault['operation'], value: unknown): Fault => ({
   status: 200,
   body: value,
   // The first call has no token, and the last has a broken signature.
-  times: 1,
-  skip: operation === 'getOpenPositions' ? 1 : 0,
+  login: 700001,
 });
 const position = { id: 'p-1', symbol: 'AAPL', units: 1, isBuy: true, profit: 5 };
 const everything = (fault: Omit<Fault, 'operation'>) => [{ operation: '*', ...fault } as const];
 
 const CASES: Readonly<Record<string, Case>> = {
-  'a missing part of the path': {
-    gateway: { pathPrefix: '/api/v1' },
-    set: { GATEWAY_URL: '' },
+  'a wrong path': {
+    base: '/api/v1',
     problems: [
-      /^GATEWAY_URL {2}op 12: Status 404: the gateway has no GET \/trading\/positions\. .* or is the path another\?/,
+      /^GATEWAY_URL {2}op 12: Status 404: the gateway has no GET \/api\/v1\/trading\/positions\. .* or is the path another\?/,
     ],
     isElsewhere: true,
   },
@@ -76,7 +76,7 @@ const CASES: Readonly<Record<string, Case>> = {
     isElsewhere: true,
   },
   'calls that all hang': {
-    faults: everything({ kind: 'hang' }),
+    faults: everything({ kind: 'delay', delayMs: 600_000 }),
     set: { GATEWAY_TIMEOUT_MS: '2000' },
     problems: [/^GATEWAY_TIMEOUT_MS {2}op 12: No whole answer came/],
     isElsewhere: true,
@@ -102,7 +102,7 @@ const CASES: Readonly<Record<string, Case>> = {
     problems: [/^JWT_SECRET {2}The token does not verify/],
   },
   'an answer that does not arrive': {
-    faults: [{ operation: 'getWithdrawalMethods', kind: 'hang' }],
+    faults: [{ operation: 'getWithdrawalMethods', kind: 'delay', delayMs: 600_000 }],
     set: { GATEWAY_TIMEOUT_MS: '4000' },
     problems: [/^GATEWAY_TIMEOUT_MS {2}op 11: No whole answer came within 4000 ms/],
   },
@@ -119,7 +119,7 @@ const CASES: Readonly<Record<string, Case>> = {
     problems: [/^op 10: The answer is no JSON that can be read/],
   },
   'a connection that breaks': {
-    faults: [{ operation: 'getCustomerId', kind: 'cut' }],
+    faults: [{ operation: 'getCustomerId', kind: 'reset-after' }],
     problems: [/^op 13: The connection broke before the answer was whole/],
   },
   'a list instead of an object': {
@@ -155,7 +155,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'several faults at once': {
     faults: [
-      { operation: 'getOpenPositions', kind: 'status', status: 503, skip: 1 },
+      { operation: 'getOpenPositions', kind: 'status', status: 503, login: 700001 },
       { operation: 'getCustomerId', kind: 'status', status: 429 },
     ],
     catalog: { broken: 3 },
@@ -171,16 +171,15 @@ const CASES: Readonly<Record<string, Case>> = {
 test.each(Object.entries(CASES))(
   'the check reports, with the setting to correct: %s',
   async (_, given) => {
-    const { faults = [], catalog, set = {}, problems: wanted, mended, isElsewhere } = given;
+    const { faults = [], catalog, base = '', set = {}, problems: wanted, mended } = given;
     await using gateway = await startGateway(given.gateway);
     for (const fault of faults) gateway.fail(fault);
     if (catalog) gateway.changeCatalog(catalog);
-    const url = set.GATEWAY_URL === '' ? { GATEWAY_URL: new URL(gateway.url).origin } : {};
-    const { code, text, problems } = await checkOf(gateway, { ...set, ...url });
+    const { code, text, problems } = await checkOf({ url: gateway.url + base }, set);
     for (const one of wanted) expect(problems).toContainEqual(expect.stringMatching(one));
     expect(problems.filter((problem) => !wanted.some((one) => one.test(problem)))).toEqual([]);
     expect(code).toBe(1);
-    expect(gateway.calls('login')).toBe(isElsewhere ? 0 : 1);
+    expect(gateway.calls('login')).toBe(given.isElsewhere ? 0 : 1);
     if (!mended) return;
     const lines = Object.entries(mended).map(([name, value]) => `  ${name}=${value}\n`);
     expect(text).toContain(`\nSet\n${lines.join('')}`);
@@ -260,11 +259,21 @@ test('a group that is unsafe in a path is never sent', async () => {
 
 test('missing headers are notes, and a useless ETag is a warning', async () => {
   await using gateway = await startGateway();
-  gateway.changeCatalog({ ageSeconds: null, etag: false, cacheControl: null });
+  const authorization = `Bearer ${gateway.token({ email: 'demo@example.com' })}`;
+  const path = '/trading/tickers/standard-usd';
+  const catalog = await (await fetch(gateway.url + path, { headers: { authorization } })).text();
+  const answer = {
+    operation: 'getAllTickers',
+    kind: 'status',
+    status: 200,
+    body: catalog,
+  } as const;
+  gateway.fail(answer);
   const without = await checkOf(gateway);
   expect(without.code).toBe(0);
   expect(without.text).toContain('There is no Age: the catalog may be up to an hour older');
-  gateway.changeCatalog({ etag: false, headers: { etag: '"never-the-same"' } });
+  gateway.clearFaults();
+  gateway.fail({ ...answer, headers: { etag: '"never-compared"' } });
   const fruitless = await checkOf(gateway);
   expect(fruitless.code).toBe(0);
   expect(fruitless.text).toContain('If-None-Match is not answered with 304');

@@ -62,8 +62,8 @@ test('no token, e-mail or figure of the account is ever printed', async () => {
   const session = { login: '700001', balance: '50000', '700001': 'eyJ' };
   const faults: (Fault | null)[] = [
     null,
-    { operation: '*', kind: 'garbage', skip: 1 },
-    { operation: '*', kind: 'redirect', headers: { location }, skip: 3 },
+    { operation: '*', kind: 'garbage', login: 700001 },
+    { operation: '*', kind: 'status', status: 302, headers: { location }, login: 700001 },
     { operation: 'getSession', kind: 'status', status: 200, body: session },
   ];
   let printed = '';

@@ -91,7 +91,14 @@ test('a catalog with less than half the instruments is used only after the forme
 
 test('an empty catalog is fetched again without its ETag, because a 304 would prolong it', async () => {
   await using world = await openCatalogWorld();
-  world.sandbox.changeCatalog({ empty: true });
+  const headers = { etag: '"empty"' };
+  world.sandbox.fail({
+    operation: 'getAllTickers',
+    kind: 'status',
+    status: 200,
+    body: [],
+    headers,
+  });
   const viewer = world.viewer();
   expect((await world.catalogs.read(viewer)).version.size).toBe(0);
   await world.clock.advance(MINUTE_MS);

@@ -40,10 +40,9 @@ interface ViewerOptions extends Pick<Caller, 'signal' | 'receipt'> {
 export async function openCatalogWorld(options: WorldOptions = {}) {
   const { instruments = 60, proofMs = 30 * DAY_SECONDS * 1000, ...settings } = options;
   const clock = createScriptedClock();
-  const tokenTtlSeconds = 30 * DAY_SECONDS;
-  const sandbox = await startSandbox({ instruments, tickMs: 0, clock, tokenTtlSeconds });
-  // Without these two headers a test sets an answer's age itself.
-  sandbox.changeCatalog({ ageSeconds: null, cacheControl: null });
+  const sandbox = await startSandbox({ instruments, tickMs: 0, clock });
+  // Without this header a test sets an answer's age itself.
+  sandbox.changeCatalog({ ageSeconds: null });
   const { client, pools } = openClient(sandbox.url, {
     connections: 16,
     gatewayMaxBytes: 16 * 1024 * 1024,
@@ -110,7 +109,8 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     log,
     viewer({ email = DEMO, forged = false, ...caller }: ViewerOptions = {}) {
       const signature = forged ? 'forged' : 'valid';
-      const token = sandbox.token({ email, signature });
+      const expiresInSeconds = 30 * DAY_SECONDS;
+      const token = sandbox.token({ email, signature, expiresInSeconds });
       return identity.identify({ token: toToken(token), ...caller }) as Viewer;
     },
     /** The number of op 1 calls so far. */

@@ -5,7 +5,7 @@ import { buildVersion } from '../../../src/domain/catalog/catalog-version.ts';
 import { type CatalogChanges, History } from '../../../src/domain/catalog/history.ts';
 import type { Instrument } from '../../../src/gateway/operations/get-all-tickers.ts';
 import { turnsDuring } from '../../support/turns.ts';
-import { openCatalogWorld } from './catalog-world.ts';
+import { HOUR_MS, openCatalogWorld } from './catalog-world.ts';
 import { instrument } from './instruments.ts';
 
 const IDS = ['A', 'B', 'BRK.B', 'C', 'EUR/USD', '__proto__', 'constructor', 'É', '🚀'];
@@ -88,7 +88,7 @@ test('a reader gets the changes since a version that this process has served, ot
   await using world = await openCatalogWorld({ instruments: 300 });
   const old = await world.catalogs.read(world.viewer());
   world.sandbox.changeCatalog({ change: 2, add: 1, remove: 60 });
-  world.catalogs.expire();
+  await world.clock.advance(HOUR_MS);
   const view = await world.catalogs.read(world.viewer());
   const changes = view.changes(old.version.version);
   expect(changes).toMatchObject({ reset: false });

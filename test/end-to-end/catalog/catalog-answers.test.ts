@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { WireInstrument } from '../../../src/gateway/operations/get-all-tickers.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const LIST = '{ instruments(first: 3) { nodes { id name leverage } totalCount } }';
@@ -66,24 +68,42 @@ describe('a GET of the catalog alone', () => {
 });
 
 test('an ETag identifies the catalog’s copy if the answer contains its age, otherwise only its version', async () => {
-  await using own = await startTestApp();
-  const theirs = await own.signIn();
-  const ask = (fields: string, etag = '') => {
-    const query = encodeURIComponent(`{ catalog { ${fields} } }`);
-    const headers = { authorization: `Bearer ${theirs}`, 'if-none-match': etag };
-    return fetch(`${own.url}/graphql?query=${query}`, { headers });
+  await using gateway = await startSandbox({ tickMs: 0 });
+  const token = gateway.token({ email: 'demo@example.com' });
+  const etagsOf = async (service: { readonly url: string }) => {
+    const ask = (fields: string, etag = '') => {
+      const query = encodeURIComponent(`{ catalog { ${fields} } }`);
+      const headers = { authorization: `Bearer ${token}`, 'if-none-match': etag };
+      return fetch(`${service.url}/graphql?query=${query}`, { headers });
+    };
+    const etags = [];
+    for (const fields of ['version', 'version stale']) {
+      const etag = (await ask(fields)).headers.get('etag') ?? '';
+      expect((await ask(fields, etag)).status).toBe(304);
+      etags.push(etag);
+    }
+    return etags;
   };
-  const etagOf = async (fields: string) => (await ask(fields)).headers.get('etag') ?? '';
-  const [ofVersion, ofCopy] = [await etagOf('version'), await etagOf('version stale')];
-  expect((await ask('version stale', ofCopy)).status).toBe(304);
-  await fetch(`${own.url}/sandbox/catalog`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ ageSeconds: 4_000 }),
+  await using first = await startTestApp({}, { gateway });
+  const [ofVersion, ofCopy] = await etagsOf(first);
+  gateway.changeCatalog({ ageSeconds: 1_000 });
+  await using second = await startTestApp({}, { gateway });
+  expect(await etagsOf(second)).toEqual([ofVersion, expect.not.stringMatching(ofCopy ?? '')]);
+});
+
+test('a client reads what has changed since its version', async () => {
+  await using own = await startTestApp({ CATALOG_MAX_AGE_SECONDS: '1' });
+  own.sandbox.changeCatalog({ ageSeconds: null });
+  const theirs = await own.signIn();
+  const catalog = async (fields: string) =>
+    (await own.query(`{ catalog { ${fields} } }`, { token: theirs })).data.catalog;
+  const { version } = await catalog('version');
+  own.sandbox.changeCatalog({ change: 3 });
+  await eventually(async () => {
+    const { changes } = await catalog(`changes(since: "${version}") { reset upserted { id } }`);
+    expect(changes).toMatchObject({ reset: false });
+    expect(changes.upserted).toHaveLength(3);
   });
-  expect((await ask('version', ofVersion)).status).toBe(304);
-  const renewed = await ask('version stale', ofCopy);
-  expect(await renewed.json()).toMatchObject({ data: { catalog: { stale: true } } });
 });
 
 test('an unknown enum value of the gateway does not drop the instrument', async () => {

@@ -95,7 +95,7 @@ test('a token signed with a configured key needs no proof until a 401, and other
     expect(errors[0]?.extensions).toEqual({ code: 'UNAUTHENTICATED', retryable: false });
   }
   expect(app.sandbox.calls()).toBe(0);
-  app.sandbox.fail({ operation: 'getCustomerId', kind: 'revoke', times: 1 });
+  app.sandbox.revoke({ token });
   await app.query('{ customerId }', { token });
   expect((await app.query('{ catalog { group } }', { token })).data).toEqual({ catalog: null });
 });

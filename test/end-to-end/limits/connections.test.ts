@@ -95,7 +95,7 @@ test.each([
 );
 
 test('any number of subscriptions that fail to start leaves room for others', async () => {
-  const token = lasting.sandbox.token({ email: 'swapfree@example.com' });
+  const token = lasting.sandbox.token({ email: 'user-4@example.com' });
   await lasting.query('{ session { login } }', { token });
   using raw = await initializedSocket(lasting, token);
   // More than an account may have, but fewer at a time than a socket may.

@@ -87,7 +87,7 @@ test('a connection with more than 32 waiting requests is closed, and others are 
   await using gateway = await startSandbox({ tickMs: 0 });
   await using app = await startTestApp({}, { gateway });
   const token = await provedToken(app);
-  gateway.fail({ operation: 'getCustomerId', kind: 'hang' });
+  gateway.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600_000 });
   const pipelined = async (count: number) => {
     const raw = await askAndStall(app, '{ customerId }', { token });
     raw.socket.resume();

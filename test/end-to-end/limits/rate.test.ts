@@ -69,7 +69,7 @@ test('a token is charged to its address until op 10 proves its login, and again 
   expect(remaining((await app.query('{ __typename }')).headers)).toBe(3);
   expect(await ask('{ session { login } }')).toBe(2);
   // It has used its account's five, and its own proof.
-  app.sandbox.fail({ operation: 'getCustomerId', kind: 'revoke', times: 1 });
+  app.sandbox.revoke({ token });
   expect(await ask('{ customerId }')).toBe(3);
   expect(await ask('{ __typename }')).toBe(2);
   expect(app.sandbox.calls('getSession')).toBe(1);
@@ -173,7 +173,7 @@ test('hanging sign-ins leave connections for payments', async () => {
     GATEWAY_TIMEOUT_MS: '10000',
   });
   const token = await provedToken(app);
-  app.sandbox.fail({ operation: 'login', kind: 'hang' });
+  app.sandbox.fail({ operation: 'login', kind: 'delay', delayMs: 600_000 });
   const hanging = Array.from({ length: 20 }, (_, at) =>
     app.query(
       `mutation { login(input: { email: "${at}@example.com", password: "demo" }) { __typename } }`,

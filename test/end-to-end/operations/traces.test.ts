@@ -235,7 +235,7 @@ describe('a request', () => {
   test('has no error span if its client leaves, nor has its call, and its log line has the outcome `gone`', async () => {
     await using place = await traced();
     const { collector, app, token } = place;
-    app.sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
+    app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600_000 });
     const client = new AbortController();
     const url = `${app.url}/graphql?query={customerId}`;
     const headers = { authorization: `Bearer ${token}` };

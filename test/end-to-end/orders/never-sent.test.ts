@@ -5,6 +5,7 @@ import type { Environment } from '../../../src/config.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { dateAhead } from '../../support/date-ahead.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
 import { limited } from '../../support/limits.ts';
@@ -32,7 +33,7 @@ const AWAY = { code: 'GATEWAY_UNAVAILABLE', earlierUnknown: true };
 const UNPROVED: readonly (readonly [Omit<Fault, 'operation'>, object])[] = [
   [{ kind: 'status', status: 404 }, AWAY],
   [{ kind: 'reset-before' }, AWAY],
-  [{ kind: 'hang' }, AWAY],
+  [{ kind: 'delay', delayMs: 600_000 }, AWAY],
   [{ kind: 'garbage' }, AWAY],
   [{ kind: 'status', status: 429 }, { code: 'RATE_LIMITED' }],
 ];
@@ -94,7 +95,8 @@ test('the age of a key is measured by the later of our clock and the gateway’s
   await using facade = await startOrderFacade();
   const client = facade.client();
   const aheadSeconds = 300;
-  facade.sandbox.fail({ operation: '*', kind: 'clock', shiftSeconds: aheadSeconds });
+  const headers = dateAhead(aheadSeconds);
+  facade.sandbox.fail({ operation: '*', kind: 'delay', headers });
   await eventually(async () => {
     await client.send({ query: '{ customerId }', variables: {} });
     expect(JSON.stringify(await readinessOf(facade.adminUrl))).toContain("gateway's clock is");
@@ -225,7 +227,8 @@ test.each([
   async (_, shiftSeconds, inMs, outcome) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
-    sandbox.fail({ operation: '*', kind: 'clock', shiftSeconds });
+    const headers = shiftSeconds === 0 ? {} : dateAhead(shiftSeconds);
+    sandbox.fail({ operation: '*', kind: 'delay', headers });
     const token = sandbox.token({ email: 'user-1@example.com' });
     for (let call = 0; call < 10; call += 1) await facade.query('{ customerId }', { token });
     const client = facade.client({ token });

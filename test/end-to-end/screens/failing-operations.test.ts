@@ -151,7 +151,7 @@ describe('a 401', () => {
 
 test('a catalog that times out is waited for once', async () => {
   await using impatient = await startTestApp({ ...LIMITS, GATEWAY_TIMEOUT_MS: '500' });
-  impatient.sandbox.fail({ operation: 'getAllTickers', kind: 'hang' });
+  impatient.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 600_000 });
   const timeout = { code: 'GATEWAY_TIMEOUT', retryable: true };
   expectMissing('getAllTickers', timeout, await ask(impatient, SCREEN));
   expect(impatient.sandbox.calls('getAllTickers')).toBe(1);

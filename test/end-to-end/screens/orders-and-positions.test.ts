@@ -69,7 +69,7 @@ describe('orders together with positions', () => {
       await eventually(() => watcher.events.length > 0, watcher.whileOpen);
       app.sandbox.clearFaults();
       fake('getSession', snapshot([], inSnapshot));
-      app.sandbox.fail({ operation: 'getOpenPositions', kind: 'hang' });
+      app.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 600_000 });
     }
     const session = `session${maxAge && `(${maxAge})`} { positions { id } }`;
     const { data } = await app.query(`{ ${session} positions { id } }`, { token });

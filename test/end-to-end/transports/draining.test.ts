@@ -76,7 +76,7 @@ test('a request that crosses the start of a shutdown on an idle connection is an
 
 test('a shutdown does not wait for a request longer than the grace period', async () => {
   const app = await startTestApp({ SHUTDOWN_GRACE_MS: '500', ORDER_TIMEOUT_MS: '400' });
-  app.sandbox.fail({ operation: 'getCustomerId', kind: 'hang' });
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600_000 });
   const raw = await initializedSocket(app, tokenOf(app));
   raw.subscribe('1', '{ customerId }');
   const asked = ask(app, '{ customerId }').catch(() => 'cut off');
