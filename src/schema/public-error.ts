@@ -34,29 +34,27 @@ interface PublicExtensions extends Record<string, unknown> {
 interface Described {
   readonly code: Code;
   readonly message: string;
-  readonly more?: Readonly<Record<string, unknown>>;
+  readonly more?: Readonly<Record<string, unknown>> | undefined;
 }
 
 const EARLIER_UNKNOWN =
   'This request was not sent. Whether an earlier one with its key was is not known: ask again with the same key, and use no other.';
-/** For cases in which no repeat can settle the outcome. */
+/** For cases in which no repeat can settle the outcome: the key only gets older. */
 const ASK_BROKER =
   'This request was not sent. Whether an earlier one with its key was is not known, and asking again will not tell: ask your broker.';
 const NEVER_SENT = 'This request was not sent, and no earlier one with its key is recorded.';
-/** Reasons for which this service itself did not send an order. */
-const UNSENT_ORDERS: Readonly<
-  Partial<Record<NotAttemptedError['reason'], { message: string; retryAfter: number | null }>>
-> = {
-  held: { message: 'Orders are held back for now: this request was not sent.', retryAfter: null },
+const KEY_CLOSED =
+  'The key is closed. Whether an order had it before is not known: the records do not reach back to `since`, which is 24 hours ago where it is left out. Ask your broker.';
+const TOO_MANY_ORDERS =
+  'This request was not sent: this account has placed too many orders in a day.';
+/** The records of that time are gone for good. */
+const LOST = { retryable: false, earlierUnknown: true };
+/** Reasons for which this service itself did not send an order, with `retryAfter` in seconds. */
+const UNSENT_ORDERS: Readonly<Record<string, readonly [message: string, retryAfter?: number]>> = {
+  held: ['Orders are held back for now: this request was not sent.'],
   // The interval at which an order probes the gateway.
-  circuit: {
-    message: 'The gateway has just answered no order: this one was not sent.',
-    retryAfter: 5,
-  },
-  busy: {
-    message: 'The gateway is still busy with other orders: this one was not sent.',
-    retryAfter: 1,
-  },
+  circuit: ['The gateway has just answered no order: this one was not sent.', 5],
+  busy: ['The gateway is still busy with other orders: this one was not sent.', 1],
 };
 const INTERNAL: Described = { code: 'INTERNAL', message: 'Something went wrong here.' };
 
@@ -98,38 +96,22 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
     // `retryable: false` would mean that the key is closed.
     return { code, message, more: { ...more, retryable: true, earlierUnknown: true } };
   }),
-  row(KeyForgottenError, () => ({
-    code: 'IDEMPOTENCY_UNAVAILABLE',
-    message:
-      'The key is closed. Whether an order had it before is not known: the records do not reach back to `since`, which is 24 hours ago where it is left out. Ask your broker.',
-    // The records of that time are gone for good.
-    more: { retryable: false, earlierUnknown: true },
-  })),
-  row(AccountRecordsFullError, () => ({
-    code: 'IDEMPOTENCY_UNAVAILABLE',
-    message: 'This request was not sent: this account has placed too many orders in a day.',
-    more: { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryable: false },
-  })),
+  row(KeyForgottenError, () => withoutRecords(KEY_CLOSED, LOST)),
+  row(AccountRecordsFullError, () =>
+    withoutRecords(TOO_MANY_ORDERS, { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryable: false }),
+  ),
   row(RecordsGapError, ({ untilMs, isWaiting }) => {
-    const until = untilMs === null ? null : new Date(untilMs).toISOString();
-    return {
-      code: 'IDEMPOTENCY_UNAVAILABLE',
-      // Waiting does not help: the key only gets older.
-      message: isWaiting ? EARLIER_UNKNOWN : ASK_BROKER,
-      more: { earlierUnknown: true, gap: { until }, ...(isWaiting && { retryAfter: 1 }) },
-    };
+    const gap = { until: untilMs === null ? null : new Date(untilMs).toISOString() };
+    return isWaiting
+      ? withoutRecords(EARLIER_UNKNOWN, { earlierUnknown: true, gap, retryAfter: 1 })
+      : withoutRecords(ASK_BROKER, { earlierUnknown: true, gap });
   }),
-  row(RecordsForgottenError, () => ({
-    code: 'IDEMPOTENCY_UNAVAILABLE',
-    // Waiting does not help: the key only gets older.
-    message: ASK_BROKER,
-    more: { retryable: false, earlierUnknown: true },
-  })),
-  row(RecordsUnavailableError, ({ earlierUnknown }) => ({
-    code: 'IDEMPOTENCY_UNAVAILABLE',
-    message: earlierUnknown ? EARLIER_UNKNOWN : NEVER_SENT,
-    ...(earlierUnknown && { more: { earlierUnknown } }),
-  })),
+  row(RecordsForgottenError, () => withoutRecords(ASK_BROKER, LOST)),
+  row(RecordsUnavailableError, ({ earlierUnknown }) =>
+    earlierUnknown
+      ? withoutRecords(EARLIER_UNKNOWN, { earlierUnknown })
+      : withoutRecords(NEVER_SENT),
+  ),
   row(NoGroupError, () => ({ code: 'FORBIDDEN', message: 'This account has no catalog.' })),
   row(UnsafePathError, describePath),
   row(UnprovedOrderError, (error) => {
@@ -165,6 +147,10 @@ export function describe(error: unknown): Described {
 
 export function publicExtensions({ code, more }: Described): PublicExtensions {
   return { code, retryable: ERROR_CODES[code].retryable, ...more };
+}
+
+function withoutRecords(message: string, more?: Described['more']): Described {
+  return { code: 'IDEMPOTENCY_UNAVAILABLE', message, more };
 }
 
 function describePath({ parameter, source }: UnsafePathError): Described {
@@ -206,21 +192,18 @@ const MIN_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {
   const [code, ofKind] = OF_KIND[error.kind];
-  const reason = notAttempted(error);
-  const isOrder = isOperation(error.operation) && OPERATIONS[error.operation].effect === 'order';
-  const unsent = isOrder && reason !== null ? UNSENT_ORDERS[reason] : undefined;
-  const message = unsent?.message ?? ofKind;
-  const retryAfterSeconds = unsent?.retryAfter ?? error.retryAfterSeconds;
-  const { refusal } = error;
+  const { refusal, cause } = error;
+  const operation = isOperation(error.operation) ? OPERATIONS[error.operation] : null;
+  const isUnsentOrder = operation?.effect === 'order' && cause instanceof NotAttemptedError;
+  const [message = ofKind, retryAfter] = (isUnsentOrder && UNSENT_ORDERS[cause.reason]) || [];
+  const retryAfterSeconds = retryAfter ?? error.retryAfterSeconds;
   const words = refusal !== null && hasWordsForClients(code, error) ? refusalWords(refusal) : null;
   return {
     code,
     message,
     more: {
       operation: error.operation,
-      ...(code === 'OUTCOME_UNKNOWN' && {
-        retryable: isOperation(error.operation) && OPERATIONS[error.operation].isIdempotent,
-      }),
+      ...(code === 'OUTCOME_UNKNOWN' && { retryable: operation?.isIdempotent ?? false }),
       ...((code === 'RATE_LIMITED' || retryAfterSeconds !== null) && {
         retryAfter: Math.max(MIN_RETRY_AFTER_SECONDS, retryAfterSeconds ?? 0),
       }),
@@ -260,8 +243,4 @@ function outcomeOf(code: Code, { operation, retryable }: PublicExtensions): Attr
   if (code === 'RATE_LIMITED' && operation !== undefined) return 'fault';
   if (code === 'IDEMPOTENCY_UNAVAILABLE' && !retryable) return 'refused';
   return ERROR_CODES[code].outcome;
-}
-
-function notAttempted({ cause }: GatewayError): NotAttemptedError['reason'] | null {
-  return cause instanceof NotAttemptedError ? cause.reason : null;
 }
