@@ -79,11 +79,10 @@ builder.subscriptionField('accountChanges', (t) =>
       watching(context, args, async (proof, viewer): Promise<PullStream<FeedEvent>> => {
         const { feeds, catchUp } = context.services;
         const plan = context.planOf();
-        const how = { ...args, ticks: plan.has('ticks') };
-        const figures = plan.has('figures');
-        if (!figures && !plan.has('snapshots')) return feeds.watchChanges(proof, viewer, how);
-        await catchUp(proof.account);
-        return feeds.watchAccount(proof, viewer, { ...how, figures });
+        const ofOp10 = plan.has('snapshots') ? 'orders' : 'positions';
+        const follows = plan.has('figures') ? 'figures' : ofOp10;
+        if (follows !== 'positions') await catchUp(proof.account);
+        return feeds.watchChanges(proof, viewer, { ...args, ticks: plan.has('ticks'), follows });
       }),
     resolve: (changes: FeedEvent) => changes,
   }),

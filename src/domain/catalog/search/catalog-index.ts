@@ -3,7 +3,7 @@ import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { compareText } from '../sorting.ts';
 import { SearchIndex } from './search-index.ts';
 import { fold, laterParts, splitWords, symbolForms } from './search-words.ts';
-import { WordCollector, WordIndex } from './word-index.ts';
+import { WordIndex } from './word-index.ts';
 
 export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
 
@@ -13,9 +13,9 @@ export async function buildIndex(instruments: readonly Instrument[]) {
   // The request that caused the new version is answered first.
   await scheduler.turn('catalog');
   const nameKeys: string[] = [];
-  const symbols = new WordCollector();
-  const names = new WordCollector();
-  const descriptions = new WordCollector();
+  const symbols = new WordIndex();
+  const names = new WordIndex();
+  const descriptions = new WordIndex();
   for (const [ordinal, instrument] of instruments.entries()) {
     if (scheduler.isSliceOver()) await scheduler.turn('catalog');
     const { symbol, name, description } = instrument;
@@ -40,12 +40,6 @@ export async function buildIndex(instruments: readonly Instrument[]) {
   const byName = sorted((a, b) => compareText(nameKeys[a] ?? '', nameKeys[b] ?? ''));
   await scheduler.turn('catalog');
   const byLeverage = sorted((a, b) => at(a).leverage - at(b).leverage);
-  await scheduler.turn('catalog');
-  const search = new SearchIndex(instruments.length, {
-    symbols: new WordIndex(symbols),
-    names: new WordIndex(names),
-    descriptions: new WordIndex(descriptions),
-  });
   return {
     /** The folded names by ordinal. They are the keys of the order by name: `eBay` sorts among the E. */
     nameKeys,
@@ -53,6 +47,6 @@ export async function buildIndex(instruments: readonly Instrument[]) {
     byName,
     /** Ordinals by leverage, then id. */
     byLeverage,
-    search,
+    search: new SearchIndex(instruments.length, { symbols, names, descriptions }),
   };
 }

@@ -80,9 +80,8 @@ export class SearchIndex {
     // Marks from the weakest class to the best. Each mark overwrites the one before.
     const isShort = text.length < MIN_TYPO_LENGTH_IN_DESCRIPTION;
     for (const index of isShort ? [symbols, names] : [symbols, names, descriptions]) {
-      for (let at = 0; at < index.words.length; at += 1) {
-        if (isTypoOf(index.words[at] as string, text))
-          mark(classes, index.withWordAt(at), MATCH.typo);
+      for (const each of index.words) {
+        if (isTypoOf(each, text)) mark(classes, index.withWord(each), MATCH.typo);
       }
     }
     mark(classes, descriptions.withPrefix(text), MATCH.description);
@@ -99,7 +98,7 @@ export class SearchIndex {
   }
 }
 
-function mark(classes: Uint8Array, ordinals: Uint32Array, match: number): void {
+function mark(classes: Uint8Array, ordinals: readonly number[], match: number): void {
   for (const ordinal of ordinals) classes[ordinal] = match;
 }
 
