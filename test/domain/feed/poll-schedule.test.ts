@@ -42,27 +42,6 @@ test('above the ceiling all intervals stretch equally, and no second has more po
   expect(Math.max(...counts.values()) - Math.min(...counts.values())).toBeLessThanOrEqual(1);
 });
 
-test('new feeds and steady polls do not starve each other', async () => {
-  const { clock, schedule, polls } = createPolls(50, 200);
-  await clock.advance(20_000);
-  const askedAtMs = clock.now();
-  const begun: number[] = [];
-  const newcomers = 100;
-  for (let index = 0; index < newcomers; index += 1) {
-    schedule.join(() => begun.push(clock.now() - askedAtMs)).soon();
-  }
-  await clock.advance(4_100);
-  expect(begun).toHaveLength(newcomers);
-  expect(begun[0]).toBeLessThanOrEqual(40);
-  // There are more new feeds than polls per second. Each second is shared evenly until all of them have started.
-  for (const second of [0, 1, 2, 3]) {
-    const isIn = (afterMs: number) => afterMs > second * 1_000 && afterMs <= (second + 1) * 1_000;
-    expect(begun.filter(isIn).length).toBeGreaterThanOrEqual(24);
-    const steady = polls.filter(({ atMs }) => isIn(atMs - askedAtMs));
-    expect(steady.length).toBeGreaterThanOrEqual(24);
-  }
-});
-
 test('polls of several accounts share wake-ups at the same rate', async () => {
   const { gateway, clock, viewer, followChanges } = createLiveBench({ pollsPerSecond: 100_000 });
   for (let at = 0; at < 200; at += 1) followChanges(viewer(`token ${at}`, { login: `${at}` }));
