@@ -7,9 +7,9 @@ import { lasting, type Viewer } from '../auth/viewer.ts';
 import { Feed } from './feed.ts';
 import type { FeedOptions } from './feed-options.ts';
 import type { FeedEvent, FeedState } from './feed-state.ts';
-import { ChangesReader, ListReader } from './readers.ts';
-import { Subscription, type Watching } from './subscription.ts';
-import { type AccountOptions, checkTimes, type WatchOptions } from './watch-options.ts';
+import { ChangesReader, type FeedReader, ListReader } from './readers.ts';
+import { Subscription } from './subscription.ts';
+import { checkTimes, type WatchOptions } from './watch-options.ts';
 
 /**
  * All live feeds of this process. There is one for each account, whose polls serve every device and socket that subscribes.
@@ -30,22 +30,15 @@ export class Feeds {
     viewer: Viewer,
     how: WatchOptions = {},
   ): PullStream<readonly Position[]> {
-    return this.#watch(proof, { ...how, viewer, reader: new ListReader() });
+    return this.#watch(proof, viewer, how, new ListReader());
   }
 
-  /** Emits a snapshot, or resumes at `after`, then changes. Polling starts with the first pull. */
+  /**
+   * Emits a snapshot, or resumes at `after`, then changes. Polling starts with the first pull. Op 10 is read at its own
+   * pace.
+   */
   watchChanges(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}): PullStream<FeedEvent> {
-    return this.#watch(proof, { ...how, viewer, reader: new ChangesReader('positions', how) });
-  }
-
-  /** The same with orders and session. For these op 10 is read at its own pace. */
-  watchAccount(
-    proof: AccountProof,
-    viewer: Viewer,
-    how: AccountOptions = {},
-  ): PullStream<FeedEvent> {
-    const reader = new ChangesReader('account', how);
-    return this.#watch(proof, { ...how, viewer, reader, isAccount: true });
+    return this.#watch(proof, viewer, how, new ChangesReader(how));
   }
 
   /** The list of a running feed, if a query can use it instead of a call. */
@@ -106,12 +99,16 @@ export class Feeds {
     return [...this.#feeds.values()].filter(({ isPolled }) => isPolled);
   }
 
-  #watch<Event>(proof: AccountProof, watching: Watching<Event>): PullStream<Event> {
+  #watch<Event>(
+    proof: AccountProof,
+    viewer: Viewer,
+    how: WatchOptions,
+    reader: FeedReader<Event>,
+  ): PullStream<Event> {
     const { account } = proof;
-    if (account !== watching.viewer.account) throw new Error('the proof is of another account');
-    checkTimes(watching);
-    const own = { ...watching, viewer: lasting(watching.viewer) };
-    return new Subscription(this.#options, own, (subscription) => {
+    if (account !== viewer.account) throw new Error('the proof is of another account');
+    checkTimes(how);
+    return new Subscription(this.#options, lasting(viewer), reader, how, (subscription) => {
       if (this.#isClosed) return null;
       const feed = this.#feeds.get(account) ?? this.#open(proof);
       feed.join(subscription);

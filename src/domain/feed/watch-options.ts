@@ -8,11 +8,8 @@ export interface WatchOptions {
   readonly after?: string | null | undefined;
   /** Whether rows of which only moving fields have changed are sent as ticks. */
   readonly ticks?: boolean;
-}
-
-export interface AccountOptions extends WatchOptions {
-  /** Whether the session is followed as well as the orders. */
-  readonly figures?: boolean;
+  /** `orders` also follows the orders of op 10, `figures` these and the figures of its session. */
+  readonly follows?: 'positions' | 'orders' | 'figures';
 }
 
 const MAX_INTERVAL_MS = 15_000;

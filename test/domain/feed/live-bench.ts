@@ -7,7 +7,7 @@ import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { FeedOptions } from '../../../src/domain/feed/feed-options.ts';
 import { Feeds } from '../../../src/domain/feed/feeds.ts';
 import { PollSchedule } from '../../../src/domain/feed/poll-schedule.ts';
-import type { AccountOptions, WatchOptions } from '../../../src/domain/feed/watch-options.ts';
+import type { WatchOptions } from '../../../src/domain/feed/watch-options.ts';
 import type { Account } from '../../../src/lib/account.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -73,8 +73,8 @@ export function createLiveBench({
     prove,
     followChanges: (viewer: Viewer, options?: WatchOptions) =>
       new Follower(feeds.watchChanges(prove(viewer), viewer, options)),
-    followAccount: (viewer: Viewer, options?: AccountOptions) =>
-      new Follower(feeds.watchAccount(prove(viewer), viewer, options)),
+    followAccount: (viewer: Viewer, options?: WatchOptions) =>
+      new Follower(feeds.watchChanges(prove(viewer), viewer, { follows: 'orders', ...options })),
     followPositions: (viewer: Viewer, options?: WatchOptions) =>
       new Follower(feeds.watchPositions(prove(viewer), viewer, options)),
   };

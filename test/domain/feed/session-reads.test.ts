@@ -241,7 +241,7 @@ test.each<[string, Partial<FeedOptions>, number]>([
   async (_what, how, figures) => {
     const { clock, gateway, viewer, followAccount } = await followed(how);
     const phones = ['tablet', 'watch'].map((name) =>
-      followAccount(viewer(name), { figures: true }),
+      followAccount(viewer(name), { follows: 'figures' }),
     );
     await clock.advance(10_000);
     const readsOf = async (ms: number) => {
@@ -265,7 +265,7 @@ test.each<[string, Partial<FeedOptions>, number]>([
 
 test('reads of the session count against the ceiling of polls; above it they and the polls are slowed equally', async () => {
   const { clock, gateway, viewer, followAccount } = await followed({ pollsPerSecond: 0.6 / 0.95 });
-  followAccount(viewer('tablet'), { figures: true });
+  followAccount(viewer('tablet'), { follows: 'figures' });
   await clock.advance(10_000);
   const before = [gateway.polls.length, gateway.sessions.length] as const;
   await clock.advance(600_000);
