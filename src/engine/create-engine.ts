@@ -94,6 +94,7 @@ function settingsOf(options: EngineOptions, graph: Pipeline): ServerSettings {
     addresses: new ClientAddresses(options.trustedProxies, log),
     openConnections: new OpenConnections({
       ...connections,
+      limiter,
       onCut: (reason) => metrics.connectionsCut.inc({ reason }),
     }),
     messages: new MessageBudget(limiter, refused),

@@ -6,7 +6,6 @@ import {
 } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
-import { Slot } from '../../lib/limits/slot.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { PullStream, pullStreamOf } from '../../lib/pull-stream.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';
@@ -96,9 +95,9 @@ export class EventResults {
     }
     const events = source instanceof PullStream ? source : pullStreamOf<unknown>(source);
     // Beginning the subscription may have proved the token's account.
-    limits.currentClient(operation);
-    const slot = Slot.take(limits.limiter, 'subscriptions', clientNow);
-    if (slot === null) {
+    const client = limits.currentClient(operation);
+    const { limiter } = limits;
+    if (limiter.take('subscriptions', client).isOver) {
       events.leave();
       return { errors: overLimit('subscriptions').errors };
     }
@@ -109,7 +108,7 @@ export class EventResults {
       cost,
       signal,
       reportsEnd,
-      ended: () => slot.release(),
+      ended: () => limiter.giveBack('subscriptions', client),
       record,
       newContext: context.eventContexts(),
       clientNow,

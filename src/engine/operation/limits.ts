@@ -25,11 +25,7 @@ export const ENGINE_LIMITS = {
     (settings: EngineLimitSettings) => both(2 * atLeast(settings)),
     2.5,
   ),
-  /** For an account these are its WebSockets: a person has a few devices with a few windows each. */
-  connections: perProcess('connections', 'connections at a time', () => ({
-    account: 128,
-    address: 5_000,
-  })),
+  connections: perProcess('connections', 'connections at a time', () => ({ address: 5_000 })),
   subscriptions: perProcess('subscriptions', 'subscriptions at a time', () => both(256)),
   /** Each answer that is being made or waits retains its document, which takes forty times the memory of its text. */
   largeAnswers: perProcess('costly operations', 'answers of more than 5000 fields at a time', () =>
@@ -53,7 +49,6 @@ export const FIXED_LIMITS = [
   'depth of variables',
   'operations of a socket',
   'characters of an id',
-  'sockets',
 ] as const;
 
 export type EngineLimitName = keyof typeof ENGINE_LIMITS;

@@ -21,7 +21,6 @@ import {
   UNTAKEN_BYTES,
 } from '../limits/slow-reader.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
-import { CHANGES } from '../live/watcher.ts';
 import { provedToken } from '../operations/accounts.ts';
 
 const LIMITS = { ...ENGINE_LIMITS, ...TRADING_LIMITS };
@@ -185,19 +184,6 @@ const GUARDS: readonly Guard[] = [
         return raw.received === '';
       },
     kept: BESIDE_AN_ADDRESS,
-  }),
-  guard('connections', 12, {
-    of: 'an account',
-    guilty:
-      ({ app, token, held }) =>
-      async () => {
-        const socket = held.use(await initializedSocket(app, token));
-        socket.subscribe('1', CHANGES);
-        await eventually(() => socket.closed !== null || socket.of('1').length > 0);
-        return socket.closed?.reason === 'Too many sockets';
-      },
-    kept: BESIDE_AN_ACCOUNT,
-    ask: follows,
   }),
   guard('subscriptions', 12, {
     of: 'an account',

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { Slot } from '../../../lib/limits/slot.ts';
-import type { EngineLimitName } from '../../operation/limits.ts';
+import type { Client } from '../../../lib/limits/client.ts';
+import type { EngineLimiter } from '../../operation/limits.ts';
 import { unfinishedBytes } from './unfinished-frames.ts';
 
 /** Why a connection was closed: its client does not read, or all connections hold too many bytes. */
@@ -13,6 +13,7 @@ interface OpenConnectionsOptions {
   readonly heldBytes: number;
   /** How long unread bytes may stay without moving. */
   readonly unreadMs: number;
+  readonly limiter: EngineLimiter;
   readonly onCut: (reason: (typeof CUTS)[number]) => void;
 }
 
@@ -32,8 +33,6 @@ interface LongLived {
 /** One connection of the public listener. */
 export class Connection {
   readonly socket: Socket;
-  /** The slot of its address. Null if it comes from a trusted proxy, whose connections serve many clients. */
-  slot: Slot<EngineLimitName> | null = null;
   /** The number of its HTTP requests that are being answered. */
   underWay = 0;
   webSocket: WebSocket | null = null;
@@ -130,6 +129,14 @@ export class OpenConnections {
       this.#looks = undefined;
     });
     return connection;
+  }
+
+  /** Charges a connection to its client until it closes. Returns false if the client has too many. */
+  charge(socket: Socket, client: Client): boolean {
+    const { limiter } = this.#options;
+    if (limiter.take('connections', client).isOver) return false;
+    socket.once('close', () => limiter.giveBack('connections', client));
+    return true;
   }
 
   /** A closed connection is replaced by an empty one, which counts nothing. */

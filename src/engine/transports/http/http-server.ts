@@ -3,7 +3,6 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clientOf } from '../../../lib/limits/caller.ts';
 import { addressClient, regarding } from '../../../lib/limits/client.ts';
-import { Slot } from '../../../lib/limits/slot.ts';
 import { listen } from '../../../lib/listen.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { BearerTokens } from '../requests/bearer.ts';
@@ -94,17 +93,11 @@ export class HttpServer {
   }
 
   #accept(socket: Socket): void {
-    const { addresses, limiter, openConnections, refused } = this.#settings;
-    const connection = openConnections.open(socket);
+    const { addresses, openConnections, refused } = this.#settings;
+    openConnections.open(socket);
     // A trusted proxy's connections serve many clients, and the proxy limits them.
     if (addresses.isFromProxy({ socket })) return;
-    const client = addressClient(addresses.peerOf(socket));
-    const slot = Slot.take(limiter, 'connections', () => client);
-    connection.slot = slot;
-    if (slot !== null) {
-      socket.on('close', () => slot.release());
-      return;
-    }
+    if (openConnections.charge(socket, addressClient(addresses.peerOf(socket)))) return;
     refused('connections');
     socket.destroy();
   }

@@ -5,9 +5,6 @@ import type { WebSocket } from 'ws';
 import { parseExactJson } from '../../../lib/exact-json.ts';
 import { isObject } from '../../../lib/is-object.ts';
 import { clientOf } from '../../../lib/limits/caller.ts';
-import type { Slot } from '../../../lib/limits/slot.ts';
-import type { EngineLimitName } from '../../operation/limits.ts';
-import { OverLimitError } from '../../operation/over-limit-error.ts';
 import { tooComplex } from '../../operation/request-error.ts';
 import { CLOSINGS, type Closing } from '../connections/closings.ts';
 import { COUNTED_BYTES } from '../connections/message-budget.ts';
@@ -67,7 +64,6 @@ export class GraphQLSocket implements OperationOwner {
   /** The size of the message that is being handled. */
   messageBytes = 0;
   readonly #socket: WebSocket;
-  readonly #slot: Slot<EngineLimitName>;
   /** The operations that have not ended. Their client may have unsubscribed from some of them. */
   readonly #operations = new Set<SocketOperation>();
   /** The operation that the current message has opened. */
@@ -79,19 +75,11 @@ export class GraphQLSocket implements OperationOwner {
   #freeMessages = FREE_MESSAGES;
   #isRestarting = false;
 
-  constructor(
-    socket: WebSocket,
-    request: IncomingMessage,
-    slot: Slot<EngineLimitName>,
-    settings: ServerSettings,
-  ) {
+  constructor(socket: WebSocket, request: IncomingMessage, settings: ServerSettings) {
     const { log, openConnections, pingMs } = settings;
-    const session = new SocketSession(request, settings);
     this.#socket = socket;
     this.settings = settings;
-    this.session = session;
-    this.#slot = slot;
-    slot.owner = () => clientOf(session.caller);
+    this.session = new SocketSession(request, settings);
     let deliver: (message: never) => Promise<void> = async () => {};
     const protocolClosed = PROTOCOL.opened(
       {
@@ -155,23 +143,13 @@ export class GraphQLSocket implements OperationOwner {
       return tooComplex('characters of an id', id.length, MAX_ID_LENGTH);
     const open = this.#operations.size + 1;
     if (open > MAX_OPERATIONS) return tooComplex('operations of a socket', open, MAX_OPERATIONS);
-    return this.claim() ? null : new OverLimitError('sockets');
+    return null;
   }
 
   /** Call it when an operation is over. It may be called more than once. */
   ended(operation: SocketOperation): void {
     this.#operations.delete(operation);
     this.closeIfIdle();
-  }
-
-  /**
-   * Charges the socket to the account that has been proved by now. If that has too many sockets, closes this one and
-   * returns false.
-   */
-  claim(): boolean {
-    if (this.#slot.settle()) return true;
-    this.close('sockets');
-    return false;
   }
 
   /** Whether the client has read enough. If not, `ready` is called later, and its caller checks again then. */
@@ -234,8 +212,6 @@ export class GraphQLSocket implements OperationOwner {
 
   /** Detects half-open connections, which look like quiet ones. A reader that has stalled has a deadline of its own. */
   #ping(): void {
-    // The token of its account may have expired or been refused.
-    this.#slot.settle();
     if (!this.isOpen || this.#socket.bufferedAmount > 0) return;
     if (this.#unansweredPings >= MAX_UNANSWERED_PINGS) {
       this.#socket.terminate();

@@ -23,7 +23,6 @@ export interface OperationOwner {
   readonly isOpen: boolean;
   /** The size of the message that is being handled. */
   readonly messageBytes: number;
-  claim(): boolean;
   close(closing: Closing, reason: string): void;
   closeIfIdle(): void;
   /** Call it when an operation is over. It may be called more than once. */
@@ -115,8 +114,6 @@ export class SocketOperation implements ResultSink {
     this.#opened = null;
     const isStopped = this.isLeft && this.summary.type === 'query';
     const outcome = isStopped ? NOTHING : await start();
-    // The operation may have proved its token, so the socket's account may be known now.
-    socket.claim();
     if (Symbol.asyncIterator in outcome) {
       const isFollowed = this.summary.type === 'subscription' && this.summary.outcome === 'ok';
       if (isFollowed) socket.settings.accessLog.subscribed(this.summary, socket.session.caller);

@@ -3,9 +3,7 @@ import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
 import { type PerMessageDeflateOptions, WebSocketServer } from 'ws';
 import { addressClient, regarding } from '../../../lib/limits/client.ts';
-import { Slot } from '../../../lib/limits/slot.ts';
 import { RepeatedErrors } from '../../../lib/repeated-errors.ts';
-import type { EngineLimitName } from '../../operation/limits.ts';
 import { hasBody } from '../requests/has-body.ts';
 import { isAllowedPage } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
@@ -59,18 +57,17 @@ export class WebSocketEndpoint {
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const slot = this.#refusalOf(request, socket) ?? this.#slotFor(request);
-    if (typeof slot === 'string') {
-      this.#refuse(socket, slot);
+    const refusal = this.#refusalOf(request, socket);
+    if (refusal !== null) {
+      this.#refuse(socket, refusal);
       return;
     }
-    socket.on('close', () => slot.release());
     const { headers } = request;
     // An extension may be declined, but the socket may not be refused for it.
     if (SMALLER_WINDOW.test(headers[EXTENSIONS] ?? '')) delete headers[EXTENSIONS];
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       this.#settings.openConnections.upgraded(request.socket, webSocket);
-      new GraphQLSocket(webSocket, request, slot, this.#settings);
+      new GraphQLSocket(webSocket, request, this.#settings);
     });
   }
 
@@ -79,7 +76,8 @@ export class WebSocketEndpoint {
   }
 
   #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
-    const { addresses, cookie, forwarding, messages, origins } = this.#settings;
+    const { addresses, cookie, forwarding, messages, openConnections, origins, refused } =
+      this.#settings;
     if (forwarding.comesTwice(request)) return this.#malformed('a forwarded header comes twice');
     if (!isAllowedPage(request, origins, cookie)) return this.#foreign(request);
     // If there is a body, Node 26 passes something other than the connection, which `ws` cannot read. Node 24 passes the
@@ -87,8 +85,13 @@ export class WebSocketEndpoint {
     if (socket !== request.socket || hasBody(request)) return this.#malformed('it has a body');
     // Upgrades cannot name their account, so they are counted apart: other requests from their address must not use them
     // up.
-    const client = regarding(addressClient(addresses.of(request)), 'upgrades');
-    return messages.take(client) ? null : TOO_MANY;
+    const client = addressClient(addresses.of(request));
+    if (!messages.take(regarding(client, 'upgrades'))) return TOO_MANY;
+    // A trusted proxy's connection is not charged yet, so its client is charged for the socket.
+    if (!addresses.isFromProxy(request) || openConnections.charge(request.socket, client))
+      return null;
+    refused('connections');
+    return TOO_MANY;
   }
 
   /** If a proxy rewrites `Host`, this server's own pages look foreign. So do React Native's apps on Android. */
@@ -114,16 +117,5 @@ export class WebSocketEndpoint {
     // Node no longer applies its deadlines to the connection, so a client could keep it open.
     socket.once('finish', () => socket.destroy());
     socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-  }
-
-  /** A trusted proxy's connection is not charged yet, so the slot belongs to its client. */
-  #slotFor(request: IncomingMessage): Slot<EngineLimitName> | UpgradeRefusal {
-    const { addresses, limiter, openConnections, refused } = this.#settings;
-    const owner = () => addressClient(addresses.of(request));
-    const slot =
-      openConnections.of(request.socket).slot ?? Slot.take(limiter, 'connections', owner);
-    if (slot !== null) return slot;
-    refused('sockets');
-    return TOO_MANY;
   }
 }
