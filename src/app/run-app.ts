@@ -3,7 +3,8 @@ import { type App, startApp } from '../app.ts';
 import { withoutPassword } from '../config/shown.ts';
 import type { Config } from '../config.ts';
 import { steadyClock } from '../lib/clock.ts';
-import { createLog, openLogOutput } from '../lib/log.ts';
+import { createLog } from '../lib/log.ts';
+import type { LogOutput } from '../lib/log-output.ts';
 
 /** Enough for a slow reader of the log. A reader that has stopped must not delay the exit longer. */
 export const LAST_LINES_MS = 1_000;
@@ -15,8 +16,11 @@ const SAME_SIGNAL_MS = 1_000;
  * Runs the service in this process. On SIGTERM or SIGINT it shuts down gracefully and exits. `warnings` are probable
  * mistakes in the environment.
  */
-export async function runApp(config: Config, warnings: readonly string[]): Promise<void> {
-  const output = openLogOutput();
+export async function runApp(
+  config: Config,
+  warnings: readonly string[],
+  output: LogOutput,
+): Promise<void> {
   const log = createLog({ level: config.logLevel, destination: output });
   const { version: node } = process;
   let serving: App | null = null;

