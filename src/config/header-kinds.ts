@@ -15,6 +15,8 @@ const RESERVED = new Set([
   'if-none-match',
   'keep-alive',
   'te',
+  'traceparent',
+  'tracestate',
   'trailer',
   'transfer-encoding',
   'upgrade',
@@ -22,7 +24,7 @@ const RESERVED = new Set([
 
 /** Excludes headers that identify the client, describe one hop, or belong to the service's own features. */
 const FORWARDABLE =
-  /^(?!(?:accept|content|if|proxy|sec|x-forwarded)-|accept$|cookie$|forwarded$|host$|origin$|range$|user-agent$|x-request-id$|traceparent$|tracestate$|baggage$)/;
+  /^(?!(?:accept|content|if|proxy|sec|x-forwarded)-|accept$|cookie$|forwarded$|host$|origin$|range$|user-agent$|x-request-id$|baggage$)/;
 const MAX_FORWARDED = 8;
 
 const headerNames = listOf((item) => /^[a-z\d][a-z\d_-]*$/i.test(item), '');

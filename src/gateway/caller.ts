@@ -1,5 +1,5 @@
 import type { RequestCaller } from '../lib/limits/caller.ts';
-import type { Trace } from '../lib/tracing/tracing.ts';
+import type { TraceSpan } from '../lib/tracing/tracing.ts';
 
 /** The source of an answer: a call of this request, the cache, or another request's in-flight call. */
 export type ReceiptSource = 'call' | 'cache' | 'shared';
@@ -42,8 +42,8 @@ export interface ReceiptEntry {
 export interface Caller extends RequestCaller {
   /** Marks the poll of a feed: no client waits for its answer, and another poll follows. */
   readonly priority?: 'poll' | undefined;
-  /** The trace that the call is part of. */
-  readonly trace?: Trace | undefined;
+  /** The span of the operation that makes the call. */
+  readonly trace?: TraceSpan | undefined;
   /** Called with each call once it has ended. */
   readonly receipt?: ((entry: ReceiptEntry) => void) | undefined;
 }

@@ -1,4 +1,4 @@
-import type { SpanEnd, Tracing } from '../lib/tracing/tracing.ts';
+import type { TraceSpan, Tracing } from '../lib/tracing/tracing.ts';
 import { isGivenUp } from './classify.ts';
 import type { Exchange, Send, WireCall } from './exchange.ts';
 
@@ -15,8 +15,10 @@ export function withSpans(send: Send, tracing: Tracing, url: string): Send {
   return async (call) => {
     const { row, caller, resends } = call;
     // The path of a call contains a login, so spans have only its template.
-    const span = tracing.call(caller.trace, {
+    const span = tracing.start({
       name: `${row.verb} ${row.path}`,
+      kind: 'CLIENT',
+      parent: caller.trace?.context,
       attributes: {
         'http.request.method': row.verb,
         'url.template': row.path,
@@ -26,19 +28,16 @@ export function withSpans(send: Send, tracing: Tracing, url: string): Send {
       },
     });
     const exchange = await send({ ...call, headers: call.headers.concat(span.headers) });
-    span.end(endOf(call, exchange));
+    end(span, call, exchange);
     return exchange;
   };
 }
 
-function endOf(call: WireCall, exchange: Exchange): SpanEnd {
-  if (!exchange.sent || !exchange.answered) {
-    const reason = exchange.sent ? exchange.reason : 'not-sent';
-    return { errorType: isGivenUp(call) ? null : reason };
-  }
-  const { status } = exchange;
-  return {
-    errorType: status >= FIRST_FAILURE ? String(status) : null,
-    attributes: { 'http.response.status_code': status },
-  };
+function end(span: TraceSpan, call: WireCall, exchange: Exchange): void {
+  if (exchange.sent && exchange.answered) {
+    const { status } = exchange;
+    const errorType = status >= FIRST_FAILURE ? String(status) : null;
+    span.end(errorType, { 'http.response.status_code': status });
+  } else if (isGivenUp(call)) span.end(null);
+  else span.end(exchange.sent ? exchange.reason : 'not-sent');
 }

@@ -1,6 +1,6 @@
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
 import type { RequestCaller } from '../lib/limits/caller.ts';
-import type { Trace } from '../lib/tracing/tracing.ts';
+import type { TraceSpan } from '../lib/tracing/tracing.ts';
 import { EventScope } from './event-scope.ts';
 import { NO_PLAN, type Plan, type ReadRecord, type Scope } from './scope.ts';
 import type { Services } from './services.ts';
@@ -87,7 +87,7 @@ export class Context implements ReadRecord {
   }
 
   /** The caller of the gateway's calls, which continue the trace. */
-  protected callerOfCalls(trace: Trace | undefined): Caller {
+  protected callerOfCalls(trace: TraceSpan | undefined): Caller {
     const { token, standing, signal, client, requestId, forwarded } = this.caller;
     const receipt = (entry: ReceiptEntry) => this.#called(entry);
     return { token, standing, signal, client, requestId, trace, forwarded, receipt };

@@ -12,9 +12,9 @@ import { startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, clientSettings, wordFor } from './open-client.ts';
 
 /** A client with one connection for each kind of call, whose gateway never answers. */
-async function openTraced(call: () => Pick<TraceSpan, 'headers' | 'end'>) {
+async function openTraced(start: () => Pick<TraceSpan, 'headers' | 'end'>) {
   const gateway = await startScriptedGateway(() => {});
-  const tracing = { call } as unknown as Tracing;
+  const tracing = { start } as unknown as Tracing;
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const settings = clientSettings(2_000);

@@ -1,6 +1,6 @@
 import type { OperationTypeNode } from 'graphql';
 import type { Attribution } from '../../lib/public-cause.ts';
-import type { RequestTrace } from '../../lib/tracing/tracing.ts';
+import type { TraceSpan } from '../../lib/tracing/tracing.ts';
 
 /** A backend call that an operation made, shared, or was spared by the cache. */
 export interface BackendCall {
@@ -45,8 +45,8 @@ export class RequestSummary {
   bytesIn: number;
   readonly startedAtMs = performance.now();
   transport: Transport;
-  /** Null if tracing is off. */
-  trace: RequestTrace | null;
+  /** The first span of the request; null if tracing is off, and until an operation of a socket begins. */
+  trace: TraceSpan | null;
   operationName: string | null = null;
   type: OperationTypeNode | null = null;
   /** Whether its document is from a manifest, so that operators have chosen its name. */

@@ -10,6 +10,7 @@ import {
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { RequestCaller } from '../../lib/limits/caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
+import type { Tracing } from '../../lib/tracing/tracing.ts';
 import { type AdmissionParts, admit } from '../admission/admission.ts';
 import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
@@ -27,6 +28,8 @@ export interface PipelineParts {
   readonly admission: AdmissionParts;
   readonly execution: Execution;
   readonly codes: ErrorCodes;
+  /** Null if tracing is off. */
+  readonly tracing: Tracing | null;
   /** The team's plugins, which run around the service's own. */
   readonly plugins: readonly TeamPlugin[];
   /** Makes the context that the operation's resolvers read with. */
@@ -144,7 +147,7 @@ export class Pipeline {
     const { operation } = own.context;
     const sent = (outcome: Subscribed) => this.#ended(own.context, this.#checked(own, outcome));
     const failure = (error: unknown) => sent(failed(error));
-    beginTrace(operation);
+    beginTrace(operation, this.#parts.tracing);
     let outcome: MaybePromise<Subscribed>;
     try {
       outcome = isSubscription(operation) ? enveloped.subscribe(args) : enveloped.execute(args);

@@ -10,7 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
@@ -18,34 +18,19 @@ import {
   envDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { steadyClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { reasonOf } from '../reason-of.ts';
+import { RepeatedErrors } from '../repeated-errors.ts';
 import { batchOptions, sampler, withWarnings } from './otel-variables.ts';
 
 export interface SpanStart {
   readonly name: string;
+  readonly kind: 'SERVER' | 'INTERNAL' | 'CLIENT';
   readonly attributes: Attributes;
-}
-
-export interface SpanEnd {
-  /** The kind of a failure, from a fixed set of words; null after success. */
-  readonly errorType: string | null;
-  readonly attributes?: Attributes;
-}
-
-/** The trace that a unit of work belongs to. */
-export interface Trace {
-  /** Headers for its gateway calls; names and values alternate. */
-  readonly headers: readonly string[];
-}
-
-interface ReceivedRequest {
-  readonly headers: IncomingHttpHeaders;
-  /** Whether the sender's trace is continued; otherwise the request begins a new trace. */
-  readonly isContinued: boolean;
-  /** Null if operations have no span above them, as on a socket. */
-  readonly span: SpanStart | null;
+  /** The span or the sender that it continues; without one it begins a new trace. */
+  readonly parent?: Context | undefined;
 }
 
 // An unreachable collector must not delay a shutdown for longer.
@@ -61,8 +46,14 @@ export class Tracing implements AsyncDisposable {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
 
-  constructor(log: Pick<Log, 'info' | 'warn'>, version: string) {
+  constructor(log: Pick<Log, 'warn'>, version: string) {
     const name = { 'service.name': 'trading-graph', 'service.version': version };
+    const repeated = new RepeatedErrors(steadyClock.now);
+    setGlobalErrorHandler((error) => {
+      const repeats = repeated.next('export');
+      const line = { reason: reasonOf(error), ...repeats };
+      if (repeats !== null) log.warn(line, 'spans cannot be exported and are dropped');
+    });
     this.#provider = withWarnings(
       (text) => log.warn({}, text),
       () =>
@@ -72,29 +63,21 @@ export class Tracing implements AsyncDisposable {
             .merge(detectResources({ detectors: [envDetector] })),
           sampler: sampler(),
           spanProcessors: [
-            new BatchSpanProcessor({
-              ...batchOptions(),
-              exporter: withLog(new OTLPTraceExporter(), log),
-            }),
+            new BatchSpanProcessor({ ...batchOptions(), exporter: new OTLPTraceExporter() }),
           ],
         }),
     );
     this.#tracer = this.#provider.getTracer('trading-graph');
   }
 
-  receive({ headers, isContinued, span }: ReceivedRequest): RequestTrace {
-    const parent = isContinued ? PROPAGATOR.extract(ROOT_CONTEXT, headers, GETTER) : ROOT_CONTEXT;
-    return new RequestTrace(this.#tracer, parent, span);
+  start({ name, kind, attributes, parent = ROOT_CONTEXT }: SpanStart): TraceSpan {
+    const options = { attributes, kind: SpanKind[kind] };
+    return new TraceSpan(this.#tracer.startSpan(name, options, parent), parent);
   }
 
-  /** A call without a parent trace begins a new one. */
-  call(parent: Trace | undefined, start: SpanStart): TraceSpan {
-    const context = parent instanceof TraceSpan ? parent.context : ROOT_CONTEXT;
-    const call = new TraceSpan(this.#tracer, context, start, SpanKind.CLIENT);
-    PROPAGATOR.inject(call.context, call.headers, {
-      set: (headers, name, value) => value && headers.push(name, value),
-    });
-    return call;
+  /** The trace that the headers of a request continue. */
+  senderOf(headers: IncomingHttpHeaders): Context {
+    return PROPAGATOR.extract(ROOT_CONTEXT, headers, GETTER);
   }
 
   /** Exports the remaining spans. Spans that the collector does not take in time are lost. */
@@ -104,55 +87,32 @@ export class Tracing implements AsyncDisposable {
   }
 }
 
-/** The spans of one request. */
-export class RequestTrace {
-  readonly #tracer: Tracer;
-  readonly #parent: Context;
-  readonly #request: TraceSpan | null;
-  #first: TraceSpan | null;
-
-  constructor(tracer: Tracer, parent: Context, start: SpanStart | null) {
-    this.#tracer = tracer;
-    this.#request = start && new TraceSpan(tracer, parent, start, SpanKind.SERVER);
-    this.#parent = this.#request?.context ?? parent;
-    this.#first = this.#request;
-  }
-
-  /** Null until there is a span: a refused operation of a socket has none. */
-  get traceId(): string | null {
-    return this.#first?.traceId ?? null;
-  }
-
-  /** A span below the request's span. */
-  operation(start: SpanStart): TraceSpan {
-    const kind = this.#request === null ? SpanKind.SERVER : SpanKind.INTERNAL;
-    const span = new TraceSpan(this.#tracer, this.#parent, start, kind);
-    this.#first ??= span;
-    return span;
-  }
-
-  end(end: SpanEnd): void {
-    this.#request?.end(end);
-  }
-}
-
 /** A span. Only its first end counts. */
-export class TraceSpan implements Trace {
-  readonly headers: string[] = [];
+export class TraceSpan {
+  /** The context of the spans below it. */
   readonly context: Context;
   readonly #span: Span;
 
-  constructor(tracer: Tracer, parent: Context, start: SpanStart, kind: SpanKind) {
-    const { name, attributes } = start;
-    this.#span = tracer.startSpan(name, { attributes, kind }, parent);
-    this.context = trace.setSpan(parent, this.#span);
+  constructor(span: Span, parent: Context) {
+    this.#span = span;
+    this.context = trace.setSpan(parent, span);
   }
 
   get traceId(): string {
     return this.#span.spanContext().traceId;
   }
 
-  end({ errorType, attributes = {} }: SpanEnd): void {
+  /** The headers of a call that continues the trace; names and values alternate. */
+  get headers(): readonly string[] {
+    const headers: string[] = [];
+    PROPAGATOR.inject(this.context, headers, {
+      set: (list, name, value) => value && list.push(name, value),
+    });
+    return headers;
+  }
+
+  /** `errorType`: the kind of a failure, from a fixed set of words; null after success. */
+  end(errorType: string | null, attributes: Attributes = {}): void {
     if (!this.#span.isRecording()) return;
     this.#span.setAttributes(attributes);
     if (errorType !== null) {
@@ -161,22 +121,4 @@ export class TraceSpan implements Trace {
     }
     this.#span.end();
   }
-}
-
-/** Logs once that the collector takes no spans, rather than with each batch, and once that it takes them again. */
-function withLog(exporter: OTLPTraceExporter, log: Pick<Log, 'info' | 'warn'>): SpanExporter {
-  let wasFailing = false;
-  return {
-    export: (spans, done) =>
-      exporter.export(spans, (result) => {
-        const { error } = result;
-        const isFailing = error !== undefined;
-        if (isFailing && !wasFailing) {
-          log.warn({ reason: reasonOf(error) }, 'spans cannot be exported and are dropped');
-        } else if (!isFailing && wasFailing) log.info({}, 'spans are exported again');
-        wasFailing = isFailing;
-        done(result);
-      }),
-    shutdown: () => exporter.shutdown(),
-  };
 }

@@ -388,7 +388,6 @@ test('a collector that returns after a failure receives new spans', async () => 
   status = 200;
   await app.query('{ __typename }');
   await collector.find(isRequest);
-  await eventually(() => app.logged.some((line) => line.includes('spans are exported again')));
 });
 
 test('a shutdown exports the remaining spans as OTLP in JSON, with the headers and names of the environment', async () => {

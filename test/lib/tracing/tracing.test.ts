@@ -9,10 +9,7 @@ async function openTracing(environment: Readonly<Record<string, string>> = {}) {
   // The constructor of OpenTelemetry's SDK reads these from the process.
   Object.assign(process.env, variables);
   try {
-    const log = {
-      info: () => {},
-      warn: (_fields: object, text?: string) => void warned.push(text ?? ''),
-    };
+    const log = { warn: (_fields: object, text: string) => void warned.push(text) };
     return {
       collector,
       tracing: new Tracing(log, '1.0.0'),
@@ -23,19 +20,18 @@ async function openTracing(environment: Readonly<Record<string, string>> = {}) {
   }
 }
 
-const HTTP = { name: 'POST /graphql', attributes: {} };
-const OPERATION = { name: 'query', attributes: {} };
-const DONE = { errorType: null };
+const HTTP = { name: 'POST /graphql', kind: 'SERVER', attributes: {} } as const;
+const OPERATION = { name: 'query', kind: 'INTERNAL', attributes: {} } as const;
 
 /** How many of a hundred requests are recorded. */
 async function sampled(environment: Readonly<Record<string, string>>) {
   const { tracing, collector, warned } = await openTracing(environment);
   await using _ = collector;
   for (let at = 0; at < 100; at += 1) {
-    const request = tracing.receive({ headers: {}, isContinued: false, span: HTTP });
+    const request = tracing.start(HTTP);
     expect(request.traceId).toMatch(/^[0-9a-f]{32}$/);
-    request.operation(OPERATION).end(DONE);
-    request.end(DONE);
+    tracing.start({ ...OPERATION, parent: request.context }).end(null);
+    request.end(null);
   }
   await tracing[Symbol.asyncDispose]();
   const requests = collector.spans.filter(({ name }) => name === HTTP.name);
@@ -71,7 +67,7 @@ test.each([
 ])('a wrong %s is ignored, with a warning that does not show it', async (name, value) => {
   const { tracing, collector, warned } = await openTracing({ [name]: value });
   await using _ = collector;
-  tracing.receive({ headers: {}, isContinued: false, span: HTTP }).end(DONE);
+  tracing.start(HTTP).end(null);
   await tracing[Symbol.asyncDispose]();
   expect(collector.spans).toHaveLength(1);
   expect(warned.length).toBeGreaterThan(0);

@@ -196,13 +196,11 @@ export class SocketOperation implements ResultSink {
 
   #admit(payload: object): MaybePromise<OpenedOperation | Refusal> {
     const socket = this.#socket;
-    const { graph, standingOf, tokenEndOf, tracing } = socket.settings;
+    const { graph, standingOf, tokenEndOf } = socket.settings;
     const { summary } = this;
     const { caller, onTokenEnd } = socket.session;
     const { requestId } = summary;
     const { signal } = this.#leaving;
-    // The trace of the upgrade is not continued, because it would grow until the socket closes.
-    summary.trace = tracing?.receive({ headers: {}, isContinued: false, span: null }) ?? null;
     return graph.open(
       { ...caller, signal, standing: standingOf(caller.token), requestId },
       {
