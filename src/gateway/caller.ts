@@ -1,9 +1,6 @@
 import type { RequestCaller } from '../lib/limits/caller.ts';
 import type { TraceSpan } from '../lib/tracing/tracing.ts';
 
-/** The source of an answer: a call of this request, the cache, or another request's in-flight call. */
-export type ReceiptSource = 'call' | 'cache' | 'shared';
-
 /**
  * The outcome of a call on the wire; its client may be answered differently. `circuit` and `busy`: the call never began.
  * `expired`: it would have been sent too late. Each outcome has a counter from the start.
@@ -30,7 +27,8 @@ export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 export interface ReceiptEntry {
   readonly operation: string;
   readonly ms: number;
-  readonly source: ReceiptSource;
+  /** A call of this request, the cache, or another request's call. */
+  readonly source: 'call' | 'cache' | 'shared';
   /** How the call ended; absent if this request made no call. */
   readonly outcome?: CallOutcome;
 }

@@ -1,9 +1,9 @@
+import { isObject } from '../lib/is-object.ts';
 import { isJsonContent, jsonOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, WireCall } from './exchange.ts';
 import { hasErrorBody } from './refusal.ts';
-import { isRow } from './wire/scalars.ts';
 
 /** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors agree. */
 interface Judgement {
@@ -127,7 +127,7 @@ function isOfInterface({ row }: WireCall, answer: Answer): boolean {
   if (row.effect !== 'order' || answer.status < 500) return true;
   // Proxies write JSON too, but only the gateway reports whether the order was a success.
   const body = jsonOf(answer);
-  return isRow(body) && ('success' in body || Object.keys(body).length === 0);
+  return isObject(body) && ('success' in body || Object.keys(body).length === 0);
 }
 
 const MAX_INDENT_LENGTH = 64;
@@ -150,16 +150,9 @@ export function wasNotAttempted(exchange: Exchange): boolean {
   return !exchange.sent && exchange.cause instanceof NotAttemptedError;
 }
 
-/** An error usually has one or two causes, but a chain of causes may be a circle. */
-const MAX_CAUSES = 4;
-
 /** The code of the innermost error that has one. */
-export function codeOf(cause: unknown): string | null {
-  let code: string | null = null;
-  let error = cause;
-  for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1) {
-    if ('code' in error && typeof error.code === 'string') code = error.code;
-    error = error.cause;
-  }
-  return code;
+export function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const own = 'code' in error && typeof error.code === 'string' ? error.code : null;
+  return codeOf(error.cause) ?? own;
 }

@@ -1,6 +1,7 @@
+import { isObject } from '../lib/is-object.ts';
 import type { FieldShape, Loss, ObjectShape, ScalarShape, Shape } from './shape.ts';
 import * as scalars from './wire/scalars.ts';
-import { isRow, type Moment, noteAbsent, type Reading, type Row } from './wire/scalars.ts';
+import { type Moment, noteAbsent, type Reading, type Row } from './wire/scalars.ts';
 
 /** `path` leads to the value within the answer, for operators. It is empty or ends with a dot. */
 type Read<Value> = (value: unknown, reading: Reading, path?: string) => Value | null;
@@ -128,11 +129,12 @@ export function wholeList<F extends Fields>(table: Table<F>) {
   const read = (list: unknown, reading: Reading, path = '') => {
     if (!Array.isArray(list)) return null;
     // The fields of all rows are recorded, even if the list turns out to be broken.
-    for (const row of list) if (isRow(row)) noteAbsent(reading, `${path}[]`, row, table.expected);
+    for (const row of list)
+      if (isObject(row)) noteAbsent(reading, `${path}[]`, row, table.expected);
     const rows: ValueOf<F>[] = [];
     const ids = new Set<unknown>();
     for (const given of list) {
-      const row = isRow(given) ? table.readRow(given, reading, path) : null;
+      const row = isObject(given) ? table.readRow(given, reading, path) : null;
       // A client that follows the list cannot distinguish two rows with one id.
       if (row === null || ids.has(row.id)) return null;
       ids.add(row.id);
@@ -176,7 +178,7 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
   );
   const readRow = compiled(fields);
   const read = (value: unknown, reading: Reading, path = '') => {
-    if (!isRow(value)) return null;
+    if (!isObject(value)) return null;
     noteAbsent(reading, path, value, expected);
     return readRow(value, reading, path);
   };

@@ -1,11 +1,12 @@
 import { systemClock } from '../lib/clock.ts';
+import { isObject } from '../lib/is-object.ts';
 import { jsonOf } from './answer-body.ts';
 import { classify, isSuccess } from './classify.ts';
 import { GatewayError, type GatewayErrorKind } from './errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { isSignIn, type OperationTraits } from './operation.ts';
 import { type GatewayRefusal, hasErrorBody, refusalOf, toRefusal } from './refusal.ts';
-import { isRow, type Row } from './wire/scalars.ts';
+import type { Row } from './wire/scalars.ts';
 
 /** The traits by which an answer is judged. */
 type Judged = Pick<OperationTraits, 'name' | 'errors'>;
@@ -26,7 +27,7 @@ export function judgeRead(operation: string, exchange: Exchange): Answer {
 export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgement {
   const answer = answerOf(operation, exchange, 'unknown');
   const body = jsonOf(answer);
-  if (isSuccess(answer.status) && isRow(body)) {
+  if (isSuccess(answer.status) && isObject(body)) {
     if (body.success === true) return { outcome: 'acknowledged' };
     if (body.success === false || isSignInRefusal(operation, body)) {
       return { outcome: 'rejected', refusal: toRefusal(body) };

@@ -1,19 +1,20 @@
+import { isObject } from '../lib/is-object.ts';
 import { redact } from '../lib/redact.ts';
 import { jsonOf } from './answer-body.ts';
 import type { Answer } from './exchange.ts';
-import { flag, isRow, text } from './wire/scalars.ts';
+import { flag, text } from './wire/scalars.ts';
 
 export type GatewayRefusal = Readonly<ReturnType<typeof toRefusal>>;
 
 /** The body of a refusal in any of the interface's five shapes; a missing property is null. */
 export function toRefusal(body: unknown) {
-  const row = isRow(body) ? body : {};
+  const row = isObject(body) ? body : {};
   return {
     error: text(row.error),
     message: text(row.message),
     email: text(row.email),
     ok: flag(row.ok),
-    details: isRow(row.details) && isShallow(row.details, MAX_DEPTH) ? row.details : null,
+    details: isObject(row.details) && isShallow(row.details, MAX_DEPTH) ? row.details : null,
   };
 }
 

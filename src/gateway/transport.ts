@@ -24,7 +24,6 @@ export class Transport {
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     const { verb, area } = call.row;
     const dispatch = new Dispatch(call, this, resolve);
-    if (dispatch.isOver) return promise;
     try {
       const { path, headers, body } = call;
       this.#pools.of(area).dispatch(
@@ -93,10 +92,6 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#deadline = setTimeout(() => this.#expire(), call.deadlineMs);
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener('abort', this.#onAbort);
-  }
-
-  get isOver(): boolean {
-    return this.#ended;
   }
 
   /**

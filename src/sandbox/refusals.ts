@@ -1,5 +1,6 @@
 import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
-import { isRow, type Row } from '../gateway/wire/scalars.ts';
+import type { Row } from '../gateway/wire/scalars.ts';
+import { isObject } from '../lib/is-object.ts';
 import type { Call, Context, Handler, UserCall } from './call.ts';
 import { json, type Reply } from './http.ts';
 import { findUserByLogin } from './users.ts';
@@ -52,5 +53,5 @@ export function authenticated(
 
 /** Returns the body if it is an object, else null. */
 export function bodyRow(call: Call): Row | null {
-  return isRow(call.body) ? call.body : null;
+  return isObject(call.body) ? call.body : null;
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { read } from '../../src/gateway/define-operation.ts';
 import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
-import { digits, figure, instant, isRow, type Reading } from '../../src/gateway/wire/scalars.ts';
+import { digits, figure, instant, type Reading } from '../../src/gateway/wire/scalars.ts';
+import { isObject } from '../../src/lib/is-object.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';
@@ -118,7 +119,7 @@ test.each([
     );
     await using open = openClient(gateway.url, { gatewayTimeUnit: unit });
     const map = (row: unknown, reading: Reading) =>
-      isRow(row) ? [digits(row.id), figure(row.profit), instant(row.at, reading)] : null;
+      isObject(row) ? [digits(row.id), figure(row.profit), instant(row.at, reading)] : null;
     const figures = read({
       name: 'getFigures',
       number: 16,

@@ -1,6 +1,7 @@
 import { POSITIONS } from '../../src/gateway/operations/holdings.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
-import { isRow, readingIn } from '../../src/gateway/wire/scalars.ts';
+import { readingIn } from '../../src/gateway/wire/scalars.ts';
+import { isObject } from '../../src/lib/is-object.ts';
 import { positionRow } from '../gateway/wire/rows.ts';
 import { READ, type ReadCase } from './operation-case.ts';
 
@@ -13,5 +14,5 @@ export const getOpenPositions: ReadCase = {
   sends: 'GET /trading/positions',
   answer: { positions: [positionRow] },
   times: 12,
-  read: (body, unit) => (isRow(body) ? POSITIONS.read(body.positions, readingIn(unit)) : null),
+  read: (body, unit) => (isObject(body) ? POSITIONS.read(body.positions, readingIn(unit)) : null),
 };

@@ -1,6 +1,6 @@
 import { OPERATIONS } from '../../gateway/operations.ts';
-import { isRow } from '../../gateway/wire/scalars.ts';
 import type { Login } from '../../lib/account.ts';
+import { isObject } from '../../lib/is-object.ts';
 import type { Called, CheckRun, Purpose } from './check-run.ts';
 import type { Account } from './sign-in.ts';
 
@@ -76,7 +76,7 @@ function sessionOf(run: CheckRun, login: Login, called: SessionCall): Session | 
 }
 
 function isOfAnother(login: Login, { json, result }: Called<unknown>): boolean {
-  return result === null && isRow(json) && json.login != null && String(json.login) !== login;
+  return result === null && isObject(json) && json.login != null && String(json.login) !== login;
 }
 
 /** The group that op 10 names, or that the token names; null if neither does. */

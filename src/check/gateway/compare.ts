@@ -1,12 +1,6 @@
 import type { Loss, ScalarShape, Shape } from '../../gateway/shape.ts';
-import {
-  decimal,
-  instant,
-  integer,
-  isRow,
-  numericId,
-  readingIn,
-} from '../../gateway/wire/scalars.ts';
+import { decimal, instant, integer, numericId, readingIn } from '../../gateway/wire/scalars.ts';
+import { isObject } from '../../lib/is-object.ts';
 import { parseMoment } from '../../lib/moment-text.ts';
 import { redact } from '../../lib/redact.ts';
 
@@ -136,5 +130,5 @@ function plainTypeOf(value: unknown): string {
   if (value === undefined) return MISSING;
   if (value === null) return NULL;
   if (Array.isArray(value)) return 'list';
-  return isRow(value) ? 'object' : typeof value;
+  return isObject(value) ? 'object' : typeof value;
 }

@@ -2,7 +2,7 @@ import { settingProblem } from '../../app/usable.ts';
 import type { SettingName } from '../../config/settings.ts';
 import { type Config, type Environment, parseEnvironment } from '../../config.ts';
 import { KEY_SET_TIMEOUT_MS } from '../../domain/auth/verifier.ts';
-import { isRow } from '../../gateway/wire/scalars.ts';
+import { isObject } from '../../lib/is-object.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { findUnusable } from './unusable.ts';
 
@@ -76,7 +76,7 @@ async function faultOfKeySet(url: string): Promise<string | null> {
 function holdsKeys(text: string): boolean {
   try {
     const set: unknown = JSON.parse(text);
-    return isRow(set) && Array.isArray(set.keys) && set.keys.length > 0;
+    return isObject(set) && Array.isArray(set.keys) && set.keys.length > 0;
   } catch {
     return false;
   }

@@ -1,8 +1,9 @@
 import type { Login } from '../../lib/account.ts';
+import { isObject } from '../../lib/is-object.ts';
 import { read } from '../define-operation.ts';
 import * as f from '../fields.ts';
 import { timesOf } from '../read-times.ts';
-import { digits, isRow, type Reading, type Row, text } from '../wire/scalars.ts';
+import { digits, type Reading, type Row, text } from '../wire/scalars.ts';
 import { inSnapshot, ORDERS, POSITIONS } from './holdings.ts';
 
 const ACCESS = f.table('AccountAccess', {
@@ -76,7 +77,7 @@ export const getSession = read({
  * without any account field, such as a proxy's 200 in maintenance, proves no token.
  */
 export function isSnapshotOf(login: string, body: unknown): body is Row {
-  if (!isRow(body)) return false;
+  if (!isObject(body)) return false;
   const named = body.login ?? null;
   if (named === null) return (body.balance ?? body.equity ?? body.group ?? null) !== null;
   return loginIn(named) === login;

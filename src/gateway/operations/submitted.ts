@@ -1,8 +1,9 @@
 import { LongInteger, parseLongIntegers } from '../../lib/exact-json.ts';
+import { isObject } from '../../lib/is-object.ts';
 import type { Answer } from '../exchange.ts';
 import * as f from '../fields.ts';
 import type { OrderReply } from '../order-calls.ts';
-import { digits, isRow, type Row, readingIn, text } from '../wire/scalars.ts';
+import { digits, type Row, readingIn, text } from '../wire/scalars.ts';
 import type { Side } from './holdings.ts';
 
 /** The order number: a string, or a number whose digits all count. */
@@ -52,7 +53,7 @@ export function settled(
 export function bodyIn({ bytes }: Answer): Row {
   try {
     const body = parseLongIntegers(bytes.toString('utf8'));
-    return isRow(body) ? body : {};
+    return isObject(body) ? body : {};
   } catch {
     return {};
   }

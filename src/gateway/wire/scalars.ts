@@ -11,10 +11,6 @@ export type TimeUnit = 's' | 'ms' | 'auto';
 /** A JSON object that has not been checked. */
 export type Row = Readonly<Record<string, unknown>>;
 
-export function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function text(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
