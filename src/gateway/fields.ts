@@ -129,8 +129,7 @@ export function wholeList<F extends Fields>(table: Table<F>) {
   const read = (list: unknown, reading: Reading, path = '') => {
     if (!Array.isArray(list)) return null;
     // The fields of all rows are recorded, even if the list turns out to be broken.
-    for (const row of list)
-      if (isObject(row)) noteAbsent(reading, `${path}[]`, row, table.expected);
+    noteAbsent(reading, `${path}[]`, list, table.expected);
     const rows: ValueOf<F>[] = [];
     const ids = new Set<unknown>();
     for (const given of list) {
@@ -179,7 +178,7 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
   const readRow = compiled(fields);
   const read = (value: unknown, reading: Reading, path = '') => {
     if (!isObject(value)) return null;
-    noteAbsent(reading, path, value, expected);
+    noteAbsent(reading, path, [value], expected);
     return readRow(value, reading, path);
   };
   return { fields, shape, expected, read, readRow };

@@ -1,4 +1,5 @@
 import { isExactNumber, LongInteger } from '../../lib/exact-json.ts';
+import { isObject } from '../../lib/is-object.ts';
 import { parseMoment } from '../../lib/moment-text.ts';
 
 /** The readers of single values. A value that is missing or of another type is read as null. */
@@ -30,20 +31,21 @@ export function readingIn(unit: TimeUnit): Reading {
   return { unit, absent: new Map() };
 }
 
-/** Records which of the names the object at this path lacks, or no row of the list has had so far. */
+/** Records which of the names none of these objects has, nor any earlier one at this path. */
 export function noteAbsent(
   { absent }: Reading,
   path: string,
-  row: Row,
+  objects: readonly unknown[],
   names: readonly string[],
 ): void {
-  const before = absent.get(path);
-  // Usually the first row has all fields.
-  if (before?.length === 0) return;
-  absent.set(
-    path,
-    (before ?? names).filter((name) => row[name] === undefined),
-  );
+  let left = absent.get(path);
+  for (const each of objects) {
+    // Usually the first object has all fields.
+    if (left?.length === 0) return;
+    if (!isObject(each)) continue;
+    left = (left ?? names).filter((name) => each[name] === undefined);
+    absent.set(path, left);
+  }
 }
 
 /** A double beyond ± 2^53 may be a neighbour of the intended number; 1e999 is read as Infinity. */
