@@ -2,7 +2,7 @@ import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts'
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
 import { compareText } from '../sorting.ts';
 import { SearchIndex } from './search-index.ts';
-import { fold, laterParts, splitWords, symbolForms } from './search-words.ts';
+import { fold, splitWords } from './search-words.ts';
 import { WordIndex } from './word-index.ts';
 
 export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
@@ -22,12 +22,11 @@ export async function buildIndex(instruments: readonly Instrument[]) {
     const nameKey = fold(name);
     nameKeys.push(nameKey);
     const key = fold(symbol);
-    for (const form of symbolForms(key)) symbols.add(form, ordinal);
+    symbols.add(key, ordinal);
     // A currency pair begins with its base. It is also found by its quote: `usd` finds EURUSD and EURUSD.r.
     const quote = fold(instrument.pCurrency);
     if (quote !== '' && key.includes(quote)) names.add(quote, ordinal);
-    for (const word of splitWords(nameKey)) names.add(word, ordinal);
-    for (const part of laterParts(key)) names.add(part, ordinal);
+    for (const word of splitWords(`${nameKey} ${key}`)) names.add(word, ordinal);
     for (const word of splitWords(fold(description))) descriptions.add(word, ordinal);
   }
   const at = (ordinal: number) => instruments[ordinal] as Instrument;

@@ -10,9 +10,8 @@ export function fold(text: string): string {
 }
 
 // Punctuation belongs to a word only inside it: `BRK.B`, `AT&T` and `S&P` stay whole.
-const OUTER_PUNCTUATION = /^\p{P}+|\p{P}+$/gu;
-const INNER_PUNCTUATION = /\p{P}+/u;
-const LEADING_MARKS = /^[^\p{L}\d]+/u;
+const OUTER_PUNCTUATION = /^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu;
+const INNER_PUNCTUATION = /[\p{P}\p{S}]+/u;
 
 /** The parts of a folded text between spaces. */
 function chunks(folded: string): string[] {
@@ -26,7 +25,7 @@ export function bare(chunk: string): string {
 
 /**
  * The words by which a text is found: each whole word, the word without punctuation (`us` of `U.S.`), and its parts (`cola`
- * of `coca-cola`).
+ * of `coca-cola`, `cash` of the symbol `us500.cash`).
  */
 export function splitWords(folded: string): string[] {
   return chunks(folded).flatMap((chunk) => {
@@ -35,17 +34,6 @@ export function splitWords(folded: string): string[] {
     const words = parts.length > 1 ? [word, parts.join(''), ...parts] : [word];
     return words.filter((each) => each !== '');
   });
-}
-
-/** The spellings of a folded symbol: as it is, and without leading marks (`.DJI`, `^DJI`). */
-export function symbolForms(folded: string): string[] {
-  return [folded, bare(folded), folded.replace(LEADING_MARKS, '') || folded];
-}
-
-/** The parts of a folded symbol after the first: `cash` of `us500.cash`. The first is found as a prefix of the symbol. */
-export function laterParts(folded: string): string[] {
-  const [, ...parts] = folded.split(INNER_PUNCTUATION);
-  return parts.filter((part) => part !== '');
 }
 
 // A typed search is short. A longer one would only cost time.
