@@ -20,9 +20,8 @@ interface OpenPositionsOptions {
   readonly joinedReads: JoinedReads;
 }
 
-// A call is repeated if a newer list was served and evicted before its answer arrived.
-const MAX_TRIES = 3;
 const OPERATION = 'getOpenPositions';
+const EVICTED = 'the answer is older than a list that was served and evicted';
 
 /** The open positions for one answer: by one call of op 12, or without a call if a feed has just made it. */
 export class OpenPositions {
@@ -79,20 +78,13 @@ export class OpenPositions {
     });
   }
 
-  #fetch(viewer: Viewer, tries = 1): Promise<PositionsAnswer> {
+  #fetch(viewer: Viewer): Promise<PositionsAnswer> {
     const { gateway, board, feeds } = this.#options;
     return gateway.getOpenPositions(viewer, this.#newestOf(viewer)).then((answer) => {
       const list = board.offer(viewer, newer(this.#shown(viewer), answer));
-      if (list !== null) {
-        feeds.served(viewer, list);
-        return list;
-      }
-      if (tries < MAX_TRIES) return this.#fetch(viewer, tries + 1);
-      throw new GatewayError(
-        'unavailable',
-        OPERATION,
-        'each answer was older than a list that was served and evicted',
-      );
+      if (list === null) throw new GatewayError('unavailable', OPERATION, EVICTED);
+      feeds.served(viewer, list);
+      return list;
     });
   }
 

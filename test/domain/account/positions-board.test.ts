@@ -91,16 +91,13 @@ test('after an eviction no older list is served, neither to the token nor to its
   expect(board.offer(phone, same)).toBe(same);
 });
 
-test('op 12 is called three times at most while newer lists are served and evicted', async () => {
+test('an answer that is older than a list that was served and evicted is not served', async () => {
   board = new PositionsBoard(ledger, 1);
-  let asked = 0;
   const openPositions = new OpenPositions({
     gateway: {
       async getOpenPositions() {
-        asked += 1;
-        const answer = list(2 * asked, 'older');
-        board.offer(phone, list(2 * asked + 1, 'newer'));
-        return answer;
+        board.offer(phone, list(3, 'newer'));
+        return list(2, 'older');
       },
     },
     board,
@@ -111,7 +108,6 @@ test('op 12 is called three times at most while newer lists are served and evict
   });
   const read = openPositions.read(phone, { after: 0 });
   await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
-  expect(asked).toBe(3);
 });
 
 function contradicts(viewer: Viewer, at: number, ...ids: string[]): boolean {
