@@ -83,7 +83,11 @@ export class Sessions {
   /** A feed's snapshot, requested after this logical time. Queries do not share its call, which is not retried. */
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
     const demand = { after };
-    const known = this.cached(viewer, demand) ?? this.#underWay(viewer, demand);
+    const { joinedReads } = this.#options;
+    const earliest = this.#earliestTime(viewer, demand);
+    const known =
+      this.cached(viewer, demand) ??
+      joinedReads.underWay<SessionAnswer>(viewer, OPERATION, earliest);
     return known ?? this.#call(polling(viewer), false);
   }
 
@@ -111,11 +115,6 @@ export class Sessions {
 
   #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
     return Math.max(after, this.#options.freshness.changedAt(viewer.account));
-  }
-
-  #underWay(viewer: Viewer, demand: SessionDemand): Promise<SessionAnswer> | null {
-    const after = this.#earliestTime(viewer, demand);
-    return this.#options.joinedReads.underWay(viewer, OPERATION, after);
   }
 
   async #call(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {

@@ -14,11 +14,6 @@ import { type RotatedToken, TokenRotation } from './token-rotation.ts';
 /** How long a feed outlives its last subscription, for clients that reconnect. */
 const LINGER_MS = 10_000;
 
-/** The end of a poll. A refusal concerns one token, a failure the gateway. */
-type PollOutcome =
-  | { readonly kind: 'answered' | 'refused' }
-  | { readonly kind: 'failed'; readonly error: unknown };
-
 /** One account's feed. It is polled with its subscriptions' tokens in turn, one call at a time. */
 export class Feed {
   readonly state: FeedState;
@@ -140,28 +135,11 @@ export class Feed {
     this.#isOutdated = false;
     this.#startedAtMs = clock.now();
     this.#expectList();
-    const polling = this.#poll(token)
+    const polling = this.#read(token.viewer)
+      .then((list) => this.#answered(token, list))
       // An unexpected error counts as a failed poll. Otherwise the feed would never poll again.
-      .catch((error: unknown): PollOutcome => ({ kind: 'failed', error }))
-      .then((outcome) => this.#polled(outcome));
+      .catch((error: unknown) => this.#failed(token, error));
     fireAndForget('live feed', polling);
-  }
-
-  /** One poll: the call, its answer, and the wake-up of the subscriptions. */
-  async #poll(token: RotatedToken): Promise<PollOutcome> {
-    let answer: PositionsAnswer | null;
-    try {
-      answer = await this.#read(token.viewer);
-    } catch (error) {
-      if (this.#tokens.isRefused(token, error)) return { kind: 'refused' };
-      this.#lastFailure = error instanceof Error ? error : new Error(String(error));
-      this.#publish('DELAYED', null);
-      return { kind: 'failed', error };
-    }
-    // If the answer to a later call has arrived already, its list stays.
-    this.#publish('LIVE', answer);
-    this.#tokens.accepted(token);
-    return { kind: 'answered' };
   }
 
   async #read(viewer: Viewer): Promise<PositionsAnswer | null> {
@@ -173,32 +151,38 @@ export class Feed {
     return board.offer(viewer, answer, this.#proof);
   }
 
-  #polled(outcome: PollOutcome): void {
+  #answered(token: RotatedToken, list: PositionsAnswer | null): void {
     const { random, schedule, pollMs } = this.#options;
-    const { kind } = outcome;
     this.#isInFlight = false;
-    if (kind === 'failed') this.#failed(outcome.error);
-    else if (kind === 'answered') {
-      this.#retry.succeeded();
-      schedule.answered(pollMs);
-    }
+    this.#retry.succeeded();
+    schedule.answered(pollMs);
+    // If the answer to a later call has arrived already, its list stays.
+    this.#publish('LIVE', list);
+    this.#tokens.accepted(token);
     if (this.#tokens.isEmpty) return;
-    // A refusal concerns one token. The next token polls at once, so that no subscription misses a poll.
-    const isDue = kind === 'refused' || this.#isOutdated || this.#tokens.hasUnproved;
-    if (kind === 'failed') this.#turn.at(this.#retry.untilMs, this.#retry.askedUntilMs);
-    else if (isDue) this.#turn.soon();
-    else {
-      // Jitter: a random phase keeps feeds that began together from polling together.
-      const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
-      this.#hasPhase = true;
-      this.#turn.every(pollMs, this.#startedAtMs + phaseMs);
+    if (this.#isOutdated || this.#tokens.hasUnproved) {
+      this.#turn.soon();
+      return;
     }
+    // Jitter: a random phase keeps feeds that began together from polling together.
+    const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
+    this.#hasPhase = true;
+    this.#turn.every(pollMs, this.#startedAtMs + phaseMs);
   }
 
-  #failed(error: unknown): void {
+  #failed(token: RotatedToken, error: unknown): void {
+    this.#isInFlight = false;
+    if (this.#tokens.isRefused(token, error)) {
+      // A refusal concerns one token. The next token polls at once, so that no subscription misses a poll.
+      if (!this.#tokens.isEmpty) this.#turn.soon();
+      return;
+    }
     this.#retry.failed(error);
+    this.#lastFailure = error instanceof Error ? error : new Error(String(error));
     // The breaker logs why the gateway fails.
     if (!(error instanceof GatewayError)) fireAndForget('live feed', Promise.reject(error));
+    this.#publish('DELAYED', null);
+    if (!this.#tokens.isEmpty) this.#turn.at(this.#retry.untilMs, this.#retry.askedUntilMs);
   }
 
   /** Publishes a list unless the present one is newer, and wakes the subscriptions if they can see a difference. */
