@@ -166,7 +166,7 @@ export function createDomain(parts: DomainParts) {
   });
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines);
 
-  metrics.watch({ catalogs, feeds, orders });
+  metrics.watch({ catalogs, feeds, schedule, orders });
   return {
     /** The gateway without a user, for signing in. */
     client,

@@ -2,14 +2,13 @@ import type { Registry } from 'prom-client';
 import { counter, gauge, gauges } from '../lib/metrics.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { Feeds } from './feed/feeds.ts';
+import type { PollSchedule } from './feed/poll-schedule.ts';
 
 /** The services that are read at each scrape. */
 interface Watched {
-  readonly catalogs: Pick<Catalogs, 'figures'>;
-  readonly feeds: Pick<
-    Feeds,
-    'polled' | 'delayed' | 'oldestSeconds' | 'subscriptions' | 'schedule'
-  >;
+  readonly catalogs: Catalogs;
+  readonly feeds: Feeds;
+  readonly schedule: PollSchedule;
   readonly orders: { readonly oldestSeconds: number };
 }
 
@@ -43,7 +42,7 @@ const GAUGES: readonly (readonly [name: string, help: string, measure: Measure])
   [
     'feed_poll_stretch',
     'Factor by which GATEWAY_POLLS_PER_SECOND lengthens all poll intervals.',
-    ({ feeds }) => feeds.schedule.stretch,
+    ({ schedule }) => schedule.stretch,
   ],
   ['subscriptions', 'Live subscriptions.', ({ feeds }) => feeds.subscriptions],
 ];

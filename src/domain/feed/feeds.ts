@@ -65,10 +65,6 @@ export class Feeds {
     this.#feeds.get(account)?.accountChanged();
   }
 
-  get schedule(): FeedOptions['schedule'] {
-    return this.#options.schedule;
-  }
-
   get polled(): number {
     return this.#running.length;
   }
