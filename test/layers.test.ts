@@ -30,7 +30,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
     "import './pipeline/pipeline.ts';\nimport './transports/http/reply.ts';",
     null,
   ],
-  'src/engine/operation/up.ts': ["import '../documents/amount.ts';", 'noRestrictedImports'],
+  'src/engine/operation/up.ts': ["import '../documents/selections.ts';", 'noRestrictedImports'],
   'src/engine/documents/up.ts': ["import '../admission/operation.ts';", 'noRestrictedImports'],
   'src/engine/admission/up.ts': ["import '../execution/run.ts';", 'noRestrictedImports'],
   'src/engine/execution/up.ts': ["import '../pipeline/pipeline.ts';", 'noRestrictedImports'],

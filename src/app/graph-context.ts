@@ -1,5 +1,5 @@
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
-import { evaluate, type Operation, type OperationContext, type Validity } from '../engine/index.ts';
+import type { Operation, OperationContext, Validity } from '../engine/index.ts';
 import type { RequestCaller } from '../lib/limits/caller.ts';
 import { chain, type MaybePromise } from '../lib/maybe-promise.ts';
 import { Context } from '../schema/context.ts';
@@ -16,12 +16,9 @@ export class GraphContext extends Context implements OperationContext {
   }
 
   override planOf(field = ''): Plan {
-    const { prepared, inputs } = this.operation;
-    const plan = prepared.plans.get(field);
-    return {
-      maxAgeSeconds: evaluate(prepared.ageLimit, inputs),
-      has: (read) => evaluate(plan?.get(read) ?? 0, inputs) > 0,
-    };
+    const { ageLimit, plans } = this.operation.facts;
+    const plan = plans.get(field);
+    return { maxAgeSeconds: ageLimit, has: (read) => plan?.has(read) ?? false };
   }
 
   override actAs(token: string): void {

@@ -2,7 +2,6 @@ import type { Engine, EngineOptions } from './create-engine.ts';
 
 export type { Operation } from './admission/operation.ts';
 export type { OperationContext, Validity } from './admission/operation-context.ts';
-export { evaluate, type SizeOf } from './documents/amount.ts';
 export { Documents, type PreparedOperation } from './documents/documents.ts';
 export { MAX_PAGE_SIZE } from './documents/list-sizes.ts';
 export { ManifestError, readManifest } from './documents/manifest.ts';

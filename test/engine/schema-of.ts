@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
-import { factsOf } from '../../src/engine/documents/operation-facts.ts';
+import { OperationFacts } from '../../src/engine/documents/operation-facts.ts';
 import { Selections } from '../../src/engine/documents/selections.ts';
 import { sharedUseOf } from '../../src/engine/documents/shared-use.ts';
 
@@ -21,10 +21,11 @@ export function schemaOf(text: string, fields: Readonly<Record<string, object>>)
   return schema;
 }
 
-/** Prepares a text with one operation, and returns the facts about it. */
+/** Returns the facts about a text with one operation. */
 export function factsIn(schema: GraphQLSchema, text: string) {
   const document = parse(text);
   const node = getOperationAST(document) as OperationDefinitionNode;
-  const facts = factsOf(new Selections(schema, document), node);
-  return { ...facts, document, node, sharedUse: sharedUseOf(facts.marks, document, node) };
+  const facts = new OperationFacts(new Selections(schema, document), node);
+  const { marks } = facts;
+  return { facts, marks, node, sharedUse: sharedUseOf(marks, document, node) };
 }

@@ -1,9 +1,10 @@
+import type { DocumentNode } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { clientOf, type RequestCaller } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import { type CostInputs, evaluate, type SizeOf } from '../documents/amount.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
+import type { SizeOf } from '../documents/list-sizes.ts';
 import { readParams } from '../documents/params.ts';
 import type { PersistedDocuments, RequestedDocument } from '../documents/persisted-documents.ts';
 import { COSTLY_FIELDS, Meter } from '../operation/meter.ts';
@@ -51,19 +52,19 @@ export function admit(
 
     const { variables, operationName } = requested;
     const { operation: type } = prepared.node;
-    const inputs: CostInputs = { variables, sizeOf };
-    const cost = evaluate(prepared.cost, inputs);
-    // A large answer has one part, because it is made in slices.
-    const isInParts = type === 'query' && transport.partsFormat !== null && cost <= COSTLY_FIELDS;
-    const deferring = isInParts ? document.deferring : null;
-    const coerced = parts.documents.executionArgs(deferring ?? document.document, {
-      operationName,
-      variableValues: variables,
-    });
+    const argsOf = (of: DocumentNode) =>
+      parts.documents.executionArgs(of, { operationName, variableValues: variables });
+    const coerced = argsOf(document.document);
     if (coerced.kind === 'refusal') return withHeaders(coerced, headers);
+    const facts = prepared.facts.for(coerced.args.variableValues.coerced, sizeOf);
+    const { cost } = facts;
     if (cost > maxCost) {
       return withHeaders(refused([tooComplex('MAX_COST', cost, maxCost)]), headers);
     }
+    // A large answer has one part, because it is made in slices.
+    const isInParts = type === 'query' && transport.partsFormat !== null && cost <= COSTLY_FIELDS;
+    const deferring = isInParts && document.deferring !== null ? argsOf(document.deferring) : null;
+    if (deferring?.kind === 'refusal') return withHeaders(deferring, headers);
     persisted.note(requested, document);
     return {
       kind: 'operation',
@@ -73,8 +74,8 @@ export function admit(
       params: requested,
       document,
       prepared,
-      args: coerced.args,
-      inputs,
+      args: (deferring ?? coerced).args,
+      facts,
       cost,
       meter: new Meter({
         maxFields: maxCost,

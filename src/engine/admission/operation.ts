@@ -1,8 +1,8 @@
 import type { ValidatedExecutionArgs } from 'graphql';
 import type { Client } from '../../lib/limits/client.ts';
 import type { TraceSpan } from '../../lib/tracing/tracing.ts';
-import type { CostInputs } from '../documents/amount.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
+import type { RequestFacts } from '../documents/operation-facts.ts';
 import type { RequestedDocument } from '../documents/persisted-documents.ts';
 import type { Meter } from '../operation/meter.ts';
 import type { OperationEvents } from '../operation/result-sink.ts';
@@ -21,8 +21,7 @@ export interface Operation {
   readonly prepared: PreparedOperation;
   /** The executor's arguments, without a context. */
   readonly args: ValidatedExecutionArgs;
-  /** The values of this request that its cost and its plans depend on. */
-  readonly inputs: CostInputs;
+  readonly facts: RequestFacts;
   /** The estimated number of fields of the answer. */
   readonly cost: number;
   readonly meter: Meter;

@@ -1,17 +1,15 @@
 import {
-  type DefinitionNode,
   type DocumentNode,
   type ExecutableDefinitionNode,
-  type FieldNode,
   type GraphQLError,
-  type GraphQLSchema,
+  isExecutableDefinitionNode,
   Kind,
+  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
 import { traitOf } from '../../lib/field-traits.ts';
-import { memo } from '../../lib/memo.ts';
 import { located, tooComplex } from '../operation/request-error.ts';
-import { type Fragments, fragmentsOf, responseKey } from './selections.ts';
+import { literalOf, responseKey, type Selections } from './selections.ts';
 
 export interface DocumentLimits {
   readonly maxTokens: number;
@@ -22,8 +20,9 @@ export interface DocumentLimits {
 
 const MAX_VARIABLES = 100;
 const MAX_MUTATION_FIELDS = 5;
-// These limits bound the checks themselves: a few fragments that spread each other expand to millions of selections.
+/** In all definitions together. A few fragments that spread each other expand to millions of selections. */
 const MAX_SELECTIONS = 10_000;
+/** Validation compares each pair of selections with the same name. */
 const MAX_REPEATED_PAIRS = 10_000;
 
 /**
@@ -31,18 +30,23 @@ const MAX_REPEATED_PAIRS = 10_000;
  * too. Each limit is reported once.
  */
 export function limitErrors(
-  document: DocumentNode,
+  { definitions }: DocumentNode,
   limits: DocumentLimits,
-  schema: GraphQLSchema,
+  selections: Selections,
 ): readonly GraphQLError[] {
-  const { definitions } = document;
-  const fragments = fragmentsOf(document);
   const errors = new Map<string, GraphQLError>();
-  const totals: Totals = { selections: 0, repeatedPairs: 0 };
+  const sizes = new ExpandedSizes(selections);
+  let total = 0;
   for (const node of definitions) {
-    if (!isExecutable(node)) continue;
-    const size = new UnfoldedSize(node, fragments, totals);
-    for (const [limit, value, maximum] of measured(node, size, limits, schema)) {
+    if (!isExecutableDefinitionNode(node)) continue;
+    const size = sizes.of(node.selectionSet);
+    total += size.selections;
+    for (const [limit, value, maximum] of measured(
+      node,
+      { ...size, selections: total },
+      limits,
+      selections,
+    )) {
       if (value <= maximum || errors.has(limit)) continue;
       const error = tooComplex(limit, value, maximum);
       errors.set(limit, definitions.length > 1 ? located(error, { nodes: [node] }) : error);
@@ -53,113 +57,94 @@ export function limitErrors(
 
 type Measured = readonly [limit: Parameters<typeof tooComplex>[0], value: number, maximum: number];
 
-function isExecutable(node: DefinitionNode): node is ExecutableDefinitionNode {
-  return node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION;
-}
-
 function measured(
   node: ExecutableDefinitionNode,
-  { depth, aliases, directives, rootFields, totals }: UnfoldedSize,
+  size: Size,
   limits: DocumentLimits,
-  schema: GraphQLSchema,
+  selections: Selections,
 ): readonly Measured[] {
   const { directives: own = [], variableDefinitions: variables = [] } = node;
-  const isMutation = 'operation' in node && node.operation === 'mutation';
   const ofVariables = variables.flatMap(({ directives: each = [] }) => each);
+  const directives = size.directives + own.length + ofVariables.length;
   return [
     ['variables', variables.length, MAX_VARIABLES],
-    ['MAX_DEPTH', depth, limits.maxDepth],
-    ['MAX_ALIASES', aliases, limits.maxAliases],
-    ['MAX_DIRECTIVES', directives + own.length + ofVariables.length, limits.maxDirectives],
-    ['selections', totals.selections, MAX_SELECTIONS],
-    ['repeated fields', totals.repeatedPairs, MAX_REPEATED_PAIRS],
-    ...(isMutation ? mutationFields(rootFields, schema) : []),
+    ['MAX_DEPTH', size.depth, limits.maxDepth],
+    ['MAX_ALIASES', size.aliases, limits.maxAliases],
+    ['MAX_DIRECTIVES', directives, limits.maxDirectives],
+    ['selections', size.selections, MAX_SELECTIONS],
+    ['repeated fields', size.repeatedPairs, MAX_REPEATED_PAIRS],
+    ...mutationFields(node, selections),
   ];
 }
 
 function mutationFields(
-  rootFields: ReadonlyMap<string, number>,
-  schema: GraphQLSchema,
+  node: ExecutableDefinitionNode,
+  selections: Selections,
 ): readonly Measured[] {
-  const all = [...rootFields.values()].reduce((total, count) => total + count, 0);
-  const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
+  const type = selections.schema.getMutationType();
+  if (!('operation' in node) || node.operation !== 'mutation' || !type) return [];
+  const selected = [...selections.collect(type, [node], literalOf).values()];
   return [
-    ['mutation fields', all, MAX_MUTATION_FIELDS],
-    ...fields.map((field) => {
-      const count = rootFields.get(field.name) ?? 0;
-      return [`${field.name} fields`, count, traitOf(field, 'mostSelected') ?? Infinity] as const;
+    ['mutation fields', selected.length, MAX_MUTATION_FIELDS],
+    ...Object.values(type.getFields()).map((field): Measured => {
+      const same = selected.filter(([first]) => first?.name.value === field.name);
+      return [`${field.name} fields`, same.length, traitOf(field, 'mostSelected') ?? Infinity];
     }),
   ];
 }
 
-/** The counts of a definition together with all definitions before it. */
-interface Totals {
-  /** Counting stops just above the limit. */
+/** The size of a selection set with its fragments expanded. */
+interface Size {
+  depth: number;
+  aliases: number;
+  directives: number;
   selections: number;
-  /** The number of pairs of selections with the same place in the answer. Validation compares each pair. */
+  /** The pairs of selections with the same name in one selection set. */
   repeatedPairs: number;
 }
 
-interface Place {
-  times: number;
-  readonly inner: Places;
-}
+const NOTHING: Size = { depth: 0, aliases: 0, directives: 0, selections: 0, repeatedPairs: 0 };
 
-/** The selections with the same place in the answer, by response key. All fragment spreads are stored under '...'. */
-type Places = Map<string, Place>;
+/** Measures each fragment once, however often it is spread. */
+class ExpandedSizes {
+  readonly #selections: Selections;
+  readonly #ofFragments = new Map<string, Size>();
 
-/** The size of an operation or a fragment, with its fragments expanded. */
-class UnfoldedSize {
-  depth = 0;
-  aliases = 0;
-  directives = 0;
-  readonly rootFields = new Map<string, number>();
-  readonly totals: Totals;
-  readonly #fragments: Fragments;
-  /** The fragments around a selection. A fragment that leads back to itself is skipped, because validation reports it. */
-  readonly #open = new Set<string>();
-
-  constructor(node: ExecutableDefinitionNode, fragments: Fragments, totals: Totals) {
-    this.#fragments = fragments;
-    this.totals = totals;
-    this.#add(node.selectionSet, 1, new Map());
+  constructor(selections: Selections) {
+    this.#selections = selections;
   }
 
-  #add({ selections }: SelectionSetNode, depth: number, places: Places): void {
+  of({ selections }: SelectionSetNode): Size {
+    const size = { ...NOTHING, selections: selections.length };
+    const times = new Map<string, number>();
     for (const selection of selections) {
-      if (this.totals.selections > MAX_SELECTIONS) return;
-      this.totals.selections += 1;
-      this.directives += selection.directives?.length ?? 0;
-      if (selection.kind === Kind.FIELD) this.#addField(selection, depth, places);
-      else if (selection.kind === Kind.INLINE_FRAGMENT)
-        this.#add(selection.selectionSet, depth, places);
-      else this.#addSpread(selection.name.value, depth, places);
+      const inner = this.#inside(selection);
+      const isField = selection.kind === Kind.FIELD;
+      // Validation compares fragments pairwise, like fields.
+      const name = isField ? responseKey(selection) : '...';
+      const before = times.get(name) ?? 0;
+      times.set(name, before + 1);
+      size.repeatedPairs += before + inner.repeatedPairs;
+      size.depth = Math.max(size.depth, inner.depth + (isField ? 1 : 0));
+      size.aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
+      size.directives += inner.directives + (selection.directives?.length ?? 0);
+      size.selections += inner.selections;
     }
+    return size;
   }
 
-  #addField(field: FieldNode, depth: number, places: Places): void {
-    const { alias, name, selectionSet } = field;
-    this.depth = Math.max(this.depth, depth);
-    this.aliases += alias ? 1 : 0;
-    if (depth === 1) this.rootFields.set(name.value, (this.rootFields.get(name.value) ?? 0) + 1);
-    const { inner } = this.#placed(responseKey(field), places);
-    if (selectionSet) this.#add(selectionSet, depth + 1, inner);
-  }
-
-  #addSpread(name: string, depth: number, places: Places): void {
-    // Validation compares fragment spreads pairwise, like fields.
-    this.#placed('...', places);
-    const fragment = this.#fragments.get(name);
-    if (!fragment || this.#open.has(name)) return;
-    this.#open.add(name);
-    this.#add(fragment.selectionSet, depth, places);
-    this.#open.delete(name);
-  }
-
-  #placed(key: string, places: Places): Place {
-    const place = memo(places, key, (): Place => ({ times: 0, inner: new Map() }));
-    this.totals.repeatedPairs += place.times;
-    place.times += 1;
-    return place;
+  #inside(selection: SelectionNode): Size {
+    if (selection.kind !== Kind.FRAGMENT_SPREAD) {
+      return selection.selectionSet ? this.of(selection.selectionSet) : NOTHING;
+    }
+    const name = selection.name.value;
+    const known = this.#ofFragments.get(name);
+    if (known) return known;
+    // A fragment that leads back to itself adds nothing, because validation reports it.
+    this.#ofFragments.set(name, NOTHING);
+    const fragment = this.#selections.fragments.get(name);
+    const size = fragment ? this.of(fragment.selectionSet) : NOTHING;
+    this.#ofFragments.set(name, size);
+    return size;
   }
 }

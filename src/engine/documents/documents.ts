@@ -23,15 +23,15 @@ import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import type { Meter } from '../operation/meter.ts';
-import { located, requestError, tooComplex } from '../operation/request-error.ts';
+import { located, requestError } from '../operation/request-error.ts';
 import type { PartsFormat } from '../operation/transport-context.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
 import { ExactNumbersRule } from './exact-numbers-rule.ts';
 import { executionArgs } from './execution-args.ts';
-import { factsOf, type OperationFacts } from './operation-facts.ts';
+import { OperationFacts } from './operation-facts.ts';
 import { freeTokens, parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
-import { MAX_FOLLOWED, Selections } from './selections.ts';
+import { Selections } from './selections.ts';
 import { type SharedUse, sharedUseOf } from './shared-use.ts';
 
 export interface DocumentOptions {
@@ -83,8 +83,9 @@ export interface PreparedDocument {
   readonly operations: ReadonlyMap<string | null, PreparedOperation>;
 }
 
-export interface PreparedOperation extends OperationFacts {
+export interface PreparedOperation {
   readonly kind: 'operation';
+  readonly facts: OperationFacts;
   readonly executor: OperationExecutor;
   readonly node: OperationDefinitionNode;
   /** Null if it reads data that other users must not receive. */
@@ -174,30 +175,20 @@ export class Documents {
     const parsed = parseDocument(text, limits.maxTokens);
     if (parsed.kind === 'invalid') return parsed;
     const { document, tokens } = parsed;
-    const errors = this.#errorsOf(document);
+    const selections = new Selections(schema, document);
+    const tooLarge = limitErrors(document, limits, selections);
+    const errors = tooLarge.length > 0 ? tooLarge : this.#validate(document);
     if (errors.length > 0) return { kind: 'invalid', tokens, errors };
     freeTokens(document);
-    const selections = new Selections(schema, document);
-    const operations = this.#operationsOf(selections, document, text);
-    const { followed } = selections;
-    if (followed <= MAX_FOLLOWED) return { kind: 'document', tokens, ...operations };
-    const tooMany = tooComplex('selections', followed, MAX_FOLLOWED);
-    return { kind: 'invalid', tokens, errors: [tooMany] };
-  }
-
-  #errorsOf(document: DocumentNode): readonly GraphQLError[] {
-    const { schema, limits } = this.#options;
-    const tooLarge = limitErrors(document, limits, schema);
-    if (tooLarge.length > 0) return tooLarge;
-    const invalid = this.#validate(document, this.#rules);
-    return invalid.length > 0 ? published(invalid, document) : [];
+    return { kind: 'document', tokens, ...this.#operationsOf(selections, document, text) };
   }
 
   /** Returns at most MAX_ERRORS errors. If there are more, the library's error that it stopped early follows. */
-  #validate(document: DocumentNode, rules: readonly ValidationRule[]): readonly GraphQLError[] {
+  #validate(document: DocumentNode): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const options = { maxErrors: MAX_ERRORS, hideSuggestions: !introspection };
-    return withoutStack(() => validate(schema, document, rules, options));
+    const invalid = withoutStack(() => validate(schema, document, this.#rules, options));
+    return invalid.length > 0 ? published(invalid, document) : [];
   }
 
   #operationsOf(selections: Selections, document: DocumentNode, text: string) {
@@ -206,13 +197,13 @@ export class Documents {
     const operations = new Map<string | null, PreparedOperation>();
     for (const [at, node] of document.definitions.entries()) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
-      const facts = factsOf(selections, node);
+      const facts = new OperationFacts(selections, node);
       operations.set(node.name?.value ?? null, {
         kind: 'operation',
         node: plain.definitions[at] as OperationDefinitionNode,
         executor: this.executors.create(selections, node),
         sharedUse: sharedUseOf(facts.marks, document, node),
-        ...facts,
+        facts,
         name: `${digest} ${node.name?.value ?? ''}`,
         logName: node.name ? redact(node.name.value.slice(0, MAX_LOGGED_NAME_LENGTH)) : null,
       });

@@ -8,8 +8,16 @@ import {
   isListType,
 } from 'graphql';
 import { traitOf } from '../../lib/field-traits.ts';
-import { type Amount, derived, type Fixed } from './amount.ts';
-import type { ReadValue } from './document-values.ts';
+import type { ReadValue } from './selections.ts';
+
+/** Returns the number of entries of a list that the schema names. Called only if a document selects such a list. */
+export type SizeOf = (name: string) => number;
+
+/** The values of one request that the sizes of its lists depend on. */
+export interface RequestValues {
+  readonly read: ReadValue;
+  readonly sizeOf: SizeOf;
+}
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -27,50 +35,44 @@ export function listSize(
   typeName: string,
   field: Field,
   node: FieldNode,
-  page: Amount | null,
-  read: ReadValue,
-): Amount {
-  const requested = requestedSize(field, node, read);
+  page: number | null,
+  values: RequestValues,
+): number {
+  const requested = requestedSize(field, node, values);
   if (requested !== null) return requested;
+  const known = (size: string | number) => (typeof size === 'number' ? size : values.sizeOf(size));
   const own = traitOf(field, 'listSize');
-  if (own !== undefined) return sizeOf(own);
+  if (own !== undefined) return known(own);
   if (typeName === '__Schema') return Object.keys(schema.getTypeMap()).length;
   if (typeName.startsWith('__')) return INTROSPECTED_SIZE;
-  return page ?? sizeOf(traitOf(getNamedType(field.type), 'listSize') ?? USUAL_SIZE);
-}
-
-function sizeOf(size: string | number): Amount {
-  return typeof size === 'number' ? size : (inputs) => inputs.sizeOf(size);
+  return page ?? known(traitOf(getNamedType(field.type), 'listSize') ?? USUAL_SIZE);
 }
 
 /** The page size that the arguments request for a connection's lists; null if the field has none, or is a list itself. */
-export function pageSize(field: Field, node: FieldNode, read: ReadValue): Amount | null {
+export function pageSize(field: Field, node: FieldNode, values: RequestValues): number | null {
   const counting = field.args.filter(
     ({ name, type }) =>
       (name === 'first' || name === 'last') && getNullableType(type) === GraphQLInt,
   );
   if (counting.length === 0 || isListType(getNullableType(field.type))) return null;
-  const given = counting.map(({ name }) => givenValue(node, name, read));
-  return derived(given, (...values) => {
-    const counts = values
-      .map((value, at) => value ?? counting[at]?.defaultValue)
-      .filter((value) => typeof value === 'number');
-    return sizeWithin(field, counts.length === 0 ? DEFAULT_PAGE : Math.max(...counts));
-  });
+  const counts = counting
+    .map(({ name, defaultValue }) => givenValue(node, name, values) ?? defaultValue)
+    .filter((count) => typeof count === 'number');
+  return sizeWithin(field, counts.length === 0 ? DEFAULT_PAGE : Math.max(...counts));
 }
 
 /** One entry for each value of the argument that lists them, by default `ids`; null if the field has no such argument. */
-function requestedSize(field: Field, node: FieldNode, read: ReadValue): Amount | null {
+function requestedSize(field: Field, node: FieldNode, values: RequestValues): number | null {
   const listing = traitOf(field, 'sizeArgument') ?? 'ids';
   if (!field.args.some(({ name }) => name === listing)) return null;
-  return derived([givenValue(node, listing, read)], (value) => {
-    if (value === undefined) return sizeWithin(field, USUAL_SIZE);
-    // GraphQL coerces a single value to a list of one.
-    return sizeWithin(field, Array.isArray(value) ? value.length : 1);
-  });
+  const given = givenValue(node, listing, values);
+  if (given === undefined) return sizeWithin(field, USUAL_SIZE);
+  // GraphQL coerces a single value to a list of one.
+  return sizeWithin(field, Array.isArray(given) ? given.length : 1);
 }
 
-function givenValue(node: FieldNode, name: string, read: ReadValue): Fixed<unknown> {
+/** Returns undefined if the argument is left out. */
+export function givenValue(node: FieldNode, name: string, { read }: RequestValues): unknown {
   const given = node.arguments?.find((each) => each.name.value === name);
   return given && read(given.value);
 }

@@ -9,183 +9,230 @@ import {
   isCompositeType,
   isListType,
   isObjectType,
+  Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
+  type ValueNode,
 } from 'graphql';
 import { type Sharing, sharingOf, traitOf } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
 import { extraForList } from '../operation/meter.ts';
-import { type Amount, type CostInputs, derived, product, sum, whereAny } from './amount.ts';
-import { type ReadValue, valueReader } from './document-values.ts';
-import { listSize, pageSize } from './list-sizes.ts';
-import { MAX_FOLLOWED, type SelectedField, type Selecting, type Selections } from './selections.ts';
+import { givenValue, listSize, pageSize, type RequestValues, type SizeOf } from './list-sizes.ts';
+import { literalOf, type Selections } from './selections.ts';
 
-export interface OperationFacts {
+/** The coerced variables of a request. */
+type Variables = Readonly<Record<string, unknown>>;
+
+/** The facts about an operation that depend on the variables, and on the sizes of lists. */
+export interface RequestFacts {
   /** The number of fields that the answer can contain. */
-  readonly cost: Amount;
-  /** The plan of the operation, under '', and the plans of root fields that read apart, under their response keys. */
-  readonly plans: ReadonlyMap<string, ReadPlan>;
+  readonly cost: number;
+  /**
+   * The reads of the operation, under '', and the reads of root fields that read apart, under their response keys. Reads
+   * below a list are not planned, because the list may be empty.
+   */
+  readonly plans: ReadonlyMap<string, ReadonlySet<string>>;
   /**
    * The lowest age limit that root fields request, in seconds; Infinity if there is none. It is determined before
    * execution: an answer made in slices resolves some fields after the read that they share has been answered.
    */
-  readonly ageLimit: Amount;
+  readonly ageLimit: number;
+}
+
+// Clients use few different page sizes and flags.
+const MAX_REMEMBERED = 16;
+
+/** The facts about an operation. The document has passed validation and the limits. */
+export class OperationFacts {
   /** The marks of all fields except `__typename`, which the schema answers; null if a field has no mark. */
   readonly marks: ReadonlySet<Sharing> | null;
-}
-
-/**
- * The number of fields that state each read, for the values of a request. Reads below a list are not planned, because the
- * list may be empty.
- */
-type ReadPlan = ReadonlyMap<string, Amount>;
-
-interface Place {
-  /** The page size of the enclosing connection. */
-  readonly page: Amount | null;
-  /** The plan that collects the reads of this place; null if they are not planned. */
-  readonly plan: Map<string, Amount> | null;
-}
-
-/**
- * Collects the facts about an operation in one walk over the fields that it may select, when its document is prepared. A
- * request adds only the arithmetic on its variables. The document has passed validation and the limits.
- */
-export function factsOf(
-  selections: Selections,
-  operation: OperationDefinitionNode,
-): OperationFacts {
-  return new FieldWalk(selections, operation).facts();
-}
-
-class FieldWalk {
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
-  readonly #root: GraphQLObjectType;
-  readonly #read: ReadValue;
-  readonly #plans = new Map<string, Map<string, Amount>>();
-  readonly #marks = new Set<Sharing>();
-  /** The amounts that depend on no variable. Several types can lead to the same selections. */
-  readonly #abstractAmounts = new Map<string, number>();
-  #isUnmarked = false;
+  /** The variables and the sizes that the facts depend on. */
+  readonly #variableNames: readonly string[];
+  readonly #sizeNames: readonly string[];
+  readonly #remembered = new Map<string, RequestFacts>();
 
   constructor(selections: Selections, operation: OperationDefinitionNode) {
     this.#selections = selections;
     this.#operation = operation;
-    this.#root = selections.schema.getRootType(operation.operation) as GraphQLObjectType;
-    this.#read = valueReader(operation);
+    // Unknown variables exclude no field, so this walk visits all of them.
+    const walk = new FieldWalk(selections, operation, {}, () => 0);
+    const facts = walk.facts();
+    this.marks = walk.isUnmarked ? null : walk.marks;
+    this.#variableNames = [...walk.variableNames];
+    this.#sizeNames = [...walk.sizeNames];
+    const isConstant = walk.variableNames.size === 0 && walk.sizeNames.size === 0;
+    if (isConstant) this.#remembered.set('', facts);
   }
 
-  facts(): OperationFacts {
-    const fields = [...this.#collect(this.#root, [{ node: this.#operation, when: true }])];
-    const cost = sum(fields.map(([key, same]) => this.#rootField(key, same)));
-    const ageLimits = fields.flatMap(([, same]) => same.flatMap((one) => this.#ageLimits(one)));
-    return {
-      cost,
-      plans: this.#plans,
-      ageLimit: derived(ageLimits, Math.min),
-      marks: this.#isUnmarked ? null : this.#marks,
+  /** Returns the facts for one request. They are determined once for requests of the same shape. */
+  for(variables: Variables, sizeOf: SizeOf): RequestFacts {
+    let shape = '';
+    for (const name of this.#variableNames) shape += `${shapeOf(variables[name])} `;
+    for (const name of this.#sizeNames) shape += `${sizeOf(name)} `;
+    const remembered = this.#remembered.get(shape);
+    if (remembered !== undefined) return remembered;
+    const facts = new FieldWalk(this.#selections, this.#operation, variables, sizeOf).facts();
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
+    this.#remembered.set(shape, facts);
+    return facts;
+  }
+}
+
+/** The part of a variable's value that the facts depend on. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length;
+  return typeof value === 'number' || typeof value === 'boolean' || value == null ? value : 'given';
+}
+
+interface Place {
+  /** The page size of the enclosing connection. */
+  readonly page: number | null;
+  /** The plan that collects the reads of this place; null if they are not planned. */
+  readonly plan: Set<string> | null;
+}
+
+interface AbstractFacts {
+  readonly fields: number;
+  readonly reads: ReadonlySet<string>;
+}
+
+/** Collects the facts about an operation in one walk over the fields that it selects. */
+class FieldWalk {
+  readonly marks = new Set<Sharing>();
+  readonly variableNames = new Set<string>();
+  readonly sizeNames = new Set<string>();
+  isUnmarked = false;
+  readonly #selections: Selections;
+  readonly #operation: OperationDefinitionNode;
+  readonly #root: GraphQLObjectType;
+  readonly #values: RequestValues;
+  readonly #plans = new Map<string, Set<string>>();
+  /** The same selections on an abstract type are walked once: nested ones would take exponential time. */
+  readonly #abstract = new Map<string, AbstractFacts>();
+
+  constructor(
+    selections: Selections,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+    sizeOf: SizeOf,
+  ) {
+    this.#selections = selections;
+    this.#operation = operation;
+    this.#root = selections.schema.getRootType(operation.operation) as GraphQLObjectType;
+    this.#values = {
+      read: (node) => this.#read(node, variables),
+      sizeOf: (name) => {
+        this.sizeNames.add(name);
+        return sizeOf(name);
+      },
     };
   }
 
-  #collect(type: GraphQLObjectType, from: readonly Selecting[]) {
-    return this.#selections.collect(type, from, this.#read);
+  facts(): RequestFacts {
+    let cost = 0;
+    let ageLimit = Infinity;
+    for (const [key, same] of this.#collect(this.#root, [this.#operation])) {
+      cost += this.#rootField(key, same);
+      ageLimit = Math.min(ageLimit, ...same.flatMap((node) => this.#ageLimits(node)));
+    }
+    return { cost, plans: this.#plans, ageLimit };
   }
 
-  #rootField(key: string, same: readonly SelectedField[]): Amount {
+  #read(node: ValueNode, variables: Variables): unknown {
+    if (node.kind !== Kind.VARIABLE) return literalOf(node);
+    this.variableNames.add(node.name.value);
+    return variables[node.name.value];
+  }
+
+  #collect(type: GraphQLObjectType, from: readonly (OperationDefinitionNode | FieldNode)[]) {
+    return this.#selections.collect(type, from, this.#values.read);
+  }
+
+  #rootField(key: string, same: readonly FieldNode[]): number {
     const field = this.#fieldOf(this.#root, same);
     const isMutation = this.#operation.operation === OperationTypeNode.MUTATION;
     const isApart = isMutation || (field && traitOf(field, 'readsApart'));
-    const plan = memo(this.#plans, isApart ? key : '', () => new Map<string, Amount>());
+    const plan = memo(this.#plans, isApart ? key : '', () => new Set<string>());
     return this.#field(this.#root, same, { page: null, plan });
   }
 
-  #ageLimits({ node, when }: SelectedField): readonly Amount[] {
+  #ageLimits(node: FieldNode): readonly number[] {
     const args = this.#selections.schema.getField(this.#root, node.name.value)?.args ?? [];
-    const limits = args.filter((each) => traitOf(each, 'isAgeLimit'));
-    return (node.arguments ?? [])
-      .filter(({ name }) => limits.some((each) => each.name === name.value))
-      .map(({ value }) => whereAny([when], derived([this.#read(value)], ageLimit), Infinity));
+    return args
+      .filter((each) => traitOf(each, 'isAgeLimit'))
+      .map(({ name }) => givenValue(node, name, this.#values))
+      .filter(isAgeLimit);
   }
 
-  #composite(type: GraphQLCompositeType, from: readonly Selecting[], place: Place): Amount {
-    if (!isObjectType(type)) return this.#abstract(type, from, place);
-    // The document will be refused.
-    if (this.#selections.followed > MAX_FOLLOWED) return 0;
-    const fields = [...this.#collect(type, from).values()];
-    return sum(fields.map((same) => this.#field(type, same, place)));
+  #composite(type: GraphQLCompositeType, from: readonly FieldNode[], place: Place): number {
+    if (!isObjectType(type)) return this.#ofAbstract(type, from, place);
+    let fields = 0;
+    for (const same of this.#collect(type, from).values()) fields += this.#field(type, same, place);
+    return fields;
   }
 
   /** An abstract type costs as much as the most expensive of its possible types. */
-  #abstract(type: GraphQLAbstractType, from: readonly Selecting[], { page, plan }: Place): Amount {
-    const isFixed = typeof page !== 'function' && from.every(({ when }) => when === true);
-    const starts = from.map(({ node }) => node.loc?.start);
-    // Below a list no reads are planned.
-    const key = isFixed ? `${type.name} ${page} ${plan === null} ${starts}` : '';
-    const known = this.#abstractAmounts.get(key);
-    if (known !== undefined) return known;
-    const reads = new Map<string, Amount>();
-    const place = { page, plan: plan && reads };
-    const possible = this.#selections.schema.getPossibleTypes(type);
-    const amounts = possible.map((each) => this.#composite(each, from, place));
-    const amount = derived([0, ...amounts], Math.max);
-    for (const [read, fields] of reads) addRead(plan, read, fields);
-    if (isFixed && typeof amount === 'number' && reads.size === 0) {
-      this.#abstractAmounts.set(key, amount);
-    }
-    return amount;
+  #ofAbstract(type: GraphQLAbstractType, from: readonly FieldNode[], place: Place): number {
+    const { page, plan } = place;
+    const starts = from.map(({ loc }) => loc?.start);
+    const key = `${type.name} ${page} ${plan === null} ${starts}`;
+    const { fields, reads } = memo(this.#abstract, key, (): AbstractFacts => {
+      const own = new Set<string>();
+      const possible = this.#selections.schema.getPossibleTypes(type);
+      const each = possible.map((one) => this.#composite(one, from, { page, plan: plan && own }));
+      return { fields: Math.max(0, ...each), reads: own };
+    });
+    for (const read of reads) plan?.add(read);
+    return fields;
   }
 
-  #field(type: GraphQLObjectType, same: readonly SelectedField[], { page, plan }: Place): Amount {
-    const [first] = same;
+  #field(type: GraphQLObjectType, same: readonly FieldNode[], { page, plan }: Place): number {
+    const [node] = same;
     const field = this.#fieldOf(type, same);
-    if (!first || !field) return 0;
+    if (!node || !field) return 0;
     this.#note(field);
-    const conditions = same.map(({ when }) => when);
     const read = traitOf(field, 'reads');
-    if (read) addRead(plan, read, whereAny(conditions, 1));
+    if (read) plan?.add(read);
     const inner = getNamedType(field.type);
-    if (!isCompositeType(inner)) return whereAny(conditions, 1);
+    if (!isCompositeType(inner)) return 1;
     const isList = isListType(getNullableType(field.type));
     const { schema } = this.#selections;
-    const size = isList ? listSize(schema, type.name, field, first.node, page, this.#read) : 1;
+    const size = isList ? listSize(schema, type.name, field, node, page, this.#values) : 1;
     const each = this.#composite(inner, same, {
-      page: pageSize(field, first.node, this.#read),
+      page: pageSize(field, node, this.#values),
       plan: isList ? null : plan,
     });
-    const scans = this.#scans(field, first.node);
-    return whereAny(conditions, sum([1, product(size, each), ...scans]));
+    return 1 + size * each + this.#scanned(field, node);
   }
 
-  #fieldOf(type: GraphQLObjectType, [first]: readonly SelectedField[]) {
-    return first && this.#selections.schema.getField(type, first.node.name.value);
+  #fieldOf(type: GraphQLObjectType, [first]: readonly FieldNode[]) {
+    return first && this.#selections.schema.getField(type, first.name.value);
   }
 
   #note(field: GraphQLField<unknown, unknown>): void {
     if (field.name === '__typename') return;
     const sharing = sharingOf(field);
-    if (sharing === null) this.#isUnmarked = true;
-    else this.#marks.add(sharing);
+    if (sharing === null) this.isUnmarked = true;
+    else this.marks.add(sharing);
   }
 
-  #scans({ args }: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode) {
-    return args.flatMap((each): Amount[] => {
-      const scanned = traitOf(each, 'scans');
-      const node = given.find(({ name }) => name.value === each.name)?.value;
-      if (scanned === undefined || node === undefined) return [];
-      const value = this.#read(node);
-      const isGiven =
-        typeof value === 'function' ? (inputs: CostInputs) => value(inputs) != null : value != null;
-      return [whereAny([isGiven], ({ sizeOf }) => extraForList(sizeOf(scanned)))];
-    });
+  /** The fields that the entries scanned for a field's arguments count as. */
+  #scanned({ args }: GraphQLField<unknown, unknown>, node: FieldNode): number {
+    let fields = 0;
+    for (const { name, value } of node.arguments ?? []) {
+      const arg = args.find((each) => each.name === name.value);
+      const scanned = arg && traitOf(arg, 'scans');
+      if (scanned === undefined) continue;
+      const size = this.#values.sizeOf(scanned);
+      if (this.#values.read(value) != null) fields += extraForList(size);
+    }
+    return fields;
   }
-}
-
-function addRead(plan: Map<string, Amount> | null, read: string, fields: Amount): void {
-  plan?.set(read, sum([plan.get(read) ?? 0, fields]));
 }
 
 /** A negative limit has no effect here: its own field refuses it. */
-function ageLimit(value: unknown): number {
-  return typeof value === 'number' && value >= 0 ? value : Infinity;
+function isAgeLimit(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0;
 }

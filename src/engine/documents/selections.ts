@@ -3,10 +3,8 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
-  type FragmentSpreadNode,
   type GraphQLObjectType,
   type GraphQLSchema,
-  type InlineFragmentNode,
   isAbstractType,
   Kind,
   type OperationDefinitionNode,
@@ -15,78 +13,55 @@ import {
   visit,
 } from 'graphql';
 import { memo } from '../../lib/memo.ts';
-import { both, type Condition, type Fixed } from './amount.ts';
-import type { ReadValue } from './document-values.ts';
 
-/** Five times the limit of selections, because the fields of an abstract type are followed for each of its possible types. */
-export const MAX_FOLLOWED = 50_000;
+/** Reads a value of a document: a literal, or the value of a variable; undefined if the variable is not known. */
+export type ReadValue = (node: ValueNode) => unknown;
 
-export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** An operation or a field. Its selections count if the condition is true. */
-export interface Selecting {
-  readonly node: OperationDefinitionNode | FieldNode;
-  readonly when: Condition;
-}
-
-/** One of the selections that merge into the same field of the answer. */
-export interface SelectedField extends Selecting {
-  readonly node: FieldNode;
-}
-
-export function fragmentsOf({ definitions }: DocumentNode): Fragments {
-  const fragments = definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION);
-  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
-}
-
-export function responseKey({ alias, name }: FieldNode): string {
-  return (alias ?? name).value;
-}
-
-/** Reads the selections of a document that has passed validation. */
+/** Reads the selections of a document. */
 export class Selections {
   readonly schema: GraphQLSchema;
+  readonly fragments: Fragments;
   /** The variables in `@skip` and `@include` of all operations. */
   readonly flagNames: ReadonlySet<string>;
-  /** The number of selections that have been followed so far. */
-  followed = 0;
-  readonly #fragments: Fragments;
 
   constructor(schema: GraphQLSchema, document: DocumentNode) {
     this.schema = schema;
+    this.fragments = fragmentsOf(document);
     this.flagNames = flagNamesIn(document);
-    this.#fragments = fragmentsOf(document);
   }
 
-  /** Collects the fields by response key, in the order of the answer, which equals the reference executor's. */
+  /**
+   * Collects the fields by response key, in the order of the answer, which equals the reference executor's. A field whose
+   * condition is an unknown variable is included.
+   */
   collect(
     type: GraphQLObjectType,
-    from: readonly Selecting[],
+    from: readonly (OperationDefinitionNode | FieldNode)[],
     read: ReadValue,
-  ): ReadonlyMap<string, readonly SelectedField[]> {
-    const fields = new Map<string, SelectedField[]>();
-    // Fragments that were entered without a condition: repeating them adds nothing to the answer.
+  ): ReadonlyMap<string, readonly FieldNode[]> {
+    const fields = new Map<string, FieldNode[]>();
+    // Repeating a fragment adds nothing to the answer.
     const visited = new Set<string>();
-    const enter = (set: SelectionSetNode, around: Condition): void => {
-      this.followed += set.selections.length;
-      for (const selection of set.selections) {
-        const when = both(around, conditionOf(selection.directives, read));
-        if (when === false) continue;
+    const enter = ({ selections }: SelectionSetNode): void => {
+      for (const selection of selections) {
+        if (isLeftOut(selection.directives, read)) continue;
         if (selection.kind === Kind.FIELD) {
-          const same = memo(fields, responseKey(selection), (): SelectedField[] => []);
-          same.push({ node: selection, when });
+          memo(fields, responseKey(selection), (): FieldNode[] => []).push(selection);
           continue;
         }
-        const fragment = resolved(selection, this.#fragments);
+        const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+        const fragment = isSpread ? this.fragments.get(selection.name.value) : selection;
         if (!fragment || !this.#applies(type, fragment.typeCondition?.name.value)) continue;
-        if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        if (isSpread) {
           if (visited.has(selection.name.value)) continue;
-          if (when === true) visited.add(selection.name.value);
+          visited.add(selection.name.value);
         }
-        enter(fragment.selectionSet, when);
+        enter(fragment.selectionSet);
       }
     };
-    for (const { node, when } of from) if (node.selectionSet) enter(node.selectionSet, when);
+    for (const { selectionSet } of from) if (selectionSet) enter(selectionSet);
     return fields;
   }
 
@@ -97,14 +72,27 @@ export class Selections {
   }
 }
 
-function resolved(selection: FragmentSpreadNode | InlineFragmentNode, fragments: Fragments) {
-  return selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+/** Returns a literal without the entries of lists and objects: the cost depends only on a list's length. */
+export function literalOf(node: ValueNode): unknown {
+  if (node.kind === Kind.INT) return Number(node.value);
+  if (node.kind === Kind.BOOLEAN) return node.value;
+  if (node.kind === Kind.LIST) return node.values;
+  return node.kind === Kind.NULL ? null : node;
+}
+
+export function responseKey({ alias, name }: FieldNode): string {
+  return (alias ?? name).value;
+}
+
+function fragmentsOf({ definitions }: DocumentNode): Fragments {
+  const fragments = definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION);
+  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
 function flagNamesIn(document: DocumentNode): Set<string> {
   const names = new Set<string>();
   visit(document, {
-    [Kind.DIRECTIVE](directive) {
+    Directive(directive) {
       const value = flagOf(directive);
       if (value?.kind === Kind.VARIABLE) names.add(value.name.value);
     },
@@ -112,17 +100,11 @@ function flagNamesIn(document: DocumentNode): Set<string> {
   return names;
 }
 
-function conditionOf(directives: readonly DirectiveNode[] = [], read: ReadValue): Condition {
-  let condition: Condition = true;
-  for (const directive of directives) {
+function isLeftOut(directives: readonly DirectiveNode[] = [], read: ReadValue): boolean {
+  return directives.some((directive) => {
     const flag = flagOf(directive);
-    if (flag) condition = both(condition, equals(read(flag), directive.name.value === 'include'));
-  }
-  return condition;
-}
-
-function equals(value: Fixed<unknown>, wanted: boolean): Condition {
-  return typeof value === 'function' ? (inputs) => value(inputs) === wanted : value === wanted;
+    return flag !== null && read(flag) === (directive.name.value === 'skip');
+  });
 }
 
 /** The value of `if` in a `@skip` or an `@include`. */

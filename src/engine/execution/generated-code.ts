@@ -19,8 +19,7 @@ import {
 } from 'graphql';
 import { isPostponable } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
-import { literalOf } from '../documents/document-values.ts';
-import type { SelectedField, Selecting, Selections } from '../documents/selections.ts';
+import { literalOf, type Selections } from '../documents/selections.ts';
 import { usesVariables } from '../documents/shared-use.ts';
 import { weightOfKey } from '../operation/meter.ts';
 import { leafOf, NOT_WHOLE, type ReadLeaf } from './leaves.ts';
@@ -29,7 +28,7 @@ import type { NullableFields, RunRoot } from './run.ts';
 /** The values of the variables in `@include` and `@skip`. */
 export type Flags = ReadonlyMap<string, boolean>;
 
-type Same = readonly SelectedField[];
+type Same = readonly FieldNode[];
 type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;
 
 interface Resolver {
@@ -70,7 +69,7 @@ export function compile(
   if (!root || operation.operation === 'mutation') return null;
   const writer = new Writer(selections, flags);
   try {
-    const entry = writer.object(root, [{ node: operation, when: true }], true);
+    const entry = writer.object(root, [operation], true);
     const make = new Function('leaves', 'resolvers', 'NOT_WHOLE', writer.text(entry));
     const { leaves, resolvers, args, nullable, size } = writer;
     const code = make(leaves, resolvers, NOT_WHOLE) as RunRoot;
@@ -111,7 +110,7 @@ class Writer {
   }
 
   /** Writes a function that completes a `source` to the object, and returns the function's name. */
-  object(type: GraphQLObjectType, from: readonly Selecting[], isRoot = false): string {
+  object(type: GraphQLObjectType, from: Same | [OperationDefinitionNode], isRoot = false): string {
     if (type.isTypeOf) throw new NotCompilableError('its values have to be asked');
     const collected = this.#selections.collect(type, from, (node) =>
       node.kind === Kind.VARIABLE ? this.#flags.get(node.name.value) : literalOf(node),
@@ -123,7 +122,7 @@ class Writer {
       this.size += 1;
       if (this.size > MAX_FIELDS) throw new NotCompilableError('too large');
       weight += weightOfKey(key);
-      const { node } = same[0] as SelectedField;
+      const [node] = same as [FieldNode];
       const field = this.#selections.schema.getField(type, node.name.value);
       if (!field) throw new NotCompilableError('unknown');
       if (/^__(?!typename$)/.test(field.name)) throw new NotCompilableError('introspection');
@@ -132,11 +131,7 @@ class Writer {
       if (resolver) resolved.push(this.#resolved(key, field, same, resolver));
       if (!isRoot) continue;
       if (!resolver && field.name !== '__typename') throw new NotCompilableError('no resolver');
-      if (!isNonNullType(field.type))
-        this.nullable.set(
-          key,
-          same.map((each) => each.node),
-        );
+      if (!isNonNullType(field.type)) this.nullable.set(key, same);
     }
     const name = `object${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, source) {

@@ -12,7 +12,6 @@ session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true 
 const { buildSchema } = await import('../../../src/schema/schema.ts');
 const { Documents } = await import('../../../src/engine/documents/documents.ts');
 const { createExecutors } = await import('../../../src/engine/execution/compiling-executor.ts');
-const { evaluate } = await import('../../../src/engine/documents/amount.ts');
 const { buildSchema: schemaOf } = await import('graphql');
 const ours = buildSchema();
 
@@ -43,7 +42,7 @@ function prepare(schema: typeof ours, text: string, limits: WorkQuestion['limits
   const prepared = documents.prepare(text);
   if (prepared.kind === 'invalid') return;
   const operations = [...prepared.operations.values()];
-  for (const { cost } of operations) evaluate(cost, { variables: {}, sizeOf: () => 1 });
+  for (const { facts } of operations) facts.for({}, () => 1);
   // A request coerces the variables of only one operation.
   const operationName = operations.at(-1)?.node.name?.value;
   documents.executionArgs(prepared.document, { operationName, variableValues: {} });

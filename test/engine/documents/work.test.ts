@@ -35,6 +35,8 @@ const WRITERS: Readonly<Record<string, Write>> = {
   fields: (n) => inQuery(times(n, (at) => `f${at}`)),
   'fields, one repeated': (n) => inQuery(times(n, () => '__typename')),
   'objects, one repeated': (n) => inQuery(times(n, () => 'session { login }')),
+  'objects with several fields, one repeated': (n) =>
+    inQuery(times(n, () => 'session { balance equity login }')),
   'objects, one repeated in an unused fragment': (n) =>
     `${inQuery('__typename')} ${fragment(
       'F',
