@@ -31,7 +31,7 @@ if (isLink && !isInstalled()) {
   fs.rmSync(LOCK);
 }
 if (!fs.existsSync(NODE) && isTooOld) {
-  say(`npm has brought no Node for this machine, whose own is too old (${process.version} of 24).`);
+  say(`npm has brought no Node that runs here, and ${process.version} is older than 24.`);
   process.exitCode = 1;
 }
 
@@ -53,10 +53,14 @@ async function install(former) {
   fs.writeFileSync(LOCK, `${process.pid} ${npm.pid ?? ''}`);
   const timer = setInterval(() => say(`  ${Math.round(process.uptime())} s …`), 5_000);
   const [status] = await once(npm, 'close').finally(() => clearInterval(timer));
-  if (spawnSync(NODE, ['--version']).status !== 0) fs.rmSync(NODE, { force: true });
+  const tried = spawnSync(NODE, ['--version'], { encoding: 'utf8' });
+  if (tried.status !== 0) fs.rmSync(NODE, { force: true });
+  if (isTooOld && tried.stderr) say(tried.stderr.trim());
+  if (/libatomic/.test(tried.stderr)) say('On Debian and Ubuntu: apt-get install libatomic1');
   if (status !== 0) say('npm could not install the packages, and says above why.');
-  if (status === 0 || former !== '')
-    fs.writeFileSync(STAMP, status === 0 ? `${hash} ${kind}` : former);
+  // Without a Node that runs, the next start tries again.
+  const isComplete = status === 0 && (tried.status === 0 || !isTooOld);
+  if (isComplete || former !== '') fs.writeFileSync(STAMP, isComplete ? `${hash} ${kind}` : former);
   return status;
 }
 

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { ownFolder } from '../support/own-folder.ts';
 
@@ -21,7 +22,12 @@ echo "$1" >> "$NOTES"
 echo "$npm_config_cache" > cache
 echo "$@" > args
 test ! -e fails || exit 7
-mkdir -p node_modules/.bin && ln -sf "$(command -v true)" node_modules/.bin/node`;
+mkdir -p node_modules/.bin && ln -sf "$PWD/bin/brought-node" node_modules/.bin/node`;
+const BROKEN =
+  "#!/bin/sh\necho 'node: libatomic.so.1: cannot open shared object file' >&2; exit 127";
+/** Makes the setup believe that it runs on this version of Node. */
+const pretend = (node: string) =>
+  `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } });`;
 
 function project() {
   const path = (...parts: string[]) => join(folder.path, 'a project', ...parts);
@@ -30,12 +36,15 @@ function project() {
   cpSync(join(import.meta.dirname, '../../scripts/setup.mjs'), path('scripts/setup.mjs'));
   writeFileSync(path('bin/npm'), NPM, { mode: 0o755 });
   writeFileSync(path('package-lock.json'), '{}');
+  writeFileSync(path('bin/brought-node'), '#!/bin/sh', { mode: 0o755 });
+  writeFileSync(path('preload.mjs'), '');
   /** `onOutput` is called with the first output. */
   const setUp = async (onOutput = () => {}, ...args: readonly string[]) => {
     const env = {
       PATH: [path('bin'), process.env.PATH].join(delimiter),
       HOME: folder.path,
       NOTES: path('notes'),
+      NODE_OPTIONS: `--import=${pathToFileURL(path('preload.mjs'))}`,
     };
     const child = spawn(process.execPath, [path('scripts/setup.mjs'), ...args], { env });
     child.stderr.once('data', onOutput);
@@ -125,6 +134,18 @@ test('a failed update keeps the stamp of the previous packages, a failed first i
   expect([code, output]).toEqual([7, expect.stringContaining('npm could not install')]);
   writeFileSync(path('package-lock.json'), '{}');
   expect(await setUp()).toEqual({ code: 0, calls: [], output: '' });
+});
+
+test('on an old Node a start reports that the Node from npm does not run, and the next start tries again', async () => {
+  const { path, setUp } = project();
+  writeFileSync(path('preload.mjs'), pretend('20.0.0'));
+  writeFileSync(path('bin/brought-node'), BROKEN);
+  const { code, output, calls } = await setUp();
+  expect([code, calls]).toEqual([1, ['ci']]);
+  expect(output).toContain('cannot open shared object file');
+  expect(output).toContain('apt-get install libatomic1');
+  writeFileSync(path('bin/brought-node'), '#!/bin/sh');
+  expect(await setUp()).toMatchObject({ code: 0, calls: ['ci'] });
 });
 
 test('two starts at the same time call npm once', async () => {
