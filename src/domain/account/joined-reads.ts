@@ -5,11 +5,12 @@ import { memo } from '../../lib/memo.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { AccountEvents } from './account-events.ts';
 
+/** A call under way. Null replaces its answer and its signal when it ends. */
 interface JoinableCall {
   readonly account: Account;
   readonly logicalTime: number;
-  readonly signal: AbortSignal | undefined;
-  readonly answer: Promise<unknown>;
+  signal: AbortSignal | null | undefined;
+  answer: Promise<unknown> | null;
 }
 
 type Send<T> = (viewer: Viewer) => Promise<T>;
@@ -60,12 +61,13 @@ export class JoinedReads {
       return this.#begin(calls, key, viewer, send);
     }
     const startedAtMs = steadyClock.now();
+    const { answer, signal } = joined;
     const join = async () => {
       try {
-        return (await joined.answer) as T;
+        return (await answer) as T;
       } catch (error) {
         // The client that made the call has left. The others read again.
-        if (!joined.signal?.aborted || viewer.signal?.aborted) throw error;
+        if (!signal?.aborted || viewer.signal?.aborted) throw error;
         return this.read(viewer, operation, send, demand);
       } finally {
         viewer.receipt?.({ operation, ms: steadyClock.now() - startedAtMs, source: 'shared' });
@@ -94,9 +96,13 @@ export class JoinedReads {
     const { account, signal } = viewer;
     const logicalTime = this.#logicalClock.next();
     const answer = send(viewer);
-    const call = { account, logicalTime, signal, answer };
+    const call: JoinableCall = { account, logicalTime, signal, answer };
     const ended = () => {
       if (calls.get(key) === call) calls.delete(key);
+      // When a Map grows, V8 links its old table to the new one. A dead table in old space keeps the entries of all later
+      // tables alive until a major GC: each would contain a whole request.
+      call.signal = null;
+      call.answer = null;
     };
     calls.set(key, call);
     // The caller handles a rejection. `finally` would add three promises to each read.
