@@ -9,8 +9,17 @@ export function heldBytes(): number {
 }
 
 export function collectGarbage(): void {
+  const collect = collector();
+  collect();
+  collect();
+}
+
+/** Collects young objects alone. */
+export function scavenge(): void {
+  collector()({ type: 'minor' });
+}
+
+function collector(): (options?: { readonly type: 'minor' }) => void {
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  collect();
-  collect();
+  return runInNewContext('gc') as ReturnType<typeof collector>;
 }

@@ -1,9 +1,11 @@
 import { EventEmitter } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { accountNamed } from '../../support/accounts.ts';
+import { collectGarbage, scavenge } from '../../support/heap.ts';
 import { viewerBut, viewerOf } from '../viewer.ts';
 
 const demo = viewerOf('demo');
@@ -80,4 +82,32 @@ test('a failed call fails all reads that joined it', async () => {
   const ends = await Promise.allSettled(both);
   expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(calls).toHaveLength(1);
+});
+
+test('an ended call keeps its answer alive until the next scavenge at most', async () => {
+  const answers: WeakRef<object>[] = [];
+  const viewers = Array.from({ length: 16 }, (_, number) => viewerOf(`token ${number}`));
+  const readAll = () =>
+    Promise.all(
+      viewers.map((viewer) =>
+        reads.read(viewer, 'getOpenPositions', async () => {
+          const answer = { positions: [] };
+          answers.push(new WeakRef(answer));
+          return answer;
+        }),
+      ),
+    );
+  const open = readAll();
+  // Moves the table of the open calls to old space.
+  collectGarbage();
+  await open;
+  for (let round = 0; round < 40; round += 1) {
+    await readAll();
+    // A WeakRef keeps its target alive until the end of the turn.
+    await setImmediate();
+    scavenge();
+  }
+  await setImmediate();
+  scavenge();
+  expect(answers.filter((answer) => answer.deref() !== undefined).length).toBeLessThan(64);
 });
