@@ -20,12 +20,10 @@ export interface CatalogsOptions extends GroupOptions {
 
 export type CatalogView = Readonly<ReturnType<typeof viewOf>>;
 
-/** A call of op 1 under way. */
-interface CatalogCall {
-  /** The hash of the token that the call uses. */
-  readonly tokenHash: string;
-  /** Resolves if the catalog can be served, otherwise rejects like the call. */
-  readonly answer: Promise<GroupCatalog>;
+/** A call of op 1 with its caller. */
+interface CatalogFetch {
+  readonly caller: Viewer;
+  readonly group: string;
 }
 
 const MAX_GROUPS = 100;
@@ -37,9 +35,9 @@ const OPERATION = 'getAllTickers';
  */
 export class Catalogs {
   readonly #options: CatalogsOptions;
-  readonly #catalogs: LRUCache<string, GroupCatalog>;
-  /** By the key of the group. */
-  readonly #calls = new Map<string, CatalogCall>();
+  readonly #catalogs: LRUCache<string, GroupCatalog, CatalogFetch>;
+  /** The hash of the token of each call under way, by the key of its group. */
+  readonly #calls = new Map<string, string>();
 
   constructor(options: CatalogsOptions) {
     const { maxBytes } = options;
@@ -48,7 +46,12 @@ export class Catalogs {
       max: MAX_GROUPS,
       maxSize: maxBytes,
       // The size is capped. Otherwise a new catalog that does not fit would be fetched by each read.
-      sizeCalculation: ({ bytes }) => Math.min(maxBytes, bytes),
+      sizeCalculation: ({ bytes }) => Math.min(maxBytes - MAX_GROUPS, bytes),
+      noDeleteOnFetchRejection: true,
+      // If an entry is evicted during its fetch, the readers still get the answer.
+      ignoreFetchAbort: true,
+      fetchMethod: (key, held, { context: { caller, group } }) =>
+        this.#call(caller, held ?? new GroupCatalog(group, key, options)),
     });
   }
 
@@ -75,8 +78,13 @@ export class Catalogs {
     return this.#catalogs.calculatedSize;
   }
 
+  /** Includes the catalogs that are being fetched. */
   get #all(): readonly GroupCatalog[] {
-    return [...this.#catalogs.values()];
+    const found: GroupCatalog[] = [];
+    this.#catalogs.forEach((catalog) => {
+      found.push(catalog);
+    });
+    return found;
   }
 
   async #waitFor(viewer: Viewer): Promise<CatalogView> {
@@ -95,7 +103,8 @@ export class Catalogs {
     const copy = catalog?.served;
     if (!catalog || !copy) return null;
     if (catalog.isDue && !this.#calls.has(key)) {
-      fireAndForget('catalog refresh', this.#begin(viewer, catalog, true).answer);
+      const refresh = this.#fetch(key, { caller: inBackground(viewer), group: catalog.group });
+      fireAndForget('catalog refresh', refresh);
     }
     const ms = this.#options.clock.now() - sinceMs;
     viewer.receipt?.({ operation: OPERATION, ms, source: 'cache' });
@@ -107,34 +116,30 @@ export class Catalogs {
     const { clock, ledger } = this.#options;
     const sinceMs = clock.now();
     const joined = this.#calls.get(key);
-    const held = this.#catalogs.get(key) ?? new GroupCatalog(group, key, this.#options);
-    const { answer, tokenHash } = joined ?? this.#begin(viewer, held, false);
     try {
-      const catalog = await answer;
+      const catalog = await this.#fetch(key, { caller: detached(viewer), group });
       const copy = catalog.served ?? catalog.copy;
       if (!copy || ledger.group(viewer)?.group !== group) return null;
       const ms = clock.now() - sinceMs;
-      if (joined) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
+      if (joined !== undefined) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
       return viewOf(catalog, copy, clock);
     } catch (error) {
-      if (tokenHash !== viewer.tokenHash && isPersonal(error)) return null;
+      const isOfAnother = joined !== undefined && joined !== viewer.tokenHash;
+      if (isOfAnother && isPersonal(error)) return null;
       throw error;
     }
   }
 
-  #begin(viewer: Viewer, catalog: GroupCatalog, isRefresh: boolean): CatalogCall {
-    const { key } = catalog;
-    const caller = isRefresh ? inBackground(viewer) : detached(viewer);
-    const answer = this.#fetch(caller, catalog).finally(() => this.#calls.delete(key));
-    const call = { tokenHash: viewer.tokenHash, answer };
-    this.#calls.set(key, call);
-    return call;
+  /** Joins the call under way, or starts one. Resolves if the catalog can be served, otherwise rejects like the call. */
+  #fetch(key: string, context: CatalogFetch): Promise<GroupCatalog> {
+    return this.#catalogs.forceFetch(key, { context, forceRefresh: true });
   }
 
-  async #fetch(caller: Viewer, catalog: GroupCatalog): Promise<GroupCatalog> {
+  async #call(caller: Viewer, catalog: GroupCatalog): Promise<GroupCatalog> {
     const { gateway, onFetched } = this.#options;
     const { group, key } = catalog;
     const confirmed = catalog.copy?.etag ? catalog.copy : null;
+    this.#calls.set(key, caller.tokenHash);
     try {
       const answer = await gateway.getAllTickers(caller, group, confirmed?.etag ?? null);
       await catalog.receive(answer, confirmed);
@@ -145,11 +150,9 @@ export class Catalogs {
       if (isOfToken) catalog.refuse();
       else catalog.fail(error);
       if (isOfToken || catalog.served === null) throw error;
-      return catalog;
+    } finally {
+      this.#calls.delete(key);
     }
-    // lru-cache measures an object again only after it was deleted.
-    this.#catalogs.delete(key);
-    this.#catalogs.set(key, catalog);
     return catalog;
   }
 }
