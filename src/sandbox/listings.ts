@@ -13,8 +13,8 @@ export interface Listing {
 
 const SHARIA = { c: 'COMPLIANT', n: 'NONCOMPLIANT', q: 'QUESTIONABLE' } as const;
 
-// kind, symbol, name, price, sharia, sector, industry. The first rows are what the demonstration
-// accounts hold: a catalog of ten instruments still has them.
+// kind, symbol, name, price, sharia, sector, industry. The demonstration accounts hold the first rows, so that even a
+// catalog of ten instruments has them.
 type Row = readonly [Kind, string, string, number, keyof typeof SHARIA, number, number];
 
 const ROWS: readonly Row[] = [

@@ -90,8 +90,8 @@ function exitRules(body: Row, field: string, price: string): readonly Rule[] {
   if (isAbsent(value)) return [];
   return [
     [field, isNumber(value), NUMBER],
-    [field, body.type === 'amount', 'goes with type amount only'],
-    [field, isAbsent(body[price]), `cannot stand beside ${price}`],
+    [field, body.type === 'amount', 'requires the type amount'],
+    [field, isAbsent(body[price]), `cannot be combined with ${price}`],
   ];
 }
 

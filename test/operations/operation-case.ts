@@ -21,8 +21,6 @@ export interface OperationCase {
    * only `$key` of an order differs.
    */
   readonly document: string;
-  /** The user who sends the document. */
-  readonly email: string;
   /** The verb and the path on the wire. */
   readonly sends: string;
   /** The body on the wire; null if there is none. */
@@ -46,9 +44,7 @@ export interface ReadCase extends OperationCase {
   readonly shows?: unknown;
 }
 
-const EMAIL = 'demo@example.com';
 export const READ = {
-  email: EMAIL,
   body: null,
   proves: 'token',
   errors: 'details',
@@ -57,7 +53,6 @@ export const READ = {
   odd: [],
 } as const;
 const WRITE = {
-  email: EMAIL,
   answer: { success: true },
   proves: 'nothing',
   errors: 'details',
