@@ -15,7 +15,6 @@ export interface Params {
 
 // No form is nested more deeply.
 const MAX_DEPTH = 100;
-const MAX_ID_LENGTH = 512;
 const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
@@ -52,25 +51,15 @@ function checkedParams(params: unknown): Params | GraphQLError {
   };
 }
 
+/** Reads `documentId`, or else the hash of Apollo's protocol. An empty id counts as missing. */
 function readId(id: unknown, persisted: unknown): string | GraphQLError | null {
   if (id != null && typeof id !== 'string') return malformed('`documentId` is a text.');
-  if (persisted == null) return checked(id || null);
+  if (id) return documentId(id);
+  if (persisted == null) return null;
   if (!isObject(persisted) || typeof persisted.sha256Hash !== 'string') {
     return malformed('`extensions.persistedQuery` has a `sha256Hash`.');
   }
-  const { version = 1, sha256Hash } = persisted;
-  if (version !== 1) return malformed('`extensions.persistedQuery` is of version 1.');
-  if (id && documentId(id) !== documentId(sha256Hash)) {
-    return malformed('`documentId` and `sha256Hash` name the same document.');
-  }
-  return checked(sha256Hash);
-}
-
-function checked(id: string | null): string | GraphQLError | null {
-  if (id === null) return null;
-  return id.length > 0 && id.length <= MAX_ID_LENGTH
-    ? documentId(id)
-    : malformed(`An id has 1 to ${MAX_ID_LENGTH} characters.`);
+  return documentId(persisted.sha256Hash);
 }
 
 /** Normalizes an id: hashes are sent in either case, with or without the name of their method. */
