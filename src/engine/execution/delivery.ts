@@ -1,15 +1,7 @@
 import type { ExecutionResult } from 'graphql';
-import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { PullStream, StreamListener } from '../../lib/pull-stream.ts';
-import {
-  type Delivery,
-  type JsonText,
-  type OperationEvents,
-  OVER,
-  type Over,
-  type ResultSink,
-} from '../operation/result-sink.ts';
+import type { JsonText, OperationEvents, ResultSink } from '../operation/result-sink.ts';
 
 interface ResultSource {
   /** Returns an event's result as JSON. Subscribers who receive the same event share one text. */
@@ -21,16 +13,15 @@ interface ResultSource {
 }
 
 /**
- * The results of a subscription, delivered in the turn in which an event is published. The iterator yields nothing and only
- * completes.
+ * The results of a subscription, delivered in the turn in which an event is published. It is an async iterable in name only,
+ * because the outcome of a subscription is one.
  */
 export class FollowedEvents implements OperationEvents, StreamListener {
   readonly #events: PullStream<unknown>;
   readonly #source: ResultSource;
-  readonly #over = Promise.withResolvers<Over>();
+  readonly #over = Promise.withResolvers<void>();
   readonly #flushed = () => this.#sent();
   #sink: ResultSink | null = null;
-  #hasBegun = false;
   /** Whether a result is being computed, its reader has not taken it, or the sink has no room. */
   #isBusy = false;
   #isWoken = false;
@@ -42,34 +33,22 @@ export class FollowedEvents implements OperationEvents, StreamListener {
     this.#source = source;
   }
 
-  deliver(sink: ResultSink): Delivery {
+  deliver(sink: ResultSink): Promise<void> {
     this.#sink = sink;
-    return this;
+    this.#events.listen(this);
+    return this.#over.promise;
   }
 
   leave(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#over.resolve(OVER);
+    this.#over.resolve();
     this.#source.ended();
     this.#events.leave();
   }
 
-  next(): Promise<Over> {
-    if (!this.#hasBegun) {
-      this.#hasBegun = true;
-      this.#events.listen(this);
-    }
-    return this.#over.promise;
-  }
-
-  async return(): Promise<Over> {
-    this.leave();
-    return OVER;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
+  [Symbol.asyncIterator](): never {
+    throw new Error('events are delivered to a transport');
   }
 
   woken(): void {
@@ -125,7 +104,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   #finish(error: unknown): void {
     this.#isBusy = true;
     const last = error === null ? null : this.#source.failure(error);
-    const end = () => fireAndForget('response', this.return());
+    const end = () => this.leave();
     if (last === null) end();
     else this.#reader.send(JSON.stringify(last), end);
   }

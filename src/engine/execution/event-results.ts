@@ -20,7 +20,7 @@ import { FollowedEvents } from './delivery.ts';
 import { jsonText } from './json-text.ts';
 
 /** The events, or a result with errors if there are none. */
-export type Subscribed = AsyncIterableIterator<ExecutionResult, void> | ExecutionResult;
+export type Subscribed = AsyncIterable<ExecutionResult> | ExecutionResult;
 
 /** A subscription with everything that each of its events is executed with. */
 interface LiveOperation {

@@ -8,7 +8,7 @@ import { FollowedEvents } from './delivery.ts';
 export async function* iterated(events: OperationEvents): AsyncGenerator<ExecutionResult, void> {
   let next = Promise.withResolvers<JsonText | null>();
   let taken = () => {};
-  const delivery = events.deliver({
+  const delivered = events.deliver({
     hasRoom: () => true,
     send(text, left) {
       taken = left;
@@ -17,7 +17,7 @@ export async function* iterated(events: OperationEvents): AsyncGenerator<Executi
   });
   fireAndForget(
     'response',
-    delivery.next().then(() => next.resolve(null)),
+    delivered.then(() => next.resolve(null)),
   );
   try {
     for (let text = await next.promise; text !== null; text = await next.promise) {

@@ -9,19 +9,10 @@ export interface ResultSink {
   send(result: JsonText, left: () => void): void;
 }
 
-export type Over = IteratorReturnResult<void>;
-
-export const OVER: Over = { done: true, value: undefined };
-
-/** An iterator that a transport follows to the end of the events. The events themselves are sent to its sink. */
-export interface Delivery extends AsyncIterableIterator<never, void> {
-  return(): Promise<Over>;
-}
-
 /** The events of a subscription that has begun. Transports do not know how they are made. */
-export interface OperationEvents extends Delivery {
-  /** Delivers to a transport that writes results itself, and iterates until they end. */
-  deliver(sink: ResultSink): Delivery;
+export interface OperationEvents extends AsyncIterable<never, void> {
+  /** Sends the results to a transport. Resolves when they have ended. Call it once. */
+  deliver(sink: ResultSink): Promise<void>;
   /** Ends the source at once if it has not ended, because a quiet stream must not wait for its next event. */
   leave(): void;
 }

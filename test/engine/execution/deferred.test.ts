@@ -122,7 +122,7 @@ async function messagesOf(answer: OperationEvents): Promise<Data[]> {
       left();
     },
   };
-  await answer.deliver(sink).next();
+  await answer.deliver(sink);
   return messages;
 }
 

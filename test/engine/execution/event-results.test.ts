@@ -136,7 +136,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     newContext: () => contextOf(token),
     clientNow: () => client,
   });
-  const delivery = followed.deliver({
+  const delivered = followed.deliver({
     hasRoom: (ready) => {
       room.ready = ready;
       return !room.isFull;
@@ -147,14 +147,14 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     },
   });
   const over = vi.fn();
-  const isOver = delivery.next().then(over);
+  const isOver = delivered.then(over);
   return {
     events,
     missed,
     sent,
     room,
     ended,
-    delivery,
+    followed,
     over,
     isOver,
     results: () => sent.map((each) => JSON.parse(plainOf(each)) as ExecutionResult),
@@ -313,10 +313,10 @@ test('the reason of the end is the last result, after the result in progress', a
 });
 
 test('a client that leaves while it reads an event does not receive the reason of the end', async () => {
-  const { results: shown, delivery, events, emit, taken, isOver } = subscribe(prices);
+  const { results: shown, followed, events, emit, taken, isOver } = subscribe(prices);
   emit(priced(1));
   events.end(new Error('over'));
-  await delivery.return();
+  followed.leave();
   taken();
   await isOver;
   expect(shown()).toEqual([{ data: priced(1) }]);
@@ -341,10 +341,10 @@ test.each([
 ])('a client that %s, even with a result in progress', async (_what, error, left) => {
   const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
   const subscriber = subscribe(preparedBy(() => promise));
-  const { results: shown, events, delivery, emit, taken, isOver } = subscriber;
+  const { results: shown, events, followed, emit, taken, isOver } = subscriber;
   emit(ROWS);
   if (error) events.end(error);
-  else await delivery.return();
+  else followed.leave();
   resolve({ data: priced(1) });
   await new Promise(setImmediate);
   emit(priced(2));

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import { type Body, isChunks } from '../../../lib/pack.ts';
 import type { RequestSummary } from '../../operation/request-summary.ts';
 import type { JsonText, OperationEvents, ResultSink } from '../../operation/result-sink.ts';
@@ -29,14 +28,12 @@ export class EventStream implements ResultSink {
 
   /** Sends the events until there are no more, or the client disconnects. */
   async carry(followed: OperationEvents): Promise<void> {
-    const delivery = followed.deliver(this);
     // Otherwise a quiet feed would be followed until its next event.
-    const leave = () => fireAndForget('response', delivery.return());
-    this.#response.once('close', leave);
+    this.#response.once('close', () => followed.leave());
     try {
       // The client may have disconnected before the listener was added.
-      if (this.#response.destroyed) leave();
-      else await delivery.next();
+      if (this.#response.destroyed) followed.leave();
+      else await followed.deliver(this);
     } finally {
       clearInterval(this.#pings);
     }

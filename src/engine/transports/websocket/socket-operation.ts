@@ -1,6 +1,5 @@
 import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import { MessageType } from 'graphql-ws';
-import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Subscribed } from '../../execution/event-results.ts';
 import { jsonText } from '../../execution/json-text.ts';
@@ -8,7 +7,7 @@ import { asGraphQLError } from '../../operation/error-codes.ts';
 import type { Meter } from '../../operation/meter.ts';
 import { isRefusal, markNotSent, type Refusal } from '../../operation/refusal.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
-import type { Delivery, JsonText, ResultSink } from '../../operation/result-sink.ts';
+import type { JsonText, OperationEvents, ResultSink } from '../../operation/result-sink.ts';
 import { mayBeMutation } from '../../operation/transport-context.ts';
 import type { OpenedOperation } from '../../pipeline/pipeline.ts';
 import type { Closing } from '../connections/closings.ts';
@@ -62,7 +61,7 @@ export class SocketOperation implements ResultSink {
   /** The beginning of each message with a result. */
   readonly #head: string;
   #opened: OpenedOperation | null = null;
-  #results: Delivery | null = null;
+  #events: OperationEvents | null = null;
   /** The error that ended its token, if the client wants to receive it instead of a close of the socket. */
   #tokenEnd: unknown = null;
 
@@ -117,12 +116,12 @@ export class SocketOperation implements ResultSink {
     if (Symbol.asyncIterator in outcome) {
       const isFollowed = this.summary.type === 'subscription' && this.summary.outcome === 'ok';
       if (isFollowed) socket.settings.accessLog.subscribed(this.summary, socket.session.caller);
-      this.#results = operation.events?.deliver(this) ?? null;
+      this.#events = operation.events;
     }
     // A shutdown does not wait for subscriptions.
     socket.closeIfIdle();
     if (this.isLeft) {
-      await this.#results?.return();
+      this.#events?.leave();
       this.#end();
     }
     return this.#deliver(outcome, meter);
@@ -144,7 +143,7 @@ export class SocketOperation implements ResultSink {
   /** Sends the results of a subscription until it ends. */
   async #follow(): Promise<void> {
     try {
-      await this.#results?.next();
+      await this.#events?.deliver(this);
     } catch (error) {
       this.#fail(this.#socket.settings.graph.codes.masked([asGraphQLError(error)], this.summary));
     }
@@ -170,7 +169,7 @@ export class SocketOperation implements ResultSink {
     // A shutdown does not wait for a query that has been stopped.
     if (this.summary.type === 'query') this.#end();
     if (this.summary.type === 'subscription') this.#socket.ended(this);
-    fireAndForget('response', this.#results?.return());
+    this.#events?.leave();
   }
 
   failed(): void {
