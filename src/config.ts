@@ -50,7 +50,8 @@ export function parseEnvironment(environment: Environment) {
     return [camelCase(name), row.default];
   });
   const values = Object.fromEntries(entries) as Values;
-  problems.push(...contradictions(values, faulty));
+  // The default in place of a wrong value could contradict others.
+  if (problems.length === 0) problems.push(...contradictions(values));
   return {
     /** It contains the default in place of each wrong value. */
     config: settle(values, environment),
