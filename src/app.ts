@@ -53,7 +53,7 @@ export async function startApp(config: Config, given: AppOptions) {
   const metrics = new Metrics();
   metrics.countProcess();
   opened.defer(logBackgroundFailures(log));
-  const memory = opened.use(new MemoryWatch(log));
+  const memory = opened.use(new MemoryWatch());
   const sandbox = config.sandbox ? opened.use(await startSandbox(config)) : null;
   const tracing = config.tracing ? opened.use(await openTracing(log)) : null;
 
