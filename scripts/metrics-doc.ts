@@ -1,5 +1,6 @@
 import { Histogram } from 'prom-client';
 import { Metrics } from '../src/app/metrics.ts';
+import type { DomainMetrics } from '../src/domain/domain-metrics.ts';
 
 const INTRODUCTION = `# Metrics
 
@@ -16,6 +17,7 @@ start, at 0; groups are those whose catalogs are in memory. \`trading_graph_…_
 export function metricsPage(): string {
   const metrics = new Metrics();
   // Nothing is read before a scrape.
+  metrics.domain.watch({} as Parameters<DomainMetrics['watch']>[0]);
   metrics.watch({} as Parameters<Metrics['watch']>[0]);
   return INTRODUCTION + metrics.registry.getMetricsAsArray().map(line).join('');
 }

@@ -1,9 +1,9 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics } from 'prom-client';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { DomainMetrics } from '../domain/domain-metrics.ts';
 import { ENGINE_LIMITS, FIXED_LIMITS, type Readiness, ServerMetrics } from '../engine/index.ts';
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
-import { gauge, gauges, tally } from '../lib/metrics.ts';
+import { MetricsRegistry } from '../lib/metrics.ts';
 import { GraphMetrics } from '../schema/graph-metrics.ts';
 
 const LIMITS = [...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)];
@@ -35,7 +35,7 @@ interface Watched {
 
 /** Every metric of the service. */
 export class Metrics {
-  readonly registry = new Registry();
+  readonly registry = new MetricsRegistry();
   readonly server = new ServerMetrics(this.registry);
   readonly graph = new GraphMetrics(this.registry, LIMIT_LABELS);
   readonly gateway = new GatewayMetrics(this.registry);
@@ -53,54 +53,46 @@ export class Metrics {
   /** Adds the gauges. */
   watch(parts: Watched): void {
     const { registry } = this;
-    gauge(
-      registry,
+    registry.gauge(
       'order_records',
       'Order records that are held.',
       () => parts.records.status.held,
     );
-    gauge(
-      registry,
+    registry.gauge(
       'order_records_max',
       'The most order records that may be held.',
       () => parts.recordsMax,
     );
-    gauge(registry, 'sockets', 'WebSockets that are open.', () => parts.sockets.size);
-    gauge(
-      registry,
+    registry.gauge('sockets', 'WebSockets that are open.', () => parts.sockets.size);
+    registry.gauge(
       'send_buffer_bytes',
       'Bytes that clients have not read.',
       () => parts.connections.unread,
     );
-    gauge(
-      registry,
+    registry.gauge(
       'receive_buffer_bytes',
       'Bytes of unfinished messages.',
       () => parts.connections.unfinished,
     );
-    gauge(
-      registry,
+    registry.gauge(
       'manifest_unreadable',
       '1 while the manifest of trusted documents cannot be read.',
       () => Number(parts.trusted?.isUnreadable ?? false),
     );
-    gauge(
-      registry,
+    registry.gauge(
       'memory_held_share',
       'Share of the heap limit that the last major garbage collection left.',
       () => parts.memory.heldShare,
     );
-    gauge(registry, 'ready', '0 while the process starts or drains.', () =>
+    registry.gauge('ready', '0 while the process starts or drains.', () =>
       Number(parts.readiness.phase === 'serving'),
     );
-    tally(
-      registry,
+    registry.tally(
       'log_lines_dropped_total',
       'Lines of the log that were dropped.',
       () => parts.logOutput?.droppedLines ?? 0,
     );
-    gauges(
-      registry,
+    registry.gauges(
       'connections',
       'Connections of the public port, and their bound.',
       ['state'],
@@ -109,14 +101,13 @@ export class Metrics {
         [parts.maxConnections, 'max'],
       ],
     );
-    gauges(registry, 'cache_bytes', 'Estimated size of a cache.', ['cache'], () =>
+    registry.gauges('cache_bytes', 'Estimated size of a cache.', ['cache'], () =>
       Object.entries(parts.caches).map(([name, byteSize]) => [byteSize(), name]),
     );
-    gauges(registry, 'degraded', '1 while readiness names the reason.', ['reason'], () =>
+    registry.gauges('degraded', '1 while readiness names the reason.', ['reason'], () =>
       parts.readiness.parts.map(([reason, is]) => [Number(is()), reason]),
     );
-    gauges(
-      registry,
+    registry.gauges(
       'build_info',
       'Always 1; the labels say what runs.',
       ['version', 'revision', 'node'],

@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client';
-import { counter, gauge, gauges } from '../lib/metrics.ts';
+import type { MetricsRegistry } from '../lib/metrics.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { Feeds } from './feed/feeds.ts';
 import type { PollSchedule } from './feed/poll-schedule.ts';
@@ -12,47 +11,6 @@ interface Watched {
   readonly orders: { readonly oldestSeconds: number };
 }
 
-/** Null if there is nothing to measure. */
-type Measure = (services: Watched) => number | null;
-
-const GAUGES: readonly (readonly [name: string, help: string, measure: Measure])[] = [
-  [
-    'order_oldest_under_way_seconds',
-    'Age of the oldest order without an outcome; 0 if there is none.',
-    ({ orders }) => orders.oldestSeconds,
-  ],
-  [
-    'stale_catalogs',
-    'Catalogs that are served past their maximum age.',
-    ({ catalogs }) => catalogs.figures.filter(({ isStale }) => isStale).length,
-  ],
-  [
-    'catalog_left_seconds',
-    'Time until the first catalog may no longer be served.',
-    ({ catalogs: { figures } }) =>
-      figures.length === 0 ? null : Math.min(...figures.map(({ leftSeconds }) => leftSeconds)),
-  ],
-  ['feeds', 'Accounts whose positions are polled.', ({ feeds }) => feeds.polled],
-  ['feeds_delayed', 'Feeds whose last poll failed.', ({ feeds }) => feeds.delayed],
-  [
-    'feed_oldest_seconds',
-    'Time since the gateway confirmed the oldest list in use; 0 if there is none.',
-    ({ feeds }) => feeds.oldestSeconds,
-  ],
-  [
-    'feed_poll_stretch',
-    'Factor by which GATEWAY_POLLS_PER_SECOND lengthens all poll intervals.',
-    ({ schedule }) => schedule.stretch,
-  ],
-  ['subscriptions', 'Live subscriptions.', ({ feeds }) => feeds.subscriptions],
-];
-
-const GAUGES_OF_GROUPS = [
-  ['catalog_instruments', 'Instruments of each catalog in memory.', 'size'],
-  ['catalog_offered_instruments', 'Instruments in the gateway’s last answer.', 'offered'],
-  ['catalog_skipped', 'Broken instruments that were left out.', 'skipped'],
-] as const;
-
 /** The metrics of the business: orders, catalogs, live feeds, tokens. */
 export class DomainMetrics {
   readonly orders;
@@ -61,51 +19,78 @@ export class DomainMetrics {
   readonly catalogFetches;
   readonly tokens;
   readonly signIns;
-  #watched: Watched | null = null;
+  readonly #registry: MetricsRegistry;
 
-  constructor(registry: Registry) {
-    this.orders = counter(
-      registry,
+  constructor(registry: MetricsRegistry) {
+    this.#registry = registry;
+    this.orders = registry.counter(
       'orders_total',
       'Orders by outcome, without repeats. Expired: too late for their sendBefore. Unsent: refused before sending.',
       { outcome: ['accepted', 'rejected', 'unknown', 'expired', 'unsent'] },
     );
-    this.doubts = counter(
-      registry,
+    this.doubts = registry.counter(
       'orders_doubted_total',
       'Answers by which an earlier request may have placed the order.',
     );
-    this.contradictions = counter(
-      registry,
+    this.contradictions = registry.counter(
       'orders_contradicted_total',
       'Answers of the gateway that contradict an outcome settled by an operator.',
     );
-    this.catalogFetches = counter(
-      registry,
+    this.catalogFetches = registry.counter(
       'catalog_fetches_total',
       'Fetches of a catalog; personal: a failure that concerns one token only.',
       { outcome: ['modified', 'unmodified', 'failed', 'personal'] },
     );
-    this.tokens = counter(
-      registry,
+    this.tokens = registry.counter(
       'tokens_total',
       'Tokens that the gateway accepted for the first time or refused, and tokens refused here: without a usable login, for their key, issuer or audience, or for another reason.',
       { result: ['accepted', 'refused', 'login', 'key', 'other'] },
     );
-    this.signIns = counter(registry, 'sign_ins_total', '`login` fields by outcome.', {
+    this.signIns = registry.counter('sign_ins_total', '`login` fields by outcome.', {
       outcome: ['granted', 'rejected', 'limited', 'failed'],
     });
-    for (const [name, help, measure] of GAUGES) {
-      gauge(registry, name, help, () => this.#watched && measure(this.#watched));
-    }
-    for (const [name, help, figure] of GAUGES_OF_GROUPS) {
-      gauges(registry, name, help, ['group'], () =>
-        (this.#watched?.catalogs.figures ?? []).map((each) => [each[figure], each.group]),
-      );
-    }
   }
 
-  watch(services: Watched): void {
-    this.#watched = services;
+  /** Adds the gauges. */
+  watch({ catalogs, feeds, schedule, orders }: Watched): void {
+    const registry = this.#registry;
+    registry.gauge(
+      'order_oldest_under_way_seconds',
+      'Age of the oldest order without an outcome; 0 if there is none.',
+      () => orders.oldestSeconds,
+    );
+    registry.gauge(
+      'stale_catalogs',
+      'Catalogs that are served past their maximum age.',
+      () => catalogs.figures.filter(({ isStale }) => isStale).length,
+    );
+    registry.gauge(
+      'catalog_left_seconds',
+      'Time until the first catalog may no longer be served.',
+      () => {
+        const { figures } = catalogs;
+        return figures.length === 0 ? null : Math.min(...figures.map((each) => each.leftSeconds));
+      },
+    );
+    registry.gauge('feeds', 'Accounts whose positions are polled.', () => feeds.polled);
+    registry.gauge('feeds_delayed', 'Feeds whose last poll failed.', () => feeds.delayed);
+    registry.gauge(
+      'feed_oldest_seconds',
+      'Time since the gateway confirmed the oldest list in use; 0 if there is none.',
+      () => feeds.oldestSeconds,
+    );
+    registry.gauge(
+      'feed_poll_stretch',
+      'Factor by which GATEWAY_POLLS_PER_SECOND lengthens all poll intervals.',
+      () => schedule.stretch,
+    );
+    registry.gauge('subscriptions', 'Live subscriptions.', () => feeds.subscriptions);
+    const ofGroups = (name: string, help: string, figure: 'size' | 'offered' | 'skipped') =>
+      registry.gauges(name, help, ['group'], () =>
+        catalogs.figures.map((each) => [each[figure], each.group]),
+      );
+    ofGroups('catalog_instruments', 'Instruments of each catalog in memory.', 'size');
+    ofGroups('catalog_offered_instruments', 'Instruments in the gateway’s last answer.', 'offered');
+    ofGroups('catalog_skipped', 'Broken instruments that were left out.', 'skipped');
   }
 }

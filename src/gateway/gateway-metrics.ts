@@ -1,7 +1,6 @@
-import type { Registry } from 'prom-client';
 import { systemClock } from '../lib/clock.ts';
 import { memo } from '../lib/memo.ts';
-import { counter, gauge, gauges, histogram } from '../lib/metrics.ts';
+import type { MetricsRegistry } from '../lib/metrics.ts';
 import { CALL_OUTCOMES } from './caller.ts';
 import type { ObserveCall } from './exchange.ts';
 import type { DescribedOperation } from './operation.ts';
@@ -33,49 +32,39 @@ export class GatewayMetrics {
   readonly #watched: Watched[] = [];
   #clockSkew: { readonly ms: number | null } | null = null;
 
-  constructor(registry: Registry) {
+  constructor(registry: MetricsRegistry) {
     const operation = { operation: [] };
     const labels = { ...operation, origin: [] };
-    this.#seconds = histogram(
-      registry,
+    this.#seconds = registry.histogram(
       'gateway_call_seconds',
       'Duration of the gateway calls that were sent.',
       CALL_SECONDS,
       labels,
     );
-    this.#calls = counter(
-      registry,
+    this.#calls = registry.counter(
       'gateway_calls_total',
       'Attempts to call the gateway, by outcome; circuit, busy and expired were not sent.',
       { ...labels, outcome: [] },
     );
-    this.#retries = counter(
-      registry,
-      'gateway_retries_total',
-      'Repeated gateway calls.',
-      operation,
-    );
-    this.#brokenAnswers = counter(
-      registry,
+    this.#retries = registry.counter('gateway_retries_total', 'Repeated gateway calls.', operation);
+    this.#brokenAnswers = registry.counter(
       'gateway_answers_broken_total',
       'Successful answers whose body breaks the interface.',
       operation,
     );
-    gauges(registry, 'circuit_open', '1 while a breaker of the backend is open.', ['backend'], () =>
+    registry.gauges('circuit_open', '1 while a breaker of the backend is open.', ['backend'], () =>
       this.#circuits(),
     );
-    gauges(
-      registry,
+    registry.gauges(
       'gateway_connections',
       'Connections to the gateway by area, in use and open; max is their bound.',
       ['area', 'state'],
       () => this.#connections(),
     );
-    gauges(registry, 'gateway_calls_waiting', 'Calls that wait for a connection.', ['area'], () =>
+    registry.gauges('gateway_calls_waiting', 'Calls that wait for a connection.', ['area'], () =>
       this.#waiting(),
     );
-    gauge(
-      registry,
+    registry.gauge(
       'gateway_clock_skew_seconds',
       'How far the gateway’s clock is ahead of this machine’s.',
       () => {
@@ -83,8 +72,7 @@ export class GatewayMetrics {
         return ms === null ? null : ms / 1000;
       },
     );
-    gauges(
-      registry,
+    registry.gauges(
       'gateway_missing_fields',
       '1 while every row of an operation’s last answer lacks the field; optional fields do not count.',
       ['operation', 'field'],

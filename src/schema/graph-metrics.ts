@@ -1,7 +1,6 @@
-import type { Registry } from 'prom-client';
 import { OPERATION_NAMES } from '../gateway/operations.ts';
 import { ERROR_CODES } from '../lib/error-codes.ts';
-import { counter } from '../lib/metrics.ts';
+import type { MetricsRegistry } from '../lib/metrics.ts';
 import { CODES_OF_CALLS } from './public-error.ts';
 
 /** Counts errors in answers, and refusals by limit. */
@@ -11,10 +10,9 @@ export class GraphMetrics {
   readonly #limits: readonly string[];
 
   /** `limits`: the names of the limits whose refusals are counted. */
-  constructor(registry: Registry, limits: readonly string[]) {
+  constructor(registry: MetricsRegistry, limits: readonly string[]) {
     this.#limits = limits;
-    this.#errors = counter(
-      registry,
+    this.#errors = registry.counter(
       'errors_total',
       'Errors in answers, by code and failed gateway call; none: no call.',
       { code: [...Object.keys(ERROR_CODES), 'other'], operation: ['none'] },
@@ -22,8 +20,7 @@ export class GraphMetrics {
     for (const code of CODES_OF_CALLS) {
       for (const operation of OPERATION_NAMES) this.#errors.inc({ code, operation }, 0);
     }
-    this.#refusals = counter(
-      registry,
+    this.#refusals = registry.counter(
       'refusals_total',
       'Requests, fields and sockets that exceeded a limit of the service.',
       { limit: limits },

@@ -1,7 +1,7 @@
-import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { createDomain, type DomainParts } from '../../src/domain/create-domain.ts';
 import { DomainMetrics } from '../../src/domain/domain-metrics.ts';
+import { MetricsRegistry } from '../../src/lib/metrics.ts';
 import type { AccountVersion } from '../../src/store/shared-store.ts';
 import { accountNamed } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
@@ -24,7 +24,7 @@ test('an account that may have changed on another replica is polled at once', as
     client,
     logicalClock,
     limiter: createTestLimiter(),
-    metrics: new DomainMetrics(new Registry()),
+    metrics: new DomainMetrics(new MetricsRegistry()),
     stores: { replicas: { accountVersions: { read }, knownTokens } },
     settings: {
       authProofSeconds: 300,

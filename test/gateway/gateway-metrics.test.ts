@@ -1,14 +1,14 @@
-import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { GatewayMetrics } from '../../src/gateway/gateway-metrics.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { Origin } from '../../src/gateway/origin.ts';
 import { LogicalClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { MetricsRegistry } from '../../src/lib/metrics.ts';
 import { clientSettings } from './open-client.ts';
 
 test('two called services each have their own breakers and connections', async () => {
-  const registry = new Registry();
+  const registry = new MetricsRegistry();
   const shared = {
     url: 'http://127.0.0.1:1',
     metrics: new GatewayMetrics(registry),

@@ -1,10 +1,10 @@
-import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { GatewayMetrics } from '../../src/gateway/gateway-metrics.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { Origin } from '../../src/gateway/origin.ts';
 import { LogicalClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
+import { MetricsRegistry } from '../../src/lib/metrics.ts';
 import type { TraceSpan, Tracing } from '../../src/lib/tracing/tracing.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 import { eventually } from '../support/eventually.ts';
@@ -22,7 +22,7 @@ async function openTraced(start: () => Pick<TraceSpan, 'headers' | 'end'>) {
     url: gateway.url,
     operations: OPERATIONS,
     widths: { reads: 1, orders: 1, rest: 1 },
-    metrics: new GatewayMetrics(new Registry()),
+    metrics: new GatewayMetrics(new MetricsRegistry()),
     log: createLog({ level: 'error', destination }),
     tracing,
     logicalClock: new LogicalClock(),

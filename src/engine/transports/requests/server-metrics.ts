@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client';
-import { counter, histogram } from '../../../lib/metrics.ts';
+import type { MetricsRegistry } from '../../../lib/metrics.ts';
 import type { RequestOutcome, RequestSummary, Transport } from '../../operation/request-summary.ts';
 import { CUTS } from '../connections/open-connections.ts';
 
@@ -13,23 +12,20 @@ export class ServerMetrics {
   readonly #operations;
   readonly #seconds;
 
-  constructor(registry: Registry) {
+  constructor(registry: MetricsRegistry) {
     const labels = { transport: TRANSPORTS, outcome: OUTCOMES };
-    this.#operations = counter(
-      registry,
+    this.#operations = registry.counter(
       'operations_total',
       'GraphQL requests that have ended.',
       labels,
     );
-    this.#seconds = histogram(
-      registry,
+    this.#seconds = registry.histogram(
       'request_seconds',
       'Duration of queries and mutations.',
       SECONDS,
       labels,
     );
-    this.connectionsCut = counter(
-      registry,
+    this.connectionsCut = registry.counter(
       'connections_cut_total',
       'Connections closed for a bound of what they send or leave unread.',
       { reason: [...CUTS, 'pipelined', 'pieces'] },
