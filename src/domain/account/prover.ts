@@ -25,7 +25,7 @@ export class Prover {
     const { ledger } = this.#parts;
     const known = ledger.account(viewer) ?? (await this.#byOwnReads(viewer));
     if (known) return known;
-    const failure = await failureOf(this.#readSession(viewer));
+    const failure = await this.#readSession(viewer);
     // An answer with broken lists also proves the token.
     const proof = ledger.account(viewer);
     if (proof) return proof;
@@ -37,7 +37,7 @@ export class Prover {
     const { ledger } = this.#parts;
     const known = ledger.group(viewer);
     if (known) return known;
-    const failure = await failureOf(this.#readSession(viewer));
+    const failure = await this.#readSession(viewer);
     const named = ledger.group(viewer);
     if (named) return named;
     if (!(await this.#isAccepted(viewer))) throw failure ?? refusedMeanwhile();
@@ -51,13 +51,19 @@ export class Prover {
 
   /**
    * Reads op 10 by the document's own call, or shares one under way. An older snapshot, or one whose proof has ended, is
-   * not enough.
+   * not enough. Returns the failure, or null.
    */
-  async #readSession(viewer: Viewer): Promise<void> {
+  async #readSession(viewer: Viewer): Promise<unknown> {
     const { ledger, sessions } = this.#parts;
-    const before = sessions.cached(viewer);
-    const own = (await viewer.own?.plannedSession()) ?? before;
-    if (own === before || !ledger.isAccepted(viewer)) await sessions.read(viewer, { maxAgeMs: 0 });
+    try {
+      const before = sessions.cached(viewer);
+      const own = (await viewer.own?.plannedSession()) ?? before;
+      if (own === before || !ledger.isAccepted(viewer))
+        await sessions.read(viewer, { maxAgeMs: 0 });
+      return null;
+    } catch (error) {
+      return error;
+    }
   }
 
   /** Whether another call proves the token although op 10 has failed. */
@@ -91,13 +97,6 @@ export class Prover {
 /** Waits until one of the reads succeeds, or all have failed. */
 async function firstOf(reads: readonly Promise<unknown>[]): Promise<void> {
   await Promise.any(reads).catch(() => {});
-}
-
-function failureOf(read: Promise<void>): Promise<unknown> {
-  return read.then(
-    () => null,
-    (error: unknown) => error,
-  );
 }
 
 /** A 401 of another call has ended the proof before it was used. */

@@ -32,9 +32,11 @@ export class GroupCatalog {
   readonly group: string;
   readonly key: string;
   readonly history = new History(HISTORY_BYTES);
+  /** Only this class changes these two. */
+  copy: CatalogCopy | null = null;
+  /** Instruments in the gateway's last answer. It differs from the copy's number if that answer was not used. */
+  offeredSize = 0;
   readonly #options: GroupOptions;
-  #copy: CatalogCopy | null = null;
-  #offeredSize = 0;
   /** Failed fetches since the last success. */
   #failures = 0;
   /** The earliest time of the next refresh after a failed one. */
@@ -46,23 +48,14 @@ export class GroupCatalog {
     this.#options = options;
   }
 
-  get copy(): CatalogCopy | null {
-    return this.#copy;
-  }
-
   /** Estimated heap. */
   get bytes(): number {
-    return REMEMBERED_BYTES + (this.#copy?.version.bytes ?? 0) + this.history.bytes;
-  }
-
-  /** Instruments in the gateway's last answer. It differs from the copy's number if that answer was not used. */
-  get offeredSize(): number {
-    return this.#offeredSize;
+    return REMEMBERED_BYTES + (this.copy?.version.bytes ?? 0) + this.history.bytes;
   }
 
   /** The copy that is served without waiting. */
   get served(): CatalogCopy | null {
-    const copy = this.#copy;
+    const { copy } = this;
     if (copy === null) return null;
     const untilMs = this.#failures > 0 ? copy.servesUntilMs : copy.expiresMs;
     return this.#options.clock.now() < untilMs ? copy : null;
@@ -70,7 +63,7 @@ export class GroupCatalog {
 
   /** Whether the next read starts a refresh. */
   get isDue(): boolean {
-    const refreshFromMs = this.#copy?.refreshFromMs ?? 0;
+    const refreshFromMs = this.copy?.refreshFromMs ?? 0;
     return this.#options.clock.now() >= Math.max(refreshFromMs, this.#retryAtMs);
   }
 
@@ -86,7 +79,7 @@ export class GroupCatalog {
     const { skipped, total, etag } = answer;
     if (skipped > 0) this.#warn('instruments were left out', { skipped, total });
     this.#check(answer, isProvisional);
-    const version = await buildVersion(answer.instruments, this.#copy?.version ?? null);
+    const version = await buildVersion(answer.instruments, this.copy?.version ?? null);
     this.history.add(version);
     // Searches use the present version until the new one is indexed.
     if (this.served !== null) await version.index;
@@ -101,10 +94,9 @@ export class GroupCatalog {
 
   fail(err: unknown): void {
     const { clock, random, log, maxAgeMs } = this.#options;
-    const { group } = this;
-    const copy = this.#copy;
+    const { group, copy } = this;
     // The gateway may have refused the conditional request itself, so the ETag is not sent again.
-    if (copy && isGatewayError(err, 'refused', 'contract')) this.#copy = { ...copy, etag: null };
+    if (copy && isGatewayError(err, 'refused', 'contract')) this.copy = { ...copy, etag: null };
     const retryAfterSeconds = err instanceof GatewayError ? err.retryAfterSeconds : null;
     const maxMs = Math.min(MAX_RETRY_MS, maxAgeMs / 5);
     const backoff = { baseMs: RETRY_MS, maxMs, random };
@@ -123,9 +115,9 @@ export class GroupCatalog {
   /** Throws if a catalog must not replace the present one. */
   #check({ instruments }: ModifiedCatalog, isProvisional: boolean): void {
     const offered = instruments.length;
-    const isNewSize = this.#offeredSize !== offered;
-    this.#offeredSize = offered;
-    const copy = this.#copy;
+    const isNewSize = this.offeredSize !== offered;
+    this.offeredSize = offered;
+    const { copy } = this;
     // After this time the copy is not served, and any catalog is better than none.
     if (copy === null || this.#options.clock.now() >= copy.servesUntilMs) return;
     if (isProvisional)
@@ -139,8 +131,8 @@ export class GroupCatalog {
   }
 
   #hold(copy: CatalogCopy): void {
-    this.#copy = copy;
-    this.#offeredSize = copy.version.size;
+    this.copy = copy;
+    this.offeredSize = copy.version.size;
     this.#failures = 0;
     this.#retryAtMs = Number.NEGATIVE_INFINITY;
   }
