@@ -128,16 +128,20 @@ export class Pipeline {
     const refuse = (error: unknown) => this.#refuse(operation, [error]);
     try {
       const enveloped = this.#yoga.getEnveloped(ofPlugins) as unknown as Enveloped;
-      const document = enveloped.parse(params.query);
-      const errors = enveloped.validate(schema, document);
-      if (errors.length > 0) return this.#refuse(operation, errors.map(invalid));
-      const opened = (contextValue: unknown): OpenedOperation => {
+      const opened = (contextValue: unknown, document: DocumentNode): OpenedOperation => {
         const { variables, operationName } = params;
         const args = { schema, document, contextValue, variableValues: variables, operationName };
         return { kind: 'opened', operation, start: () => this.#started(enveloped, args, own) };
       };
+      // Admission has parsed and validated the document. Yoga does both again only for the hooks of plugins.
+      if (this.#parts.plugins.length === 0) return opened(ofPlugins, operation.document.document);
+      const document = enveloped.parse(params.query);
+      const errors = enveloped.validate(schema, document);
+      if (errors.length > 0) return this.#refuse(operation, errors.map(invalid));
       const extended = enveloped.contextFactory();
-      return extended instanceof Promise ? extended.then(opened, refuse) : opened(extended);
+      return extended instanceof Promise
+        ? extended.then((context) => opened(context, document), refuse)
+        : opened(extended, document);
     } catch (error) {
       return refuse(error);
     }
