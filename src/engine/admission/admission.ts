@@ -1,4 +1,3 @@
-import type { DocumentNode } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { clientOf, type RequestCaller } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
@@ -34,7 +33,7 @@ export function admit(
   caller: RequestCaller,
   transport: TransportContext,
 ): MaybePromise<Operation | Refusal> {
-  const { limits, persisted, maxCost, scheduler, sizeOf } = parts;
+  const { limits, documents, persisted, maxCost, scheduler, sizeOf } = parts;
   const client = clientOf(caller);
   const charged = limits.charge(client);
   if (charged.kind === 'refusal') return charged;
@@ -52,9 +51,8 @@ export function admit(
 
     const { variables, operationName } = requested;
     const { operation: type } = prepared.node;
-    const argsOf = (of: DocumentNode) =>
-      parts.documents.executionArgs(of, { operationName, variableValues: variables });
-    const coerced = argsOf(document.document);
+    const given = { operationName, variableValues: variables };
+    const coerced = documents.executionArgs(document.document, given);
     if (coerced.kind === 'refusal') return withHeaders(coerced, headers);
     const facts = prepared.facts.for(coerced.args.variableValues.coerced, sizeOf);
     const { cost } = facts;
@@ -63,7 +61,10 @@ export function admit(
     }
     // A large answer has one part, because it is made in slices.
     const isInParts = type === 'query' && transport.partsFormat !== null && cost <= COSTLY_FIELDS;
-    const deferring = isInParts && document.deferring !== null ? argsOf(document.deferring) : null;
+    const deferring =
+      isInParts && document.deferring !== null
+        ? documents.executionArgs(document.deferring, given)
+        : null;
     if (deferring?.kind === 'refusal') return withHeaders(deferring, headers);
     persisted.note(requested, document);
     return {
