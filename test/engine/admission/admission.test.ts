@@ -42,7 +42,7 @@ test.each([
     { token: null, signal: leaving.signal },
     {
       sent: { query },
-      record: new RequestSummary({ ...origin, bytesIn: 0, trace: null }),
+      record: new RequestSummary({ ...origin, trace: null }),
       mayMutate: true,
       takesEvents: false,
       partsFormat: null,

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { type Body, isChunks } from '../../../lib/pack.ts';
 import type { RequestSummary } from '../../operation/request-summary.ts';
 import type { JsonText, OperationEvents, ResultSink } from '../../operation/result-sink.ts';
-import type { Framing, StreamFormat } from './formats.ts';
+import { type Framing, framed, type StreamFormat } from './formats.ts';
 import type { HttpReply } from './reply.ts';
 
 /** The body of a subscription's response, or of an answer in parts. */
@@ -20,9 +19,9 @@ export class EventStream implements ResultSink {
     this.#response = reply.begin(200);
     this.#summary = summary;
     // The headers of an answer in parts are sent with its first part.
-    if (framing.ping.length === 0) this.#response.cork();
+    if (framing.ping === '') this.#response.cork();
     // Some browsers do not pass the response to the page before its first bytes.
-    this.#write(Buffer.concat([framing.begin, framing.ping]));
+    this.#write(framing.begin + framing.ping);
     this.#pings = setInterval(() => this.#ping(), pingMs);
   }
 
@@ -53,9 +52,8 @@ export class EventStream implements ResultSink {
 
   send(result: JsonText, left: () => void): void {
     const { head, end } = this.#framing;
-    const parts = typeof result === 'string' ? [Buffer.from(result)] : result;
     this.#summary.results += 1;
-    this.#write(Buffer.concat([head, ...parts, end]), left);
+    this.#write(framed(head, result, end), left);
     if (this.#response.writableCorked > 0) this.#response.uncork();
   }
 
@@ -64,19 +62,12 @@ export class EventStream implements ResultSink {
     if (!this.#response.writableNeedDrain) this.#write(this.#framing.ping);
   }
 
-  #write(bytes: Buffer, left?: () => void): void {
+  #write(bytes: string | Buffer, left?: () => void): void {
     // `left` is not called for unwritten bytes: the response closes, and the delivery ends.
     if (bytes.length === 0 || this.#response.destroyed) return;
-    this.#summary.bytesOut += bytes.length;
+    this.#summary.bytesOut += Buffer.byteLength(bytes);
     this.#response.write(bytes, (error) => {
       if (!error) left?.();
     });
   }
-}
-
-/** The body of a stream with one result. */
-export function asOnlyEvent(result: Body, { begin, head, end, complete }: Framing): Body {
-  if (typeof result === 'string') return `${begin}${head}${result}${end}${complete}`;
-  const chunks = isChunks(result) ? result : [result];
-  return [begin, head, ...chunks, end, complete];
 }

@@ -1,11 +1,13 @@
+import { type Body, isChunks } from '../../../lib/pack.ts';
+
 /** The bytes around the results of a stream. */
 export interface Framing {
-  readonly begin: Buffer;
-  readonly head: Buffer;
-  readonly end: Buffer;
-  readonly complete: Buffer;
+  readonly begin: string;
+  readonly head: string;
+  readonly end: string;
+  readonly complete: string;
   /** Ignored by clients. */
-  readonly ping: Buffer;
+  readonly ping: string;
 }
 
 /** How a response is written. */
@@ -29,23 +31,8 @@ function json(type: string): Format {
   return { type, contentType: `${type}; charset=utf-8`, framing: null };
 }
 
-function stream(
-  type: string,
-  contentType: string,
-  framing: Record<keyof Framing, string>,
-): StreamFormat {
-  const { begin, head, end, complete, ping } = framing;
-  return {
-    type,
-    contentType,
-    framing: {
-      begin: Buffer.from(begin),
-      head: Buffer.from(head),
-      end: Buffer.from(end),
-      complete: Buffer.from(complete),
-      ping: Buffer.from(ping),
-    },
-  };
+function stream(type: string, contentType: string, framing: Framing): StreamFormat {
+  return { type, contentType, framing };
 }
 
 /** A client reads a part when the next boundary has arrived. */
@@ -78,3 +65,10 @@ export const FORMATS = {
   deferSpec: multipart('deferSpec=20220824'),
   incrementalSpec: multipart('incrementalSpec=v0.2'),
 } as const;
+
+/** One result between two texts. A result in chunks stays outside the heap. */
+export function framed(head: string, result: Body, end: string): string | Buffer {
+  if (typeof result === 'string') return `${head}${result}${end}`;
+  const chunks = isChunks(result) ? result : [result];
+  return Buffer.concat([Buffer.from(head), ...chunks, Buffer.from(end)]);
+}

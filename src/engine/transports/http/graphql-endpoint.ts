@@ -28,9 +28,7 @@ export function createGraphQLEndpoint(
   settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
   const { graph, addresses, maxBodyBytes, messages, pingMs } = settings;
-  const { accessLog, cookie, forwarding, openConnections, tracing } = settings;
-  // With other forwarded headers the refused token may be valid.
-  const clearsCookie = forwarding.names.length === 0;
+  const { accessLog, cookie, openConnections, tracing } = settings;
 
   function answer(
     reply: HttpReply,
@@ -39,10 +37,8 @@ export function createGraphQLEndpoint(
   ): MaybePromise<void> {
     const { method, headers, socket, url = '' } = reply.request;
     openConnections.of(socket).arrived();
-    const bytes = body?.length ?? 0;
-    if (body !== null) summary.bytesIn = bytes;
     // The request is already counted. The unpacked size counts, because few bytes on the wire can hold the largest body.
-    const more = bytes - COUNTED_BYTES;
+    const more = (body?.length ?? 0) - COUNTED_BYTES;
     if (more >= 0 && !messages.take(clientOf(reply.caller), more)) return refuseFlood(reply);
     const accepted = negotiated(headers.accept);
     if (accepted === null) return refuse(reply, 406, NOT_ACCEPTABLE);
@@ -79,8 +75,7 @@ export function createGraphQLEndpoint(
     { single, events, parts }: Accepted,
   ): MaybePromise<void> {
     if (operation !== null) reply.setAll(operation.headers);
-    if (cookie !== null)
-      setCookie(reply, cookie, outcome as ExecutionResult, operation, clearsCookie);
+    if (cookie !== null) setCookie(reply, cookie, outcome as ExecutionResult, operation);
     if (isRefusal(outcome)) return sendRefusal(reply, outcome, single);
     if (operation === null || operation.events === null) {
       return sendAnswer(reply, outcome as ExecutionResult, operation, single);
@@ -129,13 +124,12 @@ export function createGraphQLEndpoint(
 
   return (reply) => {
     const { request, requestId } = reply;
-    const { method = '', headers, url = '' } = request;
+    const { method = '', headers } = request;
     const summary = new RequestSummary({
       requestId,
       transport: 'http',
       method,
       client: clientIn(headers),
-      bytesIn: url.length,
       trace: tracing && requestTrace(tracing, request, addresses),
     });
     reply.summary = summary;
@@ -149,24 +143,22 @@ export function createGraphQLEndpoint(
       if (body === 'too large') return refuse(reply, 413, 'The body is too large.');
       return answer(reply, summary, body);
     };
-    const onPieces = () => reply.cutForPieces();
-    return takeBody(request, maxBodyBytes, onPieces, (body) => reply.guard(() => taken(body)));
+    return takeBody(request, maxBodyBytes, (body) => reply.guard(() => taken(body)));
   };
 }
 
-/** Sets the cookie of an issued token. `clears`: whether a refused token's cookie is removed. */
+/** Sets the cookie of an issued token, and clears the cookie of a refused one. */
 function setCookie(
   reply: HttpReply,
   cookie: AuthCookie,
   outcome: ExecutionResult,
   operation: Operation | null,
-  clears: boolean,
 ): void {
   const { request, caller } = reply;
   const issued = operation?.issuedToken ?? null;
   const value = issued === null ? null : cookie.issued(issued, request);
   if (value !== null) reply.add('set-cookie', value);
-  else if (clears && caller.token !== null && !isOfUser(request.headers.authorization)) {
+  else if (caller.token !== null && !isOfUser(request.headers.authorization)) {
     const isRefused = outcome.errors?.some(
       ({ extensions }) => extensions.code === cookie.refusedBy,
     );

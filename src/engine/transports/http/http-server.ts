@@ -6,8 +6,10 @@ import { addressClient, regarding } from '../../../lib/limits/client.ts';
 import { listen } from '../../../lib/listen.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { BearerTokens } from '../requests/bearer.ts';
+import { hasBody } from '../requests/has-body.ts';
 import { isCrossSite } from '../requests/origins.ts';
 import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
+import { watchBody } from './body.ts';
 import { setCorsHeaders } from './cors.ts';
 import { HttpReply, refuseFlood, VARY } from './reply.ts';
 import {
@@ -121,6 +123,7 @@ export class HttpServer {
     const isWithin = messages.take(isForeign ? regarding(client, 'cross-site') : client);
     const begin = () => {
       const reply = new HttpReply(request, response, sender, connection, this.#settings);
+      if (hasBody(request)) watchBody(request, () => reply.cutForPieces());
       reply.guard(() => this.#answer(reply, isForeign, isWithin));
     };
     if (response.socket !== null) begin();

@@ -19,7 +19,6 @@ import type { Connection } from '../connections/open-connections.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import { endRequestTrace } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
-import { discardBody } from './body.ts';
 
 // Each matches its name without a weight, or with one above 0.
 const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
@@ -132,7 +131,6 @@ export class HttpReply {
   }
 
   sendNothing(status: number): void {
-    discardBody(this.request, () => this.cutForPieces());
     this.#response.writeHead(status, this.#head);
     this.#response.end();
   }
@@ -144,7 +142,6 @@ export class HttpReply {
   }
 
   #whole(status: number, body: Body, bytes: number): void {
-    discardBody(this.request, () => this.cutForPieces());
     this.set('content-length', String(bytes));
     this.summary?.sent(bytes);
     this.#response.writeHead(status, this.#head);

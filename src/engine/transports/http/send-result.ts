@@ -6,8 +6,7 @@ import { isNamed } from '../../execution/cached-answer.ts';
 import { jsonText } from '../../execution/json-text.ts';
 import { CachedResult } from '../../execution/response-cache.ts';
 import type { Refusal } from '../../operation/refusal.ts';
-import { asOnlyEvent } from './event-stream.ts';
-import { FORMATS, type Format } from './formats.ts';
+import { FORMATS, type Format, framed } from './formats.ts';
 import type { HttpReply } from './reply.ts';
 
 /** Answers a refused request with the status that GraphQL over HTTP gives it. */
@@ -67,5 +66,6 @@ function sendResult(
   reply.set('content-type', format.contentType);
   if (format.framing === null) return reply.send(status, result);
   if (reply.summary !== null) reply.summary.transport = 'sse';
-  return reply.send(status, asOnlyEvent(result, format.framing));
+  const { begin, head, end, complete } = format.framing;
+  return reply.send(status, framed(begin + head, result, end + complete));
 }

@@ -57,7 +57,7 @@ export class AccessLog {
     const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
     if (!this.#isLogged || this.#isLeftOut(summary, isSlow)) return;
     const { sample, log } = this.#options;
-    const { outcome, codes, calls, callCount, bytesIn, bytesOut } = summary;
+    const { outcome, codes, calls, callCount, bytesOut } = summary;
     const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
     const line = {
       ...this.#membersOf(summary, caller),
@@ -68,7 +68,6 @@ export class AccessLog {
       calls: callCount > 0 ? calls.map(callText) : undefined,
       callCount: callCount > calls.length ? callCount : undefined,
       events: summary.hasStarted ? summary.results : undefined,
-      bytesIn,
       bytesOut,
       // It shows which client keeps sending slow requests, or is refused for its own mistakes.
       address: isBlamed && caller.client ? this.#addressHash(caller.client.address) : undefined,

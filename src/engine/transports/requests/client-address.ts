@@ -7,8 +7,6 @@ import type { Log } from '../../../lib/log.ts';
 export class ClientAddresses {
   readonly #trusted = new BlockList();
   readonly #log: Pick<Log, 'warn'>;
-  /** Memoized per connection, whose peer never changes. */
-  readonly #peers = new WeakMap<Socket, string>();
   #hasWarned = false;
 
   constructor(trustedProxies: readonly string[], log: Pick<Log, 'warn'>) {
@@ -24,11 +22,7 @@ export class ClientAddresses {
 
   /** The address of the other end, which is a proxy or a client. */
   peerOf(socket: Socket): string {
-    const known = this.#peers.get(socket);
-    if (known !== undefined) return known;
-    const peer = plainAddress(socket.remoteAddress ?? '');
-    this.#peers.set(socket, peer);
-    return peer;
+    return plainAddress(socket.remoteAddress ?? '');
   }
 
   /** The address of a request's client. */

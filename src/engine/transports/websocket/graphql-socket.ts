@@ -32,7 +32,6 @@ const OF_CLIENTS: ReadonlySet<unknown> = new Set([
   MessageType.Subscribe,
   MessageType.Complete,
 ]);
-const NAMES_A_DOCUMENT = /"(?:documentId|persistedQuery)"/;
 /** The prefix of a client's id in the protocol's messages. */
 const OWN_NUMBER = /(?<=^\{"id":"|^Subscriber for )\d+:/;
 
@@ -45,7 +44,7 @@ const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSocket>({
     const { extra, connectionParams } = context;
     // The context must not retain the token.
     delete (context as { connectionParams?: unknown }).connectionParams;
-    return extra.initialize(connectionParams);
+    if (!extra.session.initialize(connectionParams)) extra.close('header');
   },
   onSubscribe: ({ extra }, id, payload) => extra.open(id, payload),
   execute: start,
@@ -61,8 +60,6 @@ function start({ rootValue }: ExecutionArgs) {
 export class GraphQLSocket implements OperationOwner {
   readonly settings: ServerSettings;
   readonly session: SocketSession;
-  /** The size of the message that is being handled. */
-  messageBytes = 0;
   readonly #socket: WebSocket;
   /** The operations that have not ended. Their client may have unsubscribed from some of them. */
   readonly #operations = new Set<SocketOperation>();
@@ -96,7 +93,6 @@ export class GraphQLSocket implements OperationOwner {
     socket.on('message', (data: Buffer) => {
       if (!this.#counts(data.length)) return;
       const message = this.#withOwnId(readMessage(String(data)));
-      this.messageBytes = data.length;
       const handled = deliver(message as never);
       const operation = this.#opened;
       this.#opened = null;
@@ -118,13 +114,6 @@ export class GraphQLSocket implements OperationOwner {
 
   get isOpen(): boolean {
     return this.#socket.readyState === this.#socket.OPEN;
-  }
-
-  /** Reads `connectionParams`. Returns whether the protocol may acknowledge the connection. */
-  initialize(params: unknown): boolean {
-    const verdict = this.session.initialize(params);
-    if (verdict === 'header') this.close('header');
-    return verdict !== 'forbidden';
   }
 
   /** Opens an operation. Returns what the protocol executes, or the errors that it sends. */
@@ -268,9 +257,7 @@ function readMessage(text: string): Message {
     if (!isObject(message) || !OF_CLIENTS.has(message.type)) return null;
     const { type, payload } = message;
     // graphql-ws requires a text in each operation, but a document id may replace it.
-    if (type === MessageType.Subscribe && isObject(payload) && NAMES_A_DOCUMENT.test(text)) {
-      payload.query ??= '';
-    }
+    if (type === MessageType.Subscribe && isObject(payload)) payload.query ??= '';
     return message;
   } catch {
     return null;

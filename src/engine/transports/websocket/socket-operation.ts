@@ -20,8 +20,6 @@ export interface OperationOwner {
   readonly settings: ServerSettings;
   readonly session: SocketSession;
   readonly isOpen: boolean;
-  /** The size of the message that is being handled. */
-  readonly messageBytes: number;
   close(closing: Closing, reason: string): void;
   closeIfIdle(): void;
   /** Call it when an operation is over. It may be called more than once. */
@@ -75,7 +73,6 @@ export class SocketOperation implements ResultSink {
       transport: 'websocket',
       method: null,
       client: socket.session.client,
-      bytesIn: socket.messageBytes,
       trace: null,
     });
   }

@@ -42,12 +42,11 @@ export class SocketSession {
   }
 
   /** Reads `connectionParams`, and returns whether they are valid. The operations that use the token judge it. */
-  initialize(params: unknown): 'accepted' | 'forbidden' | 'header' {
+  initialize(params: unknown): boolean {
     const { forwarding, standingOf } = this.#settings;
     const authorization = textIn(params, 'authorization');
-    if (authorization.length > MAX_AUTHORIZATION_LENGTH) return 'forbidden';
     const given = headersIn(params, forwarding.names);
-    if (given === null) return 'header';
+    if (given === null || authorization.length > MAX_AUTHORIZATION_LENGTH) return false;
     this.headers = { ...given, ...this.#upgraded };
     const forwarded = forwarding.of(this.headers);
     const text = isOfUser(authorization) ? bearerText(authorization) : this.#cookieText;
@@ -55,6 +54,6 @@ export class SocketSession {
     this.caller = { token, standing: standingOf(token), client: this.caller.client, forwarded };
     if (textIn(params, 'ontokenend') === 'error') this.onTokenEnd = 'error';
     this.client ??= clientNaming(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
-    return 'accepted';
+    return true;
   }
 }

@@ -19,9 +19,6 @@ const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
   serverMaxWindowBits: 11,
   zlibDeflateOptions: { memLevel: 4, level: 3 },
 };
-const EXTENSIONS = 'sec-websocket-extensions';
-/** An offer with a smaller window than ours. */
-const SMALLER_WINDOW = /server_max_window_bits\s*=\s*"?(?:8|9|10)\b/;
 
 /** The status line and additional headers. */
 type UpgradeRefusal = `${number} ${string}`;
@@ -62,9 +59,6 @@ export class WebSocketEndpoint {
       this.#refuse(socket, refusal);
       return;
     }
-    const { headers } = request;
-    // An extension may be declined, but the socket may not be refused for it.
-    if (SMALLER_WINDOW.test(headers[EXTENSIONS] ?? '')) delete headers[EXTENSIONS];
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       this.#settings.openConnections.upgraded(request.socket, webSocket);
       new GraphQLSocket(webSocket, request, this.#settings);
