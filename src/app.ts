@@ -168,7 +168,7 @@ export async function startApp(config: Config, given: AppOptions) {
     trusted,
     logOutput: options.logOutput,
     connections: engine.openConnections,
-    maxConnections: engine.server.maxConnections,
+    maxConnections: engine.connections.most,
     sockets: engine.webSockets,
     caches: {
       ...domain.caches,

@@ -12,7 +12,6 @@ import { ResponseCache } from './execution/response-cache.ts';
 import { ErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
 import type { EngineLimiter, LimitLabel } from './operation/limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline/pipeline.ts';
-import type { CONNECTIONS } from './transports/connections/connection-bounds.ts';
 import { MessageBudget } from './transports/connections/message-budget.ts';
 import { OpenConnections } from './transports/connections/open-connections.ts';
 import { HttpServer, type HttpServerSettings } from './transports/http/http-server.ts';
@@ -30,10 +29,12 @@ export interface EngineOptions
     Pick<PipelineParts, 'schema' | 'createContext' | 'plugins'>,
     Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness' | 'publicPath'>,
     Pick<AccessLogOptions, 'sample' | 'accountKey'>,
-    Pick<ServerSettings, 'tokenEndOf' | 'standingOf' | 'origins' | 'tracing' | 'maxBodyBytes'> {
+    Pick<
+      ServerSettings,
+      'tokenEndOf' | 'standingOf' | 'origins' | 'tracing' | 'maxBodyBytes' | 'connections'
+    > {
   readonly log: Log;
   readonly limiter: EngineLimiter;
-  readonly connections: typeof CONNECTIONS;
   readonly cachedResponsesBytes: number;
   /** Whether results report their costs. */
   readonly receipts: boolean;
@@ -52,13 +53,11 @@ export type Engine = ReturnType<typeof createEngine>;
 
 /** Serves a schema over HTTP, event streams and WebSockets. It does not listen yet. */
 export function createEngine(options: EngineOptions) {
-  const { readiness, cachedResponsesBytes, connections } = options;
+  const { readiness, cachedResponsesBytes } = options;
   const responses = new ResponseCache(cachedResponsesBytes);
   const settings = settingsOf(options, pipelineOf(options, responses));
   const webSockets = new WebSocketEndpoint(settings);
-  const { most: maxConnections, lingerMs } = connections;
-  const ofServer = { readiness, webSockets, lingerMs, maxConnections };
-  const server = new HttpServer({ ...options, ...settings, ...ofServer });
+  const server = new HttpServer({ ...options, ...settings, webSockets });
   return { ...settings, responses, readiness, webSockets, server };
 }
 
@@ -87,7 +86,6 @@ function settingsOf(options: EngineOptions, graph: Pipeline): ServerSettings {
   const refused = (limit: LimitLabel) => counts.refusal(limit);
   return {
     ...options,
-    ...connections,
     graph,
     metrics,
     refused,

@@ -18,8 +18,6 @@ export class EventStream implements ResultSink {
     reply.set('x-accel-buffering', 'no');
     this.#response = reply.begin(200);
     this.#summary = summary;
-    // The headers of an answer in parts are sent with its first part.
-    if (framing.ping === '') this.#response.cork();
     // Some browsers do not pass the response to the page before its first bytes.
     this.#write(framing.begin + framing.ping);
     this.#pings = setInterval(() => this.#ping(), pingMs);
@@ -54,7 +52,6 @@ export class EventStream implements ResultSink {
     const { head, end } = this.#framing;
     this.#summary.results += 1;
     this.#write(framed(head, result, end), left);
-    if (this.#response.writableCorked > 0) this.#response.uncork();
   }
 
   /** Keeps proxies from closing a quiet connection, and detects a client that has disconnected. */

@@ -27,8 +27,9 @@ import { sendAnswer, sendRefusal } from './send-result.ts';
 export function createGraphQLEndpoint(
   settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
-  const { graph, addresses, maxBodyBytes, messages, pingMs } = settings;
-  const { accessLog, cookie, openConnections, tracing } = settings;
+  const { accessLog, addresses, cookie, graph, maxBodyBytes, messages } = settings;
+  const { connections, openConnections, tracing } = settings;
+  const { pingMs } = connections;
 
   function answer(
     reply: HttpReply,
@@ -157,12 +158,12 @@ function setCookie(
   const { request, caller } = reply;
   const issued = operation?.issuedToken ?? null;
   const value = issued === null ? null : cookie.issued(issued, request);
-  if (value !== null) reply.add('set-cookie', value);
+  if (value !== null) reply.set('set-cookie', value);
   else if (caller.token !== null && !isOfUser(request.headers.authorization)) {
     const isRefused = outcome.errors?.some(
       ({ extensions }) => extensions.code === cookie.refusedBy,
     );
-    if (isRefused) reply.add('set-cookie', cookie.cleared(request));
+    if (isRefused) reply.set('set-cookie', cookie.cleared(request));
   }
 }
 

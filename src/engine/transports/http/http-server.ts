@@ -22,9 +22,6 @@ import {
 
 export interface HttpServerSettings extends RouteSettings {
   readonly webSockets: WebSocketEndpoint;
-  readonly maxConnections: number;
-  /** Long enough, while draining, to receive a request that has crossed our "connection: close" on the wire. */
-  readonly lingerMs: number;
 }
 
 // A slowloris client occupies a connection, not a request.
@@ -40,7 +37,6 @@ const CLOSE_IDLE_MS = 50;
 
 /** The public listener: accepts connections and requests within their bounds, and drains them in a shutdown. */
 export class HttpServer {
-  readonly maxConnections: number;
   readonly #settings: HttpServerSettings;
   readonly #server: Server;
   readonly #route: ReturnType<typeof createRoutes>;
@@ -48,9 +44,8 @@ export class HttpServer {
   readonly #tokens: BearerTokens;
 
   constructor(settings: HttpServerSettings) {
-    const { forwarding, maxConnections, openConnections, publicPath, refused } = settings;
-    const { cookie, unreadMs, webSockets } = settings;
-    this.maxConnections = maxConnections;
+    const { connections, cookie, forwarding, openConnections, publicPath } = settings;
+    const { refused, webSockets } = settings;
     this.#settings = settings;
     this.#route = createRoutes(settings);
     this.#vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
@@ -61,8 +56,8 @@ export class HttpServer {
     this.#server = createServer({ ...TIMES, shouldUpgradeCallback }, (request, response) =>
       this.#handle(request, response),
     );
-    this.#server.maxConnections = maxConnections;
-    this.#server.setTimeout(unreadMs, (socket) => openConnections.timedOut(socket));
+    this.#server.maxConnections = connections.most;
+    this.#server.setTimeout(connections.unreadMs, (socket) => openConnections.timedOut(socket));
     this.#server.on('drop', () => refused('connections'));
     this.#server.on('connection', (socket) => this.#accept(socket));
     this.#server.on('upgrade', (request, socket, head) =>
@@ -76,13 +71,13 @@ export class HttpServer {
 
   /** Accepts no more connections, and waits until all requests are answered and all connections closed. */
   async drain(): Promise<void> {
-    const { lingerMs, openConnections } = this.#settings;
+    const { connections, openConnections } = this.#settings;
     // An HTTP server's `close` would also close idle connections, on which a request may be under way.
     const stopped = new Promise<void>((resolve) =>
       NetServer.prototype.close.call(this.#server, () => resolve()),
     );
     openConnections.drain();
-    await Promise.race([stopped, delay(lingerMs)]);
+    await Promise.race([stopped, delay(connections.lingerMs)]);
     // A connection becomes idle when its request is answered.
     const closing = setInterval(() => this.#server.closeIdleConnections(), CLOSE_IDLE_MS);
     await stopped;

@@ -82,17 +82,8 @@ export class HttpReply {
     else this.#head[at + 1] = value;
   }
 
-  /** Adds a header without replacing others of its name. */
-  add(name: string, value: string): void {
-    this.#head.push(name, value);
-  }
-
   setAll(headers: Readonly<Record<string, string>>): void {
     for (const name in headers) this.set(name, headers[name] as string);
-  }
-
-  has(name: string): boolean {
-    return this.#find(name) >= 0;
   }
 
   /** Closes the connection of a request whose body arrives in more pieces than its size explains. */

@@ -17,8 +17,6 @@ export function sendRefusal(
 ): MaybePromise<void> {
   reply.setAll(headers);
   const text = JSON.stringify({ errors });
-  // The client accepts no format, so it gets JSON.
-  if (status === 406) return sendResult(reply, status, text, FORMATS.json);
   // Clients older than `application/graphql-response+json` read the errors of an invalid document only from a 200.
   const shown = isWellFormed && status === 400 && format !== FORMATS.response ? 200 : status;
   return sendResult(reply, shown, text, format);

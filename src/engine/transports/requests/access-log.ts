@@ -70,7 +70,8 @@ export class AccessLog {
       events: summary.hasStarted ? summary.results : undefined,
       bytesOut,
       // It shows which client keeps sending slow requests, or is refused for its own mistakes.
-      address: isBlamed && caller.client ? this.#addressHash(caller.client.address) : undefined,
+      address:
+        isBlamed && caller.client ? this.#hashOf(addressKey(caller.client.address)) : undefined,
       // A sampled line represents more than one request.
       sample: sample < 1 ? sample : undefined,
     };
@@ -123,10 +124,6 @@ export class AccessLog {
       client: client?.name,
       clientVersion: client?.version ?? undefined,
     };
-  }
-
-  #addressHash(address: string): string {
-    return this.#hashOf(addressKey(address));
   }
 
   #hashOf(text: string): string {

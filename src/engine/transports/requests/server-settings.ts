@@ -1,4 +1,3 @@
-import type { Clock } from '../../../lib/clock.ts';
 import type { HeaderForwarding } from '../../../lib/forwarded-headers.ts';
 import type { TokenStanding } from '../../../lib/limits/caller.ts';
 import type { Log } from '../../../lib/log.ts';
@@ -6,6 +5,7 @@ import type { Token } from '../../../lib/token.ts';
 import type { Tracing } from '../../../lib/tracing/tracing.ts';
 import type { EngineLimiter, LimitLabel } from '../../operation/limits.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
+import type { CONNECTIONS } from '../connections/connection-bounds.ts';
 import type { MessageBudget } from '../connections/message-budget.ts';
 import type { OpenConnections } from '../connections/open-connections.ts';
 import type { AccessLog } from './access-log.ts';
@@ -24,20 +24,13 @@ export interface ServerSettings {
   readonly limiter: EngineLimiter;
   /** Looks up what is known about a request's token. */
   readonly standingOf: (token: Token | null) => TokenStanding | undefined;
-  /** A monotonic clock is best, because only durations are measured. */
-  readonly clock: Clock;
   /** Returns the close reason if an error that ends a subscription also closes its socket by 4403; otherwise null. */
   readonly tokenEndOf: (error: unknown) => string | null;
-  /** The interval of the pings that keep a quiet socket or event stream open. */
-  readonly pingMs: number;
   readonly origins: AllowedOrigins;
   readonly addresses: ClientAddresses;
   readonly maxBodyBytes: number;
+  readonly connections: typeof CONNECTIONS;
   readonly openConnections: OpenConnections;
-  /** Above this number of unread bytes a WebSocket's messages wait. */
-  readonly unreadBytes: number;
-  /** How long unread bytes may stay without moving. */
-  readonly unreadMs: number;
   readonly messages: MessageBudget;
   /** Null if tokens are sent in headers alone. */
   readonly cookie: AuthCookie | null;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { ExecutionArgs, GraphQLError } from 'graphql';
+import type { ExecutionArgs } from 'graphql';
 import { type ConnectionInitMessage, MessageType, makeServer } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { parseExactJson } from '../../../lib/exact-json.ts';
@@ -73,7 +73,7 @@ export class GraphQLSocket implements OperationOwner {
   #isRestarting = false;
 
   constructor(socket: WebSocket, request: IncomingMessage, settings: ServerSettings) {
-    const { log, openConnections, pingMs } = settings;
+    const { connections, log, openConnections } = settings;
     this.#socket = socket;
     this.settings = settings;
     this.session = new SocketSession(request, settings);
@@ -102,7 +102,7 @@ export class GraphQLSocket implements OperationOwner {
     socket.on('ping', () => this.#counts(0));
     socket.on('pong', () => this.#counts(0));
     socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
-    const pings = setInterval(() => this.#ping(), pingMs);
+    const pings = setInterval(() => this.#ping(), connections.pingMs);
     socket.once('close', (code, reason) => {
       clearInterval(pings);
       this.#resumeWaiting();
@@ -119,20 +119,18 @@ export class GraphQLSocket implements OperationOwner {
   /** Opens an operation. Returns what the protocol executes, or the errors that it sends. */
   open(ownId: string, payload: object): ReturnType<SocketOperation['open']> {
     const operation = new SocketOperation(ownId, this);
-    const refusal = this.#refusalOf(operation.id);
-    if (refusal !== null) return operation.refuse(refusal, payload);
+    const { length } = operation.id;
+    const count = this.#operations.size + 1;
+    // The id is retained until its operation ends.
+    if (length > MAX_ID_LENGTH) {
+      return operation.refuse(tooComplex('characters of an id', length, MAX_ID_LENGTH), payload);
+    }
+    if (count > MAX_OPERATIONS) {
+      return operation.refuse(tooComplex('operations of a socket', count, MAX_OPERATIONS), payload);
+    }
     this.#opened = operation;
     this.#operations.add(operation);
     return operation.open(payload);
-  }
-
-  #refusalOf(id: string): GraphQLError | null {
-    // The id is retained until its operation ends.
-    if (id.length > MAX_ID_LENGTH)
-      return tooComplex('characters of an id', id.length, MAX_ID_LENGTH);
-    const open = this.#operations.size + 1;
-    if (open > MAX_OPERATIONS) return tooComplex('operations of a socket', open, MAX_OPERATIONS);
-    return null;
   }
 
   /** Call it when an operation is over. It may be called more than once. */
@@ -143,7 +141,7 @@ export class GraphQLSocket implements OperationOwner {
 
   /** Whether the client has read enough. If not, `ready` is called later, and its caller checks again then. */
   hasRoom(ready: () => void): boolean {
-    if (!this.isOpen || this.#socket.bufferedAmount <= this.settings.unreadBytes) return true;
+    if (!this.isOpen || !this.#isFull) return true;
     this.#waiting.push(ready);
     return false;
   }
@@ -154,15 +152,19 @@ export class GraphQLSocket implements OperationOwner {
       left?.();
       return;
     }
-    const { unreadBytes } = this.settings;
     this.#socket.send(message, { binary: false }, () => {
       left?.();
-      if (this.#socket.bufferedAmount > unreadBytes) return;
+      if (this.#isFull) return;
       this.#resumeWaiting();
       if (this.isOpen && this.#socket.isPaused) this.#socket.resume();
     });
     // Reads nothing more from a client that does not read its answers.
-    if (this.#socket.bufferedAmount > unreadBytes) this.#socket.pause();
+    if (this.#isFull) this.#socket.pause();
+  }
+
+  /** Whether the client has as many unread bytes as it may have. */
+  get #isFull(): boolean {
+    return this.#socket.bufferedAmount > this.settings.connections.unreadBytes;
   }
 
   #resumeWaiting(): void {

@@ -20,10 +20,10 @@ const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
   zlibDeflateOptions: { memLevel: 4, level: 3 },
 };
 
-/** The status line and additional headers. */
-type UpgradeRefusal = `${number} ${string}`;
-const BAD_REQUEST: UpgradeRefusal = '400 Bad Request\r\nsec-websocket-version: 13';
-const TOO_MANY: UpgradeRefusal = '429 Too Many Requests\r\nretry-after: 10';
+/** The status line with additional headers, and the reason for the log. */
+type UpgradeRefusal = readonly [head: string, reason: string];
+const BAD_REQUEST = '400 Bad Request\r\nsec-websocket-version: 13';
+const TOO_MANY: UpgradeRefusal = ['429 Too Many Requests\r\nretry-after: 10', 'too many'];
 
 /** Accepts upgrades to WebSockets. */
 export class WebSocketEndpoint {
@@ -33,7 +33,7 @@ export class WebSocketEndpoint {
 
   constructor(settings: ServerSettings) {
     this.#settings = settings;
-    this.#repeated = new RepeatedErrors(() => settings.clock.now());
+    this.#repeated = new RepeatedErrors(() => settings.connections.clock.now());
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: settings.maxBodyBytes,
@@ -44,8 +44,8 @@ export class WebSocketEndpoint {
       // Accepts any subprotocol at first. Otherwise the client could not receive close code 4406.
       handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
     });
-    this.#server.on('wsClientError', ({ message }, socket) =>
-      this.#refuse(socket, this.#malformed(message)),
+    this.#server.on('wsClientError', ({ message }, socket, request) =>
+      this.#refuse(request, socket, [BAD_REQUEST, message]),
     );
   }
 
@@ -56,7 +56,7 @@ export class WebSocketEndpoint {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const refusal = this.#refusalOf(request, socket);
     if (refusal !== null) {
-      this.#refuse(socket, refusal);
+      this.#refuse(request, socket, refusal);
       return;
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
@@ -72,11 +72,13 @@ export class WebSocketEndpoint {
   #refusalOf(request: IncomingMessage, socket: Duplex): UpgradeRefusal | null {
     const { addresses, cookie, forwarding, messages, openConnections, origins, refused } =
       this.#settings;
-    if (forwarding.comesTwice(request)) return this.#malformed('a forwarded header comes twice');
-    if (!isAllowedPage(request, origins, cookie)) return this.#foreign(request);
+    if (forwarding.comesTwice(request)) return [BAD_REQUEST, 'a forwarded header comes twice'];
+    if (!isAllowedPage(request, origins, cookie)) {
+      return ['403 Forbidden', 'it is from a page of another site'];
+    }
     // If there is a body, Node 26 passes something other than the connection, which `ws` cannot read. Node 24 passes the
     // body as the first frames.
-    if (socket !== request.socket || hasBody(request)) return this.#malformed('it has a body');
+    if (socket !== request.socket || hasBody(request)) return [BAD_REQUEST, 'it has a body'];
     // Upgrades cannot name their account, so they are counted apart: other requests from their address must not use them
     // up.
     const client = addressClient(addresses.of(request));
@@ -88,28 +90,19 @@ export class WebSocketEndpoint {
     return TOO_MANY;
   }
 
-  /** If a proxy rewrites `Host`, this server's own pages look foreign. So do React Native's apps on Android. */
-  #foreign({ headers: { origin, host } }: IncomingMessage): UpgradeRefusal {
-    this.#warn({ origin, host }, 'a WebSocket for a page of another site was refused');
-    return '403 Forbidden';
-  }
-
-  /** If a proxy passes on only half of the upgrade's headers, every upgrade is malformed. */
-  #malformed(reason: string): UpgradeRefusal {
-    this.#warn({ reason }, 'a malformed request for a WebSocket was refused');
-    return BAD_REQUEST;
-  }
-
-  /** Logs repeated messages only once in a while. */
-  #warn(details: object, message: string): void {
-    const count = this.#repeated.next(message);
-    if (count !== null) this.#settings.log.warn({ ...details, ...count }, message);
-  }
-
-  #refuse(socket: Duplex, refusal: UpgradeRefusal): void {
+  /**
+   * The log shows what is wrong with a proxy: if it rewrites `Host`, this server's own pages look foreign, and so do React
+   * Native's apps on Android. If it passes on only half of the headers, every upgrade is malformed.
+   */
+  #refuse({ headers }: IncomingMessage, socket: Duplex, [head, reason]: UpgradeRefusal): void {
+    const { origin, host } = headers;
+    const count = this.#repeated.next(reason);
+    if (count !== null) {
+      this.#settings.log.warn({ reason, origin, host, ...count }, 'a WebSocket was refused');
+    }
     socket.on('error', () => {});
     // Node no longer applies its deadlines to the connection, so a client could keep it open.
     socket.once('finish', () => socket.destroy());
-    socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+    socket.end(`HTTP/1.1 ${head}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   }
 }
