@@ -28,8 +28,10 @@ export function createGraphQLEndpoint(
   settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
   const { accessLog, addresses, cookie, graph, maxBodyBytes, messages } = settings;
-  const { connections, openConnections, tracing } = settings;
+  const { connections, forwarding, openConnections, tracing } = settings;
   const { pingMs } = connections;
+  // With other forwarded headers the refused token may be valid.
+  const clearsCookie = forwarding.names.length === 0;
 
   function answer(
     reply: HttpReply,
@@ -76,7 +78,8 @@ export function createGraphQLEndpoint(
     { single, events, parts }: Accepted,
   ): MaybePromise<void> {
     if (operation !== null) reply.setAll(operation.headers);
-    if (cookie !== null) setCookie(reply, cookie, outcome as ExecutionResult, operation);
+    if (cookie !== null)
+      setCookie(reply, cookie, outcome as ExecutionResult, operation, clearsCookie);
     if (isRefusal(outcome)) return sendRefusal(reply, outcome, single);
     if (operation === null || operation.events === null) {
       return sendAnswer(reply, outcome as ExecutionResult, operation, single);
@@ -148,18 +151,19 @@ export function createGraphQLEndpoint(
   };
 }
 
-/** Sets the cookie of an issued token, and clears the cookie of a refused one. */
+/** Sets the cookie of an issued token. `clears`: whether a refused token's cookie is removed. */
 function setCookie(
   reply: HttpReply,
   cookie: AuthCookie,
   outcome: ExecutionResult,
   operation: Operation | null,
+  clears: boolean,
 ): void {
   const { request, caller } = reply;
   const issued = operation?.issuedToken ?? null;
   const value = issued === null ? null : cookie.issued(issued, request);
   if (value !== null) reply.set('set-cookie', value);
-  else if (caller.token !== null && !isOfUser(request.headers.authorization)) {
+  else if (clears && caller.token !== null && !isOfUser(request.headers.authorization)) {
     const isRefused = outcome.errors?.some(
       ({ extensions }) => extensions.code === cookie.refusedBy,
     );
