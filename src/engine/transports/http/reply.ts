@@ -27,7 +27,11 @@ const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 const FLOOD_RETRY_SECONDS = 10;
 
 export const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
-const SAFE_HEAD = ['vary', VARY, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff'];
+const SAFE_HEADERS = {
+  vary: VARY,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
 
 /** The response to one HTTP request. */
 export class HttpReply {
@@ -40,8 +44,8 @@ export class HttpReply {
   readonly #response: ServerResponse;
   readonly #connection: Connection;
   readonly #settings: ServerSettings;
-  /** Names and values alternate: Node writes such a list without any lookup. */
-  readonly #head: string[];
+  /** Node writes one object of headers faster than headers that are set one by one. */
+  readonly #headers: Record<string, string>;
 
   constructor(
     request: IncomingMessage,
@@ -58,7 +62,7 @@ export class HttpReply {
     this.#connection = connection;
     this.#settings = settings;
     connection.underWay += 1;
-    this.#head = [...SAFE_HEAD, 'x-request-id', requestId];
+    this.#headers = { ...SAFE_HEADERS, 'x-request-id': requestId };
     response.on('close', () => this.#closed());
   }
 
@@ -77,13 +81,11 @@ export class HttpReply {
   }
 
   set(name: string, value: string): void {
-    const at = this.#find(name);
-    if (at === -1) this.#head.push(name, value);
-    else this.#head[at + 1] = value;
+    this.#headers[name] = value;
   }
 
   setAll(headers: Readonly<Record<string, string>>): void {
-    for (const name in headers) this.set(name, headers[name] as string);
+    Object.assign(this.#headers, headers);
   }
 
   /** Closes the connection of a request whose body arrives in more pieces than its size explains. */
@@ -122,20 +124,20 @@ export class HttpReply {
   }
 
   sendNothing(status: number): void {
-    this.#response.writeHead(status, this.#head);
+    this.#response.writeHead(status, this.#headers);
     this.#response.end();
   }
 
   /** Begins a body that is streamed. The headers are sent with its first bytes. */
   begin(status: number): ServerResponse {
-    this.#response.writeHead(status, this.#head);
+    this.#response.writeHead(status, this.#headers);
     return this.#response;
   }
 
   #whole(status: number, body: Body, bytes: number): void {
     this.set('content-length', String(bytes));
     this.summary?.sent(bytes);
-    this.#response.writeHead(status, this.#head);
+    this.#response.writeHead(status, this.#headers);
     if (isChunks(body)) {
       this.#response.cork();
       for (const chunk of body) this.#response.write(chunk);
@@ -162,11 +164,6 @@ export class HttpReply {
     // Clients end a subscription over SSE by disconnecting.
     if (!writableFinished && summary.type !== 'subscription') summary.worsen('gone');
     this.#settings.accessLog.ended(summary, caller, statusCode);
-  }
-
-  #find(name: string): number {
-    for (let at = 0; at < this.#head.length; at += 2) if (this.#head[at] === name) return at;
-    return -1;
   }
 
   #failed(error: unknown): void {
