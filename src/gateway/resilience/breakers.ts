@@ -8,7 +8,7 @@ import { CircuitBreaker, ORDERS, READS_AND_WRITES } from './circuit-breaker.ts';
 
 export interface BreakersOptions {
   readonly clock: Clock;
-  /** Called with the name and cause of each breaker that opens or closes. */
+  /** Called with the name and cause when the first breaker of a backend opens, and when the last one closes. */
   readonly onCircuit: (name: string, state: 'closed' | 'open', cause: string | null) => void;
   /** Called each time a breaker of the backend closes. */
   readonly onRecovered?: ((backend: Backend) => void) | undefined;
@@ -28,6 +28,7 @@ interface OpenBreaker {
 export class Breakers {
   readonly #options: BreakersOptions;
   readonly #byBackend = new Map<Backend, Map<string, CircuitBreaker>>();
+  readonly #openBackends = new Set<Backend>();
 
   constructor(options: BreakersOptions) {
     this.#options = options;
@@ -46,7 +47,7 @@ export class Breakers {
       const account = call.caller.standing?.client?.key ?? null;
       const breaker = this.#breakerOf(call);
       if (call.row.effect === 'order') this.#heedReads(breaker);
-      const permit = breaker.admit();
+      const permit = breaker.admit(account);
       if (permit === null) return { sent: false, cause: circuitOpen(call.operation) };
       const exchange = await send(call);
       const health = healthShown(call, exchange);
@@ -65,7 +66,7 @@ export class Breakers {
         clock: this.#options.clock,
         policy: isOrder ? ORDERS : READS_AND_WRITES,
         onChange: (isOpen) => {
-          this.#options.onCircuit(name, isOpen ? 'open' : 'closed', breaker.cause);
+          this.#changed(name, backend, breaker.cause);
           if (!isOpen) this.#options.onRecovered?.(backend);
         },
       });
@@ -78,6 +79,15 @@ export class Breakers {
     const reads = this.#byBackend.get('reads')?.values() ?? [];
     const failingSinceMs = Math.max(...[...reads].map(({ openedAtMs }) => openedAtMs ?? -Infinity));
     if (!orders.isOpen && failingSinceMs > orders.answeredAtMs) orders.trip();
+  }
+
+  /** Logs the first breaker of a backend that opens, and the last that closes. Readiness names the others. */
+  #changed(name: string, backend: Backend, cause: string | null): void {
+    const isOpen = this.open(backend).length > 0;
+    if (isOpen === this.#openBackends.has(backend)) return;
+    if (isOpen) this.#openBackends.add(backend);
+    else this.#openBackends.delete(backend);
+    this.#options.onCircuit(name, isOpen ? 'open' : 'closed', isOpen ? cause : null);
   }
 }
 

@@ -9,7 +9,8 @@ export interface BreakerPolicy {
   readonly pauseMs: number;
   /**
    * How calls without an answer count. `failures`: like a 5xx. `silence`: they open the breaker once three accounts have
-   * lost calls over at least two seconds, and no call was answered since the first loss.
+   * lost calls over at least two seconds, and no call was answered since the first loss. Then probes are left to accounts
+   * that have not failed.
    */
   readonly losses: 'failures' | 'silence';
 }
@@ -52,6 +53,8 @@ const MIN_ACCOUNTS = 3;
 // This many show that the failures are not one account's. A flood of logins must not fill the memory.
 const MAX_ACCOUNTS = 64;
 const MIN_SILENCE_MS = 2_000;
+/** How long a due probe waits for an account that has not failed. */
+const LEFT_MS = 3_000;
 
 /**
  * Holds calls back from a failing backend. From time to time it admits one, to see whether the backend has recovered. It
@@ -66,6 +69,8 @@ export class CircuitBreaker {
   #probedAtMs = 0;
   #answeredAtMs = Number.NEGATIVE_INFINITY;
   #cause: string | null = null;
+  /** The accounts that have failed or probed since shortly before the breaker opened. */
+  #tried = new Set<string>();
 
   constructor(options: CircuitBreakerOptions) {
     this.#options = options;
@@ -92,10 +97,16 @@ export class CircuitBreaker {
   }
 
   /** Returns null if the call must be held back. */
-  admit(): Permit | null {
+  admit(account: string | null): Permit | null {
     const atMs = this.#options.clock.now();
     if (!this.isOpen) return { isProbe: false, era: this.#era, atMs };
-    if (atMs < this.#probedAtMs + this.#options.policy.pauseMs) return null;
+    const { pauseMs, losses } = this.#options.policy;
+    const name = account ?? '';
+    const isLeft = losses === 'silence' && this.#tried.has(name);
+    if (atMs < this.#probedAtMs + pauseMs + (isLeft ? LEFT_MS : 0)) return null;
+    // No other account has called, so this one probes. The next probe is left to the others.
+    if (isLeft) this.#tried.clear();
+    if (this.#tried.size < MAX_ACCOUNTS) this.#tried.add(name);
     // The pause counts from the probe's start: a probe that hangs must not delay the next.
     this.#probedAtMs = atMs;
     return { isProbe: true, era: this.#era, atMs };
@@ -112,8 +123,13 @@ export class CircuitBreaker {
 
   /** Opens the breaker for a reason outside its own calls. The next call is a probe. */
   trip(): void {
-    this.#turn(this.#options.clock.now());
+    this.#open();
     this.#probedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #open(): void {
+    this.#tried = new Set([...this.#counted.failures.keys(), ...this.#silence.accounts]);
+    this.#turn(this.#options.clock.now());
   }
 
   #turn(openedAtMs: number | null): void {
@@ -156,7 +172,7 @@ export class CircuitBreaker {
       if (before > 0 || failures.size < MAX_ACCOUNTS) failures.set(account, before + 1);
     }
     this.#cause = cause;
-    if (this.#isFailing() || this.#isSilent()) this.#turn(this.#options.clock.now());
+    if (this.#isFailing() || this.#isSilent()) this.#open();
   }
 
   #lost({ atMs }: Permit, account: string): void {

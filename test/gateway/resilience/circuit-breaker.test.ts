@@ -18,7 +18,7 @@ function closedBreaker(policy: BreakerPolicy = READS_AND_WRITES) {
     onChange() {},
   });
   const call = (health: Health, account: string | null = 'somebody') => {
-    const permit = breaker.admit();
+    const permit = breaker.admit(account);
     if (permit !== null) breaker.settle(permit, { health, account, cause: null });
     return permit !== null;
   };
@@ -134,7 +134,7 @@ describe('calls without an answer', () => {
 
   test('of orders do not count if they were sent before the last answer', async () => {
     const { clock, breaker, call } = closedBreaker(ORDERS);
-    const permits = ['a', 'b', 'c', 'd'].map((name) => [name, breaker.admit()] as const);
+    const permits = ['a', 'b', 'c', 'd'].map((name) => [name, breaker.admit(name)] as const);
     await clock.advance(1);
     call('success');
     for (const [name, permit] of permits) {
@@ -155,7 +155,7 @@ describe('an open breaker', () => {
   test('sends the next probe while the last one hangs', async () => {
     const { clock, breaker, call } = openBreaker();
     await clock.advance(PAUSE_MS);
-    const hanging = breaker.admit();
+    const hanging = breaker.admit('somebody');
     await clock.advance(PAUSE_MS - 1);
     expect(call('success')).toBe(false);
     await clock.advance(1);
@@ -176,7 +176,7 @@ describe('an open breaker', () => {
 describe('an answer to a call that was sent before', () => {
   test('the breaker opened does not close it', () => {
     const { breaker, calls } = closedBreaker();
-    const slow = breaker.admit();
+    const slow = breaker.admit('somebody');
     calls(10, 'failure', many);
     if (slow) breaker.settle(slow, { health: 'success', account: 'somebody', cause: null });
     expect(breaker.isOpen).toBe(true);
@@ -184,7 +184,7 @@ describe('an answer to a call that was sent before', () => {
 
   test('the breaker closed does not open it again', async () => {
     const { clock, breaker, calls, call } = closedBreaker();
-    const hanging = Array.from({ length: 50 }, () => breaker.admit());
+    const hanging = Array.from({ length: 50 }, () => breaker.admit('somebody'));
     calls(10, 'failure', many);
     await clock.advance(PAUSE_MS);
     call('success');

@@ -184,23 +184,25 @@ describe('among the operations of one backend', () => {
     expect(open.resilience.isOpen('reads')).toBe(false);
   });
 
-  test('readiness names each of two failing operations until it recovers', async () => {
+  test('two failing operations are one warning, which ends with the last', async () => {
     await using gateway = await startScriptedGateway(script);
     await using open = openResilient(gateway.url);
     for (const each of ['session', 'positions']) dead.add(each);
     for (let index = 0; index < 30; index += 1)
       await open.hurry(Promise.all([session(open, index), read(open, index)]));
     const reason = () => open.resilience.degradedReason();
-    expect(open.circuits.toSorted()).toEqual(['getOpenPositions open', 'getSession open']);
+    expect(open.circuits).toHaveLength(1);
     expect(reason()).toMatch(/^gateway failing: (?=.*getSession)(?=.*getOpenPositions)/);
     dead.delete('session');
     await open.clock.advance(2_000);
     expect(await session(open, 1)).toBe('answer');
-    expect(reason()).toBe('gateway failing: getOpenPositions (5xx)');
+    expect([open.circuits.length, reason()]).toEqual([
+      1,
+      'gateway failing: getOpenPositions (5xx)',
+    ]);
     dead.clear();
     expect(await read(open, 1)).toBe('answer');
-    expect(reason()).toBeNull();
-    expect(open.circuits.slice(2)).toEqual(['getSession closed', 'getOpenPositions closed']);
+    expect([open.circuits.at(-1), reason()]).toEqual(['getOpenPositions closed', null]);
   });
 });
 
@@ -352,5 +354,32 @@ describe('orders that a gateway receives and does not answer', () => {
       expect(await place(index)).toMatchObject({ status: 200 });
       await open.clock.advance(1_000);
     }
+  });
+
+  test('leave the next probe to an account that has not failed, or to a failed account if it calls alone', async () => {
+    let isDown = true;
+    await using gateway = await startScriptedGateway((socket, request) => {
+      if (isDown || request.headers.authorization === 'Bearer token 1') reset(socket, request);
+      else socket.write(accepted);
+    });
+    await using open = openResilient(gateway.url);
+    const isSent = async (index: number) =>
+      (await open.client.order(caller(index), OPERATIONS.openPosition, marketOrder)).sent;
+    for (let index = 0; index < 3; index += 1) await isSent(index);
+    await open.clock.advance(2_000);
+    expect(await isSent(0)).toBe(true);
+    await open.clock.advance(5_000);
+    // Accounts that have failed are held back; the next other account probes.
+    expect([await isSent(0), await isSent(1), await isSent(2)]).toEqual([false, false, false]);
+    expect([await isSent(7), await isSent(8)]).toEqual([true, false]);
+    await open.clock.advance(7_999);
+    expect(await isSent(7)).toBe(false);
+    await open.clock.advance(1);
+    // A failed account probes if no other has called. Then probes are left to the others again.
+    expect(await isSent(1)).toBe(true);
+    isDown = false;
+    await open.clock.advance(5_000);
+    expect([await isSent(1), await isSent(2), await isSent(1)]).toEqual([false, true, true]);
+    expect(open.circuits).toEqual(['orders open', 'orders closed']);
   });
 });
