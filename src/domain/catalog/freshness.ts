@@ -21,11 +21,12 @@ const ASK_AGAIN_MS = 60_000;
 /**
  * The age calculation of HTTP caching, without its other rules: `no-store` would cause a fetch per request.
  * `isProvisional`: the answer was empty or mostly broken. It is served only if there is no better one, and only briefly.
+ * `isRefresh`: the answer replaces a copy that is still served.
  */
 export function timesOf(
   { headers, sentAtMs, receivedAtMs }: CatalogAnswer,
   { maxAgeMs, staleMs, gatewayDate }: FreshnessOptions,
-  isProvisional: boolean,
+  { isProvisional, isRefresh }: { readonly isProvisional: boolean; readonly isRefresh: boolean },
 ) {
   const initialAgeMs = Math.min(
     OLDEST_SECONDS * 1000,
@@ -41,9 +42,10 @@ export function timesOf(
   const isBrief = isTooOld || isProvisional;
   const ttlMs = isTooOld ? ASK_AGAIN_MS : isBrief ? Math.min(restMs, ASK_AGAIN_MS) : restMs;
   const expiresMs = receivedAtMs + ttlMs;
-  const fifthMs = lifeMs / 5;
+  const lastFifthMs = expiresMs - lifeMs / 5;
   // Otherwise a refresh that brought a copy as old as the last one would start the next refresh at once.
-  const soonestMs = Math.min(expiresMs, receivedAtMs + ASK_AGAIN_MS, receivedAtMs + fifthMs);
+  const isFruitless = isRefresh && lastFifthMs <= receivedAtMs;
+  const refreshFromMs = isFruitless ? receivedAtMs + ASK_AGAIN_MS : lastFifthMs;
   return {
     /** When the call was sent that brought or confirmed the copy. The gateway may have made its answer at that moment. */
     sentAtMs,
@@ -51,7 +53,7 @@ export function timesOf(
     /** From this time on the copy is marked stale. */
     staleFromMs: isTooOld ? receivedAtMs : expiresMs,
     /** From this time on a read starts a background refresh (stale-while-revalidate). */
-    refreshFromMs: isBrief ? expiresMs : Math.max(soonestMs, expiresMs - fifthMs),
+    refreshFromMs: isBrief ? expiresMs : refreshFromMs,
     /** Until this time the copy is served without waiting. After it a reader waits for a new copy. */
     expiresMs,
     /** While the gateway fails, the copy is served until this time (stale-if-error). */

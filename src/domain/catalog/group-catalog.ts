@@ -24,6 +24,8 @@ export interface CatalogCopy extends CopyTimes {
 
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
+/** How long a failure counts. After it the gateway may have recovered, so the next reader waits for a new copy. */
+const FAILURE_COUNTS_MS = 120_000;
 /** Estimated heap of one group's history of former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
 
@@ -39,6 +41,7 @@ export class GroupCatalog {
   readonly #options: GroupOptions;
   /** Failed fetches since the last success. */
   #failures = 0;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
   /** The earliest time of the next refresh after a failed one. */
   #retryAtMs = Number.NEGATIVE_INFINITY;
 
@@ -57,8 +60,9 @@ export class GroupCatalog {
   get served(): CatalogCopy | null {
     const { copy } = this;
     if (copy === null) return null;
-    const untilMs = this.#failures > 0 ? copy.servesUntilMs : copy.expiresMs;
-    return this.#options.clock.now() < untilMs ? copy : null;
+    const nowMs = this.#options.clock.now();
+    const isFailing = nowMs - this.#failedAtMs < FAILURE_COUNTS_MS;
+    return nowMs < (isFailing ? copy.servesUntilMs : copy.expiresMs) ? copy : null;
   }
 
   /** Whether the next read starts a refresh. */
@@ -70,7 +74,8 @@ export class GroupCatalog {
   /** Stores op 1's answer. Throws if it must not replace the present copy. `confirmed`: the copy that a 304 confirms. */
   async receive(answer: CatalogAnswer, confirmed: CatalogCopy | null): Promise<void> {
     const isProvisional = answer.modified && isBad(answer);
-    const times = timesOf(answer, this.#options, isProvisional);
+    const isRefresh = this.served !== null;
+    const times = timesOf(answer, this.#options, { isProvisional, isRefresh });
     if (!answer.modified) {
       // The client accepts a 304 only after an ETag was sent.
       this.#hold({ ...(confirmed as CatalogCopy), ...times });
@@ -110,6 +115,7 @@ export class GroupCatalog {
       log.warn(about, 'a catalog could not be renewed');
     }
     this.#failures += 1;
+    this.#failedAtMs = clock.now();
   }
 
   /** Throws if a catalog must not replace the present one. */
@@ -134,6 +140,7 @@ export class GroupCatalog {
     this.copy = copy;
     this.offeredSize = copy.version.size;
     this.#failures = 0;
+    this.#failedAtMs = Number.NEGATIVE_INFINITY;
     this.#retryAtMs = Number.NEGATIVE_INFINITY;
   }
 

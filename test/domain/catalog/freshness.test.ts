@@ -26,10 +26,10 @@ function secondsOf(headers: CatalogAnswer['headers'], sentAtMs = SENT_AT_MS) {
   return [initialAgeMs / 1_000, (expiresMs - sentAtMs) / 1_000];
 }
 
-function timesIn(headers: CatalogAnswer['headers'], sentAtMs: number) {
+function timesIn(headers: CatalogAnswer['headers'], sentAtMs: number, isRefresh = false) {
   const answer = { headers, sentAtMs, receivedAtMs: sentAtMs } as CatalogAnswer;
   const options = { maxAgeMs: HOUR_MS, staleMs: HOUR_MS, gatewayDate: (ms: number) => ms };
-  return timesOf(answer, options, false);
+  return timesOf(answer, options, { isProvisional: false, isRefresh });
 }
 
 test.each([
@@ -63,10 +63,12 @@ test('a Date counts as an age from one second on', () => {
   expect(secondsOf({ date }, SENT_AT_MS + 999)[0]).toBe(0);
 });
 
-test('a copy that is received in the last fifth of its TTL is refreshed after a minute', () => {
-  const refreshFrom = (age: string) => timesIn({ age }, SENT_AT_MS).refreshFromMs - SENT_AT_MS;
-  expect(refreshFrom('2819')).toBe(MINUTE_MS + 1_000);
-  expect(refreshFrom('2881')).toBe(MINUTE_MS);
+test('a refresh that brings a copy in the last fifth of its TTL is not repeated within a minute', () => {
+  const refreshFrom = (age: string, isRefresh: boolean) =>
+    timesIn({ age }, SENT_AT_MS, isRefresh).refreshFromMs - SENT_AT_MS;
+  expect(refreshFrom('2879', true)).toBe(1_000);
+  expect(refreshFrom('2880', true)).toBe(MINUTE_MS);
+  expect(refreshFrom('2881', false)).toBe(-1_000);
 });
 
 test('the age counts from the time when the call was sent', async () => {
