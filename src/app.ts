@@ -16,7 +16,6 @@ import { createDomain } from './domain/create-domain.ts';
 import {
   createAdminServer,
   createEngine,
-  createExecutors,
   Documents,
   ENGINE_LIMITS,
   Readiness,
@@ -67,7 +66,6 @@ export async function startApp(config: Config, given: AppOptions) {
     schema,
     limits: { ...DOCUMENT_LIMITS, maxDepth: config.maxDepth },
     introspection: config.graphiql,
-    executors: createExecutors(schema),
     maxBytes: cacheBytes.documents,
   });
   const ofStores = {
@@ -174,7 +172,7 @@ export async function startApp(config: Config, given: AppOptions) {
       ...domain.caches,
       response: () => engine.responses.byteSize,
       document: () => documents.byteSize,
-      compiled_code: () => documents.executors.byteSize,
+      compiled_code: () => documents.compiledCode.byteSize,
       quota: () => limiter.byteSize,
     },
   });

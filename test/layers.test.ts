@@ -32,7 +32,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   ],
   'src/engine/operation/up.ts': ["import '../documents/selections.ts';", 'noRestrictedImports'],
   'src/engine/documents/up.ts': ["import '../admission/operation.ts';", 'noRestrictedImports'],
-  'src/engine/admission/up.ts': ["import '../execution/run.ts';", 'noRestrictedImports'],
+  'src/engine/admission/up.ts': ["import '../execution/execution.ts';", 'noRestrictedImports'],
   'src/engine/execution/up.ts': ["import '../pipeline/pipeline.ts';", 'noRestrictedImports'],
   'src/engine/pipeline/pipeline.ts': [
     "import '../transports/http/reply.ts';",

@@ -6,7 +6,6 @@ export { Documents, type PreparedOperation } from './documents/documents.ts';
 export { MAX_PAGE_SIZE } from './documents/list-sizes.ts';
 export { ManifestError, readManifest } from './documents/manifest.ts';
 export { TrustedDocuments, type TrustedDocumentsOptions } from './documents/trusted-documents.ts';
-export { createExecutors } from './execution/compiling-executor.ts';
 export {
   ENGINE_LIMITS,
   type EngineLimitName,

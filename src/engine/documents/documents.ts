@@ -4,27 +4,23 @@ import {
   DeferStreamDirectiveOnValidOperationsRule,
   type DocumentNode,
   type ExecutionArgs,
-  type ExecutionResult,
-  type ExperimentalIncrementalExecutionResults,
   type GraphQLError,
   type GraphQLSchema,
   Kind,
-  type LegacyExperimentalIncrementalExecutionResults,
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
   specifiedRules,
-  type ValidatedExecutionArgs,
   type ValidationRule,
   validate,
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import type { Meter } from '../operation/meter.ts';
 import { located, requestError } from '../operation/request-error.ts';
-import type { PartsFormat } from '../operation/transport-context.ts';
+import { CompiledCodeCache } from './compiler/compiled-code.ts';
+import { CompilingExecutor } from './compiler/compiling-executor.ts';
+import { createMetering, type Metering } from './compiler/metering.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
 import { ExactNumbersRule } from './exact-numbers-rule.ts';
 import { executionArgs } from './execution-args.ts';
@@ -39,36 +35,7 @@ export interface DocumentOptions {
   readonly limits: DocumentLimits;
   /** If false, "Did you mean…" is off as well, because suggestions disclose the schema. */
   readonly introspection: boolean;
-  readonly executors: Executors;
   readonly maxBytes?: number;
-}
-
-/** An answer in parts, as graphql-js returns it. */
-export type PartResults =
-  | ExperimentalIncrementalExecutionResults
-  | LegacyExperimentalIncrementalExecutionResults;
-
-/** Executes an operation of a prepared document. The document retains it for its own lifetime. */
-export interface OperationExecutor {
-  /** The reference executor has checked the variables in `args`. */
-  execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult>;
-  /** Executes a query with `@defer`. Its answer has one part or several. */
-  executeInParts(
-    args: ValidatedExecutionArgs,
-    meter: Meter,
-    format: PartsFormat,
-  ): MaybePromise<ExecutionResult | PartResults>;
-  /** Makes the first run compile, for documents that are known to be used. */
-  compile(): void;
-  /** Frees the code of an evicted document, because it would keep the document alive. */
-  release(): void;
-}
-
-/** Makes the executors of a schema's operations. */
-export interface Executors {
-  /** The memory of the code that they have compiled. */
-  readonly byteSize: number;
-  create(selections: Selections, operation: OperationDefinitionNode): OperationExecutor;
 }
 
 /** A document that has passed every check that does not depend on variables. */
@@ -86,7 +53,7 @@ export interface PreparedDocument {
 export interface PreparedOperation {
   readonly kind: 'operation';
   readonly facts: OperationFacts;
-  readonly executor: OperationExecutor;
+  readonly executor: CompilingExecutor;
   readonly node: OperationDefinitionNode;
   /** Null if it reads data that other users must not receive. */
   readonly sharedUse: SharedUse | null;
@@ -119,14 +86,16 @@ const MAX_LOGGED_NAME_LENGTH = 80;
 
 /** Parses, limits and validates each document once, whichever transport received it. */
 export class Documents {
-  readonly executors: Executors;
+  /** The code of all documents, within one bound. */
+  readonly compiledCode = new CompiledCodeCache();
+  readonly #metering: Metering;
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
   readonly #prepared: LRUCache<string, DocumentResult>;
 
   constructor(options: DocumentOptions) {
     this.#options = options;
-    this.executors = options.executors;
+    this.#metering = createMetering(options.schema);
     this.#rules = [
       ...specifiedRules.filter((rule) => !ANSWERED_IN_ONE_PIECE.has(rule)),
       ExactNumbersRule,
@@ -201,7 +170,7 @@ export class Documents {
       operations.set(node.name?.value ?? null, {
         kind: 'operation',
         node: plain.definitions[at] as OperationDefinitionNode,
-        executor: this.executors.create(selections, node),
+        executor: new CompilingExecutor(this.#metering, selections, node, this.compiledCode),
         sharedUse: sharedUseOf(facts.marks, document, node),
         facts,
         name: `${digest} ${node.name?.value ?? ''}`,

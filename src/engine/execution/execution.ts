@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
-import type { PartResults } from '../documents/documents.ts';
+import type { PartResults } from '../documents/compiler/compiling-executor.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
 import { withinBudget } from '../operation/meter.ts';
 import { overLimit } from '../operation/over-limit-error.ts';

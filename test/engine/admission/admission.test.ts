@@ -5,7 +5,6 @@ import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
 import type { Operation } from '../../../src/engine/admission/operation.ts';
 import { Documents } from '../../../src/engine/documents/documents.ts';
 import { PersistedDocuments } from '../../../src/engine/documents/persisted-documents.ts';
-import { createExecutors } from '../../../src/engine/execution/compiling-executor.ts';
 import { RequestSummary } from '../../../src/engine/operation/request-summary.ts';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
@@ -23,7 +22,6 @@ const parts = {
     schema,
     limits: { maxTokens: 100, maxDepth: 10, maxAliases: 10, maxDirectives: 10 },
     introspection: true,
-    executors: createExecutors(schema),
   }),
   persisted: new PersistedDocuments({ trusted: null, trustedOnly: 'off', log: { warn() {} } }),
   maxCost: 1_000,

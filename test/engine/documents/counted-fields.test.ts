@@ -1,10 +1,10 @@
 import { executeRootSelectionSet } from 'graphql';
 import { expect, test } from 'vitest';
-import { createMetering } from '../../../src/engine/execution/metering.ts';
+import { createMetering } from '../../../src/engine/documents/compiler/metering.ts';
 import { COSTLY_FIELDS } from '../../../src/engine/operation/meter.ts';
 import { turnsDuring } from '../../support/turns.ts';
-import { argsOf, ask, executorOf, meterFor } from '../execution/both-executors.ts';
 import { schemaOf } from '../schema-of.ts';
+import { argsOf, ask, executorOf, meterFor } from './compiler/both-executors.ts';
 
 // Compiled code requires resolvers at the root.
 const ofRoot = (name: string) => ({ resolve: (root: Record<string, unknown>) => root[name] });

@@ -18,7 +18,6 @@ import {
   type PreparedDocument,
 } from '../../../src/engine/documents/documents.ts';
 import { Selections } from '../../../src/engine/documents/selections.ts';
-import { createExecutors } from '../../../src/engine/execution/compiling-executor.ts';
 
 const schema = buildSchema(`
   scalar JSON
@@ -44,7 +43,6 @@ function documents(options: Partial<DocumentOptions['limits']> = {}, of = schema
     schema: of,
     limits: { ...LIMITS, ...options },
     introspection: true,
-    executors: createExecutors(of),
   });
 }
 

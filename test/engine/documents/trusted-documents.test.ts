@@ -4,7 +4,6 @@ import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { Documents } from '../../../src/engine/documents/documents.ts';
 import { TrustedDocuments } from '../../../src/engine/documents/trusted-documents.ts';
-import { createExecutors } from '../../../src/engine/execution/compiling-executor.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -18,7 +17,6 @@ test('a folder is read every second: new, edited and removed files take effect',
     schema,
     limits: { maxTokens: 100, maxDepth: 10, maxAliases: 10, maxDirectives: 10 },
     introspection: true,
-    executors: createExecutors(schema),
   });
   const log = { info() {}, warn() {} };
   const trusted = await TrustedDocuments.open({ path: folder.path, documents, clock, log });

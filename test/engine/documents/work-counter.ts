@@ -11,7 +11,6 @@ session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true 
 
 const { buildSchema } = await import('../../../src/schema/schema.ts');
 const { Documents } = await import('../../../src/engine/documents/documents.ts');
-const { createExecutors } = await import('../../../src/engine/execution/compiling-executor.ts');
 const { buildSchema: schemaOf } = await import('graphql');
 const ours = buildSchema();
 
@@ -33,12 +32,7 @@ export interface WorkQuestion {
 }
 
 function prepare(schema: typeof ours, text: string, limits: WorkQuestion['limits']): void {
-  const documents = new Documents({
-    schema,
-    limits,
-    introspection: true,
-    executors: createExecutors(schema),
-  });
+  const documents = new Documents({ schema, limits, introspection: true });
   const prepared = documents.prepare(text);
   if (prepared.kind === 'invalid') return;
   const operations = [...prepared.operations.values()];

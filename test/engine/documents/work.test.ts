@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { buildASTSchema, type GraphQLSchema, Lexer, parse, Source, TokenKind } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Documents } from '../../../src/engine/documents/documents.ts';
-import { createExecutors } from '../../../src/engine/execution/compiling-executor.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { inFull } from '../../support/in-full.ts';
 import type { WorkQuestion } from './work-counter.ts';
@@ -205,12 +204,8 @@ async function workOf(text: string, sdl?: string): Promise<number> {
 }
 
 function isAdmitted(text: string, of: GraphQLSchema): boolean {
-  const prepared = new Documents({
-    schema: of,
-    limits: LIMITS,
-    introspection: true,
-    executors: createExecutors(of),
-  }).prepare(text);
+  const documents = new Documents({ schema: of, limits: LIMITS, introspection: true });
+  const prepared = documents.prepare(text);
   if (prepared.kind === 'document') return true;
   return prepared.errors.every(({ extensions }) => extensions.code !== 'QUERY_TOO_COMPLEX');
 }

@@ -14,16 +14,16 @@ import {
   visit,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { Documents, type PartResults } from '../../../src/engine/documents/documents.ts';
-import { createExecutors } from '../../../src/engine/execution/compiling-executor.ts';
+import type { PartResults } from '../../../src/engine/documents/compiler/compiling-executor.ts';
+import { Documents } from '../../../src/engine/documents/documents.ts';
 import { deferredAnswer } from '../../../src/engine/execution/deferred-answer.ts';
 import type { OperationEvents } from '../../../src/engine/operation/result-sink.ts';
 import type { PartsFormat } from '../../../src/engine/operation/transport-context.ts';
 import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import { inFull } from '../../support/in-full.ts';
 import { randomDocument } from '../../support/random-documents.ts';
-import { meterFor } from './both-executors.ts';
-import { createStage, hostileSchema } from './hostile-schema.ts';
+import { meterFor } from '../documents/compiler/both-executors.ts';
+import { createStage, hostileSchema } from '../documents/compiler/hostile-schema.ts';
 
 const DOCUMENTS = inFull(2_000, 300);
 const schema = new GraphQLSchema({
@@ -50,8 +50,7 @@ test.each([
   'the parts of %s add up to the answer in one piece, with a share of %d wrong values',
   { timeout: 600_000 },
   async (format, hostility) => {
-    const executors = createExecutors(schema);
-    const documents = new Documents({ schema, limits, introspection: true, executors });
+    const documents = new Documents({ schema, limits, introspection: true });
     const random = createRandom(`deferred ${format} ${hostility}`);
     const seen = { split: 0, whole: 0 };
     for (let at = 0; at < DOCUMENTS; at += 1) {

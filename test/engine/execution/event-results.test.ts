@@ -18,8 +18,8 @@ import { perAccount } from '../../../src/schema/sharing.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
+import { argsOf } from '../documents/compiler/both-executors.ts';
 import { factsIn, schemaOf } from '../schema-of.ts';
-import { argsOf } from './both-executors.ts';
 
 function contextOf(token: string) {
   return { isPersonal: false, readsShared: false, receipt: () => ({}), token };

@@ -1,22 +1,22 @@
 import {
   type ExecutionResult,
+  type ExperimentalIncrementalExecutionResults,
   executeRootSelectionSet,
   experimentalExecuteRootSelectionSet,
-  type GraphQLSchema,
+  type LegacyExperimentalIncrementalExecutionResults,
   legacyExecuteRootSelectionSet,
   locatedError,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
-import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import { withoutStack } from '../../lib/stackless-error.ts';
-import type { Executors, OperationExecutor, PartResults } from '../documents/documents.ts';
-import type { Selections } from '../documents/selections.ts';
-import { type Meter, withinBudget } from '../operation/meter.ts';
-import type { PartsFormat } from '../operation/transport-context.ts';
-import { CompiledCodeCache } from './compiled-code.ts';
+import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
+import { withoutStack } from '../../../lib/stackless-error.ts';
+import { type Meter, withinBudget } from '../../operation/meter.ts';
+import type { PartsFormat } from '../../operation/transport-context.ts';
+import type { Selections } from '../selections.ts';
+import type { CompiledCodeCache } from './compiled-code.ts';
 import { type CompiledCode, compile, type Flags } from './generated-code.ts';
-import { createMetering, type Metering } from './metering.ts';
+import type { Metering } from './metering.ts';
 import { type NullableFields, Run } from './run.ts';
 
 // Compiling takes a third of the time of parsing and validating, as measured, so a flood of new
@@ -31,25 +31,17 @@ const IN_PARTS = {
   incrementalSpec: experimentalExecuteRootSelectionSet,
 } as const satisfies Record<PartsFormat, unknown>;
 
-/** The executors of a schema. Their compiled code shares one bound of the process. */
-export function createExecutors(schema: GraphQLSchema): Executors {
-  const metering = createMetering(schema);
-  const codeCache = new CompiledCodeCache();
-  return {
-    get byteSize() {
-      return codeCache.byteSize;
-    },
-    create: (selections, operation) =>
-      new CompilingExecutor(metering, selections, operation, codeCache),
-  };
-}
+/** An answer in parts, as graphql-js returns it. */
+export type PartResults =
+  | ExperimentalIncrementalExecutionResults
+  | LegacyExperimentalIncrementalExecutionResults;
 
 /**
  * Executes one operation: with the reference executor while it is rare, then with compiled code. Compiled code reports only
  * errors of nullable root fields. If anything else fails, the reference executor runs the whole operation again with the
  * same memoized context.
  */
-export class CompilingExecutor implements OperationExecutor {
+export class CompilingExecutor {
   readonly #metering: Metering;
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
@@ -74,6 +66,7 @@ export class CompilingExecutor implements OperationExecutor {
       .filter((name) => selections.flagNames.has(name));
   }
 
+  /** The reference executor has checked the variables in `args`. */
   execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
     // The client may have left while a costly operation waited for its turn.
     if (meter.isCostly && meter.isOverNow()) return { data: null, errors: [meter.error()] };
@@ -100,6 +93,7 @@ export class CompilingExecutor implements OperationExecutor {
     );
   }
 
+  /** Executes a query with `@defer`. Its answer has one part or several. */
   executeInParts(
     args: ValidatedExecutionArgs,
     meter: Meter,
@@ -109,10 +103,12 @@ export class CompilingExecutor implements OperationExecutor {
     return IN_PARTS[format]({ ...args, schema: this.#metering(meter), enableEarlyExecution: true });
   }
 
+  /** Makes the first run compile, for documents that are known to be used. */
   compile(): void {
     this.#runs = RUNS_BEFORE_COMPILING;
   }
 
+  /** Frees the code of an evicted document, because it would keep the document alive. */
   release(): void {
     for (const code of this.#compiledCode.values()) if (code) this.#codeCache.delete(code);
   }

@@ -8,8 +8,8 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { pick, type Random } from '../../../src/sandbox/random.ts';
-import { perGroup } from '../../../src/schema/sharing.ts';
+import { pick, type Random } from '../../../../src/sandbox/random.ts';
+import { perGroup } from '../../../../src/schema/sharing.ts';
 
 /** The values that resolvers return. Each is made once, so that a second execution reads the same value. */
 export interface Stage {

@@ -1,7 +1,7 @@
 import { executeRootSelectionSet } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { CompiledCodeCache } from '../../../src/engine/execution/compiled-code.ts';
-import { schemaOf } from '../schema-of.ts';
+import { CompiledCodeCache } from '../../../../src/engine/documents/compiler/compiled-code.ts';
+import { schemaOf } from '../../schema-of.ts';
 import { argsOf, ask, askValid, calm, executorOf, meterFor, shown } from './both-executors.ts';
 import { hostileSchema } from './hostile-schema.ts';
 

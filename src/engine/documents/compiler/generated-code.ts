@@ -17,11 +17,11 @@ import {
   type OperationDefinitionNode,
   type VariableValues,
 } from 'graphql';
-import { isPostponable } from '../../lib/field-traits.ts';
-import { memo } from '../../lib/memo.ts';
-import { literalOf, type Selections } from '../documents/selections.ts';
-import { usesVariables } from '../documents/shared-use.ts';
-import { weightOfKey } from '../operation/meter.ts';
+import { isPostponable } from '../../../lib/field-traits.ts';
+import { memo } from '../../../lib/memo.ts';
+import { weightOfKey } from '../../operation/meter.ts';
+import { literalOf, type Selections } from '../selections.ts';
+import { usesVariables } from '../shared-use.ts';
 import { leafOf, NOT_WHOLE, type ReadLeaf } from './leaves.ts';
 import type { NullableFields, RunRoot } from './run.ts';
 

@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type ExecutionResult, executeRootSelectionSet, GraphQLError } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
-import { jsonText } from '../../../src/engine/execution/json-text.ts';
-import { COSTLY_FIELDS, Meter } from '../../../src/engine/operation/meter.ts';
-import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
-import { perGroup } from '../../../src/schema/sharing.ts';
-import { eventually } from '../../support/eventually.ts';
-import { turnsDuring } from '../../support/turns.ts';
-import { schemaOf } from '../schema-of.ts';
+import { jsonText } from '../../../../src/engine/execution/json-text.ts';
+import { COSTLY_FIELDS, Meter } from '../../../../src/engine/operation/meter.ts';
+import { FairScheduler } from '../../../../src/lib/fair-scheduler.ts';
+import { perGroup } from '../../../../src/schema/sharing.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { turnsDuring } from '../../../support/turns.ts';
+import { schemaOf } from '../../schema-of.ts';
 import { argsOf, executorOf, meterFor, slicedMeter } from './both-executors.ts';
 
 interface Row {

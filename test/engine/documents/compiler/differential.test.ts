@@ -1,8 +1,8 @@
 import { parse, validate, validateExecutionArgs } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { createRandom, type Random } from '../../../src/sandbox/random.ts';
-import { inFull } from '../../support/in-full.ts';
-import { randomDocument } from '../../support/random-documents.ts';
+import { createRandom, type Random } from '../../../../src/sandbox/random.ts';
+import { inFull } from '../../../support/in-full.ts';
+import { randomDocument } from '../../../support/random-documents.ts';
 import { ask, shown } from './both-executors.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 

@@ -6,7 +6,7 @@ import {
   type GraphQLLeafType,
   GraphQLString,
 } from 'graphql';
-import { extraForText } from '../operation/meter.ts';
+import { extraForText } from '../../operation/meter.ts';
 import type { Run } from './run.ts';
 
 export type ReadLeaf = (value: unknown, run: Run) => unknown;

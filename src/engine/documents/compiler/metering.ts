@@ -15,8 +15,8 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { isPostponable } from '../../lib/field-traits.ts';
-import { memo } from '../../lib/memo.ts';
+import { isPostponable } from '../../../lib/field-traits.ts';
+import { memo } from '../../../lib/memo.ts';
 import {
   extraForList,
   extraForText,
@@ -24,7 +24,7 @@ import {
   type Meter,
   OVER_BUDGET,
   weightOfKey,
-} from '../operation/meter.ts';
+} from '../../operation/meter.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 type Resolver = GraphQLFieldResolver<unknown, unknown>;

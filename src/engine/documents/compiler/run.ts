@@ -1,12 +1,12 @@
 import type { ExecutionResult, FieldNode } from 'graphql';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import {
   COSTLY_FIELDS,
   extraForList,
   FIELDS_PER_ERROR,
   type Meter,
   OVER_BUDGET,
-} from '../operation/meter.ts';
+} from '../../operation/meter.ts';
 import { isPromiseLike } from './metering.ts';
 
 /** The nullable root fields by their response keys: if one of them fails, the others are still answered. */

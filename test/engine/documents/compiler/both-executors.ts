@@ -9,13 +9,13 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { expect } from 'vitest';
-import { Selections } from '../../../src/engine/documents/selections.ts';
-import { CompiledCodeCache } from '../../../src/engine/execution/compiled-code.ts';
-import { CompilingExecutor } from '../../../src/engine/execution/compiling-executor.ts';
-import { createMetering } from '../../../src/engine/execution/metering.ts';
-import { COSTLY_FIELDS, Meter } from '../../../src/engine/operation/meter.ts';
-import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
-import { createRandom } from '../../../src/sandbox/random.ts';
+import { CompiledCodeCache } from '../../../../src/engine/documents/compiler/compiled-code.ts';
+import { CompilingExecutor } from '../../../../src/engine/documents/compiler/compiling-executor.ts';
+import { createMetering } from '../../../../src/engine/documents/compiler/metering.ts';
+import { Selections } from '../../../../src/engine/documents/selections.ts';
+import { COSTLY_FIELDS, Meter } from '../../../../src/engine/operation/meter.ts';
+import { FairScheduler } from '../../../../src/lib/fair-scheduler.ts';
+import { createRandom } from '../../../../src/sandbox/random.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 
 type Given = Omit<ExecutionArgs, 'schema' | 'document'>;
