@@ -130,7 +130,6 @@ export async function startApp(config: Config, given: AppOptions) {
     ...options,
     documents,
     trusted,
-    trustedOnly: config.persistedDocumentsOnly,
     limiter,
     scheduler: new FairScheduler(),
     tracing,

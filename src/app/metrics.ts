@@ -28,7 +28,7 @@ interface Watched {
   readonly maxConnections: number;
   readonly sockets: { readonly size: number };
   readonly caches: Readonly<Record<string, () => number>>;
-  readonly trusted: { readonly isUnreadable: boolean } | null;
+  readonly trusted: { readonly isUnreadable: boolean };
   readonly memory: { readonly heldShare: number };
   readonly logOutput: { readonly droppedLines: number } | undefined;
 }
@@ -77,7 +77,7 @@ export class Metrics {
     registry.gauge(
       'manifest_unreadable',
       '1 while the manifest of trusted documents cannot be read.',
-      () => Number(parts.trusted?.isUnreadable ?? false),
+      () => Number(parts.trusted.isUnreadable),
     );
     registry.gauge(
       'memory_held_share',

@@ -26,7 +26,7 @@ const USABLE = {
 } as const satisfies Partial<Record<SettingName, string>>;
 
 type StoreObserver = Pick<StoreOptions, 'onWarn' | 'isInspection' | 'gatewaySkewMs'>;
-type DocumentOptions = Omit<TrustedDocumentsOptions, 'path' | 'clock'>;
+type DocumentOptions = Pick<TrustedDocumentsOptions, 'documents' | 'log'>;
 
 /** Opens the manifests and the stores at the same time. Throws one ConfigError with every problem. */
 export async function openFiles(
@@ -39,7 +39,7 @@ export async function openFiles(
     openDocuments(config, ofDocuments),
     openConfiguredStores(config, ofStores),
   ]);
-  if (trusted.status === 'fulfilled') opened.defer(() => trusted.value?.close());
+  if (trusted.status === 'fulfilled') opened.defer(() => trusted.value.close());
   if (stores.status === 'fulfilled') opened.defer(() => stores.value.close());
   const problems = [...problemsOf(trusted), ...problemsOf(stores)];
   if (trusted.status === 'rejected' || stores.status === 'rejected') {
@@ -85,13 +85,13 @@ export async function openConfiguredStores(
   }
 }
 
-/** Null if no documents are trusted; throws a ConfigError if the manifests cannot be used. */
+/** Throws a ConfigError if the manifests cannot be used. */
 async function openDocuments(
-  { persistedDocuments: path }: Config,
+  { persistedDocuments: path, persistedDocumentsOnly: trustedOnly }: Config,
   options: DocumentOptions,
-): Promise<TrustedDocuments | null> {
-  if (path === null) return null;
-  return withManifest(path, () => TrustedDocuments.open({ ...options, path, clock: systemClock }));
+): Promise<TrustedDocuments> {
+  const open = () => TrustedDocuments.open({ ...options, path, trustedOnly, clock: systemClock });
+  return path === null ? open() : withManifest(path, open);
 }
 
 /** Runs `read`; throws a ConfigError if it finds manifests that cannot be used. */

@@ -2,10 +2,6 @@ import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import type { Log } from '../lib/log.ts';
 import type { AdmissionParts } from './admission/admission.ts';
 import { ClientLimits } from './admission/client-limits.ts';
-import {
-  PersistedDocuments,
-  type PersistedDocumentsOptions,
-} from './documents/persisted-documents.ts';
 import { EventResults } from './execution/event-results.ts';
 import { Execution } from './execution/execution.ts';
 import { ResponseCache } from './execution/response-cache.ts';
@@ -23,8 +19,7 @@ import type { ServerSettings } from './transports/requests/server-settings.ts';
 import { WebSocketEndpoint } from './transports/websocket/websocket-endpoint.ts';
 
 export interface EngineOptions
-  extends Pick<AdmissionParts, 'documents' | 'maxCost' | 'sizeOf' | 'scheduler'>,
-    Pick<PersistedDocumentsOptions, 'trusted' | 'trustedOnly'>,
+  extends Pick<AdmissionParts, 'documents' | 'trusted' | 'maxCost' | 'sizeOf' | 'scheduler'>,
     Pick<ErrorCodesOptions, 'describe'>,
     Pick<PipelineParts, 'schema' | 'createContext' | 'plugins'>,
     Pick<HttpServerSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness' | 'publicPath'>,
@@ -69,7 +64,7 @@ function pipelineOf(options: EngineOptions, responses: ResponseCache): Pipeline 
   const shared = { ...options, limits, codes };
   return new Pipeline({
     ...shared,
-    admission: { ...shared, persisted: new PersistedDocuments(options) },
+    admission: shared,
     execution: new Execution({
       ...shared,
       responses,

@@ -5,7 +5,7 @@ import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { SizeOf } from '../documents/list-sizes.ts';
 import { readParams } from '../documents/params.ts';
-import type { PersistedDocuments, RequestedDocument } from '../documents/persisted-documents.ts';
+import type { RequestedDocument, TrustedDocuments } from '../documents/trusted-documents.ts';
 import { COSTLY_FIELDS, Meter } from '../operation/meter.ts';
 import { type Refusal, refused, withHeaders } from '../operation/refusal.ts';
 import { requestError, tooComplex } from '../operation/request-error.ts';
@@ -16,7 +16,7 @@ import type { Operation } from './operation.ts';
 export interface AdmissionParts {
   readonly limits: ClientLimits;
   readonly documents: Documents;
-  readonly persisted: PersistedDocuments;
+  readonly trusted: TrustedDocuments;
   /** The maximum number of fields that an answer may contain. */
   readonly maxCost: number;
   readonly scheduler: FairScheduler;
@@ -33,7 +33,7 @@ export function admit(
   caller: RequestCaller,
   transport: TransportContext,
 ): MaybePromise<Operation | Refusal> {
-  const { limits, documents, persisted, maxCost, scheduler, sizeOf } = parts;
+  const { limits, documents, trusted, maxCost, scheduler, sizeOf } = parts;
   const client = clientOf(caller);
   const charged = limits.charge(client);
   if (charged.kind === 'refusal') return charged;
@@ -41,7 +41,7 @@ export function admit(
 
   const params = readParams(transport.sent);
   if (params.kind === 'refusal') return withHeaders(params, headers);
-  const requested = persisted.find(params, transport.record);
+  const requested = trusted.find(params, transport.record);
   if (requested.kind === 'refusal') return withHeaders(requested, headers);
 
   return chain(prepareDocument(parts, requested, client), (document) => {
@@ -66,7 +66,7 @@ export function admit(
         ? documents.executionArgs(document.deferring, given)
         : null;
     if (deferring?.kind === 'refusal') return withHeaders(deferring, headers);
-    persisted.note(requested, document);
+    trusted.note(requested, document);
     return {
       kind: 'operation',
       transport,

@@ -3,7 +3,7 @@ import type { Client } from '../../lib/limits/client.ts';
 import type { TraceSpan } from '../../lib/tracing/tracing.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';
-import type { RequestedDocument } from '../documents/persisted-documents.ts';
+import type { RequestedDocument } from '../documents/trusted-documents.ts';
 import type { Meter } from '../operation/meter.ts';
 import type { OperationEvents } from '../operation/result-sink.ts';
 import type { TransportContext } from '../operation/transport-context.ts';

@@ -1,28 +1,48 @@
+import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { Log } from '../../lib/log.ts';
+import { type Refusal, refused } from '../operation/refusal.ts';
+import { requestError } from '../operation/request-error.ts';
+import type { RequestSummary } from '../operation/request-summary.ts';
 import type { Documents, PreparedDocument } from './documents.ts';
 import { manifestState, readManifest } from './manifest.ts';
+import type { Params } from './params.ts';
 
 export interface TrustedDocumentsOptions {
-  /** A manifest, or a folder of manifests. */
-  readonly path: string;
+  /** A manifest, or a folder of manifests; null if no document is trusted. */
+  readonly path: string | null;
+  /** `on` refuses untrusted documents; `log` executes and logs them. */
+  readonly trustedOnly: 'off' | 'log' | 'on';
   readonly documents: Documents;
   readonly clock: Clock;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-export interface TrustedDocument {
+interface TrustedDocument {
   readonly text: string;
   readonly prepared: PreparedDocument;
 }
 
-const LOOK_MS = 1_000;
+/** The parameters with the text of the document, even if the client has sent only its id. */
+export interface RequestedDocument extends Omit<Params, 'documentId'> {
+  readonly query: string;
+  /** Null if no manifest contains it. */
+  readonly trusted: PreparedDocument | null;
+}
 
-/** The documents that a team has published. They are read again whenever their manifest changes. */
+const LOOK_MS = 1_000;
+const MAX_NAME_LENGTH = 100;
+
+/**
+ * Finds the documents that clients request. Those that a team has published are read again whenever their manifest
+ * changes.
+ */
 export class TrustedDocuments {
   readonly #options: TrustedDocumentsOptions;
+  /** The untrusted documents that have been logged. */
+  readonly #logged = new WeakSet<PreparedDocument>();
   #byId: ReadonlyMap<string, TrustedDocument> = new Map();
   #byText: ReadonlyMap<string, TrustedDocument> = new Map();
   #state = '';
@@ -36,11 +56,13 @@ export class TrustedDocuments {
 
   /** Throws a ManifestError if the manifest cannot be used at the start. */
   static async open(options: TrustedDocumentsOptions): Promise<TrustedDocuments> {
+    const { path } = options;
     const trusted = new TrustedDocuments(options);
+    if (path === null) return trusted;
     // The state is read first, so that a change during the load is not missed.
-    trusted.#state = await manifestState(options.path);
-    await trusted.#load();
-    trusted.#lookLater();
+    trusted.#state = await manifestState(path);
+    await trusted.#load(path);
+    trusted.#lookLater(path);
     return trusted;
   }
 
@@ -49,12 +71,38 @@ export class TrustedDocuments {
     return this.#isUnreadable;
   }
 
-  byId(id: string): TrustedDocument | undefined {
-    return this.#byId.get(id);
+  /** Finds the document that a client requests by an id, a text or both. */
+  find(params: Params, record: RequestSummary): RequestedDocument | Refusal {
+    const { query, documentId, operationName, variables } = params;
+    const { path, trustedOnly } = this.#options;
+    const named = documentId === null ? undefined : this.#byId.get(documentId);
+    const text = query ?? named?.text;
+    if (text === undefined) {
+      // Apollo Client and urql match these messages: the first makes them send the text, the second stop sending hashes.
+      const message = path === null ? 'PersistedQueryNotSupported' : 'PersistedQueryNotFound';
+      return refusing('PERSISTED_DOCUMENT_NOT_FOUND', message);
+    }
+    const isNamed = query === null || documentId === null || named?.text === query;
+    if (!isNamed && hashOf(query) !== documentId) {
+      return refusing('BAD_USER_INPUT', 'The hash is not that of the document.');
+    }
+    const known = named ?? this.#byText.get(text);
+    if (known) record.isTrusted = true;
+    else if (trustedOnly === 'on') {
+      return refusing('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
+    }
+    const prepared = known?.prepared ?? null;
+    return { kind: 'params', query: text, operationName, variables, trusted: prepared };
   }
 
-  byText(text: string): TrustedDocument | undefined {
-    return this.#byText.get(text);
+  /** With `log`, logs each untrusted document once, without its text, which may contain a password. */
+  note({ query, operationName, trusted }: RequestedDocument, prepared: PreparedDocument): void {
+    if (trusted !== null || this.#options.trustedOnly !== 'log') return;
+    if (this.#logged.has(prepared)) return;
+    this.#logged.add(prepared);
+    const name = operationName?.slice(0, MAX_NAME_LENGTH) ?? null;
+    const line = { document: hashOf(query), operationName: name };
+    this.#options.log.warn(line, 'a document that is not trusted');
   }
 
   close(): void {
@@ -63,28 +111,27 @@ export class TrustedDocuments {
   }
 
   /** Polls the files, because some file systems, such as those of networks and containers, emit no events. */
-  #lookLater(): void {
+  #lookLater(path: string): void {
     if (this.#isClosed) return;
-    const look = () => fireAndForget('trusted documents', this.#look());
+    const look = () => fireAndForget('trusted documents', this.#look(path));
     this.#cancel = this.#options.clock.after(LOOK_MS, look);
   }
 
-  async #look(): Promise<void> {
-    const state = await manifestState(this.#options.path);
+  async #look(path: string): Promise<void> {
+    const state = await manifestState(path);
     if (state !== this.#state) {
       this.#state = state;
-      await this.#load().catch((error: unknown) => {
+      await this.#load(path).catch((error: unknown) => {
         // The former documents stay in use: otherwise a typo would refuse every client.
         this.#isUnreadable = true;
         const message = 'the manifest of trusted documents cannot be read; the former one counts';
         this.#options.log.warn({ err: error }, message);
       });
     }
-    this.#lookLater();
+    this.#lookLater(path);
   }
 
-  async #load(): Promise<void> {
-    const { path, log } = this.#options;
+  async #load(path: string): Promise<void> {
     const byId = new Map<string, TrustedDocument>();
     const byText = new Map<string, TrustedDocument>();
     const entries = await readManifest(path);
@@ -96,7 +143,8 @@ export class TrustedDocuments {
       // Preparing thousands of documents takes seconds. Requests run in between.
       await setImmediate();
     }
-    log.info({ documents: byId.size, leftOut: entries.size - byId.size }, 'trusted documents');
+    const leftOut = entries.size - byId.size;
+    this.#options.log.info({ documents: byId.size, leftOut }, 'trusted documents');
     this.#byId = byId;
     this.#byText = byText;
     this.#isUnreadable = false;
@@ -113,4 +161,12 @@ export class TrustedDocuments {
     for (const { executor } of prepared.operations.values()) executor.compile();
     return { text, prepared };
   }
+}
+
+function hashOf(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+function refusing(...about: Parameters<typeof requestError>): Refusal {
+  return refused([requestError(...about)]);
 }

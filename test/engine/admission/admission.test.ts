@@ -4,26 +4,26 @@ import { admit } from '../../../src/engine/admission/admission.ts';
 import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
 import type { Operation } from '../../../src/engine/admission/operation.ts';
 import { Documents } from '../../../src/engine/documents/documents.ts';
-import { PersistedDocuments } from '../../../src/engine/documents/persisted-documents.ts';
+import { TrustedDocuments } from '../../../src/engine/documents/trusted-documents.ts';
 import { RequestSummary } from '../../../src/engine/operation/request-summary.ts';
 import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
 const schema = buildSchema('type Query { field: Int } type Mutation { write: Int }');
+const documents = new Documents({
+  schema,
+  limits: { maxTokens: 100, maxDepth: 10, maxAliases: 10, maxDirectives: 10 },
+  introspection: true,
+});
+const clock = createScriptedClock();
+const log = { info() {}, warn() {} };
 const parts = {
   limits: new ClientLimits(
-    createTestLimiter(
-      { ...limited('requests', 100), ...limited('fields', 1_000) },
-      createScriptedClock(),
-    ),
+    createTestLimiter({ ...limited('requests', 100), ...limited('fields', 1_000) }, clock),
   ),
-  documents: new Documents({
-    schema,
-    limits: { maxTokens: 100, maxDepth: 10, maxAliases: 10, maxDirectives: 10 },
-    introspection: true,
-  }),
-  persisted: new PersistedDocuments({ trusted: null, trustedOnly: 'off', log: { warn() {} } }),
+  documents,
+  trusted: await TrustedDocuments.open({ path: null, trustedOnly: 'off', documents, clock, log }),
   maxCost: 1_000,
   scheduler: new FairScheduler(),
   sizeOf: () => 1,

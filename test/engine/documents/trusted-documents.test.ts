@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { Documents } from '../../../src/engine/documents/documents.ts';
+import type { Params } from '../../../src/engine/documents/params.ts';
 import { TrustedDocuments } from '../../../src/engine/documents/trusted-documents.ts';
+import type { RequestSummary } from '../../../src/engine/operation/request-summary.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -19,9 +21,15 @@ test('a folder is read every second: new, edited and removed files take effect',
     introspection: true,
   });
   const log = { info() {}, warn() {} };
-  const trusted = await TrustedDocuments.open({ path: folder.path, documents, clock, log });
+  const { path } = folder;
+  const trusted = await TrustedDocuments.open({ path, trustedOnly: 'off', documents, clock, log });
   const manifest = join(folder.path, 'a.json');
   const text = '{ field }';
+  const find = (query: string | null, documentId: string | null) => {
+    const params = { kind: 'params', query, documentId, operationName: null, variables: {} };
+    const found = trusted.find(params as Params, {} as RequestSummary);
+    return found.kind === 'params' ? found.trusted : null;
+  };
 
   /** Asserts that exactly these ids become known within two seconds. */
   const knows = async (...ids: string[]) => {
@@ -29,7 +37,7 @@ test('a folder is read every second: new, edited and removed files take effect',
     // A file may be read while it is being written.
     await eventually(async () => {
       await clock.advance(20);
-      return ['one', 'two'].every((id) => (trusted.byId(id) !== undefined) === ids.includes(id));
+      return ['one', 'two'].every((id) => (find(null, id) !== null) === ids.includes(id));
     });
     expect(clock.now()).toBeLessThan(untilMs);
   };
@@ -38,7 +46,7 @@ test('a folder is read every second: new, edited and removed files take effect',
   await knows('one');
   await writeFile(manifest, JSON.stringify({ one: text, two: '{ field field }' }));
   await knows('one', 'two');
-  expect(trusted.byText(text)).toBe(trusted.byId('one'));
+  expect(find(text, null)).toBe(find(null, 'one'));
   await rm(manifest);
   await knows();
   await eventually(() => clock.pending === 1);
