@@ -1,8 +1,7 @@
 import type { Client } from '../../lib/limits/client.ts';
 import type { Taken } from '../../lib/limits/limiter.ts';
 import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
-import { overLimit } from '../operation/over-limit-error.ts';
-import { type Refusal, withHeaders } from '../operation/refusal.ts';
+import { overLimit, type Refusal, withHeaders } from '../operation/refusal.ts';
 import type { Operation } from './operation.ts';
 
 interface Charged {

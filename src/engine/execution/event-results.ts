@@ -13,7 +13,7 @@ import type { OperationContext, ReadingContext, RunCost } from '../admission/ope
 import type { PreparedOperation } from '../documents/documents.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import { Meter } from '../operation/meter.ts';
-import { overLimit } from '../operation/over-limit-error.ts';
+import { overLimit } from '../operation/refusal.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
 import type { JsonText } from '../operation/result-sink.ts';
 import { FollowedEvents } from './delivery.ts';

@@ -5,7 +5,7 @@ import type { OperationContext } from '../admission/operation-context.ts';
 import type { PartResults } from '../documents/compiler/compiling-executor.ts';
 import type { ErrorCodes } from '../operation/error-codes.ts';
 import { withinBudget } from '../operation/meter.ts';
-import { overLimit } from '../operation/over-limit-error.ts';
+import { overLimit } from '../operation/refusal.ts';
 import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
 import { deferredAnswer } from './deferred-answer.ts';
 import type { EventResults, Subscribed } from './event-results.ts';

@@ -10,8 +10,7 @@ import {
   PACK_FROM_BYTES,
   pack,
 } from '../../../lib/pack.ts';
-import { overLimit } from '../../operation/over-limit-error.ts';
-import { markNotSent } from '../../operation/refusal.ts';
+import { markNotSent, overLimit } from '../../operation/refusal.ts';
 import { requestError } from '../../operation/request-error.ts';
 import type { RequestSummary } from '../../operation/request-summary.ts';
 import { BYTES_OF_PIECES } from '../connections/message-budget.ts';
