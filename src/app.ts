@@ -166,7 +166,7 @@ export async function startApp(config: Config, given: AppOptions) {
     logOutput: options.logOutput,
     connections: engine.openConnections,
     maxConnections: engine.connections.most,
-    sockets: engine.webSockets,
+    sockets: engine.server.webSockets,
     caches: {
       ...domain.caches,
       response: () => engine.responses.byteSize,

@@ -37,11 +37,11 @@ interface LiveOperation {
   readonly clientNow: () => Client;
 }
 
-interface EventResultsOptions {
+export interface EventResultsOptions {
   readonly codes: ErrorCodes;
   readonly receipts: boolean;
   readonly scheduler: FairScheduler;
-  readonly limits: Pick<ClientLimits, 'limiter' | 'owing' | 'currentClient'>;
+  readonly limits: ClientLimits;
   /** The budget of one event, in fields. */
   readonly maxCost: number;
 }

@@ -1,24 +1,17 @@
 import type { ExecutionResult } from 'graphql';
-import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import type { PartResults } from '../documents/compiler/compiling-executor.ts';
-import type { ErrorCodes } from '../operation/error-codes.ts';
 import { withinBudget } from '../operation/meter.ts';
 import { overLimit } from '../operation/refusal.ts';
 import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
 import { deferredAnswer } from './deferred-answer.ts';
-import type { EventResults, Subscribed } from './event-results.ts';
+import { EventResults, type EventResultsOptions, type Subscribed } from './event-results.ts';
 import { jsonText } from './json-text.ts';
 import { endSpan } from './operation-traces.ts';
 import { CachedResult } from './response-cache.ts';
 
-interface ExecutionParts extends CachedAnswerParts {
-  readonly scheduler: FairScheduler;
-  readonly codes: ErrorCodes;
-  readonly events: EventResults;
-  readonly receipts: boolean;
-}
+type ExecutionParts = CachedAnswerParts & EventResultsOptions;
 
 /**
  * Executes admitted operations. Operations that recur are compiled. An event is executed once for all subscribers that may
@@ -26,9 +19,11 @@ interface ExecutionParts extends CachedAnswerParts {
  */
 export class Execution {
   readonly #parts: ExecutionParts;
+  readonly #events: EventResults;
 
   constructor(parts: ExecutionParts) {
     this.#parts = parts;
+    this.#events = new EventResults(parts);
   }
 
   /** Executes a query or a mutation. Returns its result, or its parts. */
@@ -40,7 +35,7 @@ export class Execution {
 
   /** Returns the events of a subscription, or a result with errors if there are none. */
   subscribe(context: OperationContext): Promise<Subscribed> {
-    return this.#parts.events.begin(context);
+    return this.#events.begin(context);
   }
 
   /** Returns the result as it is sent, after plugins. */

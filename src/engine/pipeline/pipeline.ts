@@ -23,9 +23,8 @@ import { markNotSent, type Refusal, refused, withHeaders } from '../operation/re
 import { located, requestError } from '../operation/request-error.ts';
 import { mayBeMutation, type TransportContext } from '../operation/transport-context.ts';
 
-export interface PipelineParts {
+export interface PipelineParts extends AdmissionParts {
   readonly schema: GraphQLSchema;
-  readonly admission: AdmissionParts;
   readonly execution: Execution;
   readonly codes: ErrorCodes;
   /** Null if tracing is off. */
@@ -102,10 +101,9 @@ export class Pipeline {
 
   /** Opens an operation, or refuses it. Waits only for a new document's turn, or for a plugin. */
   open(caller: RequestCaller, given: TransportContext): MaybePromise<OpenedOperation | Refusal> {
-    const { admission, plugins } = this.#parts;
     // Plugins expect one result.
-    const transport = plugins.length > 0 ? { ...given, partsFormat: null } : given;
-    return chain(admit(admission, caller, transport), (operation) => {
+    const transport = this.#parts.plugins.length > 0 ? { ...given, partsFormat: null } : given;
+    return chain(admit(this.#parts, caller, transport), (operation) => {
       if (operation.kind === 'operation') return this.#enveloped(caller, operation);
       this.codes.refused(operation.errors, transport.record);
       if (mayBeMutation(transport)) markNotSent(operation.errors);

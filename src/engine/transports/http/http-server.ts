@@ -8,7 +8,7 @@ import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { BearerTokens } from '../requests/bearer.ts';
 import { hasBody } from '../requests/has-body.ts';
 import { isCrossSite } from '../requests/origins.ts';
-import type { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
+import { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { watchBody } from './body.ts';
 import { setCorsHeaders } from './cors.ts';
 import { HttpReply, refuseFlood, VARY } from './reply.ts';
@@ -19,10 +19,6 @@ import {
   toOriginForm,
   wantsWebSocket,
 } from './routes.ts';
-
-export interface HttpServerSettings extends RouteSettings {
-  readonly webSockets: WebSocketEndpoint;
-}
 
 // A slowloris client occupies a connection, not a request.
 const TIMES = {
@@ -37,15 +33,16 @@ const CLOSE_IDLE_MS = 50;
 
 /** The public listener: accepts connections and requests within their bounds, and drains them in a shutdown. */
 export class HttpServer {
-  readonly #settings: HttpServerSettings;
+  readonly webSockets: WebSocketEndpoint;
+  readonly #settings: RouteSettings;
   readonly #server: Server;
   readonly #route: ReturnType<typeof createRoutes>;
   readonly #vary: string;
   readonly #tokens: BearerTokens;
 
-  constructor(settings: HttpServerSettings) {
+  constructor(settings: RouteSettings) {
     const { connections, cookie, forwarding, openConnections, publicPath } = settings;
-    const { refused, webSockets } = settings;
+    this.webSockets = new WebSocketEndpoint(settings);
     this.#settings = settings;
     this.#route = createRoutes(settings);
     this.#vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
@@ -58,10 +55,10 @@ export class HttpServer {
     );
     this.#server.maxConnections = connections.most;
     this.#server.setTimeout(connections.unreadMs, (socket) => openConnections.timedOut(socket));
-    this.#server.on('drop', () => refused('connections'));
+    this.#server.on('drop', () => settings.refused('connections'));
     this.#server.on('connection', (socket) => this.#accept(socket));
     this.#server.on('upgrade', (request, socket, head) =>
-      webSockets.upgrade(request, socket, head),
+      this.webSockets.upgrade(request, socket, head),
     );
   }
 
@@ -85,7 +82,7 @@ export class HttpServer {
   }
 
   terminate(): void {
-    this.#settings.webSockets.terminate();
+    this.webSockets.terminate();
     this.#server.closeAllConnections();
   }
 

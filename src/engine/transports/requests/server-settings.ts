@@ -3,7 +3,7 @@ import type { TokenStanding } from '../../../lib/limits/caller.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Token } from '../../../lib/token.ts';
 import type { Tracing } from '../../../lib/tracing/tracing.ts';
-import type { EngineLimiter, LimitLabel } from '../../operation/limits.ts';
+import type { LimitLabel } from '../../operation/limits.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { CONNECTIONS } from '../connections/connection-bounds.ts';
 import type { MessageBudget } from '../connections/message-budget.ts';
@@ -14,28 +14,31 @@ import type { ClientAddresses } from './client-address.ts';
 import type { AllowedOrigins } from './origins.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
-/** The settings that all transports share. */
-export interface ServerSettings {
-  readonly graph: Pipeline;
+/** The options of the engine that all transports use. */
+export interface ServerOptions {
   readonly log: Log;
-  readonly metrics: ServerMetrics;
-  /** Counts a refusal by a limit before there is an operation. */
-  readonly refused: (limit: LimitLabel) => void;
-  readonly limiter: EngineLimiter;
   /** Looks up what is known about a request's token. */
   readonly standingOf: (token: Token | null) => TokenStanding | undefined;
   /** Returns the close reason if an error that ends a subscription also closes its socket by 4403; otherwise null. */
   readonly tokenEndOf: (error: unknown) => string | null;
   readonly origins: AllowedOrigins;
-  readonly addresses: ClientAddresses;
   readonly maxBodyBytes: number;
   readonly connections: typeof CONNECTIONS;
+  /** Null if tracing is off. */
+  readonly tracing: Tracing | null;
+}
+
+/** The settings that all transports share. */
+export interface ServerSettings extends ServerOptions {
+  readonly graph: Pipeline;
+  readonly metrics: ServerMetrics;
+  /** Counts a refusal by a limit before there is an operation. */
+  readonly refused: (limit: LimitLabel) => void;
+  readonly addresses: ClientAddresses;
   readonly openConnections: OpenConnections;
   readonly messages: MessageBudget;
   /** Null if tokens are sent in headers alone. */
   readonly cookie: AuthCookie | null;
   readonly forwarding: HeaderForwarding;
-  /** Null if tracing is off. */
-  readonly tracing: Tracing | null;
   readonly accessLog: AccessLog;
 }
