@@ -9,7 +9,7 @@ import { rawPost, rawRequest } from '../../support/raw-request.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { stepUntil } from '../../support/steps.ts';
-import { frame, OPCODES } from '../../support/websocket-frames.ts';
+import { frame, OPCODES, UPGRADE } from '../../support/websocket-frames.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 import { initializedSocket, openSocket } from '../live/raw-socket.ts';
 import { seriesValue } from '../operations/scraped.ts';
@@ -224,6 +224,37 @@ test.each(['/graphql', '/nothing'])(
     expect(sent).toBeLessThanOrEqual(10);
     expect(await seriesValue(app, 'connections_cut_total{reason="pieces"}')).toBe(sent);
     expect(await isRefused('192.0.2.2')).toBe(false);
+  },
+);
+
+test('a body that was cut for its pieces is not executed without some of its bytes', async () => {
+  await using app = await startTestApp();
+  const token = await app.signIn();
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+  const headers = `authorization: Bearer ${token}\r\ntransfer-encoding: chunked\r\n\r\n`;
+  const post = async (pieces: readonly string[]) => {
+    const raw = await openRaw(app.url);
+    raw.socket.write([HEAD, headers, ...pieces.map(chunk), '0\r\n\r\n'].join(''));
+    return raw;
+  };
+  // Without some of its spaces the body would still be JSON.
+  const body = ['{"query":"{ customerId }"', ...Array(1_100).fill(' '), `${' '.repeat(1_000)}}`];
+  using cut = await post(body);
+  await eventually(() => expect(cut.isClosed).toBe(true));
+  expect([cut.received, app.sandbox.calls('getCustomerId')]).toEqual(['', 0]);
+  using whole = await post([body.join('')]);
+  await eventually(() => expect(whole.received).toContain('"customerId":'));
+  expect(app.sandbox.calls('getCustomerId')).toBe(1);
+});
+
+test.each([8, 9, 10, 11, 15])(
+  'a WebSocket that offers a deflate window of %i bits is accepted',
+  async (bits) => {
+    using raw = await openRaw(roomy.url);
+    const offer = `permessage-deflate; server_max_window_bits=${bits}`;
+    raw.socket.write(UPGRADE.replace('permessage-deflate', offer));
+    await eventually(() => expect(raw.received).toMatch(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n/));
+    expect(raw.received.includes('permessage-deflate')).toBe(bits >= 11);
   },
 );
 

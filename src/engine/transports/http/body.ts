@@ -43,9 +43,11 @@ export function takeBody(
     return;
   }
   request.on('data', (piece: Buffer) => {
-    if (!isOver && collector.add(piece) === 'too many bytes') end('too large');
+    // Further pieces must not close a gap: a body without some of its bytes may be another order.
+    if (!isOver && collector.add(piece) !== 'kept') end('too large');
   });
   request.on('end', () => {
+    if (isOver) return;
     const bytes = collector.take();
     if (encoding === undefined) end(bytes);
     else {

@@ -20,6 +20,10 @@ const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
   zlibDeflateOptions: { memLevel: 4, level: 3 },
 };
 
+const EXTENSIONS = 'sec-websocket-extensions';
+/** An offer with a smaller window than ours. */
+const SMALLER_WINDOW = /server_max_window_bits\s*=\s*"?(?:8|9|10)\b/;
+
 /** The status line with additional headers, and the reason for the log. */
 type UpgradeRefusal = readonly [head: string, reason: string];
 const BAD_REQUEST = '400 Bad Request\r\nsec-websocket-version: 13';
@@ -59,6 +63,9 @@ export class WebSocketEndpoint {
       this.#refuse(request, socket, refusal);
       return;
     }
+    const { headers } = request;
+    // An extension may be declined, but the socket may not be refused for it.
+    if (SMALLER_WINDOW.test(headers[EXTENSIONS] ?? '')) delete headers[EXTENSIONS];
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       this.#settings.openConnections.upgraded(request.socket, webSocket);
       new GraphQLSocket(webSocket, request, this.#settings);
