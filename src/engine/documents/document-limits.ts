@@ -1,15 +1,17 @@
 import {
   type DocumentNode,
   type ExecutableDefinitionNode,
+  type FieldNode,
   type GraphQLError,
+  type GraphQLSchema,
   isExecutableDefinitionNode,
   Kind,
-  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
 import { traitOf } from '../../lib/field-traits.ts';
+import { memo } from '../../lib/memo.ts';
 import { located, tooComplex } from '../operation/request-error.ts';
-import { literalOf, responseKey, type Selections } from './selections.ts';
+import { type Fragments, responseKey, type Selections } from './selections.ts';
 
 export interface DocumentLimits {
   readonly maxTokens: number;
@@ -20,9 +22,8 @@ export interface DocumentLimits {
 
 const MAX_VARIABLES = 100;
 const MAX_MUTATION_FIELDS = 5;
-/** In all definitions together. A few fragments that spread each other expand to millions of selections. */
+// These limits bound the checks themselves: a few fragments that spread each other expand to millions of selections.
 const MAX_SELECTIONS = 10_000;
-/** Validation compares each pair of selections with the same name. */
 const MAX_REPEATED_PAIRS = 10_000;
 
 /**
@@ -32,21 +33,14 @@ const MAX_REPEATED_PAIRS = 10_000;
 export function limitErrors(
   { definitions }: DocumentNode,
   limits: DocumentLimits,
-  selections: Selections,
+  { schema, fragments }: Selections,
 ): readonly GraphQLError[] {
   const errors = new Map<string, GraphQLError>();
-  const sizes = new ExpandedSizes(selections);
-  let total = 0;
+  const totals: Totals = { selections: 0, repeatedPairs: 0 };
   for (const node of definitions) {
     if (!isExecutableDefinitionNode(node)) continue;
-    const size = sizes.of(node.selectionSet);
-    total += size.selections;
-    for (const [limit, value, maximum] of measured(
-      node,
-      { ...size, selections: total },
-      limits,
-      selections,
-    )) {
+    const size = new UnfoldedSize(node, fragments, totals);
+    for (const [limit, value, maximum] of measured(node, size, limits, schema)) {
       if (value <= maximum || errors.has(limit)) continue;
       const error = tooComplex(limit, value, maximum);
       errors.set(limit, definitions.length > 1 ? located(error, { nodes: [node] }) : error);
@@ -59,92 +53,107 @@ type Measured = readonly [limit: Parameters<typeof tooComplex>[0], value: number
 
 function measured(
   node: ExecutableDefinitionNode,
-  size: Size,
+  { depth, aliases, directives, rootFields, totals }: UnfoldedSize,
   limits: DocumentLimits,
-  selections: Selections,
+  schema: GraphQLSchema,
 ): readonly Measured[] {
   const { directives: own = [], variableDefinitions: variables = [] } = node;
+  const isMutation = 'operation' in node && node.operation === 'mutation';
   const ofVariables = variables.flatMap(({ directives: each = [] }) => each);
-  const directives = size.directives + own.length + ofVariables.length;
   return [
     ['variables', variables.length, MAX_VARIABLES],
-    ['MAX_DEPTH', size.depth, limits.maxDepth],
-    ['MAX_ALIASES', size.aliases, limits.maxAliases],
-    ['MAX_DIRECTIVES', directives, limits.maxDirectives],
-    ['selections', size.selections, MAX_SELECTIONS],
-    ['repeated fields', size.repeatedPairs, MAX_REPEATED_PAIRS],
-    ...mutationFields(node, selections),
+    ['MAX_DEPTH', depth, limits.maxDepth],
+    ['MAX_ALIASES', aliases, limits.maxAliases],
+    ['MAX_DIRECTIVES', directives + own.length + ofVariables.length, limits.maxDirectives],
+    ['selections', totals.selections, MAX_SELECTIONS],
+    ['repeated fields', totals.repeatedPairs, MAX_REPEATED_PAIRS],
+    ...(isMutation ? mutationFields(rootFields, schema) : []),
   ];
 }
 
 function mutationFields(
-  node: ExecutableDefinitionNode,
-  selections: Selections,
+  rootFields: ReadonlyMap<string, number>,
+  schema: GraphQLSchema,
 ): readonly Measured[] {
-  const type = selections.schema.getMutationType();
-  if (!('operation' in node) || node.operation !== 'mutation' || !type) return [];
-  const selected = [...selections.collect(type, [node], literalOf).values()];
+  const all = [...rootFields.values()].reduce((total, count) => total + count, 0);
+  const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
   return [
-    ['mutation fields', selected.length, MAX_MUTATION_FIELDS],
-    ...Object.values(type.getFields()).map((field): Measured => {
-      const same = selected.filter(([first]) => first?.name.value === field.name);
-      return [`${field.name} fields`, same.length, traitOf(field, 'mostSelected') ?? Infinity];
+    ['mutation fields', all, MAX_MUTATION_FIELDS],
+    ...fields.map((field) => {
+      const count = rootFields.get(field.name) ?? 0;
+      return [`${field.name} fields`, count, traitOf(field, 'mostSelected') ?? Infinity] as const;
     }),
   ];
 }
 
-/** The size of a selection set with its fragments expanded. */
-interface Size {
-  depth: number;
-  aliases: number;
-  directives: number;
+/** The counts of a definition together with all definitions before it. */
+interface Totals {
+  /** Counting stops just above the limit. */
   selections: number;
-  /** The pairs of selections with the same name in one selection set. */
+  /** The number of pairs of selections with the same place in the answer. Validation compares each pair. */
   repeatedPairs: number;
 }
 
-const NOTHING: Size = { depth: 0, aliases: 0, directives: 0, selections: 0, repeatedPairs: 0 };
+interface Place {
+  times: number;
+  readonly inner: Places;
+}
 
-/** Measures each fragment once, however often it is spread. */
-class ExpandedSizes {
-  readonly #selections: Selections;
-  readonly #ofFragments = new Map<string, Size>();
+/** The selections with the same place in the answer, by response key. All fragment spreads are stored under '...'. */
+type Places = Map<string, Place>;
 
-  constructor(selections: Selections) {
-    this.#selections = selections;
+/** The size of an operation or a fragment, with its fragments expanded. */
+class UnfoldedSize {
+  depth = 0;
+  aliases = 0;
+  directives = 0;
+  readonly rootFields = new Map<string, number>();
+  readonly totals: Totals;
+  readonly #fragments: Fragments;
+  /** The fragments around a selection. A fragment that leads back to itself is skipped, because validation reports it. */
+  readonly #open = new Set<string>();
+
+  constructor(node: ExecutableDefinitionNode, fragments: Fragments, totals: Totals) {
+    this.#fragments = fragments;
+    this.totals = totals;
+    this.#add(node.selectionSet, 1, new Map());
   }
 
-  of({ selections }: SelectionSetNode): Size {
-    const size = { ...NOTHING, selections: selections.length };
-    const times = new Map<string, number>();
+  #add({ selections }: SelectionSetNode, depth: number, places: Places): void {
     for (const selection of selections) {
-      const inner = this.#inside(selection);
-      const isField = selection.kind === Kind.FIELD;
-      // Validation compares fragments pairwise, like fields.
-      const name = isField ? responseKey(selection) : '...';
-      const before = times.get(name) ?? 0;
-      times.set(name, before + 1);
-      size.repeatedPairs += before + inner.repeatedPairs;
-      size.depth = Math.max(size.depth, inner.depth + (isField ? 1 : 0));
-      size.aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
-      size.directives += inner.directives + (selection.directives?.length ?? 0);
-      size.selections += inner.selections;
+      if (this.totals.selections > MAX_SELECTIONS) return;
+      this.totals.selections += 1;
+      this.directives += selection.directives?.length ?? 0;
+      if (selection.kind === Kind.FIELD) this.#addField(selection, depth, places);
+      else if (selection.kind === Kind.INLINE_FRAGMENT)
+        this.#add(selection.selectionSet, depth, places);
+      else this.#addSpread(selection.name.value, depth, places);
     }
-    return size;
   }
 
-  #inside(selection: SelectionNode): Size {
-    if (selection.kind !== Kind.FRAGMENT_SPREAD) {
-      return selection.selectionSet ? this.of(selection.selectionSet) : NOTHING;
-    }
-    const name = selection.name.value;
-    const known = this.#ofFragments.get(name);
-    if (known) return known;
-    // A fragment that leads back to itself adds nothing, because validation reports it.
-    this.#ofFragments.set(name, NOTHING);
-    const fragment = this.#selections.fragments.get(name);
-    const size = fragment ? this.of(fragment.selectionSet) : NOTHING;
-    this.#ofFragments.set(name, size);
-    return size;
+  #addField(field: FieldNode, depth: number, places: Places): void {
+    const { alias, name, selectionSet } = field;
+    this.depth = Math.max(this.depth, depth);
+    this.aliases += alias ? 1 : 0;
+    if (depth === 1) this.rootFields.set(name.value, (this.rootFields.get(name.value) ?? 0) + 1);
+    const { inner } = this.#placed(responseKey(field), places);
+    if (selectionSet) this.#add(selectionSet, depth + 1, inner);
+  }
+
+  #addSpread(name: string, depth: number, places: Places): void {
+    // Validation compares fragment spreads pairwise, like fields.
+    this.#placed('...', places);
+    const fragment = this.#fragments.get(name);
+    if (!fragment || this.#open.has(name)) return;
+    this.#open.add(name);
+    this.#add(fragment.selectionSet, depth, places);
+    this.#open.delete(name);
+  }
+
+  #placed(key: string, places: Places): Place {
+    const place = memo(places, key, (): Place => ({ times: 0, inner: new Map() }));
+    this.totals.repeatedPairs += place.times;
+    place.times += 1;
+    return place;
   }
 }

@@ -39,8 +39,8 @@ export interface RequestFacts {
   readonly ageLimit: number;
 }
 
-// Clients use few different page sizes and flags.
-const MAX_REMEMBERED = 16;
+// Clients use few different page sizes and flags. The cache of documents does not count these facts.
+const MAX_REMEMBERED = 4;
 
 /** The facts about an operation. The document has passed validation and the limits. */
 export class OperationFacts {

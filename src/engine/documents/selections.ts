@@ -17,7 +17,7 @@ import { memo } from '../../lib/memo.ts';
 /** Reads a value of a document: a literal, or the value of a variable; undefined if the variable is not known. */
 export type ReadValue = (node: ValueNode) => unknown;
 
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /** Reads the selections of a document. */
 export class Selections {
