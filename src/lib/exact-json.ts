@@ -9,10 +9,17 @@ export const INEXACT: unique symbol = Symbol('a number that cannot be carried ex
  */
 const SUSPECT = /[\d.](?:[eE](?<=[:,[\s]-?[\d.]+[eE])|[\d.]{15}(?<=[:,[\s]-?[\d.]{16}))/;
 
-/** Like JSON.parse, with INEXACT for each number that is not exact. */
+/** Checking one costs as much as parsing a hundred other numbers. */
+const MAX_SUSPECTS = 1_000;
+
+/** Like JSON.parse, with INEXACT for each number that is not exact. After a thousand checks, every suspect counts as inexact. */
 export function parseExactJson(text: string): unknown {
   if (!SUSPECT.test(text)) return JSON.parse(text);
-  return parseMarked(text, (source) => (isExactNumber(source) ? undefined : INEXACT));
+  let suspects = 0;
+  return parseMarked(text, (source) => {
+    suspects += 1;
+    return suspects <= MAX_SUSPECTS && isExactNumber(source) ? undefined : INEXACT;
+  });
 }
 
 /** A whole number of 16 or more digits, which a double might round. */

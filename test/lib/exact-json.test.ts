@@ -81,6 +81,13 @@ test('a whole number of sixteen digits keeps its digits at any position', () => 
   expect(parseLongIntegers(text)).toStrictEqual({ a: [...kept, ...rest] });
 });
 
+test('after a thousand suspect numbers every further one counts as inexact', () => {
+  const texts = [...Array(1_001).keys()].map((at) => `${at + 1}e2`);
+  const parsed = parseExactJson(`[1,"1e1",${texts}]`) as unknown[];
+  expect(parsed.lastIndexOf(100_000)).toBe(1_001);
+  expect(parsed.indexOf(INEXACT)).toBe(1_002);
+});
+
 test('one inexact number in a body costs a small multiple of JSON.parse', () => {
   const text = `[1e400,${'1,'.repeat(100_000)}1]`;
   // Measured: seven; with a reviver, a hundred.
