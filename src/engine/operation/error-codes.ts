@@ -115,9 +115,10 @@ export class ErrorCodes {
     const { code, operation } = extensions;
     if (code === 'INTERNAL') {
       const [node] = of.nodes ?? [];
-      // The key is the name of the field, because a client can choose any number of aliases in the path.
+      // Field and error by their names, which are few: a client can choose any number of aliases in the path.
       const name = node?.kind === Kind.FIELD ? node.name.value : '';
-      const repeats = this.#repeated.next(name);
+      const kind = cause instanceof Error ? cause.constructor.name : typeof cause;
+      const repeats = this.#repeated.next(`${name} ${kind}`);
       if (repeats === null) return;
       const field = of.path?.filter((key) => typeof key === 'string').join('.');
       log.error({ requestId, code, field, ...repeats, err: cause }, 'a fault of the facade');
