@@ -49,8 +49,9 @@ export async function buildVersion(
     isChanged ||= !isSame;
     const instrument = (isSame ? previous?.byId.get(id) : null) ?? received;
     sorted[ordinal] = instrument;
-    byId.set(id, instrument);
-    digests.set(id, isSame ? then : now.digest);
+    // The versions of a history share the texts of the ids.
+    byId.set(instrument.id, instrument);
+    digests.set(instrument.id, isSame ? then : now.digest);
     sum.update(now.digest);
     bytes += now.bytes + INSTRUMENT_OVERHEAD_BYTES;
   }

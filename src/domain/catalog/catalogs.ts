@@ -102,9 +102,13 @@ export class Catalogs {
     const catalog = this.#catalogs.get(key);
     const copy = catalog?.served;
     if (!catalog || !copy) return null;
-    if (catalog.isDue && !this.#calls.has(key)) {
+    if (catalog.isDueFor(viewer.tokenHash) && !this.#calls.has(key)) {
       const refresh = this.#fetch(key, { caller: inBackground(viewer), group: catalog.group });
-      fireAndForget('catalog refresh', refresh);
+      // A refusal concerns its token alone, and is counted. A failure is logged by the group.
+      const ended = refresh.catch((error: unknown) => {
+        if (!isPersonal(error)) throw error;
+      });
+      fireAndForget('catalog refresh', ended);
     }
     const ms = this.#options.clock.now() - sinceMs;
     viewer.receipt?.({ operation: OPERATION, ms, source: 'cache' });
@@ -147,7 +151,7 @@ export class Catalogs {
     } catch (error) {
       const isOfToken = isPersonal(error);
       onFetched?.(isOfToken ? 'personal' : 'failed');
-      if (isOfToken) catalog.refuse();
+      if (isOfToken) catalog.refuse(caller.tokenHash);
       else catalog.fail(error);
       if (isOfToken || catalog.served === null) throw error;
     } finally {

@@ -26,6 +26,7 @@ const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 /** How long a failure counts. After it the gateway may have recovered, so the next reader waits for a new copy. */
 const FAILURE_COUNTS_MS = 120_000;
+const MAX_REFUSED = 1_000;
 /** Estimated heap of one group's history of former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
 
@@ -42,6 +43,8 @@ export class GroupCatalog {
   /** Failed fetches since the last success. */
   #failures = 0;
   #failedAtMs = Number.NEGATIVE_INFINITY;
+  /** The tokens that were refused since the last success. They start no refresh. */
+  readonly #refused = new Set<string>();
   /** The earliest time of the next refresh after a failed one. */
   #retryAtMs = Number.NEGATIVE_INFINITY;
 
@@ -65,10 +68,11 @@ export class GroupCatalog {
     return nowMs < (isFailing ? copy.servesUntilMs : copy.expiresMs) ? copy : null;
   }
 
-  /** Whether the next read starts a refresh. */
-  get isDue(): boolean {
+  /** Whether a read with this token starts a refresh. */
+  isDueFor(tokenHash: string): boolean {
     const refreshFromMs = this.copy?.refreshFromMs ?? 0;
-    return this.#options.clock.now() >= Math.max(refreshFromMs, this.#retryAtMs);
+    if (this.#options.clock.now() < Math.max(refreshFromMs, this.#retryAtMs)) return false;
+    return !this.#refused.has(tokenHash);
   }
 
   /** Stores op 1's answer. Throws if it must not replace the present copy. `confirmed`: the copy that a 304 confirms. */
@@ -93,8 +97,8 @@ export class GroupCatalog {
   }
 
   /** A refusal concerns only its token: a refresh with the next reader's token may succeed. */
-  refuse(): void {
-    this.#retryAtMs = this.#options.clock.now() + RETRY_MS;
+  refuse(tokenHash: string): void {
+    if (this.#refused.size < MAX_REFUSED) this.#refused.add(tokenHash);
   }
 
   fail(err: unknown): void {
@@ -139,6 +143,7 @@ export class GroupCatalog {
   #hold(copy: CatalogCopy): void {
     this.copy = copy;
     this.offeredSize = copy.version.size;
+    this.#refused.clear();
     this.#failures = 0;
     this.#failedAtMs = Number.NEGATIVE_INFINITY;
     this.#retryAtMs = Number.NEGATIVE_INFINITY;
