@@ -1,6 +1,7 @@
 import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../lib/byte-collector.ts';
 import { type LogicalClock, systemClock } from '../lib/clock.ts';
+import { clientOf } from '../lib/limits/caller.ts';
 import { OversizeError, unpack } from '../lib/unpack.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, Send, WireCall } from './exchange.ts';
@@ -14,6 +15,8 @@ export class Transport {
   readonly logicalClock: LogicalClock;
   readonly #pools: Pools;
   #lateCalls = 0;
+  /** The calls of each account that wait for a late answer. */
+  readonly #lateOf = new Map<string, number>();
 
   constructor(pools: Pools, logicalClock: LogicalClock) {
     this.#pools = pools;
@@ -43,15 +46,23 @@ export class Transport {
   };
 
   /**
-   * At most half of an area's connections wait for late answers, so that the next calls find a free one. Returns what ends
-   * the waiting; null if the call must not wait.
+   * At most half of an area's connections wait for late answers, and half of one account's share, so that the next calls
+   * of all accounts find a free connection. Returns what ends the waiting; null if the call must not wait.
    */
-  beginLate({ row }: WireCall): (() => void) | null {
-    if (this.#lateCalls >= (this.#pools.widths[row.area] ?? 0) / 2) return null;
-    this.#lateCalls += 1;
-    return () => {
-      this.#lateCalls -= 1;
-    };
+  beginLate({ row, caller }: WireCall): (() => void) | null {
+    const width = this.#pools.widths[row.area] ?? 0;
+    const account = clientOf(caller).key;
+    const own = this.#lateOf.get(account) ?? 0;
+    if (this.#lateCalls >= width / 2 || own >= Math.max(1, Math.floor(width / 8))) return null;
+    this.#countLate(account, 1);
+    return () => this.#countLate(account, -1);
+  }
+
+  #countLate(account: string, count: 1 | -1): void {
+    this.#lateCalls += count;
+    const own = (this.#lateOf.get(account) ?? 0) + count;
+    if (own > 0) this.#lateOf.set(account, own);
+    else this.#lateOf.delete(account);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
+import type { Caller } from '../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
 import type { LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
@@ -197,6 +198,17 @@ test('at most half of the orders’ connections wait for late answers', async ()
   const unknown = { sent: true, answered: false, reason: 'timeout' };
   expect(await Promise.all(placed)).toMatchObject(Array(4).fill(unknown));
   await eventually(() => expect(gateway.openConnections).toBe(2));
+});
+
+test('at most half of an account’s share waits for late answers, so that its next orders find a connection', async () => {
+  await using gateway = await startScriptedGateway(silence);
+  await using open = openClient(gateway.url, { connections: 128, orderTimeoutMs: 300 });
+  const onLate = () => {};
+  const place = (caller: Caller) =>
+    open.client.order(caller, OPERATIONS.openPosition, marketOrder, { onLate });
+  const callers = ['crowd', 'other'].map((account) => ({ ...anyCaller, ...provedAs(account) }));
+  await Promise.all(callers.flatMap((caller) => Array.from({ length: 6 }, () => place(caller))));
+  await eventually(() => expect(gateway.openConnections).toBe(2 * 4));
 });
 
 test('no order is sent on a used connection', async () => {
