@@ -49,8 +49,8 @@ export class PositionsBoard {
   }
 
   /**
-   * Returns the list to serve: the offered one, or a newer one that was served before. Null if the newer list was evicted,
-   * and the gateway has to be called again. The proof is read now, because the call that brought the list may have proved
+   * Returns the list to serve: the offered one, or a newer one that was served before. Null if the newer list was evicted.
+   * The proof is read now, because the call that brought the list may have proved
    * the token.
    */
   offer(

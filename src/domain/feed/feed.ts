@@ -181,8 +181,9 @@ export class Feed {
     this.#lastFailure = error instanceof Error ? error : new Error(String(error));
     // The breaker logs why the gateway fails.
     if (!(error instanceof GatewayError)) fireAndForget('live feed', Promise.reject(error));
-    this.#publish('DELAYED', null);
+    // Planned first: an error of a subscription that is woken must not end the polls.
     if (!this.#tokens.isEmpty) this.#turn.at(this.#retry.untilMs, this.#retry.askedUntilMs);
+    this.#publish('DELAYED', null);
   }
 
   /** Publishes a list unless the present one is newer, and wakes the subscriptions if they can see a difference. */
