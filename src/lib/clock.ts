@@ -6,14 +6,12 @@ export interface Clock {
   date(): number;
   /** The date of a time that `now` returned, for a date that is sent to another system. */
   dateOf(ms: number): number;
-  /**
-   * Runs `task` once after `ms`, or after 24 days if that is sooner. The timer never keeps the process alive. Returns a
-   * function that cancels it.
-   */
+  /** Runs `task` once after `ms`; the timer never keeps the process alive. Returns a function that cancels it. */
   after(ms: number, task: () => void): () => void;
 }
 
-// setTimeout turns a longer delay into 1 ms, and warns of a negative one.
+// setTimeout turns a delay above 2^31-1 into 1 ms, so a later deadline takes several timers. It also warns of a negative
+// delay.
 export const MAX_TIMER_MS = 2_147_483_647;
 
 let latestMs = Date.now();
@@ -36,7 +34,14 @@ export const systemClock: Clock = {
   date: () => Date.now(),
   dateOf: (ms) => ms - setBackMs,
   after(ms, task) {
-    const timer = setTimeout(task, Math.min(Math.max(0, ms), MAX_TIMER_MS));
+    if (ms > MAX_TIMER_MS) {
+      const later = () => {
+        cancel = systemClock.after(ms - MAX_TIMER_MS, task);
+      };
+      let cancel = systemClock.after(MAX_TIMER_MS, later);
+      return () => cancel();
+    }
+    const timer = setTimeout(task, Math.max(0, ms));
     timer.unref();
     return () => clearTimeout(timer);
   },

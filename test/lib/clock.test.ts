@@ -48,3 +48,20 @@ test('the system clock follows a date that is set forward; the steady clock igno
   expect(steadyClock.date()).toBe(systemClock.date());
   expect(steadyClock.dateOf(steadyClock.now())).toBeCloseTo(systemClock.date());
 });
+
+test('a deadline beyond the longest timer fires in time, unless it is cancelled', () => {
+  vi.useFakeTimers();
+  try {
+    const farMs = 60 * 24 * HOUR_MS;
+    const ended: string[] = [];
+    systemClock.after(farMs, () => ended.push('far'));
+    const cancel = systemClock.after(farMs, () => ended.push('cancelled'));
+    vi.advanceTimersByTime(farMs - 1);
+    expect(ended).toEqual([]);
+    cancel();
+    vi.advanceTimersByTime(1);
+    expect(ended).toEqual(['far']);
+  } finally {
+    vi.useRealTimers();
+  }
+});
