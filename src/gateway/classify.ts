@@ -150,9 +150,16 @@ export function wasNotAttempted(exchange: Exchange): boolean {
   return !exchange.sent && exchange.cause instanceof NotAttemptedError;
 }
 
+/** An error usually has one or two causes, but a chain of causes may be a circle. */
+const MAX_CAUSES = 4;
+
 /** The code of the innermost error that has one. */
-export function codeOf(error: unknown): string | null {
-  if (!(error instanceof Error)) return null;
-  const own = 'code' in error && typeof error.code === 'string' ? error.code : null;
-  return codeOf(error.cause) ?? own;
+export function codeOf(cause: unknown): string | null {
+  let code: string | null = null;
+  let error = cause;
+  for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1) {
+    if ('code' in error && typeof error.code === 'string') code = error.code;
+    error = error.cause;
+  }
+  return code;
 }

@@ -313,8 +313,7 @@ describe('orders that a gateway receives and does not answer', () => {
   test('are held back without reads too, except one in five seconds', async () => {
     const { during, sent, secondsUntilTaken } = await outage(reset, { withReads: false });
     expect(during.unknown).toBeGreaterThanOrEqual(5);
-    // Seven orders are lost until two seconds have passed.
-    expect(during.unknown).toBeLessThanOrEqual(7 + SECONDS / 5);
+    expect(during.unknown).toBeLessThanOrEqual(5 + SECONDS / 5);
     expect(sent).toBe(during.unknown);
     expect(secondsUntilTaken).toBeLessThanOrEqual(6);
   });
