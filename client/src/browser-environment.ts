@@ -12,8 +12,8 @@ export function browserEnvironment(): Environment {
 }
 
 /**
- * Angular's server replaces the global `Event`, so that Node's sockets throw an error that cannot be caught. An `Event` of
- * an AbortSignal, which Angular leaves alone, throws here as well.
+ * On Angular's server the global `Event` is not Node's, and Node's sockets throw an error that cannot be caught. A dispatch
+ * of such an `Event` on an AbortSignal, which Angular does not replace, throws here.
  */
 function hasSockets(): boolean {
   if (typeof globalThis.WebSocket !== 'function') return false;
@@ -51,7 +51,7 @@ function pageLifecycle(): Lifecycle {
       const shown = () => {
         if (isVisible()) listener();
       };
-      // The first `pageshow` only says that the page has loaded. A connection that opens meanwhile is not a dead one.
+      // The `pageshow` of a normal load must not replace a connection that is opening.
       const restored = ({ persisted }: PageTransitionEvent) => {
         if (persisted) shown();
       };

@@ -13,16 +13,19 @@ export type { Result };
 /** The options of a query or a mutation. */
 export interface RequestOptions<Data = unknown> {
   readonly signal?: Signal | undefined;
-  /** Whether an unanswered request is sent again. Queries are, mutations never. With a trusted document, true says that it is a query. */
+  /**
+   * Whether an unanswered request is sent again. By default queries are. A mutation never is. The client cannot see the
+   * kind of a trusted document: set true only for a query.
+   */
   readonly repeats?: boolean | undefined;
   /**
    * The login that the request is made for. If another one is signed in by then, the request is not sent and the error is
    * `SIGNED_OUT`.
    */
   readonly account?: string | undefined;
-  /** Sends no token, as signing in does. */
+  /** Sends no token, like the request that signs in. */
   readonly anonymous?: boolean | undefined;
-  /** Sends this token, or none (null), and does not call `token`. It is not renewed. */
+  /** Sends this token instead of calling the client's `token`; null sends none. It is not renewed. */
   readonly token?: string | null | undefined;
   /**
    * The time for all attempts: 30 s for a request that is repeated (an attempt ends after 15 s of silence), 60 s for one
@@ -50,9 +53,9 @@ export interface Sink<Data> {
   /** The subscription has ended: by the server, or because of a permanent error. */
   ended(error: TradingGraphError | null): void;
   /**
-   * Called each time the connection is lost, and while it is tried again; `connected` follows with the next
-   * acknowledgement. No event of the former connection comes in between or later. The error is the server's, if it has
-   * named one, or says why no connection can be opened; it is reported again when the reason changes.
+   * Called when the connection is lost, and again while it is tried if the reason changes. The old connection delivers
+   * nothing after it; `connected` is called when the server has acknowledged a new one. The error is the server's reason,
+   * or the reason why no connection opens.
    */
   disconnected?(error: TradingGraphError | null): void;
   connected?(): void;
@@ -60,7 +63,7 @@ export interface Sink<Data> {
 
 /** Events that only the client's own lists need. */
 export interface OwnSink<Data> extends Sink<Data> {
-  /** A socket is opening, and has made progress. */
+  /** Called at each step of a socket that opens. */
   progressed?(): void;
   /** Two sockets in a row were refused, or the platform has none: the next one may open late, or never. */
   unreachable?(): void;
@@ -90,17 +93,17 @@ export interface Core {
   ): () => void;
   /**
    * The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. With an
-   * `exchange` the question is sent through it, and not joined to one that already waits on another connection.
+   * `exchange` the request is sent through it, even if another one is waiting for the same answer.
    */
   account(signal?: Signal, exchange?: Exchanger): Promise<string>;
   /**
-   * Calls back when another account, or none, is signed in, after the former account's connection is closed. New
-   * subscriptions belong to the new account. Returns a function that ends it.
+   * Calls the listener when another account signs in, or the user signs out. The former account's connection is closed by
+   * then, and new subscriptions belong to the new account. Returns a function that removes the listener.
    */
   onAccountChange(listener: (login: string | null) => void): () => void;
   /** The login that the server named last; null while it is unknown, or no user is signed in. */
   readonly login: string | null;
-  /** The present sign-in. An operation keeps it, so that it is never carried out for another account. */
+  /** The present sign-in. An operation remembers the one that it began with, and never runs for another account. */
   readonly signIn: SignIn;
   readonly isDisposed: boolean;
   onDispose(task: () => void): void;

@@ -33,8 +33,9 @@ interface JudgedAnswer extends Answer {
 export interface OrderCalls<Name extends string = string> {
   readonly settings: OperationSettings;
   /**
-   * `trade` is the one call that may trade: it is sent once, never again, and resolves only to an answer. Any other call is
-   * a look-up: a read, which is repeated if its answer is lost. It resolves to a 2xx, and throws otherwise.
+   * `trade` is the one call that may trade. It is sent at most once; without an answer its promise never settles, so the
+   * operation does not continue. Any other call is a look-up: a read, which is repeated if its answer is lost. It resolves
+   * to a 2xx, and throws otherwise.
    */
   readonly send: (name: Name, values: CallValues) => Promise<Answer>;
   /** Waits between two look-ups. */
@@ -43,7 +44,7 @@ export interface OrderCalls<Name extends string = string> {
 
 export interface OrderOptions {
   readonly sendBeforeMs?: number | null;
-  /** Called with a later end of an order whose client got the outcome unknown. */
+  /** Called with the end of an order that becomes known after its client was answered that the outcome is unknown. */
   readonly onLate?: ((end: OrderEnd) => void) | undefined;
 }
 
@@ -61,7 +62,7 @@ export class OrderRun implements OrderCalls {
   #hasTraded = false;
   /** The answer to the trading call; null until it arrives. */
   #traded: Answer | null = null;
-  /** The error that the operation's file threw before the trading call was answered. */
+  /** The error that the operation's `run` threw before the trading call was answered. */
   #failure: unknown = null;
   #endsAtMs = Number.POSITIVE_INFINITY;
   #hasEnded = false;
@@ -112,7 +113,7 @@ export class OrderRun implements OrderCalls {
     const late = exchange.sent ? await exchange.late : undefined;
     if (late?.sent && late.answered) return this.#answered(late);
     if (late !== undefined) this.#ended(late);
-    // There is no answer, so the operation's file must not continue.
+    // There is no answer, so the operation's `run` must not continue.
     return new Promise(() => {});
   }
 
@@ -120,7 +121,7 @@ export class OrderRun implements OrderCalls {
     this.#traded = answer;
     if (this.#failure !== null) this.#ended(unsettled(answer, this.#failure));
     else if (!this.#hasEnded) {
-      // At the deadline the client gets the outcome unknown; the operation's file continues its look-ups.
+      // At the deadline the client gets the outcome unknown; the operation's `run` continues its look-ups.
       const restMs = Math.max(0, this.#endsAtMs - steadyClock.now());
       const late = new DeadlineError(this.#endsAtMs - this.#startedAtMs);
       this.#cancelDeadline = steadyClock.after(restMs, () => this.#ended(unsettled(answer, late)));
@@ -162,7 +163,7 @@ export class OrderRun implements OrderCalls {
   }
 }
 
-/** The end of an order by a look-up. The order was sent when its trading call was. A rejection names no order to look for. */
+/** The end that a look-up has found. It keeps the time when the trading call was sent. A rejection has no order number. */
 function foundBy(reply: OrderReply, { sentAtMs, logicalTime }: Answer): JudgedAnswer {
   const settledReply = reply.success ? reply : { ...reply, orderId: null, namesOrder: false };
   return { ...reply.answer, sentAtMs, logicalTime, reply: settledReply };

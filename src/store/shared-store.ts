@@ -3,9 +3,9 @@ import type { SharedKeys } from '../lib/limits/known-keys.ts';
 import type { Share } from '../lib/limits/limiter.ts';
 import type { OrderRecords } from './order-records.ts';
 
-/** The port of the stores: the state that outlives a request, and that replicas share. */
+/** The interface of all stores, which keep the state that outlives a request and that replicas share. */
 export interface SharedStore {
-  /** Only the records must never lose data: without a record no order is sent. */
+  /** An order is sent only after its record is written, so the records must never lose data. */
   readonly records: OrderRecords;
   /** Null if there are no other replicas. */
   readonly replicas: BetweenReplicas | null;
@@ -14,12 +14,15 @@ export interface SharedStore {
 
 /** The state that replicas exchange through their store. */
 interface BetweenReplicas {
-  /** Charges the shared buckets; null while the store does not answer, when each replica counts for itself. */
+  /** Charges the limits that all replicas share. Null while the store does not answer: then each replica counts alone. */
   readonly share: Share;
   readonly accountVersions: AccountVersions;
   /** The hashes of tokens that the gateway has accepted. */
   readonly knownTokens: SharedKeys;
-  /** Why each replica counts limits alone, or why orders are not sent for lack of replicas of Redis; null if neither applies. */
+  /**
+   * Why each replica counts limits alone, or why no orders are sent because Redis has too few replicas of its own; null
+   * otherwise.
+   */
   degradedReason(): string | null;
 }
 

@@ -12,9 +12,12 @@ import type { PolledPositions } from './positions-operation.ts';
 /** One event of the subscription. */
 export interface AccountChanges extends LiveEvent {
   readonly positions: ListChanges<Position>;
-  /** Null until the gateway has given any, undefined if none are selected; `fetchedAt` is when it gave this list, in ISO 8601. */
+  /**
+   * Null until the gateway has given orders; undefined if no fields of orders are selected. `fetchedAt` is when it gave
+   * this list, in ISO 8601.
+   */
   readonly orders?: (ListChanges<PendingOrder> & { readonly fetchedAt: string }) | null;
-  /** Null until the gateway has given any, undefined if none are selected. */
+  /** Null until the gateway has given a session; undefined if no fields of it are selected. */
   readonly session?: AccountFigures | null | undefined;
 }
 
@@ -25,15 +28,15 @@ export interface AccountChangesData {
 const SESSION_FIELDS =
   'id login currency balance equity credit assets invested profits storage leverage access fetchedAt';
 
-/** The same by a query. */
+/** The account's data, as the query answers it. */
 export interface PolledAccount extends PolledPositions {
   readonly orders?: readonly PendingOrder[] | null;
   readonly session?: AccountFigures | null;
 }
 
 /**
- * The texts that `account` sends if these fields are selected, for a manifest of trusted documents. The query is used while
- * no socket opens.
+ * The two documents that the live account sends for these fields, for a manifest of trusted documents. The query is used
+ * while no socket opens.
  */
 export function accountDocuments({ positionFields, orderFields, sessionFields }: LiveFields = {}): {
   readonly subscription: TypedText<AccountChangesData, LiveVariables>;

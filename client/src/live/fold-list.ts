@@ -45,7 +45,7 @@ export function foldList<Row extends object>(
   if (applied === null) return null;
   const changed = event.snapshot ? withKnownRows(state.rows, applied, keyOf) : applied;
   if (isRepeated) {
-    // An event without changes came ahead of this one, which has the same cursor.
+    // The cursor was applied before, but this event has changes: an event without changes has overtaken it.
     if (changed !== state.rows) return null;
     const isSameNews =
       event.status === state.status && Date.parse(event.asOf) === state.asOf.getTime();

@@ -37,10 +37,10 @@ export class LiveFeed<
   #state: State;
   #folded: Sum | null = null;
   readonly #age: Age;
-  /** Stops the timer during which the list is CONNECTING; null when it is over. */
+  /** Ends the state CONNECTING, and cancels its timer. Null once the list is no longer CONNECTING. */
   #connecting: (() => void) | null = () => {};
   readonly #polling: ListPolling<PolledData>;
-  /** Whether the last query has delivered the list, while no socket opens. */
+  /** Whether the list comes from polling: no socket opens, and the last query has delivered it. */
   #isPolled = false;
   /** Whether the list is incomplete, so that its cursor must not be used. */
   #hasGap = false;
@@ -54,7 +54,7 @@ export class LiveFeed<
   #subscription: LiveSubscription | null = null;
   #retry: Retry | null = null;
   #failures = 0;
-  /** Whether a subscription has ended since the last event. */
+  /** Whether a subscription has ended and none has delivered an event since. */
   #isRenewing = false;
 
   constructor(
@@ -130,7 +130,7 @@ export class LiveFeed<
     this.#publish();
   }
 
-  /** A list without listeners is not in error. */
+  /** Starts CONNECTING. Its timer runs only while there are listeners: a list that no one follows does not become OFFLINE. */
   #connect(): void {
     this.#connecting?.();
     const end = () => {
@@ -226,7 +226,7 @@ export class LiveFeed<
     try {
       folded = mayFold ? this.#source.fold(this.#folded, event, { isFirst }) : null;
     } catch (cause) {
-      // The next event would fail too: its operation selects the same fields, and the list has the same key.
+      // Each further event would fail in the same way: it has the same fields, and the rows have the same key.
       const name = Object.keys(data as object);
       this.#error = protocolError(`${name}: ${messageOf(cause)}`, { cause });
       this.#isOver = true;
@@ -238,7 +238,7 @@ export class LiveFeed<
       this.#retryLater(null);
       return;
     }
-    // Only the first event may come from a server that ends every subscription after it.
+    // The second event resets the count of failures, and not the first: a server may end each subscription after one event.
     if (!isFirst) this.#failures = 0;
     subscription.isFirst = false;
     this.#isRenewing = false;
@@ -273,7 +273,8 @@ export class LiveFeed<
     const cause = error ?? this.#error;
     this.#subscription = null;
     this.#error = cause;
-    // A new token is asked for once: the server ends an event stream in this way when its token expires.
+    // An event stream of an expired token ends with such an error too. So the first one leads to an attempt with a new
+    // token.
     this.#isOver = cause !== null && isFinal(cause, !this.#isRenewing);
     this.#isRenewing = true;
     if (this.#isOver) this.#settle();

@@ -30,7 +30,7 @@ export interface AccountFigures {
 export interface LiveEvent {
   /** Identifies the state after this event; pass it as the next `after`. */
   readonly cursor: string;
-  /** Whether each `upserted` is the whole list, and not a change. */
+  /** Whether each `upserted` is the whole list. */
   readonly snapshot: boolean;
   /** Undefined if the list has none. */
   readonly totals?: PositionTotals | undefined;
@@ -42,7 +42,7 @@ export interface LiveEvent {
 /** The rows that an event adds or changes, and the keys of those that have ended. */
 export interface ListChanges<Row> {
   readonly upserted: readonly Row[];
-  /** The moving fields of rows in which nothing else has changed, if they are selected. */
+  /** Rows of which only fields that follow the price have changed: just these fields, if they are selected. */
   readonly ticks?: readonly Partial<Row>[] | undefined;
   readonly closed: readonly string[];
 }
@@ -56,9 +56,9 @@ export interface LiveVariables {
 /** The part of a state that says whether it is up to date. */
 export interface LiveState {
   /**
-   * `CONNECTING`: it is being asked for, until the first list, a failure, or 5 s. `LIVE`: it follows the gateway.
-   * `DELAYED`: the gateway does not answer the server, or no socket opens and the list is polled every 5 s. `OFFLINE`: the
-   * server cannot be reached, and the data is as of `asOf`.
+   * `CONNECTING`: the first list is requested; a list, a failure, or 5 s without progress end it. `LIVE`: it follows the
+   * gateway. `DELAYED`: the gateway does not answer the server, or no socket opens and the list is polled every 5 s.
+   * `OFFLINE`: the server cannot be reached, and the data is as of `asOf`.
    */
   readonly status: 'CONNECTING' | 'LIVE' | 'DELAYED' | 'OFFLINE';
   /**
@@ -66,7 +66,7 @@ export interface LiveState {
    * the listeners. `age()` says how long ago that was.
    */
   readonly asOf: Date | null;
-  /** Why there is no list, or why it is not followed; null while it is. */
+  /** The reason why there is no list, or why it is not updated; null while it is. */
   readonly error: TradingGraphError | null;
 }
 

@@ -6,14 +6,14 @@ import { type OrderAnswer, type OrderOutcome, readAnswer, unsentCode } from './o
 import type { TicketContext } from './ticket-context.ts';
 
 /**
- * The account is named, because the server has no such key for another account's token, which would look like an order that
- * never arrived.
+ * The request names the account. With another account's token the server would not find the key, as if the order had never
+ * arrived.
  */
 type AskOptions = OwnRequestOptions & { readonly account: string };
 
 /**
- * Asks what the server has recorded for a key, or closes it; null if it has no record. It sends no order. Throws a
- * TradingGraphError if no answer comes in time, or another account is signed in.
+ * Sends an operation that reads or closes a key, and returns the outcome that the server has recorded; null if there is
+ * none. It sends no order. Throws a TradingGraphError if no answer comes in time, or another account is signed in.
  */
 export async function askOutcome(
   { core }: TicketContext,
@@ -27,9 +27,9 @@ export async function askOutcome(
 }
 
 /**
- * Closes the key, or answers the outcome of its order. `EXPIRED` alone proves nothing, nor does an unrecognised reason: a
- * late repeat is recorded in this way even if the server has already forgotten the order that it repeats. So another key of
- * the same age is closed as well, which throws if the server's records do not reach back that far.
+ * Closes the key, or answers the outcome of its order. `EXPIRED` or an unknown reason does not prove that nothing was sent:
+ * the server records a late repeat in this way even if it has forgotten the order itself. So another key of the same age is
+ * closed as well, which throws if the server's records do not reach back that far.
  */
 export async function closeKey(
   context: TicketContext,

@@ -12,15 +12,16 @@ export interface Orders {
   /** A new order. Nothing is stored or sent before it is placed. */
   ticket(options?: TicketOptions): Ticket;
   /**
-   * Settles this account's orders that had no outcome when the app ended, or one that the app may not have shown: each is
-   * accepted, rejected, unsent, or unknown. It sends no order, asks as often as needed, and closes the keys of orders that
-   * have not arrived. Call it at the start of the app and after signing in. Rejects with a TradingGraphError if no user is
-   * signed in, the server cannot be reached, or the storage cannot be read; empty without a storage.
+   * Finds the outcome of this account's orders from before the app ended: those without one, and those that the app may not
+   * have shown. Each is accepted, rejected, unsent, or unknown. It sends no order, asks as often as needed, and closes the
+   * key of an order that has not arrived, so that it never will. Call it at the start of the app and after signing in.
+   * Rejects with a TradingGraphError if no user is signed in, the server cannot be reached, or the storage cannot be read;
+   * empty without a storage.
    */
   resume(options?: ResumeOptions): Promise<readonly ResumedOrder[]>;
   /**
-   * Calls back at once and with each change, with the orders of this run and account, under way and settled: the last 100,
-   * oldest first. Returns a function that ends it.
+   * Calls the listener now and after each change with the last 100 orders that this account has placed since the app
+   * started, oldest first. Returns a function that removes the listener.
    */
   follow(listener: (orders: readonly FollowedOrder[]) => void): () => void;
   /** The same orders now: the same array until something changes. */

@@ -18,9 +18,9 @@ const SHARED_QUALITY = 5;
 const BYTES_PER_ENTRY = 700;
 
 /**
- * Responses as bytes, made only of data that a group shares. They are equal for one version, document and variables. An
- * entry belongs to no viewer: the marks promised that, and its run confirmed it. The viewer is proved before anything is
- * sent.
+ * Responses as bytes that contain only data of a group of viewers. The same catalog version, document and variables give
+ * the same bytes. No entry contains data of one viewer: the schema marks such fields, and the execution has checked it. A
+ * viewer is proved before an entry is sent.
  */
 export class ResponseCache {
   readonly #underWay = new Map<string, Promise<Buffer>>();
@@ -66,7 +66,7 @@ function sizeOf({ plain, br, gzip }: CachedResponse, name: string): number {
   return BYTES_PER_ENTRY + 2 * name.length + bytes;
 }
 
-/** Copies a slice. A small slice would otherwise keep a whole block alive, of Node's pool or of a read. */
+/** Copies bytes that are a part of a larger buffer. Otherwise a small entry would keep that whole buffer in memory. */
 function alone(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
