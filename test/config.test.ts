@@ -127,7 +127,7 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['GATEWAY_FORWARD_CLIENT', 'true', '`on` or `off`'],
     ['REDIS_URL', 'localhost:6379', 'a redis:// or rediss:// address'],
     ['REDIS_URL', 'redis://redis/queue', 'with the number of a database'],
-    ['REDIS_URL', 'redis-sentinel://one:26379', 'name-of-the-primary'],
+    ['REDIS_URL', 'redis-sentinel://one:26379/orders', 'a redis:// or rediss:// address'],
     // The client would connect without TLS, or with other options than the service's.
     ['REDIS_URL', 'REDISS://redis:6379/0', 'a redis:// or rediss:// address'],
     ['REDIS_URL', 'redis://redis/0#1', 'with the number of a database'],

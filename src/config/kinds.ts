@@ -1,5 +1,4 @@
 import { isIP, isIPv6 } from 'node:net';
-import { isSentinelUrl, readSentinelUrl } from '../lib/sentinel-url.ts';
 
 /** A kind of value: how its text is parsed, and the message for a text that is not valid. */
 export interface Kind<T> {
@@ -125,10 +124,8 @@ const REDIS_URL = /^rediss?:\/\/[^/?#]*(?:\/\d{0,5})?$/;
 export const redisUrl: Kind<string> = {
   ...textWhere(
     (value) =>
-      isSentinelUrl(value)
-        ? readSentinelUrl(value) !== null
-        : /^\/[^/\s](?:.*\S)?$/.test(value) || (REDIS_URL.test(value) && parseUrl(value) !== null),
-    'a redis:// or rediss:// address with the number of a database, the path of a socket, or redis-sentinel://host:port,host:port/name-of-the-primary',
+      /^\/[^/\s](?:.*\S)?$/.test(value) || (REDIS_URL.test(value) && parseUrl(value) !== null),
+    'a redis:// or rediss:// address with the number of a database, or the path of a socket',
   ),
   holdsPassword: true,
 };

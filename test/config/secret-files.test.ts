@@ -56,7 +56,7 @@ test('an unusable file is one problem, and does not block the start', async () =
 test('a mistake in a file is reported without its content', async () => {
   const path = await fileWith('canary-that-is-no-address');
   expect(problemsOf({ REDIS_URL_FILE: path })).toEqual([
-    `REDIS_URL_FILE="${path}": must hold a redis:// or rediss:// address with the number of a database, the path of a socket, or redis-sentinel://host:port,host:port/name-of-the-primary`,
+    `REDIS_URL_FILE="${path}": must hold a redis:// or rediss:// address with the number of a database, or the path of a socket`,
   ]);
   const [line] = problemsOf({ GATEWAY_HEADERS_FILE: await fileWith('{"x-key":{"canary":1}}') });
   expect(line).toContain('must hold a JSON object of header names');

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis, RedisOptions } from 'ioredis';
-import { readSentinelUrl, type SentinelUrl } from '../../lib/sentinel-url.ts';
 import { StoreError } from '../store-error.ts';
 import type { RedisHealth } from './redis-health.ts';
+
+const RECONNECT_MAX_MS = 500;
 
 interface RedisClientOptions {
   readonly url: string;
@@ -20,9 +21,8 @@ interface RedisClientOptions {
 export async function openRedisClient(options: RedisClientOptions): Promise<Redis> {
   const { url, timeoutMs, health } = options;
   const { Redis } = await import('ioredis');
-  const sentinel = readSentinelUrl(url);
   let isLeft = false;
-  const connection = {
+  const redis: Redis = new Redis(url, {
     ...connectionOptions(timeoutMs),
     // After a failover the old primary refuses writes; the address may already lead to the new primary.
     reconnectOnError({ message }: Error) {
@@ -31,10 +31,7 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
       isLeft = true;
       return true;
     },
-  };
-  const redis: Redis = sentinel
-    ? new Redis({ ...connection, ...sentinelOptions(sentinel, timeoutMs) })
-    : new Redis(url, connection);
+  });
   redis.on('close', () => {
     isLeft = false;
   });
@@ -48,7 +45,6 @@ export async function openRedisClient(options: RedisClientOptions): Promise<Redi
     // At the start, the thrown error has the refusal as its message.
     if (isOpen || refusal === null) health.failed(error);
   });
-  redis.on('sentinelError', (error: Error) => health.failed(error));
   const connected = redis.connect().catch(() => {});
   // Otherwise a Redis that accepts connections but never answers would cost two timeouts.
   await Promise.race([connected, delay(timeoutMs, undefined, { ref: false })]);
@@ -72,25 +68,8 @@ function connectionOptions(timeoutMs: number) {
     connectTimeout: timeoutMs,
     // Drops a half-open connection. It applies only while an answer is awaited.
     socketTimeout: 3 * timeoutMs,
-    retryStrategy: retryDelay,
-  } satisfies RedisOptions;
-}
-
-/** Short, so that a process reconnects soon after a failover. */
-const RECONNECT_MAX_MS = 500;
-
-function retryDelay(attempt: number): number {
-  return Math.min(50 * attempt, RECONNECT_MAX_MS);
-}
-
-function sentinelOptions({ isEncrypted, sentinels, ...rest }: SentinelUrl, timeoutMs: number) {
-  return {
-    ...rest,
-    sentinels: [...sentinels],
-    // Keeps a hanging Sentinel from blocking the others.
-    sentinelCommandTimeout: timeoutMs,
-    sentinelRetryStrategy: retryDelay,
-    ...(isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    // Short, so that a process reconnects soon after a failover.
+    retryStrategy: (attempt) => Math.min(50 * attempt, RECONNECT_MAX_MS),
   } satisfies RedisOptions;
 }
 

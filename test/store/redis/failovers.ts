@@ -44,7 +44,7 @@ export async function startCopiedRedis(serverPath: string, lagsMs: readonly numb
 interface Failover {
   /** The replication lag of each replica of Redis. */
   readonly lagsMs: readonly number[];
-  /** The promoted replica; `leading`: the replica with the most writes, as Sentinel chooses it. */
+  /** The promoted replica; `leading`: the replica with the most writes. */
   readonly promoted: number | 'leading';
   /** REDIS_REPLICAS; by default the most that were seen. */
   readonly redisReplicas?: number;
