@@ -158,15 +158,12 @@ export async function startApp(config: Config, given: AppOptions) {
   const build = { version: programVersion(), revision: config.revision };
   metrics.watch({
     build,
-    readiness,
+    engine,
     records,
     recordsMax: config.orderRecordsMax,
     memory,
     trusted,
     logOutput: options.logOutput,
-    connections: engine.openConnections,
-    maxConnections: engine.connections.most,
-    sockets: engine.server.webSockets,
     caches: {
       ...domain.caches,
       response: () => engine.responses.byteSize,

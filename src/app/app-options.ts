@@ -30,7 +30,7 @@ type CacheBudgets = Readonly<Record<keyof typeof CACHE_SHARES, number>>;
 export interface AppOptions {
   readonly log: Log;
   /** The output of `log`, for metrics. */
-  readonly logOutput?: Pick<LogOutput, 'droppedLines'>;
+  readonly logOutput?: LogOutput;
   /** The schema to serve instead of the whole one. */
   readonly schema?: GraphQLSchema;
   /** The sizes of single caches instead of their shares; tests lower them. */

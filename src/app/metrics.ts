@@ -1,10 +1,19 @@
 import { collectDefaultMetrics } from 'prom-client';
 import { TRADING_LIMITS } from '../domain/auth/limits.ts';
 import { DomainMetrics } from '../domain/domain-metrics.ts';
-import { ENGINE_LIMITS, FIXED_LIMITS, type Readiness, ServerMetrics } from '../engine/index.ts';
+import {
+  ENGINE_LIMITS,
+  type Engine,
+  FIXED_LIMITS,
+  ServerMetrics,
+  type TrustedDocuments,
+} from '../engine/index.ts';
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
+import type { LogOutput } from '../lib/log-output.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
 import { GraphMetrics } from '../schema/graph-metrics.ts';
+import type { OrderRecords } from '../store/order-records.ts';
+import type { MemoryWatch } from './memory-watch.ts';
 
 const LIMITS = [...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)];
 const LIMIT_LABELS = [
@@ -17,20 +26,13 @@ const LIMIT_LABELS = [
 /** The parts of the process that are read at each scrape. */
 interface Watched {
   readonly build: { readonly version: string; readonly revision: string };
-  readonly readiness: Pick<Readiness, 'parts' | 'phase'>;
-  readonly records: { readonly status: { readonly held: number | null } };
+  readonly engine: Engine;
+  readonly records: OrderRecords;
   readonly recordsMax: number;
-  readonly connections: {
-    readonly count: number;
-    readonly unread: number;
-    readonly unfinished: number;
-  };
-  readonly maxConnections: number;
-  readonly sockets: { readonly size: number };
   readonly caches: Readonly<Record<string, () => number>>;
-  readonly trusted: { readonly isUnreadable: boolean };
-  readonly memory: { readonly heldShare: number };
-  readonly logOutput: { readonly droppedLines: number } | undefined;
+  readonly trusted: TrustedDocuments;
+  readonly memory: MemoryWatch;
+  readonly logOutput: LogOutput | undefined;
 }
 
 /** Every metric of the service. */
@@ -51,67 +53,64 @@ export class Metrics {
   }
 
   /** Adds the gauges. */
-  watch(parts: Watched): void {
+  watch(watched: Watched): void {
     const { registry } = this;
-    registry.gauge(
-      'order_records',
-      'Order records that are held.',
-      () => parts.records.status.held,
-    );
+    const { build, caches, engine, logOutput, memory, records, recordsMax, trusted } = watched;
+    registry.gauge('order_records', 'Order records that are held.', () => records.status.held);
     registry.gauge(
       'order_records_max',
       'The most order records that may be held.',
-      () => parts.recordsMax,
+      () => recordsMax,
     );
-    registry.gauge('sockets', 'WebSockets that are open.', () => parts.sockets.size);
+    registry.gauge('sockets', 'WebSockets that are open.', () => engine.server.webSockets.size);
     registry.gauge(
       'send_buffer_bytes',
       'Bytes that clients have not read.',
-      () => parts.connections.unread,
+      () => engine.openConnections.unread,
     );
     registry.gauge(
       'receive_buffer_bytes',
       'Bytes of unfinished messages.',
-      () => parts.connections.unfinished,
+      () => engine.openConnections.unfinished,
     );
     registry.gauge(
       'manifest_unreadable',
       '1 while the manifest of trusted documents cannot be read.',
-      () => Number(parts.trusted.isUnreadable),
+      () => Number(trusted.isUnreadable),
     );
     registry.gauge(
       'memory_held_share',
       'Share of the heap limit that the last major garbage collection left.',
-      () => parts.memory.heldShare,
+      () => memory.heldShare,
     );
     registry.gauge('ready', '0 while the process starts or drains.', () =>
-      Number(parts.readiness.phase === 'serving'),
+      Number(engine.readiness.phase === 'serving'),
     );
     registry.tally(
       'log_lines_dropped_total',
       'Lines of the log that were dropped.',
-      () => parts.logOutput?.droppedLines ?? 0,
+      () => logOutput?.droppedLines ?? 0,
     );
     registry.gauges(
       'connections',
       'Connections of the public port, and their bound.',
       ['state'],
       () => [
-        [parts.connections.count, 'open'],
-        [parts.maxConnections, 'max'],
+        [engine.openConnections.count, 'open'],
+        [engine.connections.most, 'max'],
       ],
     );
     registry.gauges('cache_bytes', 'Estimated size of a cache.', ['cache'], () =>
-      Object.entries(parts.caches).map(([name, byteSize]) => [byteSize(), name]),
+      Object.entries(caches).map(([name, byteSize]) => [byteSize(), name]),
     );
     registry.gauges('degraded', '1 while readiness names the reason.', ['reason'], () =>
-      parts.readiness.parts.map(([reason, is]) => [Number(is()), reason]),
+      engine.readiness.parts.map(([reason, is]) => [Number(is()), reason]),
     );
     registry.gauges(
       'build_info',
       'Always 1; the labels say what runs.',
       ['version', 'revision', 'node'],
-      () => [[1, parts.build.version, parts.build.revision, process.version]],
+      () => [[1, build.version, build.revision, process.version]],
     );
   }
 }
