@@ -2,6 +2,7 @@ import { sandboxSettings } from '../app/sandbox-settings.ts';
 import { readArguments } from '../cli/command/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../cli/command/dispatch.ts';
 import { startSandbox } from '../sandbox/start.ts';
+import { ask } from './gateway/ask.ts';
 import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
 import { type Credentials, readCredentials } from './gateway/credentials.ts';
 import type { Finding } from './gateway/finding.ts';
@@ -110,7 +111,8 @@ async function checkTarget(
   return await checkGateway({
     probe,
     config,
-    credentials: () => (sandbox === null ? readCredentials(terminal) : Promise.resolve(DEMO_USER)),
+    credentials: () =>
+      sandbox === null ? readCredentials(terminal.environment, ask) : Promise.resolve(DEMO_USER),
     nowMs: Date.now,
     onEnd: (call) => terminal.out(callLine(call)),
   });

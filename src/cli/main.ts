@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
-import { ask } from './ask.ts';
 import { dispatch } from './command/dispatch.ts';
 import { COMMANDS } from './commands.ts';
 
@@ -14,7 +13,6 @@ process.exitCode = await dispatch(COMMANDS, process.argv.slice(2), {
   environment: process.env,
   out: (line) => process.stdout.write(`${line}\n`),
   err: (line) => process.stderr.write(`${line}\n`),
-  ask,
   stopped: async () => {
     await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   },

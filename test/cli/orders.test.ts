@@ -43,7 +43,6 @@ async function openCli(given: Environment = {}) {
         environment,
         out: (line) => out.push(line),
         err: (line) => err.push(line),
-        ask: () => Promise.resolve(null),
         stopped: () => Promise.resolve(),
       }),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),

@@ -1,11 +1,10 @@
-import { dispatch, type Terminal } from '../../src/cli/command/dispatch.ts';
+import { dispatch } from '../../src/cli/command/dispatch.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 
 /** Runs `trading-graph` in this process, with only these variables: a new process would take a second of a core. */
 export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  ask: Terminal['ask'] = () => Promise.resolve(null),
 ) {
   const written = { out: '', err: '' };
   const code = await dispatch(COMMANDS, args, {
@@ -16,7 +15,6 @@ export async function runCli(
     err: (line) => {
       written.err += `${line}\n`;
     },
-    ask,
     stopped: () => Promise.resolve(),
   });
   return { code, ...written };

@@ -1,6 +1,6 @@
-import type { Terminal } from '../../cli/command/dispatch.ts';
-import { givenValue } from '../../config/given-value.ts';
+import { givenValue, type Variables } from '../../config/given-value.ts';
 import { plainText, secret } from '../../config/kinds.ts';
+import type { Ask } from './ask.ts';
 
 export type Credentials =
   | { readonly kind: 'token'; readonly token: string }
@@ -17,10 +17,10 @@ const NEITHER =
  * The token, or the e-mail and password, from the environment, from files or from the console. Every user of the machine
  * can list arguments, so they are not accepted. Returns a string if there is a fault.
  */
-export async function readCredentials({
-  environment,
-  ask,
-}: Pick<Terminal, 'environment' | 'ask'>): Promise<Credentials | string> {
+export async function readCredentials(
+  environment: Variables,
+  ask: Ask,
+): Promise<Credentials | string> {
   const token = givenValue('CHECK_TOKEN', SECRET, environment);
   const email = givenValue('CHECK_EMAIL', PLAIN, environment);
   const password = givenValue('CHECK_PASSWORD', SECRET, environment);

@@ -7,8 +7,6 @@ export interface Terminal {
   readonly environment: Environment;
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
-  /** Asks the user at the console; null without a console. A hidden answer is not echoed. */
-  readonly ask: (question: string, options?: { isHidden: boolean }) => Promise<string | null>;
   /** Resolves when the process is asked to stop. Until this is called, a signal ends the process as usual. */
   readonly stopped: () => Promise<void>;
 }

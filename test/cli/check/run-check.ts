@@ -1,4 +1,3 @@
-import type { Terminal } from '../../../src/cli/command/dispatch.ts';
 import { type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
 import { runCli } from '../../support/run-cli.ts';
 
@@ -11,12 +10,8 @@ export function startGateway(options: SandboxOptions = {}) {
   return startSandbox({ tickMs: 0, instruments: 20, ...options });
 }
 
-export async function check(
-  variables: Variables,
-  args: readonly string[] = [],
-  ask?: Terminal['ask'],
-) {
-  const result = await runCli(['check', ...args], { ...SERVICE, ...variables }, ask);
+export async function check(variables: Variables, args: readonly string[] = []) {
+  const result = await runCli(['check', ...args], { ...SERVICE, ...variables });
   // Texts are wrapped for the console.
   const text = result.out.trimEnd().replace(/\n {4}(?=\S)/g, ' ');
   const block = /\nProblems\n((?: {2}- .*\n)*)/.exec(`${text}\n`)?.[1] ?? '';

@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readCredentials } from '../../../src/check/gateway/credentials.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { freePort } from '../../support/free-ports.ts';
@@ -82,17 +83,20 @@ test('no token, e-mail or figure of the account is ever printed', async () => {
 });
 
 test('the console asks for credentials, and hides secrets', async () => {
-  await using gateway = await startGateway();
   const asked: string[] = [];
-  const run = (replies: Variables) =>
-    check({ GATEWAY_URL: gateway.url }, [], (question, options) => {
+  const read = (replies: Variables) =>
+    readCredentials({}, (question, options) => {
       asked.push(`${question}${options?.isHidden ? '(hidden)' : ''}`);
       return Promise.resolve(replies[question.trim()] ?? null);
     });
   const eMail = 'E-mail (none to give a token):';
-  expect((await run({ [eMail]: DEMO_EMAIL, 'Password:': 'demo' })).text).toContain('No problem.');
-  const token = gateway.token({ email: DEMO_EMAIL });
-  expect((await run({ [eMail]: '', 'Token:': token })).text).toContain('No problem.');
+  const email = DEMO_EMAIL;
+  expect(await read({ [eMail]: email, 'Password:': 'demo' })).toEqual({
+    kind: 'password',
+    email,
+    password: 'demo',
+  });
+  expect(await read({ [eMail]: '', 'Token:': 'one' })).toEqual({ kind: 'token', token: 'one' });
   expect(asked).toEqual([`${eMail} `, 'Password: (hidden)', `${eMail} `, 'Token: (hidden)']);
 });
 

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.ts';
-import { eventually } from '../support/eventually.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { eventually } from '../../support/eventually.ts';
 
-const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const main = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
 
 /** Runs the check at its own terminal, which `script` creates. */
 function startAtTerminal(url: string) {

@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
-/** Asks at the console, on stderr, so that stdout contains only the command's output. */
+export type Ask = typeof ask;
+
+/**
+ * Asks at the console, on stderr, so that stdout contains only the command's output. Null without a console. A hidden
+ * answer is not echoed.
+ */
 export async function ask(
   question: string,
   { isHidden } = { isHidden: false },
