@@ -16,7 +16,7 @@ import { UsageError } from './command/arguments.ts';
 import { EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
 
 /** The operator's options for settling an order. */
-export interface SettleOptions {
+interface SettleOptions {
   readonly verdict?: string | undefined;
   readonly number?: string | undefined;
   readonly by?: string | undefined;

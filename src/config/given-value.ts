@@ -5,7 +5,7 @@ import type { Kind } from './kinds.ts';
 import { shown } from './shown.ts';
 
 /** A setting's value from the environment: the variable itself, or the file that NAME_FILE names. */
-export interface GivenValue {
+interface GivenValue {
   readonly text: string;
   /** The variable with its value, as a problem shows them. */
   readonly label: string;

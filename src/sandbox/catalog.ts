@@ -9,7 +9,7 @@ import { findGroup, onTermsOf } from './groups.ts';
 import { dress, type Listed } from './instruments.ts';
 
 /** A group's catalog as bytes, made once per edition. */
-export interface CatalogEdition {
+interface CatalogEdition {
   readonly etag: string;
   readonly plain: Buffer;
   readonly zipped: Buffer;

@@ -7,7 +7,7 @@ import type { Tokens } from './tokens.ts';
 import { findUserByEmail, findUserByLogin } from './users.ts';
 import type { World } from './world.ts';
 
-export interface TokenInput {
+interface TokenInput {
   readonly email?: string | undefined;
   readonly login?: number | undefined;
   /** The group claimed in the token; by default the user's own. */
@@ -17,7 +17,7 @@ export interface TokenInput {
   readonly signature?: 'valid' | 'forged' | undefined;
 }
 
-export interface ControlParts {
+interface ControlParts {
   readonly newWorld: () => World;
   readonly tokens: Tokens;
   readonly faults: Faults;

@@ -12,7 +12,7 @@ export type DeskAnswer =
 
 export type OrderOperation = 'openPosition' | 'placeLimitOrder';
 
-export interface DeskOptions {
+interface DeskOptions {
   readonly market: Market;
   readonly ledger: Ledger;
   readonly find: (symbol: string) => Listed | undefined;

@@ -3,7 +3,7 @@ import type { Fault } from './faults.ts';
 import type { Reply } from './http.ts';
 import { reset, respond } from './respond.ts';
 
-export interface Injection {
+interface Injection {
   readonly fault: Fault;
   readonly response: ServerResponse;
   /** Carries the operation out. */

@@ -13,7 +13,7 @@ export interface OrderRefusal {
 }
 
 /** The terms of an order at the current prices. */
-export interface OrderTerms {
+interface OrderTerms {
   readonly kind: 'terms';
   readonly holding: Omit<PendingOrder, 'id' | 'createdAtMs' | 'comment' | 'isLimit'>;
   /** Null if the order executes immediately. */

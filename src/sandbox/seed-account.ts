@@ -14,7 +14,7 @@ import { createRandom, type Random } from './random.ts';
 import type { SandboxUser } from './users.ts';
 import { firstMethods } from './withdrawal-methods.ts';
 
-export interface SeedOptions {
+interface SeedOptions {
   readonly seed: string;
   /** The instruments of the user's group, without the test instruments, in a stable order. */
   readonly tradeable: readonly Listed[];

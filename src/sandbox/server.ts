@@ -9,7 +9,7 @@ import { refuse } from './refusals.ts';
 import { respond } from './respond.ts';
 import type { Route, Routes } from './routes.ts';
 
-export interface ServerParts {
+interface ServerParts {
   readonly context: Context;
   readonly faults: Faults;
   readonly observations: Observations;

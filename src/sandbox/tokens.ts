@@ -9,7 +9,7 @@ export interface TokenClaims {
   readonly expiresAtSeconds: number;
 }
 
-export interface TokenRequest {
+interface TokenRequest {
   readonly subject: string;
   readonly login: number;
   readonly group: string;
@@ -18,7 +18,7 @@ export interface TokenRequest {
   readonly signature?: 'valid' | 'forged' | undefined;
 }
 
-export interface TokenOptions {
+interface TokenOptions {
   readonly secret: string;
   readonly loginClaim: string;
   readonly groupClaim: string;

@@ -3,7 +3,7 @@ import { type HttpReply, type Site, sendPage, wantsPage } from '../../engine/ind
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { withPrefix } from './with-prefix.ts';
 
-export interface FrontPageOptions {
+interface FrontPageOptions {
   readonly hasGraphiql: boolean;
   readonly publicPath: string;
 }

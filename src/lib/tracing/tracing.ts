@@ -25,7 +25,7 @@ import { reasonOf } from '../reason-of.ts';
 import { RepeatedErrors } from '../repeated-errors.ts';
 import { batchOptions, sampler, withWarnings } from './otel-variables.ts';
 
-export interface SpanStart {
+interface SpanStart {
   readonly name: string;
   readonly kind: 'SERVER' | 'INTERNAL' | 'CLIENT';
   readonly attributes: Attributes;

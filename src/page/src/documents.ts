@@ -2,7 +2,7 @@ import type { TypedText } from '../../../client/src/operation.ts';
 
 /** The page's operations without a function of the client. */
 
-export interface LoginData {
+interface LoginData {
   readonly login: { readonly accessToken?: string; readonly message?: string | null } | null;
 }
 

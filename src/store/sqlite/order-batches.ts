@@ -13,7 +13,7 @@ export type Task = {
   [Name in TaskName]: { readonly name: Name; readonly args: Parameters<OrderTasks[Name]> };
 }[TaskName];
 
-export type TaskAnswer = { readonly value: unknown } | { readonly refusal: Refusal };
+type TaskAnswer = { readonly value: unknown } | { readonly refusal: Refusal };
 
 export interface Batch {
   readonly tasks: readonly Task[];
