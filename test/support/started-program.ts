@@ -13,8 +13,8 @@ export interface Program extends AsyncDisposable {
   /** Every line of all its runs, on stdout and on stderr. */
   readonly logged: readonly string[];
   pid(): number | undefined;
-  /** Resolves when it is ready; this run has these variables as well. */
-  start(changed?: NodeJS.ProcessEnv): Promise<void>;
+  /** Resolves when it is ready. */
+  start(): Promise<void>;
   kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   /** Resolves with the exit code once it has exited; null after a signal. */
@@ -35,13 +35,9 @@ export async function startProgram(
     child.kill('SIGKILL');
     await exit;
   };
-  const start = async (changed: NodeJS.ProcessEnv = {}) => {
+  const start = async () => {
     const before = logged.length;
-    const started = spawn(path, args, {
-      cwd,
-      env: { ...env, ...changed },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const started = spawn(path, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     child = started;
     exit = once(started, 'close').then(([code]) => code as number | null);
     for (const input of [started.stdout, started.stderr]) {
