@@ -57,8 +57,6 @@ export class RequestSummary {
   /** The number of results that were sent: one, or the events of a subscription. */
   results = 0;
   callCount = 0;
-  /** Whether it is in the sample of healthy requests that are logged; null until this is decided. */
-  isSampled: boolean | null = null;
   /** True for a subscription whose events have begun. */
   hasStarted = false;
   hasEnded = false;

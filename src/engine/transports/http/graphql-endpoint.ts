@@ -27,7 +27,7 @@ import { sendAnswer, sendRefusal } from './send-result.ts';
 export function createGraphQLEndpoint(
   settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
-  const { accessLog, addresses, cookie, graph, maxBodyBytes, messages } = settings;
+  const { addresses, cookie, graph, maxBodyBytes, messages } = settings;
   const { connections, forwarding, openConnections, tracing } = settings;
   const { pingMs } = connections;
   // With other forwarded headers the refused token may be valid.
@@ -101,7 +101,7 @@ export function createGraphQLEndpoint(
   ): Promise<void> {
     const summary = reply.summary as RequestSummary;
     summary.transport = 'sse';
-    accessLog.subscribed(summary, reply.caller);
+    summary.hasStarted = true;
     const stream = new EventStream(reply, summary, pingMs, format ?? FORMATS.events);
     // The span covers the start alone.
     if (summary.trace !== null) endRequestTrace(summary.trace, 200);

@@ -27,7 +27,7 @@ const MINUTE_MS = 60_000;
 /** A flood must not fill the log. The metrics count all refusals. */
 const MAX_REFUSED_LINES = 100;
 
-/** Writes a line when a request has ended, and for a subscription also when it has begun. */
+/** Writes a line when a request has ended. */
 export class AccessLog {
   readonly #options: AccessLogOptions;
   // LOG_LEVEL does not change while the process runs.
@@ -39,13 +39,6 @@ export class AccessLog {
   constructor(options: AccessLogOptions) {
     this.#options = options;
     this.#isLogged = options.log.isLevelEnabled('info');
-  }
-
-  /** Call it when the events of a subscription begin. */
-  subscribed(summary: RequestSummary, caller: RequestCaller): void {
-    summary.hasStarted = true;
-    if (!this.#isLogged || !this.#isSampled(summary)) return;
-    this.#options.log.line(this.#membersOf(summary, caller), 'subscription started');
   }
 
   /** Counts a request once, even if its end is reported more than once. */
@@ -82,7 +75,8 @@ export class AccessLog {
     if (summary.outcome === 'refused') return this.#isBeyondMinute();
     // A healthy mutation is always logged: its outcome may be looked up later.
     const isPlain = summary.outcome === 'ok' && !isSlow && summary.type !== 'mutation';
-    return isPlain && !this.#isSampled(summary);
+    const { sample } = this.#options;
+    return isPlain && sample < 1 && Math.random() >= sample;
   }
 
   #isBeyondMinute(): boolean {
@@ -95,14 +89,8 @@ export class AccessLog {
     return this.#refused > MAX_REFUSED_LINES;
   }
 
-  #isSampled(summary: RequestSummary): boolean {
-    const { sample } = this.#options;
-    summary.isSampled ??= sample === 1 || Math.random() < sample;
-    return summary.isSampled;
-  }
-
   /** The members that identify a request. */
-  #membersOf(summary: RequestSummary, { standing, forwarded }: RequestCaller) {
+  #membersOf(summary: RequestSummary, { standing }: RequestCaller) {
     const { requestId, trace, transport, method, operationName, type, client } = summary;
     const { claimedAccount, isTrusted } = summary;
     const account = claimedAccount === null ? undefined : this.#hashOf(claimedAccount);
@@ -119,8 +107,6 @@ export class AccessLog {
       account: isAccepted ? account : undefined,
       // A token that was not accepted may name another user's account.
       claimedAccount: isAccepted ? undefined : account,
-      // The headers may be secrets, and are as easy to guess as an account, so they are hashed.
-      tenant: account && forwarded ? this.#hashOf(forwarded.digest) : undefined,
       client: client?.name,
       clientVersion: client?.version ?? undefined,
     };

@@ -111,8 +111,8 @@ export class SocketOperation implements ResultSink {
     const isStopped = this.isLeft && this.summary.type === 'query';
     const outcome = isStopped ? NOTHING : await start();
     if (Symbol.asyncIterator in outcome) {
-      const isFollowed = this.summary.type === 'subscription' && this.summary.outcome === 'ok';
-      if (isFollowed) socket.settings.accessLog.subscribed(this.summary, socket.session.caller);
+      this.summary.hasStarted =
+        this.summary.type === 'subscription' && this.summary.outcome === 'ok';
       this.#events = operation.events;
     }
     // A shutdown does not wait for subscriptions.
