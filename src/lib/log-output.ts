@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { fstatSync } from 'node:fs';
 import sonicBoom, { type SonicBoom } from 'sonic-boom';
 import { steadyClock, within } from './clock.ts';
 
@@ -54,15 +53,6 @@ export class LogOutput {
 export function standardOutput(): LogOutput {
   // Opening the stream makes Node set a pipe to non-blocking. Otherwise a write to a full pipe would occupy a thread of the
   // pool, and the exit of the process would wait for it.
-  if (isPipeOrSocket(1)) process.stdout.on('error', () => {});
+  process.stdout.on('error', () => {});
   return new LogOutput(1);
-}
-
-function isPipeOrSocket(fd: number): boolean {
-  try {
-    const stats = fstatSync(fd);
-    return stats.isFIFO() || stats.isSocket();
-  } catch {
-    return false;
-  }
 }

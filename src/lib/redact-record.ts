@@ -45,12 +45,9 @@ export function redactRecord(record: object): Record<string, unknown> {
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     // A URL can contain a password before its host, and secrets after its path.
     if (value instanceof URL) return `${value.origin}${value.pathname}`;
-    if (Array.isArray(value) || value instanceof Set) {
-      return [...value].map((item) => redactedValue(item, isFromError));
-    }
+    if (Array.isArray(value)) return value.map((item) => redactedValue(item, isFromError));
     if (value instanceof Error) return redactedError(value);
-    const isMap = value instanceof Map || value instanceof Headers;
-    return redacted(isMap ? Object.fromEntries(value) : value, isFromError);
+    return redacted(value, isFromError);
   }
 
   /** An error's texts may quote the gateway, a parser or a user. */
