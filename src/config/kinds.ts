@@ -32,8 +32,6 @@ export function secret<T>(kind: Kind<T>): Kind<T> {
   return { ...kind, isSecret: true };
 }
 
-export { MAX_TIMER_MS as MAX_MS } from '../lib/clock.ts';
-export const MAX_SECONDS = 2_147_483;
 const MAX_TEXT_LENGTH = 4_096;
 
 /** Accepts digits only: `1s`, `1e3`, `0x10` and `-1` are refused, not guessed at. */
@@ -160,10 +158,7 @@ function textWhere(isValid: (text: string) => boolean, allowed: string): Kind<st
   return { parse: (text) => (isValid(text) ? text : null), allowed };
 }
 
-export function listOf(
-  isValid: (item: string) => boolean,
-  allowed: string,
-): Kind<readonly string[]> {
+function listOf(isValid: (item: string) => boolean, allowed: string): Kind<readonly string[]> {
   return {
     parse(value) {
       const items = value.split(',').map((item) => item.trim());

@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../lib/clock.ts';
 import { fixedHeaders, forwardedHeaders } from './header-kinds.ts';
 import {
   baseUrl,
@@ -5,8 +6,6 @@ import {
   environmentName,
   host,
   type Kind,
-  MAX_MS,
-  MAX_SECONDS,
   networks,
   oneOf,
   onOff,
@@ -23,8 +22,10 @@ import {
   wholeNumber,
 } from './kinds.ts';
 
+const MAX_SECONDS = Math.floor(MAX_TIMER_MS / 1_000);
+
 const port = wholeNumber(0, 65_535);
-const ms = wholeNumber(1, MAX_MS);
+const ms = wholeNumber(1, MAX_TIMER_MS);
 const seconds = wholeNumber(1, MAX_SECONDS);
 const secondsOrNone = wholeNumber(0, MAX_SECONDS);
 const count = wholeNumber(1);
@@ -98,7 +99,7 @@ export const SETTINGS = {
   ),
   SESSION_MAX_AGE_SECONDS: setting(secondsOrNone, 60, 'oldest session served; `0`: read each time'),
   POSITIONS_POLL_MS: setting(
-    wholeNumber(100, MAX_MS),
+    wholeNumber(100, MAX_TIMER_MS),
     1_000,
     'poll interval of a live feed; back-off ends at 30 times that; op 10 is read every 5 times that where `session` is selected',
   ),
@@ -165,7 +166,7 @@ export const SETTINGS = {
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(webUrl, null, 'collector; turns [traces](traces.md) on'),
   SHUTDOWN_DELAY_MS: setting(
-    wholeNumber(0, MAX_MS),
+    wholeNumber(0, MAX_TIMER_MS),
     0,
     'after SIGTERM: how long to serve on with readiness 503 (the image sets `5000`)',
   ),
