@@ -18,7 +18,7 @@ const SHARED_QUALITY = 5;
 const BYTES_PER_ENTRY = 700;
 
 /**
- * Responses as bytes that contain only data of a group of viewers. The same catalog version, document and variables give
+ * Responses as bytes that contain only data of a group of viewers. The same version of that data, document and variables give
  * the same bytes. No entry contains data of one viewer: the schema marks such fields, and the execution has checked it. A
  * viewer is proved before an entry is sent.
  */

@@ -43,7 +43,7 @@ export function takeBody(
     return;
   }
   request.on('data', (piece: Buffer) => {
-    // Further pieces must not close a gap: a body without some of its bytes may be another order.
+    // Further pieces must not close a gap: a body without some of its bytes may be another request.
     if (!isOver && collector.add(piece) !== 'kept') end('too large');
   });
   request.on('end', () => {
