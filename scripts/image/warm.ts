@@ -27,8 +27,8 @@ if (code !== 0) throw new Error(`the program ended with ${code}`);
 
 async function servingUrl(): Promise<string> {
   for await (const line of createInterface({ input: service.stdout })) {
-    const url = / serving .* url=(\S+)$/.exec(line)?.[1];
-    if (url !== undefined) return url;
+    const { msg, url } = line.startsWith('{') ? JSON.parse(line) : {};
+    if (msg === 'serving') return url;
   }
   throw new Error('the program ended before it served');
 }
