@@ -50,8 +50,7 @@ export class PositionsBoard {
 
   /**
    * Returns the list to serve: the offered one, or a newer one that was served before. Null if the newer list was evicted.
-   * The proof is read now, because the call that brought the list may have proved
-   * the token.
+   * The proof is read now, because the call that brought the list may have proved the token.
    */
   offer(
     viewer: Viewer,

@@ -30,7 +30,7 @@ export function allowedRequestHeaders(added: readonly string[]): string {
 }
 
 export function answerPreflight(reply: HttpReply, requestHeaders: string): void {
-  // Without "access-control-allow-origin" browsers ignore them.
+  // Browsers ignore these headers if "access-control-allow-origin" is absent.
   reply.set('access-control-allow-methods', 'GET, POST, OPTIONS');
   reply.set('access-control-allow-headers', requestHeaders);
   reply.set('access-control-max-age', PREFLIGHT_SECONDS);
