@@ -45,7 +45,8 @@ export class GraphContext extends Context implements OperationContext {
   }
 
   protected override createScope(): Scope {
-    const caller = this.callerOfCalls(this.operation.trace ?? undefined);
+    const { trace } = this.operation.transport.record;
+    const caller = this.callerOfCalls(trace ?? undefined);
     return new Scope(this.services, caller, this, this.planOf());
   }
 }

@@ -90,7 +90,6 @@ export function admit(
       clientNow: clientNow(caller),
       client,
       issuedToken: null,
-      trace: null,
       events: null,
     };
   });

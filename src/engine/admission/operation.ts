@@ -1,6 +1,5 @@
 import type { ValidatedExecutionArgs } from 'graphql';
 import type { Client } from '../../lib/limits/client.ts';
-import type { TraceSpan } from '../../lib/tracing/tracing.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';
 import type { RequestedDocument } from '../documents/trusted-documents.ts';
@@ -33,7 +32,6 @@ export interface Operation {
   client: Client;
   /** The token that a sign-in has issued; otherwise null. */
   issuedToken: string | null;
-  trace: TraceSpan | null;
   /** The events of a subscription that has begun, which its transport delivers. */
   events: OperationEvents | null;
 }

@@ -8,7 +8,6 @@ import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
 import { deferredAnswer } from './deferred-answer.ts';
 import { EventResults, type EventResultsOptions, type Subscribed } from './event-results.ts';
 import { jsonText } from './json-text.ts';
-import { endSpan } from './operation-traces.ts';
 import { CachedResult } from './response-cache.ts';
 
 type ExecutionParts = CachedAnswerParts & EventResultsOptions;
@@ -44,7 +43,6 @@ export class Execution {
     const isSubscription = operation.prepared.node.operation === 'subscription';
     // The parts of a deferred answer follow; the last part has the receipt.
     if (Symbol.asyncIterator in result && !isSubscription) return result;
-    endSpan(operation.trace, result, this.#parts.codes);
     if (!this.#parts.receipts || isSubscription) return result;
     const { cost, meter } = operation;
     const own = context.receipt({ cost, fields: meter.fields });

@@ -44,7 +44,7 @@ export class RequestSummary {
   readonly client: ClientNaming | null;
   readonly startedAtMs = performance.now();
   transport: Transport;
-  /** The first span of the request; null if tracing is off, and until an operation of a socket begins. */
+  /** The span of the request; null if tracing is off, and until an operation of a socket begins. */
   trace: TraceSpan | null;
   operationName: string | null = null;
   type: OperationTypeNode | null = null;
@@ -63,6 +63,8 @@ export class RequestSummary {
   // Lists are created with their first entry, because most requests have at most one.
   codes: readonly string[] = NONE;
   calls: readonly BackendCall[] = NONE;
+  /** The first error code that is a fault. */
+  #faultCode: string | null = null;
 
   constructor({ requestId, transport, method, client, trace }: RequestOrigin) {
     this.requestId = requestId;
@@ -79,12 +81,25 @@ export class RequestSummary {
 
   failed(code: string, outcome: Attribution): void {
     this.worsen(outcome);
+    if (outcome === 'fault') this.#faultCode ??= code;
     if (!this.codes.includes(code)) this.codes = this.codes.concat(code);
   }
 
   worsen(outcome: RequestOutcome): void {
     const isWorse = BY_SEVERITY.indexOf(outcome) > BY_SEVERITY.indexOf(this.outcome);
     if (isWorse) this.outcome = outcome;
+  }
+
+  /** The events of a subscription have begun. Its span covers the start alone. */
+  started(status: number | null): void {
+    this.hasStarted = true;
+    this.endTrace(status);
+  }
+
+  /** Ends the span. Errors that are no faults are normal answers. `status` is null without a response over HTTP. */
+  endTrace(status: number | null): void {
+    const attributes = status === null ? {} : { 'http.response.status_code': status };
+    this.trace?.end(this.outcome === 'fault' ? this.#faultCode : null, attributes);
   }
 
   sent(bytes: number): void {

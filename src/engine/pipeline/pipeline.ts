@@ -17,10 +17,10 @@ import type { OperationContext } from '../admission/operation-context.ts';
 import type { Subscribed } from '../execution/event-results.ts';
 import type { Execution } from '../execution/execution.ts';
 import { iterated, iteratedEvents } from '../execution/iterated-events.ts';
-import { beginTrace } from '../execution/operation-traces.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import { markNotSent, type Refusal, refused, withHeaders } from '../operation/refusal.ts';
 import { located, requestError } from '../operation/request-error.ts';
+import { traceOperation } from '../operation/request-trace.ts';
 import { mayBeMutation, type TransportContext } from '../operation/transport-context.ts';
 
 export interface PipelineParts extends AdmissionParts {
@@ -149,7 +149,8 @@ export class Pipeline {
     const { operation } = own.context;
     const sent = (outcome: Subscribed) => this.#ended(own.context, this.#checked(own, outcome));
     const failure = (error: unknown) => sent(failed(error));
-    beginTrace(operation, this.#parts.tracing);
+    const { tracing } = this.#parts;
+    if (tracing) traceOperation(tracing, operation.transport.record, operation.prepared.node);
     let outcome: MaybePromise<Subscribed>;
     try {
       outcome = isSubscription(operation) ? enveloped.subscribe(args) : enveloped.execute(args);

@@ -1,4 +1,4 @@
-import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { diag } from '@opentelemetry/api';
 import { getNumberFromEnv, getStringFromEnv } from '@opentelemetry/core';
 import {
   AlwaysOffSampler,
@@ -8,22 +8,6 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
-
-/**
- * Runs `open`, during which OpenTelemetry reads its variables. `onWarn` receives a warning for each wrong variable, without
- * its value.
- */
-export function withWarnings<T>(onWarn: (text: string) => void, open: () => T): T {
-  const warn = (text: string) => onWarn(text.replaceAll(/'[^']*'/g, "'…'"));
-  const logger = { error: warn, warn, info() {}, debug() {}, verbose() {} };
-  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  try {
-    return open();
-  } finally {
-    // Failed exports are logged by the service, once.
-    diag.disable();
-  }
-}
 
 /** The batch options of OTEL_BSP_…, which the SDK does not read itself. The processor has the standard's defaults. */
 export function batchOptions(): Omit<BatchSpanProcessorOptions, 'exporter'> {

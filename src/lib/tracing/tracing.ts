@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Attributes,
   type Context,
+  DiagLogLevel,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  diag,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -19,15 +22,15 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { steadyClock } from '../clock.ts';
+import { steadyClock, within } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { reasonOf } from '../reason-of.ts';
 import { RepeatedErrors } from '../repeated-errors.ts';
-import { batchOptions, sampler, withWarnings } from './otel-variables.ts';
+import { batchOptions, sampler } from './otel-variables.ts';
 
 interface SpanStart {
   readonly name: string;
-  readonly kind: 'SERVER' | 'INTERNAL' | 'CLIENT';
+  readonly kind: 'SERVER' | 'CLIENT';
   readonly attributes: Attributes;
   /** The span or the sender that it continues; without one it begins a new trace. */
   readonly parent?: Context | undefined;
@@ -36,10 +39,6 @@ interface SpanStart {
 // An unreachable collector must not delay a shutdown for longer.
 const CLOSE_MS = 2_000;
 const PROPAGATOR = new W3CTraceContextPropagator();
-const GETTER = {
-  keys: Object.keys,
-  get: (headers: IncomingHttpHeaders, name: string) => headers[name],
-};
 
 /** Records spans and exports them with OpenTelemetry's SDK. Import only its type: the module is loaded only if tracing is on. */
 export class Tracing implements AsyncDisposable {
@@ -54,19 +53,21 @@ export class Tracing implements AsyncDisposable {
       const line = { reason: reasonOf(error), ...repeats };
       if (repeats !== null) log.warn(line, 'spans cannot be exported and are dropped');
     });
-    this.#provider = withWarnings(
-      (text) => log.warn({}, text),
-      () =>
-        new TracerProvider({
-          resource: defaultResource()
-            .merge(resourceFromAttributes(name))
-            .merge(detectResources({ detectors: [envDetector] })),
-          sampler: sampler(),
-          spanProcessors: [
-            new BatchSpanProcessor({ ...batchOptions(), exporter: new OTLPTraceExporter() }),
-          ],
-        }),
-    );
+    // A warning of the SDK about a variable quotes its value, which may be a secret.
+    const warn = (text: string) => log.warn({}, text.replaceAll(/'[^']*'/g, "'…'"));
+    const logger = { error: warn, warn, info() {}, debug() {}, verbose() {} };
+    diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+    this.#provider = new TracerProvider({
+      resource: defaultResource()
+        .merge(resourceFromAttributes(name))
+        .merge(detectResources({ detectors: [envDetector] })),
+      sampler: sampler(),
+      spanProcessors: [
+        new BatchSpanProcessor({ ...batchOptions(), exporter: new OTLPTraceExporter() }),
+      ],
+    });
+    // All variables have been read. The handler above logs failed exports.
+    diag.disable();
     this.#tracer = this.#provider.getTracer('trading-graph');
   }
 
@@ -77,13 +78,13 @@ export class Tracing implements AsyncDisposable {
 
   /** The trace that the headers of a request continue. */
   senderOf(headers: IncomingHttpHeaders): Context {
-    return PROPAGATOR.extract(ROOT_CONTEXT, headers, GETTER);
+    return PROPAGATOR.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
   }
 
   /** Exports the remaining spans. Spans that the collector does not take in time are lost. */
   async [Symbol.asyncDispose](): Promise<void> {
     const flushed = this.#provider.shutdown().catch(() => {});
-    await Promise.race([flushed, delay(CLOSE_MS, undefined, { ref: false })]);
+    await within(steadyClock, CLOSE_MS, flushed);
   }
 }
 
@@ -104,11 +105,13 @@ export class TraceSpan {
 
   /** The headers of a call that continues the trace; names and values alternate. */
   get headers(): readonly string[] {
-    const headers: string[] = [];
-    PROPAGATOR.inject(this.context, headers, {
-      set: (list, name, value) => value && list.push(name, value),
-    });
-    return headers;
+    const headers: Record<string, string> = {};
+    PROPAGATOR.inject(this.context, headers, defaultTextMapSetter);
+    return Object.entries(headers).flat();
+  }
+
+  set(attributes: Attributes): void {
+    this.#span.setAttributes(attributes);
   }
 
   /** `errorType`: the kind of a failure, from a fixed set of words; null after success. */

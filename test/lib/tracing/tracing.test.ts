@@ -21,7 +21,7 @@ async function openTracing(environment: Readonly<Record<string, string>> = {}) {
 }
 
 const HTTP = { name: 'POST /graphql', kind: 'SERVER', attributes: {} } as const;
-const OPERATION = { name: 'query', kind: 'INTERNAL', attributes: {} } as const;
+const CALL = { name: 'GET /trading/positions', kind: 'CLIENT', attributes: {} } as const;
 
 /** How many of a hundred requests are recorded. */
 async function sampled(environment: Readonly<Record<string, string>>) {
@@ -30,7 +30,7 @@ async function sampled(environment: Readonly<Record<string, string>>) {
   for (let at = 0; at < 100; at += 1) {
     const request = tracing.start(HTTP);
     expect(request.traceId).toMatch(/^[0-9a-f]{32}$/);
-    tracing.start({ ...OPERATION, parent: request.context }).end(null);
+    tracing.start({ ...CALL, parent: request.context }).end(null);
     request.end(null);
   }
   await tracing[Symbol.asyncDispose]();

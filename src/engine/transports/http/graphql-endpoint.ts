@@ -6,6 +6,7 @@ import type { Operation } from '../../admission/operation.ts';
 import { isRefusal, markNotSent, refused } from '../../operation/refusal.ts';
 import { requestError } from '../../operation/request-error.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
+import { traceRequest } from '../../operation/request-trace.ts';
 import type { OperationEvents } from '../../operation/result-sink.ts';
 import type { TransportContext } from '../../operation/transport-context.ts';
 import type { Answer } from '../../pipeline/pipeline.ts';
@@ -13,7 +14,6 @@ import { COUNTED_BYTES } from '../connections/message-budget.ts';
 import type { AuthCookie } from '../requests/auth-cookie.ts';
 import { isOfUser } from '../requests/bearer.ts';
 import { clientIn } from '../requests/client-names.ts';
-import { endRequestTrace, requestTrace } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { type BodyFault, takeBody } from './body.ts';
 import { EventStream } from './event-stream.ts';
@@ -101,10 +101,8 @@ export function createGraphQLEndpoint(
   ): Promise<void> {
     const summary = reply.summary as RequestSummary;
     summary.transport = 'sse';
-    summary.hasStarted = true;
+    summary.started(200);
     const stream = new EventStream(reply, summary, pingMs, format ?? FORMATS.events);
-    // The span covers the start alone.
-    if (summary.trace !== null) endRequestTrace(summary.trace, 200);
     const { socket } = reply.request;
     openConnections.lasts(socket, stream);
     await stream.carry(followed).finally(() => {
@@ -134,7 +132,7 @@ export function createGraphQLEndpoint(
       transport: 'http',
       method,
       client: clientIn(headers),
-      trace: tracing && requestTrace(tracing, request, addresses),
+      trace: tracing && traceRequest(tracing, request, addresses.isFromProxy(request)),
     });
     reply.summary = summary;
     if (method !== 'POST') return answer(reply, summary, null);

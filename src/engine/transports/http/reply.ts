@@ -16,7 +16,6 @@ import type { RequestSummary } from '../../operation/request-summary.ts';
 import { BYTES_OF_PIECES } from '../connections/message-budget.ts';
 import type { Connection } from '../connections/open-connections.ts';
 import { requestIdOf } from '../requests/request-id.ts';
-import { endRequestTrace } from '../requests/request-trace.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 
 // Each matches its name without a weight, or with one above 0.
@@ -159,10 +158,9 @@ export class HttpReply {
     this.#connection.underWay -= 1;
     if (!writableFinished) this.#disconnecting.abort();
     if (summary === null) return;
-    if (summary.trace) endRequestTrace(summary.trace, headersSent ? statusCode : null);
     // Clients end a subscription over SSE by disconnecting.
     if (!writableFinished && summary.type !== 'subscription') summary.worsen('gone');
-    this.#settings.accessLog.ended(summary, caller, statusCode);
+    this.#settings.accessLog.ended(summary, caller, headersSent ? statusCode : null);
   }
 
   #failed(error: unknown): void {

@@ -41,10 +41,11 @@ export class AccessLog {
     this.#isLogged = options.log.isLevelEnabled('info');
   }
 
-  /** Counts a request once, even if its end is reported more than once. */
+  /** Ends a request once, even if its end is reported more than once. */
   ended(summary: RequestSummary, caller: RequestCaller, status: number | null): void {
     if (summary.hasEnded) return;
     summary.hasEnded = true;
+    summary.endTrace(status);
     const durationMs = performance.now() - summary.startedAtMs;
     this.#options.metrics.requestEnded(summary, durationMs);
     const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;

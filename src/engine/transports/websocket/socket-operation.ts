@@ -111,8 +111,8 @@ export class SocketOperation implements ResultSink {
     const isStopped = this.isLeft && this.summary.type === 'query';
     const outcome = isStopped ? NOTHING : await start();
     if (Symbol.asyncIterator in outcome) {
-      this.summary.hasStarted =
-        this.summary.type === 'subscription' && this.summary.outcome === 'ok';
+      const { outcome: ended, type } = this.summary;
+      if (type === 'subscription' && ended === 'ok') this.summary.started(null);
       this.#events = operation.events;
     }
     // A shutdown does not wait for subscriptions.
