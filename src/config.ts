@@ -58,7 +58,7 @@ export function parseEnvironment(environment: Environment) {
     problems,
     faulty,
     /** Probable mistakes that do not prevent a start. */
-    warnings: [...warnOfUnknownNames(environment, KNOWN_NAMES), ...warnOfTrust(values)],
+    warnings: warnOfUnknownNames(environment, KNOWN_NAMES),
   };
 }
 
@@ -74,12 +74,6 @@ function readSetting(
   const value = kind.parse(given.text);
   if (value !== null) return { value };
   return { problem: `${given.label}: must ${given.isFile ? 'hold' : 'be'} ${kind.allowed}` };
-}
-
-function warnOfTrust({ trustedProxies }: Values): readonly string[] {
-  return trustedProxies
-    .filter((network) => network.endsWith('/0'))
-    .map((network) => `TRUSTED_PROXIES=${network} lets each client choose its own address`);
 }
 
 /** Determines the values that depend on others. */

@@ -107,6 +107,7 @@ test('production requires a gateway', () => {
 
 describe('a wrong value is refused with its variable, itself and what is allowed', () => {
   test.each([
+    ['NODE_ENV', 'prod', '`development`, `production`, `test`'],
     ['PORT', '65536', 'a whole number, 0 to 65535'],
     ['PORT', '-1', 'a whole number, 0 to 65535'],
     ['PORT', ' 80', 'a whole number, 0 to 65535'],
@@ -166,8 +167,8 @@ describe('a wrong value is refused with its variable, itself and what is allowed
 });
 
 test.each(Object.keys(SETTINGS))('a wrong %s has a problem that names it', (name) => {
-  // No kind accepts a blank text, except NODE_ENV.
-  const lines = problemsOf({ [name]: name === 'NODE_ENV' ? ' Production' : ' \n' });
+  // No kind accepts a blank text.
+  const lines = problemsOf({ [name]: ' \n' });
   expect(lines).toEqual([expect.stringMatching(`^${name}[= ].*: must be `)]);
 });
 
@@ -175,11 +176,7 @@ describe('values that contradict each other are refused', () => {
   test.each<[string, Environment, string]>([
     ['a drain that an order outlives', { SHUTDOWN_GRACE_MS: '15000' }, 'ORDER_TIMEOUT_MS (15000)'],
     ['one port for both listeners', { ADMIN_PORT: '4000' }, 'PORT (4000)'],
-    [
-      'one port, on all addresses and on one',
-      { ADMIN_PORT: '4000', HOST: '0.0.0.0' },
-      'PORT (4000)',
-    ],
+    ['the sandbox neither run nor replaced', { SANDBOX: 'off' }, 'GATEWAY_URL is unset'],
     [
       'two kinds of keys',
       { JWT_JWKS_URL: 'https://keys', JWT_SECRET: 'canary'.repeat(6) },
@@ -205,7 +202,7 @@ describe('values that contradict each other are refused', () => {
     expect(problemsOf({ SHUTDOWN_GRACE_MS: '10s', ORDER_TIMEOUT_MS: '30000' })).toHaveLength(1);
     expect(problemsOf({ JWT_AUDIENCE: 'PORT', PORT: 'none' })).toHaveLength(1);
     const expected = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };
-    expect(problemsOf(expected)).toHaveLength(2);
+    expect(problemsOf(expected)).toHaveLength(1);
     expect(problemsOf({ ...expected, JWT_SECRET: 'canary'.repeat(6) })).toEqual([]);
     expect(problemsOf({ ...expected, JWT_JWKS_URL: 'https://keys' })).toEqual([]);
     expect(problemsOf({ JWT_JWKS_URL: 'https://canary:word@keys' })).toEqual([
@@ -295,17 +292,6 @@ test.each([
 test('a socket of Redis may have a space in its path', () => {
   const url = '/run/my redis/redis.sock';
   expect(readConfig({ REDIS_URL: url }).redisUrl).toBe(url);
-});
-
-test('a misspelt production in NODE_ENV stops the start, and other names are accepted', () => {
-  for (const NODE_ENV of ['Production', ' production', 'prod', 'producton', 'production-eu']) {
-    expect(problemsOf({ NODE_ENV })).toEqual([
-      expect.stringMatching(/^NODE_ENV=.*: must be `production`, written exactly so/),
-    ]);
-  }
-  for (const NODE_ENV of ['production', 'development', 'staging', 'pre-production']) {
-    expect(problemsOf({ NODE_ENV, SANDBOX: 'on' })).toEqual([]);
-  }
 });
 
 const TRACED = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };

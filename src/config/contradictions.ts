@@ -1,29 +1,27 @@
-import type { SettingName, Values } from './settings.ts';
+import type { Values } from './settings.ts';
 import { shown } from './shown.ts';
 
 /** The problems of settings that contradict each other. */
 export function* contradictions(values: Values): Generator<string> {
-  const { adminPort, gatewayHeaders, jwtJwksUrl, port } = values;
-  if (values.gatewayUrl === null) {
-    if (values.nodeEnv === 'production' && values.sandbox !== true) {
-      yield 'GATEWAY_URL is unset: with NODE_ENV=production it must be the address of a gateway, or SANDBOX must be on';
-    } else if (values.sandbox === false) {
-      yield 'SANDBOX=off: must be on or unset where GATEWAY_URL is unset';
-    }
+  const { adminPort, gatewayHeaders, jwtJwksUrl, jwtSecret, port } = values;
+  const maySandbox = values.sandbox ?? values.nodeEnv !== 'production';
+  if (values.gatewayUrl === null && !maySandbox) {
+    yield 'GATEWAY_URL is unset: it must be the address of a gateway with SANDBOX=off, and with NODE_ENV=production unless SANDBOX=on';
   }
-  if (adminPort === port && port !== 0 && overlap(values.adminHost, values.host)) {
-    yield `ADMIN_PORT=${adminPort}: must differ from PORT (${port}), since HOST and ADMIN_HOST overlap`;
+  if (adminPort === port && port !== 0) {
+    yield `ADMIN_PORT=${adminPort}: must differ from PORT (${port})`;
   }
   const { shutdownGraceMs: grace, orderTimeoutMs: order } = values;
   if (grace <= order) {
     yield `SHUTDOWN_GRACE_MS=${grace}: must be more than ORDER_TIMEOUT_MS (${order})`;
   }
-  if (jwtJwksUrl !== null && values.jwtSecret !== null) {
+  if (jwtJwksUrl !== null && jwtSecret !== null) {
     yield `JWT_JWKS_URL=${shown(jwtJwksUrl)}: must be unset where JWT_SECRET is set`;
   }
-  if (jwtJwksUrl === null && values.jwtSecret === null) {
-    yield* unchecked('JWT_ISSUER', values.jwtIssuer);
-    yield* unchecked('JWT_AUDIENCE', values.jwtAudience);
+  // An operator would wrongly believe that tokens are verified.
+  const isChecked = values.jwtIssuer !== null || values.jwtAudience !== null;
+  if (isChecked && jwtJwksUrl === null && jwtSecret === null) {
+    yield 'JWT_ISSUER and JWT_AUDIENCE: must be unset without JWT_JWKS_URL or JWT_SECRET';
   }
   const twice = values.gatewayForwardHeaders.find((name) => Object.hasOwn(gatewayHeaders, name));
   if (twice !== undefined) {
@@ -33,16 +31,4 @@ export function* contradictions(values: Values): Generator<string> {
   if (only !== 'off' && persistedDocuments === null) {
     yield `PERSISTED_DOCUMENTS_ONLY=${only}: must be off without PERSISTED_DOCUMENTS`;
   }
-}
-
-/** An operator would wrongly believe that tokens are verified, although there is no key. */
-function* unchecked(name: SettingName, expected: string | null): Generator<string> {
-  if (expected !== null) {
-    yield `${name}=${shown(expected)}: must be unset without JWT_JWKS_URL or JWT_SECRET`;
-  }
-}
-
-function overlap(one: string, other: string): boolean {
-  const everywhere = ['0.0.0.0', '::'];
-  return one === other || everywhere.includes(one) || everywhere.includes(other);
 }

@@ -1,8 +1,6 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { isObject } from '../lib/is-object.ts';
 import { type Kind, secret } from './kinds.ts';
-
-const NAME = /^[!#$%&'*+\-.^_`|~\da-z]+$/i;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 // The gateway client writes these headers itself: a fixed one would break the call, or replace the user's token.
 const RESERVED = new Set([
@@ -41,24 +39,25 @@ export const forwardedHeaders: Kind<readonly string[]> = {
 /** One name in two spellings would become two headers on the wire. */
 export const fixedHeaders = secret<Readonly<Record<string, string>>>({
   parse(text) {
-    const headers = Object.entries(parseObject(text) ?? { '': null }).map(
-      ([name, value]) => [name.toLowerCase(), value] as const,
-    );
-    const isFit = headers.every(([name, value]) => isHeader(name, value) && !RESERVED.has(name));
-    const isDistinct = new Set(headers.map(([name]) => name)).size === headers.length;
-    return isFit && isDistinct ? (Object.fromEntries(headers) as Record<string, string>) : null;
+    const given = headersIn(text);
+    if (given === null || given.some(([name]) => RESERVED.has(name))) return null;
+    const headers = Object.fromEntries(given);
+    return Object.keys(headers).length === given.length ? headers : null;
   },
   allowed: `a JSON object of header names and texts, each name once and none of ${[...RESERVED].join(', ')}`,
 });
 
-function isHeader(name: string, value: unknown): boolean {
-  return NAME.test(name) && typeof value === 'string' && VALUE.test(value);
-}
-
-function parseObject(value: string): object | null {
+/** The names, in lower case, and the values of a JSON object of valid headers; otherwise null. */
+function headersIn(text: string): [name: string, value: string][] | null {
   try {
-    const parsed: unknown = JSON.parse(value);
-    return isObject(parsed) ? parsed : null;
+    const given: unknown = JSON.parse(text);
+    if (!isObject(given)) return null;
+    return Object.entries(given).map(([name, value]) => {
+      if (typeof value !== 'string') throw new TypeError('not a text');
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+      return [name.toLowerCase(), value];
+    });
   } catch {
     return null;
   }

@@ -97,12 +97,6 @@ export const webUrl = textWhere((value) => {
   return isWebUrl(url) && url?.username === '' && url.password === '';
 }, 'an http or https address, without user and password');
 
-/** Refuses a misspelt `production`: the rules of production would not apply. */
-export const environmentName = textWhere(
-  (value) => value === 'production' || !/^\W*prod/i.test(value),
-  '`production`, written exactly so, or a word that does not begin like it',
-);
-
 /**
  * An address to which paths are appended, without a trailing slash. It has no other parts: headers are separate settings,
  * and the parser must not have to repair it.

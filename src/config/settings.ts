@@ -3,7 +3,6 @@ import { fixedHeaders, forwardedHeaders } from './header-kinds.ts';
 import {
   baseUrl,
   cookieName,
-  environmentName,
   host,
   type Kind,
   networks,
@@ -24,6 +23,8 @@ import {
 
 const MAX_SECONDS = Math.floor(MAX_TIMER_MS / 1_000);
 
+// A misspelt `production` stops the start: the rules of production would not apply.
+const mode = oneOf('development', 'production', 'test');
 const port = wholeNumber(0, 65_535);
 const ms = wholeNumber(1, MAX_TIMER_MS);
 const seconds = wholeNumber(1, MAX_SECONDS);
@@ -48,7 +49,7 @@ const bodyField = plainText(
 
 /** Every variable that the program reads, in the order of docs/configuration.md: name, kind, default, text. */
 export const SETTINGS = {
-  NODE_ENV: setting(environmentName, null, '`production`: no sandbox but with `SANDBOX=on`'),
+  NODE_ENV: setting(mode, null, '`production`: no sandbox but with `SANDBOX=on`'),
   PORT: setting(port, 4_000, 'public port; `0` takes a free one'),
   HOST: setting(host, '127.0.0.1', 'address of the public port (the image sets `0.0.0.0`)'),
   ADMIN_PORT: setting(port, 4_001, 'port of metrics and readiness; `0` takes a free one'),

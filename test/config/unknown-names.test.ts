@@ -51,19 +51,6 @@ test('no setting is taken for a misspelt other one', () => {
   expect(warningsOf({ ...all, JWT_SECRET_FILE: '/x', REDIS_URL_FILE: '/x' })).toEqual([]);
 });
 
-test.each([
-  [{ TRUSTED_PROXIES: '0.0.0.0/0' }, '0.0.0.0/0 lets each client choose'],
-  [{ TRUSTED_PROXIES: '10.0.0.0/8, ::/0' }, '::/0 lets each client choose'],
-])('%j starts, with a warning', (environment, text) => {
-  const { problems, warnings } = parseEnvironment(environment);
-  expect(problems).toEqual([]);
-  expect(warnings).toEqual([expect.stringContaining(text)]);
-});
-
-test('a small trusted network gives no warning', () => {
-  expect(warningsOf({ TRUSTED_PROXIES: '10.0.0.0/8' })).toEqual([]);
-});
-
 test('an origin with a * is refused, because it matches nothing', () => {
   const { problems } = parseEnvironment({ CORS_ORIGINS: 'https://*.example.com' });
   expect(problems).toEqual([expect.stringContaining('no `*`')]);
