@@ -1,5 +1,8 @@
-import { LAST_LINES_MS, runApp } from './app/run-app.ts';
-import { ConfigError, parseEnvironment } from './config.ts';
+import { flushCompileCache } from 'node:module';
+import { welcome } from './app/welcome.ts';
+import { type App, startApp } from './app.ts';
+import { withoutPassword } from './config/shown.ts';
+import { type Config, ConfigError, parseEnvironment } from './config.ts';
 import { ListenError } from './lib/listen.ts';
 import { createLog } from './lib/log.ts';
 import { standardOutput } from './lib/log-output.ts';
@@ -7,6 +10,69 @@ import { standardOutput } from './lib/log-output.ts';
 /** The same environment would fail again, so a supervisor need not restart the process. The number is from `sysexits.h`. */
 const EXIT_CONFIG = 78;
 const EXIT_FAILED = 1;
+/** Enough for a slow reader of the log. A reader that has stopped must not delay the exit longer. */
+const LAST_LINES_MS = 1_000;
+
+const output = standardOutput();
+try {
+  const { config, problems, warnings } = parseEnvironment(process.env);
+  if (problems.length > 0) throw new ConfigError([...problems, ...warnings]);
+  await run(config, warnings);
+} catch (error) {
+  report(error);
+  await output.drain(LAST_LINES_MS);
+  process.exit(exitCodeOf(error));
+}
+
+/** Runs the service until SIGTERM or SIGINT. `warnings` are probable mistakes in the environment. */
+async function run(config: Config, warnings: readonly string[]): Promise<void> {
+  const log = createLog({ level: config.logLevel, destination: output });
+  let serving: App | null = null;
+  let isDraining = false;
+  const exit = (code: number) => {
+    const end = () => process.exit(code);
+    output.drain(LAST_LINES_MS).then(end, end);
+  };
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception, exiting');
+    exit(EXIT_FAILED);
+  });
+  const stop = (signal: NodeJS.Signals) => {
+    // npm repeats a signal that a terminal has sent to both processes.
+    if (isDraining) return;
+    if (serving === null) {
+      // As process 1 of a container Node would continue: the kernel ignores the default action there.
+      log.info({ signal }, 'stopped while starting');
+      exit(0);
+      return;
+    }
+    isDraining = true;
+    log.info({ signal }, 'draining');
+    serving.close().then(
+      () => exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'the shutdown failed');
+        exit(EXIT_FAILED);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
+  const app = await startApp(config, { log, logOutput: output }).finally(() => {
+    // A failed start logs its warnings too.
+    for (const warning of warnings) log.warn({}, warning);
+  });
+  serving = app;
+
+  // This line is logged last, because its reader may send a signal immediately.
+  const { redisUrl, orderStore } = config;
+  const gateway = config.gatewayUrl ?? 'sandbox';
+  const store = redisUrl === null ? orderStore : withoutPassword(redisUrl);
+  const { adminUrl, build, url } = app;
+  log.info({ ...build, node: process.version, gateway, store, adminUrl, url }, 'serving');
+  if (config.sandbox) output.write(welcome(config, app));
+  // Node writes the cache only at a clean exit. After a killed process the next one would compile everything again.
+  setImmediate(flushCompileCache);
+}
 
 /** In production machines read the log, so each problem is a line of it. */
 function report(error: unknown): void {
@@ -28,15 +94,4 @@ function exitCodeOf(error: unknown): number {
   // A port that is in use may become free.
   const isFinal = error instanceof ConfigError && !(error.cause instanceof ListenError);
   return isFinal ? EXIT_CONFIG : EXIT_FAILED;
-}
-
-const output = standardOutput();
-try {
-  const { config, problems, warnings } = parseEnvironment(process.env);
-  if (problems.length > 0) throw new ConfigError([...problems, ...warnings]);
-  await runApp(config, warnings, output);
-} catch (error) {
-  report(error);
-  await output.drain(LAST_LINES_MS);
-  process.exit(exitCodeOf(error));
 }
