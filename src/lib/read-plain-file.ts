@@ -13,6 +13,5 @@ export async function readPlainFile(path: string, maxBytes: number): Promise<str
 }
 
 export function assertPlainFile(stats: Stats): void {
-  if (stats.isDirectory()) throw new Error('it is a folder');
   if (!stats.isFile()) throw new Error('it is not a file');
 }

@@ -14,7 +14,7 @@ export interface ConfigurationReport {
   readonly faulty: ReadonlySet<SettingName>;
 }
 
-const IN_USE = /^(ADMIN_)?PORT=.*\(it is in use/;
+const IN_USE = /^(ADMIN_)?PORT=.*\(listen EADDRINUSE/;
 
 /** Finds everything that would prevent a start with this environment, or make it useless. Changes nothing. */
 export async function checkConfiguration(environment: Environment): Promise<ConfigurationReport> {

@@ -3,6 +3,7 @@ import { codeOf } from '../../gateway/classify.ts';
 import { DeadlineError, UnsafePathError } from '../../gateway/errors.ts';
 import type { Answer, NoAnswer } from '../../gateway/exchange.ts';
 import { retryAfterSeconds } from '../../gateway/judge.ts';
+import { reasonOf } from '../../lib/reason-of.ts';
 import type { Finding } from './finding.ts';
 import type { Recorded } from './probe.ts';
 
@@ -19,10 +20,6 @@ export function diagnose(last: Recorded | undefined, error: unknown, sent: strin
   if (!exchange.sent) return notSent(exchange.cause);
   if (!exchange.answered) return noAnswer(exchange, call.deadlineMs);
   return ofAnswer(exchange, error, sent);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function ofAnswer(answer: Answer, error: unknown, sent: string): Fault {
