@@ -141,13 +141,8 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#collector ??= new ByteCollector({
-      maxBytes: this.#call.maxBytes,
-      announcedBytes: Number(this.#headers['content-length'] ?? 0),
-      // Small pieces cost time but no memory, so their number is not limited.
-      freePieces: Number.POSITIVE_INFINITY,
-    });
-    if (this.#collector.add(chunk) !== 'kept') {
+    this.#collector ??= new ByteCollector(this.#call.maxBytes);
+    if (!this.#collector.add(chunk)) {
       this.fail('oversize', new OversizeError('received'));
     }
   }

@@ -106,11 +106,10 @@ function causeOf(error: unknown): string {
 
 /** The request's signal also aborts the body, so one timeout covers head and body. */
 async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
-  const collector = new ByteCollector({ maxBytes: KEY_SET_MAX_BYTES });
+  const collector = new ByteCollector(KEY_SET_MAX_BYTES);
   for await (const chunk of body) {
-    const collected = collector.add(Buffer.from(chunk));
     // Leaving the loop cancels the body, which closes the connection.
-    if (collected !== 'kept') throw new Error(`the key set's answer has ${collected}`);
+    if (!collector.add(Buffer.from(chunk))) throw new Error("the key set's answer is too large");
   }
   return collector.take() as Buffer<ArrayBuffer>;
 }
