@@ -3,10 +3,16 @@ import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { plainAddress } from '../../../lib/address-key.ts';
 import type { Log } from '../../../lib/log.ts';
 
+/** From this lead over all other requests on, an untrusted peer that forwards addresses is probably a proxy. */
+const WARNING_LEAD = 50;
+
 /** The addresses of clients: a connection's peer, or the address in a trusted proxy's X-Forwarded-For. */
 export class ClientAddresses {
   readonly #trusted = new BlockList();
   readonly #log: Pick<Log, 'warn'>;
+  /** The peer that forwards addresses and leads; null if requests without a forwarded address do. */
+  #leader: string | null = null;
+  #lead = 0;
   #hasWarned = false;
 
   constructor(trustedProxies: readonly string[], log: Pick<Log, 'warn'>) {
@@ -29,9 +35,10 @@ export class ClientAddresses {
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
     const peer = this.peerOf(socket);
     const forwarded = headers['x-forwarded-for'];
-    if (forwarded === undefined) return peer;
-    if (this.#isTrusted(peer)) return this.#forwardedClient(peer, String(forwarded));
-    this.#warn(peer);
+    if (forwarded !== undefined && this.#isTrusted(peer)) {
+      return this.#forwardedClient(peer, String(forwarded));
+    }
+    if (!this.#hasWarned) this.#count(forwarded === undefined ? null : peer);
     return peer;
   }
 
@@ -40,9 +47,15 @@ export class ClientAddresses {
     return this.#isTrusted(this.peerOf(socket));
   }
 
-  /** Warns once, because any client can send the header. An untrusted proxy's clients would all share its address. */
-  #warn(peer: string): void {
-    if (this.#hasWarned) return;
+  /**
+   * Warns once of an untrusted peer that sends most requests, all with the header: its clients share its limits. Any client
+   * can send the header, so one request proves nothing.
+   */
+  #count(peer: string | null): void {
+    if (this.#lead === 0) this.#leader = peer;
+    const lead = this.#lead + (peer === this.#leader ? 1 : -1);
+    this.#lead = Math.min(lead, WARNING_LEAD);
+    if (this.#lead < WARNING_LEAD || this.#leader === null) return;
     this.#hasWarned = true;
     const message = 'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer';
     this.#log.warn({ peer }, message);

@@ -52,13 +52,26 @@ describe('the address of a client', () => {
     }
   });
 
-  test('is the peer’s own if the peer is not trusted, which is logged once', () => {
+  test('is an untrusted peer’s own, which is logged once if the peer sends most requests', () => {
     const { of, warned } = addresses('::ffff:10.0.0.0/104');
-    of('10.0.0.1', '198.51.100.7');
-    of('11.0.0.1');
-    expect(warned).toEqual([]);
-    for (const peer of ['::ffff:b00:2', '11.0.0.3']) of(peer, '198.51.100.7');
+    // Direct clients, as before a proxy was put in front.
+    for (let at = 0; at < 200; at += 1) of(`11.0.1.${at}`);
+    for (let sent = 0; sent < 200; sent += 1) {
+      of('::ffff:b00:2', '198.51.100.7');
+      if (sent % 4 === 0) of('11.0.0.1');
+    }
     expect(warned).toEqual([{ peer: '11.0.0.2' }]);
+  });
+
+  test('is logged neither for a client that sends the header, nor for a trusted proxy', () => {
+    const { of, warned } = addresses('10.0.0.0/8');
+    for (let at = 0; at < 200; at += 1) {
+      of('11.0.0.2', '198.51.100.7');
+      of(`11.0.1.${at}`);
+      of('10.0.0.1', '198.51.100.7');
+    }
+    for (let sent = 0; sent < 49; sent += 1) of('11.0.0.3', '198.51.100.7');
+    expect(warned).toEqual([]);
   });
 });
 
