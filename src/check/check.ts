@@ -2,7 +2,6 @@ import { sandboxSettings } from '../app/sandbox-settings.ts';
 import { readArguments } from '../cli/command/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../cli/command/dispatch.ts';
 import { startSandbox } from '../sandbox/start.ts';
-import { ask } from './gateway/ask.ts';
 import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
 import { type Credentials, readCredentials } from './gateway/credentials.ts';
 import type { Finding } from './gateway/finding.ts';
@@ -26,7 +25,7 @@ export const checkCommand: Command = {
     'Variables of the check, in addition to those of the service:',
     '  CHECK_EMAIL, CHECK_PASSWORD    the user who signs in (op 2, once), or',
     '  CHECK_TOKEN                    a token to call with',
-    '  CHECK_PASSWORD_FILE, CHECK_TOKEN_FILE   files that hold them; without any the console is asked',
+    '  CHECK_PASSWORD_FILE, CHECK_TOKEN_FILE   files that hold them',
     '',
     'Exit code: 0 no problem (there may be warnings), 1 a problem, 2 a faulty command line.',
   ].join('\n'),
@@ -111,8 +110,7 @@ async function checkTarget(
   return await checkGateway({
     probe,
     config,
-    credentials: () =>
-      sandbox === null ? readCredentials(terminal.environment, ask) : Promise.resolve(DEMO_USER),
+    credentials: sandbox === null ? readCredentials(terminal.environment) : DEMO_USER,
     nowMs: Date.now,
     onEnd: (call) => terminal.out(callLine(call)),
   });

@@ -1,6 +1,5 @@
 import { givenValue, type Variables } from '../../config/given-value.ts';
 import { plainText, secret } from '../../config/kinds.ts';
-import type { Ask } from './ask.ts';
 
 export type Credentials =
   | { readonly kind: 'token'; readonly token: string }
@@ -14,13 +13,10 @@ const NEITHER =
   'CHECK_PASSWORD_FILE may name files';
 
 /**
- * The token, or the e-mail and password, from the environment, from files or from the console. Every user of the machine
- * can list arguments, so they are not accepted. Returns a string if there is a fault.
+ * The token, or the e-mail and password, from the environment or from files. Every user of the machine can list arguments,
+ * so they are not accepted. Returns a string if there is a fault.
  */
-export async function readCredentials(
-  environment: Variables,
-  ask: Ask,
-): Promise<Credentials | string> {
+export function readCredentials(environment: Variables): Credentials | string {
   const token = givenValue('CHECK_TOKEN', SECRET, environment);
   const email = givenValue('CHECK_EMAIL', PLAIN, environment);
   const password = givenValue('CHECK_PASSWORD', SECRET, environment);
@@ -28,15 +24,9 @@ export async function readCredentials(
   if (isGiven(token)) {
     return isGiven(email) ? 'Unset CHECK_EMAIL where CHECK_TOKEN is set' : tokenOf(token.text);
   }
-  const person = isGiven(email) ? email.text : await ask('E-mail (none to give a token): ');
-  if (person === null) return NEITHER;
-  if (person.trim() === '') {
-    const asked = await ask('Token: ', { isHidden: true });
-    return asked?.trim() ? tokenOf(asked) : NEITHER;
-  }
-  const secret = isGiven(password) ? password.text : await ask('Password: ', { isHidden: true });
-  if (!secret) return 'Set CHECK_PASSWORD or CHECK_PASSWORD_FILE with CHECK_EMAIL';
-  return { kind: 'password', email: person.trim(), password: secret };
+  if (!isGiven(email)) return NEITHER;
+  if (!isGiven(password)) return 'Set CHECK_PASSWORD or CHECK_PASSWORD_FILE with CHECK_EMAIL';
+  return { kind: 'password', email: email.text.trim(), password: password.text };
 }
 
 function isGiven(

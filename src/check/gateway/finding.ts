@@ -8,7 +8,6 @@ export type CheckedName = ReadName | 'login';
 type Mendable =
   | SettingName
   | 'CHECK_TOKEN'
-  | 'CHECK_EMAIL'
   | 'CHECK_PASSWORD'
   | 'NODE_EXTRA_CA_CERTS';
 

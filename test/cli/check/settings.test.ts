@@ -1,7 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readCredentials } from '../../../src/check/gateway/credentials.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { freePort } from '../../support/free-ports.ts';
@@ -82,25 +81,7 @@ test('no token, e-mail or figure of the account is ever printed', async () => {
   expect(canaries.filter((canary) => printed.includes(canary))).toEqual([]);
 });
 
-test('the console asks for credentials, and hides secrets', async () => {
-  const asked: string[] = [];
-  const read = (replies: Variables) =>
-    readCredentials({}, (question, options) => {
-      asked.push(`${question}${options?.isHidden ? '(hidden)' : ''}`);
-      return Promise.resolve(replies[question.trim()] ?? null);
-    });
-  const eMail = 'E-mail (none to give a token):';
-  const email = DEMO_EMAIL;
-  expect(await read({ [eMail]: email, 'Password:': 'demo' })).toEqual({
-    kind: 'password',
-    email,
-    password: 'demo',
-  });
-  expect(await read({ [eMail]: '', 'Token:': 'one' })).toEqual({ kind: 'token', token: 'one' });
-  expect(asked).toEqual([`${eMail} `, 'Password: (hidden)', `${eMail} `, 'Token: (hidden)']);
-});
-
-test('without credentials and console the check names the variables to set', async () => {
+test('without credentials the check names the variables to set', async () => {
   await using gateway = await startGateway();
   const { code, out } = await runCli(['check'], { ...SERVICE, GATEWAY_URL: gateway.url });
   expect(code).toBe(1);
