@@ -1,19 +1,9 @@
 import { isIPv6 } from 'node:net';
 
-// The prefix of IPv4-mapped IPv6 addresses (RFC 4291, 2.5.5.2).
-const MAPPED = '0:0:0:0:0:ffff';
-
-/** Normalizes an address: removes the zone, and writes IPv4-mapped IPv6 as IPv4. */
+/** Removes the zone of an address, and writes an IPv4-mapped IPv6 address, as systems print it, as IPv4. */
 export function plainAddress(address: string): string {
   const bare = (address.split('%', 1)[0] ?? '').toLowerCase();
-  if (!isIPv6(bare)) return bare;
-  const all = groups(bare);
-  if (all.slice(0, 6).join(':') !== MAPPED) return bare;
-  const bytes = all.slice(6).flatMap((group) => {
-    const bits = Number.parseInt(group, 16);
-    return [bits >> 8, bits & 0xff];
-  });
-  return bytes.join('.');
+  return bare.replace(/^::ffff:(?=\d+\.)/, '');
 }
 
 /**

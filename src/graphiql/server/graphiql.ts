@@ -7,7 +7,6 @@ import {
   sendPage,
   wantsPage,
 } from '../../engine/index.ts';
-import { onFirstUse } from '../../lib/on-first-use.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { withPrefix } from './with-prefix.ts';
 
@@ -38,7 +37,7 @@ export interface GraphiQLOptions {
 export class GraphiQL implements Site {
   readonly #options: GraphiQLOptions;
   /** Loaded at the first use, because most servers never need them. */
-  readonly #loadAssets = onFirstUse(loadAssets);
+  #assets: Promise<Assets> | null = null;
 
   constructor(options: GraphiQLOptions) {
     this.#options = options;
@@ -58,7 +57,7 @@ export class GraphiQL implements Site {
 
   async #page(reply: HttpReply): Promise<void> {
     const { sandbox } = this.#options;
-    const assets = await this.#loadAssets();
+    const assets = await this.#load();
     // The page is also served if the sign-in fails, because visitors may want to debug that.
     const token = (await sandbox?.firstToken().catch(() => null)) ?? null;
     // The page may contain a token of the demo user.
@@ -71,8 +70,13 @@ export class GraphiQL implements Site {
   }
 
   async #file(reply: HttpReply, path: string): Promise<void> {
-    const file = (await this.#loadAssets()).files.get(path);
+    const file = (await this.#load()).files.get(path);
     return file === undefined ? sendNotFound(reply) : sendFile(reply, file);
+  }
+
+  #load(): Promise<Assets> {
+    this.#assets ??= loadAssets();
+    return this.#assets;
   }
 }
 

@@ -14,7 +14,6 @@ import {
   sendPage,
   wantsPage,
 } from '../../engine/index.ts';
-import { onFirstUse } from '../../lib/on-first-use.ts';
 
 const SOURCES = join(import.meta.dirname, '..', '..');
 const SCRIPT = join('bundle', 'page.js.br');
@@ -25,11 +24,12 @@ type MayControl = (request: IncomingMessage) => boolean;
 /** The demonstration page, with the files of the folder `src/page/`. */
 export class DemoPage implements Site {
   /** Loaded at the first use, because most runs of the service serve no page. */
-  readonly #load: () => ReturnType<typeof loadPage>;
+  #loaded: ReturnType<typeof loadPage> | null = null;
+  readonly #folder: string;
   readonly #mayControl: MayControl;
 
   private constructor(folder: string, mayControl: MayControl) {
-    this.#load = onFirstUse(() => loadPage(folder));
+    this.#folder = folder;
     this.#mayControl = mayControl;
   }
 
@@ -58,6 +58,11 @@ export class DemoPage implements Site {
   async #file(reply: HttpReply, path: string): Promise<void> {
     const file = (await this.#load()).files.get(path);
     return file === undefined ? sendNotFound(reply) : sendFile(reply, file);
+  }
+
+  #load(): ReturnType<typeof loadPage> {
+    this.#loaded ??= loadPage(this.#folder);
+    return this.#loaded;
   }
 }
 
