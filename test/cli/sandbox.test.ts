@@ -6,7 +6,9 @@ test('a port in use prints one plain line, with exit code 1', async () => {
   await using other = await startSandbox({ tickMs: 0, instruments: 10 });
   const { code, err } = await runCli(['sandbox', '--port', String(other.port)]);
   expect(code).toBe(1);
-  expect(err).toBe(`--port=${other.port}: listen EADDRINUSE: address already in use 127.0.0.1:${other.port}\n`);
+  expect(err).toBe(
+    `--port=${other.port}: listen EADDRINUSE: address already in use 127.0.0.1:${other.port}\n`,
+  );
 });
 
 test('wrong variables print one line each, and nothing starts', async () => {

@@ -41,7 +41,10 @@ test('a secret and a file for it contradict each other, and neither is shown', a
 test('an unusable file is one problem, and does not block the start', async () => {
   execFileSync('mkfifo', [join(folder.path, 'pipe')]);
   for (const [path, reason] of [
-    [join(folder.path, 'none'), `ENOENT: no such file or directory, stat '${join(folder.path, 'none')}'`],
+    [
+      join(folder.path, 'none'),
+      `ENOENT: no such file or directory, stat '${join(folder.path, 'none')}'`,
+    ],
     [folder.path, 'it is not a file'],
     [join(folder.path, 'pipe'), 'it is not a file'],
     ['/dev/zero', 'it is not a file'],

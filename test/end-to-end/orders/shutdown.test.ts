@@ -141,23 +141,20 @@ test.concurrent('an order that the gateway never answers delays the shutdown onl
   expect(await client.placed('slow')).toMatchObject({ type: 'OrderOutcomeUnknown' });
 });
 
-test.concurrent(
-  'after a SIGKILL with an order in flight the outcome is unknown, and nothing is sent again',
-  async () => {
-    // The record of an unfinished order stays pending until its deadline.
-    await using stage = await startStage({ ORDER_TIMEOUT_MS: '8000' });
-    const { sandbox, facade, client, answer } = stage;
-    const order = client.place(SLOW);
-    await eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
-    await facade.kill();
-    expect(await order).toEqual({ kind: 'cut' });
-    expect(await facade.ended()).toBe(null);
-    await answer();
-    await facade.start();
-    const unknown = { type: 'OrderOutcomeUnknown', replayed: true };
-    expect(await client.placed('slow')).toMatchObject(unknown);
-    expect(await client.place(SLOW)).toMatchObject(unknown);
-    await eventually(() => expect(sandbox.orders()).toHaveLength(1));
-    expect(sandbox.calls('openPosition')).toBe(1);
-  },
-);
+test.concurrent('after a SIGKILL with an order in flight the outcome is unknown, and nothing is sent again', async () => {
+  // The record of an unfinished order stays pending until its deadline.
+  await using stage = await startStage({ ORDER_TIMEOUT_MS: '8000' });
+  const { sandbox, facade, client, answer } = stage;
+  const order = client.place(SLOW);
+  await eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
+  await facade.kill();
+  expect(await order).toEqual({ kind: 'cut' });
+  expect(await facade.ended()).toBe(null);
+  await answer();
+  await facade.start();
+  const unknown = { type: 'OrderOutcomeUnknown', replayed: true };
+  expect(await client.placed('slow')).toMatchObject(unknown);
+  expect(await client.place(SLOW)).toMatchObject(unknown);
+  await eventually(() => expect(sandbox.orders()).toHaveLength(1));
+  expect(sandbox.calls('openPosition')).toBe(1);
+});
