@@ -6,7 +6,7 @@ import { programVersion } from './app/program-version.ts';
 import { sandboxSettings } from './app/sandbox-settings.ts';
 import { createShutdown } from './app/shutdown.ts';
 import { sitesOf } from './app/sites.ts';
-import { atAddress, openFiles } from './app/usable.ts';
+import { openFiles, usable } from './app/usable.ts';
 import type { Config } from './config.ts';
 import { expiryOf } from './domain/auth/claims.ts';
 import { TRADING_LIMITS } from './domain/auth/limits.ts';
@@ -175,12 +175,20 @@ export async function startApp(config: Config, given: AppOptions) {
 
   // Both ports listen last, when every part that answers their clients exists.
   const admin = createAdminServer(metrics.registry, readiness, build);
-  const adminPort = await atAddress(config, 'admin', (port, host) => listen(admin, port, host));
+  const adminPort = await usable(
+    listen(admin, config.adminPort, config.adminHost),
+    ['ADMIN_PORT', config.adminPort],
+    ['ADMIN_HOST', config.adminHost],
+  );
   opened.defer(() => {
     admin.close();
     admin.closeAllConnections();
   });
-  const port = await atAddress(config, 'public', (at, host) => engine.server.listen(at, host));
+  const port = await usable(
+    engine.server.listen(config.port, config.host),
+    ['PORT', config.port],
+    ['HOST', config.host],
+  );
   readiness.phase = 'serving';
 
   return {

@@ -1,4 +1,3 @@
-import type { SettingName } from '../config/settings.ts';
 import { shown } from '../config/shown.ts';
 import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
 import { ManifestError, TrustedDocuments, type TrustedDocumentsOptions } from '../engine/index.ts';
@@ -7,11 +6,6 @@ import { ListenError } from '../lib/listen.ts';
 import { openStores, type StoreOptions } from '../store/open-stores.ts';
 import type { SharedStore } from '../store/shared-store.ts';
 import { StoreError } from '../store/store-error.ts';
-
-export const LISTENERS = {
-  public: { port: 'PORT', host: 'HOST' },
-  admin: { port: 'ADMIN_PORT', host: 'ADMIN_HOST' },
-} as const;
 
 // Only an attempt shows whether these conditions are met.
 const USABLE = {
@@ -23,8 +17,9 @@ const USABLE = {
   JWT_JWKS_URL: 'the address of a key set',
   ORDER_STORE: 'a file that this process can use, or the word `memory`',
   PERSISTED_DOCUMENTS: 'a manifest, or a folder of them',
-} as const satisfies Partial<Record<SettingName, string>>;
+} as const;
 
+type Given = readonly [name: keyof typeof USABLE, value: string | number];
 type StoreObserver = Pick<StoreOptions, 'onWarn' | 'isInspection' | 'gatewaySkewMs'>;
 type DocumentOptions = Pick<TrustedDocumentsOptions, 'documents' | 'log'>;
 
@@ -35,8 +30,10 @@ export async function openFiles(
   ofDocuments: DocumentOptions,
   ofStores: StoreObserver,
 ) {
+  const { persistedDocuments: path, persistedDocumentsOnly: trustedOnly } = config;
+  const options = { ...ofDocuments, path, trustedOnly, clock: systemClock };
   const [trusted, stores] = await Promise.allSettled([
-    openDocuments(config, ofDocuments),
+    usable(TrustedDocuments.open(options), ['PERSISTED_DOCUMENTS', path ?? '']),
     openConfiguredStores(config, ofStores),
   ]);
   if (trusted.status === 'fulfilled') opened.defer(() => trusted.value.close());
@@ -56,73 +53,43 @@ export function problemsOf(attempt: PromiseSettledResult<unknown>): readonly str
 }
 
 /** The stores that the configuration names; throws a ConfigError if they cannot be used. */
-export async function openConfiguredStores(
+export function openConfiguredStores(
   config: Config,
   observer: StoreObserver,
 ): Promise<SharedStore> {
   const { redisUrl, orderStore } = config;
-  try {
-    return await openStores({
-      ...observer,
-      accounts: JSON.stringify([config.gatewayLoginClaim, ...config.gatewayForwardHeaders]),
-      redisUrl,
-      orderStore,
-      clock: systemClock,
-      makesFolder: DEFAULT_ORDER_FILES.includes(orderStore),
-      prefix: config.redisPrefix,
-      requiresAppendonly: config.requiresAppendonly,
-      redisReplicas: config.redisReplicas,
-      max: config.orderRecordsMax,
-      maxPerAccount: config.orderRecordsPerAccount,
-    });
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    const [name, value] =
-      redisUrl === null
-        ? (['ORDER_STORE', orderStore] as const)
-        : (['REDIS_URL', redisUrl] as const);
-    throw new ConfigError([settingProblem(name, value, error.message)]);
-  }
+  const stores = openStores({
+    ...observer,
+    accounts: JSON.stringify([config.gatewayLoginClaim, ...config.gatewayForwardHeaders]),
+    redisUrl,
+    orderStore,
+    clock: systemClock,
+    makesFolder: DEFAULT_ORDER_FILES.includes(orderStore),
+    prefix: config.redisPrefix,
+    requiresAppendonly: config.requiresAppendonly,
+    redisReplicas: config.redisReplicas,
+    max: config.orderRecordsMax,
+    maxPerAccount: config.orderRecordsPerAccount,
+  });
+  return usable(stores, redisUrl === null ? ['ORDER_STORE', orderStore] : ['REDIS_URL', redisUrl]);
 }
 
-/** Throws a ConfigError if the manifests cannot be used. */
-async function openDocuments(
-  { persistedDocuments: path, persistedDocumentsOnly: trustedOnly }: Config,
-  options: DocumentOptions,
-): Promise<TrustedDocuments> {
-  const open = () => TrustedDocuments.open({ ...options, path, trustedOnly, clock: systemClock });
-  return path === null ? open() : withManifest(path, open);
-}
-
-/** Runs `read`; throws a ConfigError if it finds manifests that cannot be used. */
-export async function withManifest<T>(path: string, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof ManifestError)) throw error;
-    throw new ConfigError(
-      error.reasons.map((reason) => settingProblem('PERSISTED_DOCUMENTS', path, reason)),
-    );
-  }
-}
-
-/** Runs `listen` for the public or the admin listener; throws a ConfigError if its address cannot be used. */
-export async function atAddress<T>(
-  config: Config,
-  listener: keyof typeof LISTENERS,
-  listen: (port: number, host: string) => Promise<T>,
+/** Returns what the attempt opens. Throws a ConfigError about the setting, or about that of the host, if it cannot be used. */
+export async function usable<T>(
+  attempt: Promise<T>,
+  setting: Given,
+  host: Given = setting,
 ): Promise<T> {
-  const values =
-    listener === 'public'
-      ? { port: config.port, host: config.host }
-      : { port: config.adminPort, host: config.adminHost };
   try {
-    return await listen(values.port, values.host);
+    return await attempt;
   } catch (error) {
-    if (!(error instanceof ListenError)) throw error;
-    const { about, message } = error;
-    const problem = settingProblem(LISTENERS[listener][about], values[about], message);
-    throw new ConfigError([problem], { cause: error });
+    const isListener = error instanceof ListenError;
+    if (!isListener && !(error instanceof StoreError || error instanceof ManifestError))
+      throw error;
+    const reasons = error instanceof ManifestError ? error.reasons : [error.message];
+    const [name, value] = isListener && error.about === 'host' ? host : setting;
+    const problems = reasons.map((reason) => settingProblem(name, value, reason));
+    throw new ConfigError(problems, { cause: error });
   }
 }
 

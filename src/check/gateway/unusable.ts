@@ -1,10 +1,4 @@
-import {
-  atAddress,
-  LISTENERS,
-  openConfiguredStores,
-  problemsOf,
-  withManifest,
-} from '../../app/usable.ts';
+import { openConfiguredStores, problemsOf, usable } from '../../app/usable.ts';
 import type { SettingName } from '../../config/settings.ts';
 import type { Config } from '../../config.ts';
 import { readManifest } from '../../engine/index.ts';
@@ -26,21 +20,20 @@ export async function findUnusable(
   observer: StoreObserver,
 ): Promise<readonly string[]> {
   const isFit = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
-  const { persistedDocuments: path } = config;
+  const { adminHost, adminPort, host, persistedDocuments: path, port } = config;
   const attempts: Promise<unknown>[] = [];
   if (isFit('REDIS_URL', 'REDIS_PREFIX', 'ORDER_STORE')) {
     attempts.push(tryStores(config, observer));
   }
   if (path !== null && isFit('PERSISTED_DOCUMENTS')) {
-    attempts.push(withManifest(path, () => readManifest(path)));
+    attempts.push(usable(readManifest(path), ['PERSISTED_DOCUMENTS', path]));
   }
-  for (const listener of ['public', 'admin'] as const) {
-    const { port, host } = LISTENERS[listener];
-    if (!isFit(host)) continue;
-    // With port 0 only the host is tried.
-    attempts.push(
-      atAddress(config, listener, (value, at) => probeAddress(isFit(port) ? value : 0, at)),
-    );
+  if (isFit('PORT', 'HOST')) {
+    attempts.push(usable(probeAddress(port, host), ['PORT', port], ['HOST', host]));
+  }
+  if (isFit('ADMIN_PORT', 'ADMIN_HOST')) {
+    const probe = probeAddress(adminPort, adminHost);
+    attempts.push(usable(probe, ['ADMIN_PORT', adminPort], ['ADMIN_HOST', adminHost]));
   }
   return (await Promise.allSettled(attempts)).flatMap(problemsOf);
 }
