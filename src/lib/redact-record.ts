@@ -1,6 +1,5 @@
-import { redact, redactTokens } from './redact.ts';
+import { REDACTED, redact, redactTokens } from './redact.ts';
 
-const REDACTED = '[struck out]';
 const DEEPEST = 8;
 // A socket or a request in a record must not stall the process.
 const MAX_VALUES = 2_000;

@@ -1,4 +1,4 @@
-const REDACTED = '[…]';
+export const REDACTED = '[…]';
 
 const BEARER = /\b(bearer|basic)\s+[^\s"',;]+/gi;
 const JWT = /\beyJ[\w-]+(?:\.[\w-]*){1,4}/g;
