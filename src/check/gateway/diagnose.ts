@@ -51,14 +51,14 @@ function ofAnswer(answer: Answer, error: unknown, sent: string): Fault {
   }
   const json = jsonOf(answer);
   if (json === undefined && isHtml(answer)) {
-    const text = `Status ${status} for ${sent} is a page of HTML, no JSON: this is not the gateway's base address, or a proxy answers in its place.`;
+    const text = `Status ${status} for ${sent} is an HTML page, not JSON: this is not the gateway's base address, or a proxy answers in its place.`;
     return { text, setting: 'GATEWAY_URL' };
   }
   if (status === 404 || status === 405) {
     const text = `Status ${status}: the gateway has no ${sent}. Is a part of the base address missing or too much, or is the path another?`;
     return { text, setting: 'GATEWAY_URL' };
   }
-  if (status >= 400) return { text: `Status ${status} for ${sent} is none of the interface.` };
+  if (status >= 400) return { text: `The interface has no status ${status} for ${sent}.` };
   if (json === undefined) return { text: notJsonText(answer) };
   return { text: `The answer cannot be used (GATEWAY_CONTRACT): ${reasonOf(error)}.` };
 }
@@ -69,20 +69,20 @@ function isHtml({ headers, bytes }: Answer): boolean {
 }
 
 function notJsonText({ headers, bytes }: Answer): string {
-  if (bytes.length === 0) return 'The answer is empty, where JSON is expected.';
+  if (bytes.length === 0) return 'The answer is empty; JSON is expected.';
   const type = headers['content-type']?.split(';', 1)[0];
   try {
     JSON.parse(bytes.toString('utf8'));
     return `The answer is JSON, but its Content-Type says ${type}: the service does not read it.`;
   } catch {
-    return 'The answer is no JSON that can be read.';
+    return 'The answer is not valid JSON.';
   }
 }
 
 function noAnswer({ reason, cause }: NoAnswer, deadlineMs: number): Fault {
   switch (reason) {
     case 'timeout': {
-      const text = `No whole answer came within ${Math.round(deadlineMs)} ms.`;
+      const text = `No complete answer arrived within ${Math.round(deadlineMs)} ms.`;
       return { text, setting: 'GATEWAY_TIMEOUT_MS' };
     }
     case 'oversize':
@@ -94,13 +94,13 @@ function noAnswer({ reason, cause }: NoAnswer, deadlineMs: number): Fault {
         text: 'A cache answered (Age), which may have it from another user: exclude this call from it.',
       };
     case 'protocol': {
-      const text = 'The answer is no HTTP: is the port right, and is it http or https?';
+      const text = 'The answer is not HTTP: is the port right, and is it http or https?';
       return { text, setting: 'GATEWAY_URL' };
     }
     case 'connection':
     case 'aborted':
       return {
-        text: `The connection broke before the answer was whole (${codeOf(cause) ?? 'no code'}).`,
+        text: `The connection broke before the answer was complete (${codeOf(cause) ?? 'no code'}).`,
       };
   }
 }

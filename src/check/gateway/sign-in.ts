@@ -20,7 +20,7 @@ export async function isReached(run: CheckRun): Promise<boolean> {
   const operation = getOpenPositions.name;
   const called = await run.read(getOpenPositions, 'without a token', null, null);
   if (called.result !== null) {
-    const text = 'It is answered without a token, where the interface asks for one.';
+    const text = 'It is answered without a token; the interface requires one.';
     run.find('problem', text, { operation });
     return true;
   }
@@ -41,8 +41,7 @@ export async function signIn(run: CheckRun, given: Credentials | string): Promis
   if (token === null) return null;
   const read = readToken(token, run.nowMs());
   if (read === null) {
-    const text =
-      'The token is no JWT, or none that can be read: the service needs the login in it.';
+    const text = 'The token is not a readable JWT: the service needs the login in it.';
     run.find('problem', text);
     return null;
   }

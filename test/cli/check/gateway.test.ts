@@ -78,7 +78,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'calls that all hang': {
     faults: everything({ kind: 'delay', delayMs: 600_000 }),
     set: { GATEWAY_TIMEOUT_MS: '2000' },
-    problems: [/^GATEWAY_TIMEOUT_MS {2}op 12: No whole answer came/],
+    problems: [/^GATEWAY_TIMEOUT_MS {2}op 12: No complete answer arrived/],
     isElsewhere: true,
   },
   'claims with other names': {
@@ -104,7 +104,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'an answer that does not arrive': {
     faults: [{ operation: 'getWithdrawalMethods', kind: 'delay', delayMs: 600_000 }],
     set: { GATEWAY_TIMEOUT_MS: '4000' },
-    problems: [/^GATEWAY_TIMEOUT_MS {2}op 11: No whole answer came within 4000 ms/],
+    problems: [/^GATEWAY_TIMEOUT_MS {2}op 11: No complete answer arrived within 4000 ms/],
   },
   'an answer that is too large': {
     set: { GATEWAY_MAX_BYTES: '100' },
@@ -116,11 +116,11 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'an answer that is not JSON': {
     faults: [{ operation: 'getSession', kind: 'garbage' }],
-    problems: [/^op 10: The answer is no JSON that can be read/],
+    problems: [/^op 10: The answer is not valid JSON/],
   },
   'a connection that breaks': {
     faults: [{ operation: 'getCustomerId', kind: 'reset-after' }],
-    problems: [/^op 13: The connection broke before the answer was whole/],
+    problems: [/^op 13: The connection broke before the answer was complete/],
   },
   'a list instead of an object': {
     faults: [body('getCustomerId', ['x'])],
@@ -222,7 +222,7 @@ test.each([
   [
     'answers without a token',
     answer(200, { positions: [] }),
-    /^op 12: It is answered without a token, where the interface asks for one\.$/,
+    /^op 12: It is answered without a token; the interface requires one\.$/,
   ],
 ])('the check reports a front proxy that %s', async (_, response, problem) => {
   await using proxy = await startScriptedGateway((socket) => socket.end(response));

@@ -36,7 +36,7 @@ test('a useless token is reported: expired, revoked, not a JWT, or without the l
   expect(await of(revoked)).toMatch(
     /^CHECK_TOKEN {2}op 10: Status 401 for GET \/trading\/session\/\{login\}: the token is refused.*or is the path another\?$/,
   );
-  expect(await of('opaque')).toMatch(/^The token is no JWT/);
+  expect(await of('opaque')).toMatch(/^The token is not a readable JWT/);
   const signed = (claims: object) =>
     signedToken({ claims: { ...claims, exp: inSeconds(60) }, secret: gateway.secret });
   const none = await of(signed({ sub: 'somebody', roles: ['a'] }));
