@@ -4,7 +4,7 @@ import { MemoryWatch } from './app/memory-watch.ts';
 import { Metrics } from './app/metrics.ts';
 import { programVersion } from './app/program-version.ts';
 import { sandboxSettings } from './app/sandbox-settings.ts';
-import { createShutdown } from './app/shutdown.ts';
+import { shutDown } from './app/shutdown.ts';
 import { sitesOf } from './app/sites.ts';
 import { openFiles, usable } from './app/usable.ts';
 import type { Config } from './config.ts';
@@ -149,7 +149,7 @@ export async function startApp(config: Config, given: AppOptions) {
       authCookie === null
         ? null
         : { name: authCookie, refusedBy: 'UNAUTHENTICATED', expiryOf, publicPath },
-    sites: sitesOf(config, { client: gateway.client, demo }),
+    sites: sitesOf(config, gateway.client, demo),
     sdl: config.graphiql ? printedSchema(schema) : null,
     sample: config.logSample,
     accountKey: config.logAccountKey,
@@ -191,13 +191,14 @@ export async function startApp(config: Config, given: AppOptions) {
   );
   readiness.phase = 'serving';
 
+  const running = { log, engine, orders: domain.orders, opened: opened.move() };
   return {
     build,
     sandbox,
     hasDemoPage: demo?.hasPage ?? false,
     url: addressOf(config.host, port),
     adminUrl: addressOf(config.adminHost, adminPort),
-    close: createShutdown(config, { log, engine, orders: domain.orders, opened: opened.move() }),
+    close: () => shutDown(config, running),
   };
 }
 

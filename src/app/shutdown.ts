@@ -3,36 +3,29 @@ import type { Config } from '../config.ts';
 import type { Engine } from '../engine/index.ts';
 import type { Log } from '../lib/log.ts';
 
-interface Parts {
-  readonly log: Pick<Log, 'warn'>;
-  readonly engine: Pick<Engine, 'graph' | 'readiness' | 'server'>;
+interface Running {
+  readonly log: Log;
+  readonly engine: Engine;
   readonly orders: { drain(): Promise<void> };
   /** Everything else, which is closed last. */
   readonly opened: AsyncDisposable;
 }
 
-/** Returns a function that stops accepting work, finishes running requests and closes everything. */
-export function createShutdown(
-  { shutdownDelayMs, shutdownGraceMs }: Pick<Config, 'shutdownDelayMs' | 'shutdownGraceMs'>,
-  { log, engine: { graph, readiness, server }, orders, opened }: Parts,
-): () => Promise<void> {
-  async function drain(): Promise<boolean> {
-    await server.drain();
-    // An order outlives its request, so its outcome is recorded before the process ends.
-    await orders.drain();
-    return true;
-  }
-
-  return async () => {
-    readiness.phase = 'draining';
-    if (shutdownDelayMs > 0) await delay(shutdownDelayMs);
-    const graceOver = running(shutdownGraceMs).then(() => false);
-    const isDrained = await Promise.race([drain(), graceOver]);
-    if (!isDrained) log.warn({}, 'grace period elapsed; closing remaining connections');
-    server.terminate();
-    await Promise.race([graph.dispose(), graceOver]);
-    await opened[Symbol.asyncDispose]();
-  };
+/** Stops accepting work, finishes running requests and closes everything. */
+export async function shutDown(
+  { shutdownDelayMs, shutdownGraceMs }: Config,
+  { log, engine: { graph, readiness, server }, orders, opened }: Running,
+): Promise<void> {
+  readiness.phase = 'draining';
+  if (shutdownDelayMs > 0) await delay(shutdownDelayMs);
+  const graceOver = running(shutdownGraceMs).then(() => false);
+  // An order outlives its request, so its outcome is recorded before the process ends.
+  const drained = server.drain().then(() => orders.drain());
+  const isDrained = await Promise.race([drained.then(() => true), graceOver]);
+  if (!isDrained) log.warn({}, 'grace period elapsed; closing remaining connections');
+  server.terminate();
+  await Promise.race([graph.dispose(), graceOver]);
+  await opened[Symbol.asyncDispose]();
 }
 
 const SLICE_MS = 500;

@@ -5,14 +5,14 @@ import { OPERATIONS } from '../gateway/operations.ts';
 import { FrontPage } from '../graphiql/server/front-page.ts';
 import { GraphiQL, type GraphiQLOptions } from '../graphiql/server/graphiql.ts';
 
-interface SiteOptions {
-  readonly client: GatewayClient;
-  /** The sandbox's controls and its page; null if they are not served. */
-  readonly demo: { readonly sites: readonly Site[]; readonly hasPage: boolean } | null;
+/** The sandbox's controls and its page. */
+interface Demo {
+  readonly sites: readonly Site[];
+  readonly hasPage: boolean;
 }
 
-/** The pages that the HTTP server serves in addition to GraphQL. */
-export function sitesOf(config: Config, { client, demo }: SiteOptions): readonly Site[] {
+/** The pages that the HTTP server serves in addition to GraphQL. `demo` is null if the sandbox's are not served. */
+export function sitesOf(config: Config, client: GatewayClient, demo: Demo | null): readonly Site[] {
   const { authCookie, graphiql: hasGraphiql, publicPath } = config;
   const frontPage = new FrontPage({ publicPath, hasGraphiql });
   const sites = demo?.sites ?? [];
