@@ -1,8 +1,8 @@
 import { sandboxSettings } from '../app/sandbox-settings.ts';
-import { readConfig } from '../config.ts';
-import { ListenError, probeAddress } from '../lib/listen.ts';
+import { ConfigError, readConfig } from '../config.ts';
+import { ListenError } from '../lib/listen.ts';
 import { readArguments, UsageError } from './command/arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK } from './command/dispatch.ts';
+import { type Command, EXIT_OK } from './command/dispatch.ts';
 
 const DEFAULT_PORT = 4_010;
 
@@ -24,14 +24,11 @@ export const sandboxCommand = (start: StartSandbox): Command => ({
   async run(args, terminal) {
     const flags = readFlags(args);
     const config = readConfig(terminal.environment);
-    try {
-      await probeAddress(flags.port, flags.host);
-    } catch (problem) {
-      if (!(problem instanceof ListenError)) throw problem;
-      terminal.err(`--${problem.about}=${flags[problem.about]}: ${problem.message}`);
-      return EXIT_FAILED;
-    }
-    await using sandbox = await start({ ...sandboxSettings(config), ...flags });
+    const started = start({ ...sandboxSettings(config), ...flags });
+    await using sandbox = await started.catch((error: unknown) => {
+      if (!(error instanceof ListenError)) throw error;
+      throw new ConfigError([`--${error.about}=${flags[error.about]}: ${error.message}`]);
+    });
     // The signal handler is installed before the output invites a user to stop the process.
     const stopped = terminal.stopped();
     terminal.out(`The sandbox gateway listens on ${sandbox.url}`);

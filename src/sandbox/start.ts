@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { listen } from '../lib/listen.ts';
 import { SandboxControl } from './control.ts';
 import { createControlListener } from './control-http.ts';
 import { Faults } from './faults.ts';
@@ -98,9 +98,7 @@ export class Sandbox extends SandboxControl implements AsyncDisposable {
   }
 
   async listen(host: string, port: number): Promise<void> {
-    this.#server.listen(port, host);
-    await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
+    this.#port = await listen(this.#server, port, host);
     const name = host.includes(':') ? `[${host}]` : host;
     this.#url = `http://${name}:${this.#port}`;
   }
