@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { reasonOf } from './reason-of.ts';
 
 /** The codes of addresses that no listener of this machine can have. */
@@ -26,11 +26,4 @@ export function listen(server: Server, port: number, host: string): Promise<numb
       resolve((server.address() as AddressInfo).port);
     });
   });
-}
-
-/** Throws a ListenError if a listener cannot be opened. It serves no request. */
-export async function probeAddress(port: number, host: string): Promise<void> {
-  const server = createServer((socket) => socket.destroy());
-  await listen(server, port, host);
-  await new Promise((resolve) => server.close(resolve));
 }

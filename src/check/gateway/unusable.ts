@@ -1,8 +1,9 @@
+import { createServer } from 'node:net';
 import { openConfiguredStores, problemsOf, usable } from '../../app/usable.ts';
 import type { SettingName } from '../../config/settings.ts';
 import type { Config } from '../../config.ts';
 import { readManifest } from '../../engine/index.ts';
-import { probeAddress } from '../../lib/listen.ts';
+import { listen } from '../../lib/listen.ts';
 import type { StoreOptions } from '../../store/open-stores.ts';
 import type { SharedStore } from '../../store/shared-store.ts';
 
@@ -42,4 +43,11 @@ async function tryStores(config: Config, { onOpen, onWarn }: StoreObserver): Pro
   const opened = await openConfiguredStores(config, { onWarn, isInspection: true });
   onOpen(opened);
   await opened.close();
+}
+
+/** Opens a listener and closes it, without serving a request. */
+async function probeAddress(port: number, host: string): Promise<void> {
+  const server = createServer((socket) => socket.destroy());
+  await listen(server, port, host);
+  await new Promise((resolve) => server.close(resolve));
 }
