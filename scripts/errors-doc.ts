@@ -1,5 +1,10 @@
 import { APP_IS_WRONG, ERROR_CODES, type ErrorCode } from '../src/lib/error-codes.ts';
 
+const RETRYABLE = Object.entries<ErrorCode>(ERROR_CODES)
+  .filter(([, { retryable }]) => retryable)
+  .map(([code]) => `\`${code}\``)
+  .join(', ');
+
 const INTRODUCTION = `# Errors
 
 <!-- Written by \`npm run docs\` from src/lib/error-codes.ts. -->
@@ -16,7 +21,7 @@ method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 where a code 
 In \`extensions\`, of every error:
 
 - \`code\`
-- \`retryable\`: the same request may be sent again
+- \`retryable\`: the same request may be sent again. It is true of ${RETRYABLE}, false of all others; a single error may differ, so read this field.
 
 Of some:
 

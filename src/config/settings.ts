@@ -109,7 +109,7 @@ export const SETTINGS = {
   JWT_SECRET: setting(sharedSecret, null, 'shared secret that verifies tokens'),
   JWT_ISSUER: setting(plainText('the `iss` of the tokens'), null, 'issuer of a verified token'),
   JWT_AUDIENCE: setting(plainText('the `aud` of the tokens'), null, 'audience of a verified token'),
-  AUTH_COOKIE: setting(cookieName, null, 'cookie with the token ([cookies](clients.md#sign-in))'),
+  AUTH_COOKIE: setting(cookieName, null, 'cookie with the token ([cookies](clients.md#cookies))'),
   REDIS_URL: setting(redisUrl, null, 'shared by replicas: orders, limits, account versions'),
   REDIS_PREFIX: setting(keyPrefix, 'trading-graph:', 'how each key begins; one of each deployment'),
   REDIS_REPLICAS: setting(
