@@ -96,7 +96,6 @@ export async function startApp(config: Config, given: AppOptions) {
     verify,
     cacheBytes,
     settings: config,
-    heartbeatMs: options.heartbeatMs,
   });
   const stopping = new AbortController();
   opened.defer(() => stopping.abort());

@@ -38,8 +38,6 @@ export interface AppOptions {
   readonly connections?: ConnectionBounds;
   /** Limits that replace those of the tables; tests lower them. */
   readonly limits?: Partial<Limits<EngineLimitName | TradingLimitName>>;
-  /** The longest silence of a subscription; tests shorten it. */
-  readonly heartbeatMs?: number | undefined;
   /** Plugins that replace those of `src/plugins.ts`. */
   readonly plugins?: readonly TeamPlugin[];
 }

@@ -57,7 +57,6 @@ export interface DomainParts {
   /** Null if no key is configured. */
   readonly verify: Verify | null;
   readonly settings: DomainSettings;
-  readonly heartbeatMs?: number | undefined;
   readonly cacheBytes: Readonly<Record<'catalogs' | 'sessions' | 'positions', number>>;
 }
 
@@ -130,7 +129,6 @@ export function createDomain(parts: DomainParts) {
     pollMs: settings.positionsPollMs,
     sessionMaxAgeMs,
     firstListMs: settings.gatewayTimeoutMs,
-    heartbeatMs: parts.heartbeatMs,
   });
   accounts.on('changed', (account) => feeds.accountChanged(account));
   const openPositions = new OpenPositions({ gateway, board, clock, feeds, freshness, joinedReads });

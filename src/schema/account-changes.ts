@@ -82,7 +82,7 @@ builder.subscriptionField('accountChanges', (t) =>
         const ofOp10 = plan.has('snapshots') ? 'orders' : 'positions';
         const follows = plan.has('figures') ? 'figures' : ofOp10;
         if (follows !== 'positions') await catchUp(proof.account);
-        return feeds.watchChanges(proof, viewer, { ...args, ticks: plan.has('ticks'), follows });
+        return feeds.watch(proof, viewer, { ...args, ticks: plan.has('ticks'), follows });
       }),
     resolve: (changes: FeedEvent) => changes,
   }),

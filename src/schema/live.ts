@@ -135,11 +135,11 @@ builder.subscriptionFields((t) => ({
     description:
       'The open positions: the whole list immediately, then again whenever it has changed.',
     args: watchArgs,
-    subscribe: async (_root, args, context): Promise<PullStream<readonly Position[]>> =>
+    subscribe: async (_root, args, context): Promise<PullStream<FeedEvent>> =>
       watching(context, args, (proof, viewer) =>
-        context.services.feeds.watchPositions(proof, viewer, args),
+        context.services.feeds.watch(proof, viewer, { ...args, follows: 'list' }),
       ),
-    resolve: (positions: readonly Position[]) => positions,
+    resolve: ({ upserted }: FeedEvent) => upserted,
   }),
   positionChanges: t.field({
     ...perAccount,
@@ -151,7 +151,7 @@ builder.subscriptionFields((t) => ({
     subscribe: async (_root, args, context): Promise<PullStream<FeedEvent>> =>
       watching(context, args, (proof, viewer) => {
         const how = { ...args, ticks: context.planOf().has('ticks') };
-        return context.services.feeds.watchChanges(proof, viewer, how);
+        return context.services.feeds.watch(proof, viewer, how);
       }),
     resolve: (changes: FeedEvent) => changes,
   }),

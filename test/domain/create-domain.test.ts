@@ -46,7 +46,7 @@ test('an account that may have changed on another replica is polled at once', as
   const demo = viewerOf('demo');
   const proving = domain.prover.account(demo);
   await answer(snapshot(1, ['a']), 1);
-  const follower = new Follower(domain.feeds.watchPositions(await proving, demo));
+  const follower = new Follower(domain.feeds.watch(await proving, demo));
   await answer({ positions: [{ id: 'a', symbol: 'AAPL' }] }, 2);
   await eventually(() => expect(follower.events).toHaveLength(1));
   await domain.catchUp(accountNamed('1001'));

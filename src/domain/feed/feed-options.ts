@@ -21,6 +21,4 @@ export interface FeedOptions {
   readonly sessionMaxAgeMs: number;
   /** How long a subscription waits for its first list. */
   readonly firstListMs: number;
-  /** The longest silence of subscriptions whose clients request none. */
-  readonly heartbeatMs?: number | undefined;
 }

@@ -39,7 +39,7 @@ export class Feed {
     this.#proof = proof;
     this.state = new FeedState(options.clock);
     this.#tokens = new TokenRotation(options, () => {
-      this.#turn.leave();
+      options.schedule.leave(this.#turn);
       this.#cancelLinger = options.clock.after(LINGER_MS, onClosed);
     });
     this.#turn = options.schedule.join(() => this.#start());
@@ -75,13 +75,13 @@ export class Feed {
     return this.#tokens.maySend(viewer);
   }
 
-  isHeld({ isAccount, hasBegun }: Subscription): boolean {
-    return isAccount && !hasBegun && (this.#sessionReads?.isPending ?? false);
+  get holdsFirstEvents(): boolean {
+    return this.#sessionReads?.isPending ?? false;
   }
 
   /** The live list, if it is as new as a poll's answer would be. */
-  current({ account }: Viewer): PositionsAnswer | null {
-    return this.state.status === 'LIVE' ? this.#ifCurrent(account, this.state.list) : null;
+  get current(): PositionsAnswer | null {
+    return this.state.status === 'LIVE' ? this.#ifCurrent(this.state.list) : null;
   }
 
   /** Publishes a list from a call that was not a poll. */
@@ -97,7 +97,7 @@ export class Feed {
     this.#sessionReads?.plan();
     if (this.#tokens.isEmpty || this.#retry.failures > 0) return;
     if (this.#isInFlight) this.#isOutdated = true;
-    else this.#turn.soon();
+    else this.#options.schedule.soon(this.#turn);
   }
 
   close(): void {
@@ -107,15 +107,16 @@ export class Feed {
 
   /** Starts with the list of a recent query, or resumes after a linger. The next poll follows an interval after the last call. */
   #begin(viewer: Viewer): void {
-    const { clock, board, pollMs } = this.#options;
+    const { clock, board, schedule, pollMs } = this.#options;
     const newest = this.state.list === null ? board.newest(viewer, this.#proof) : null;
-    const known = this.#ifCurrent(viewer.account, newest);
+    const known = this.#ifCurrent(newest);
     if (known !== null) this.#publish('LIVE', known);
     if (this.#isInFlight) return;
     const sinceMs = known?.sentAtMs ?? this.#startedAtMs;
     const dueMs = Math.max(sinceMs + pollMs, this.#retry.untilMs);
-    if (dueMs <= clock.now()) this.#turn.soon();
-    else this.#turn.at(dueMs, this.#retry.failures > 0 ? this.#retry.askedUntilMs : dueMs);
+    if (dueMs <= clock.now()) schedule.soon(this.#turn);
+    else
+      schedule.at(this.#turn, dueMs, this.#retry.failures > 0 ? this.#retry.askedUntilMs : dueMs);
   }
 
   /** The deadline counts from the first call: the wait for our own limit of polls is not the gateway's failure. */
@@ -161,20 +162,21 @@ export class Feed {
     this.#tokens.accepted(token);
     if (this.#tokens.isEmpty) return;
     if (this.#isOutdated || this.#tokens.hasUnproved) {
-      this.#turn.soon();
+      schedule.soon(this.#turn);
       return;
     }
     // Jitter: a random phase keeps feeds that began together from polling together.
     const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
     this.#hasPhase = true;
-    this.#turn.every(pollMs, this.#startedAtMs + phaseMs);
+    schedule.every(this.#turn, pollMs, this.#startedAtMs + phaseMs);
   }
 
   #failed(token: RotatedToken, error: unknown): void {
+    const { schedule } = this.#options;
     this.#isInFlight = false;
     if (this.#tokens.isRefused(token, error)) {
       // A refusal concerns one token. The next token polls at once, so that no subscription misses a poll.
-      if (!this.#tokens.isEmpty) this.#turn.soon();
+      if (!this.#tokens.isEmpty) schedule.soon(this.#turn);
       return;
     }
     this.#retry.failed(error);
@@ -182,7 +184,8 @@ export class Feed {
     // The breaker logs why the gateway fails.
     if (!(error instanceof GatewayError)) fireAndForget('live feed', Promise.reject(error));
     // Planned first: an error of a subscription that is woken must not end the polls.
-    if (!this.#tokens.isEmpty) this.#turn.at(this.#retry.untilMs, this.#retry.askedUntilMs);
+    const { untilMs, askedUntilMs } = this.#retry;
+    if (!this.#tokens.isEmpty) schedule.at(this.#turn, untilMs, askedUntilMs);
     this.#publish('DELAYED', null);
   }
 
@@ -190,16 +193,13 @@ export class Feed {
   #publish(status: FeedStatus, list: PositionsAnswer | null): void {
     const isChanged = this.state.take(status, list);
     this.#sessionReads?.plan();
-    if (isChanged) this.#tokens.forEachSubscription((each) => each.wake());
+    if (isChanged) this.#tokens.forEachSubscription((each) => each.events.wake());
   }
 
   /** The list, if it was received within the poll interval and after the account's last order. */
-  #ifCurrent(
-    account: AccountProof['account'],
-    list: PositionsAnswer | null,
-  ): PositionsAnswer | null {
+  #ifCurrent(list: PositionsAnswer | null): PositionsAnswer | null {
     const { freshness, clock, pollMs } = this.#options;
-    if (list === null || list.logicalTime <= freshness.changedAt(account)) return null;
+    if (list === null || list.logicalTime <= freshness.changedAt(this.#proof.account)) return null;
     // Its age counts from its receipt. Otherwise each query would call a gateway that answers more slowly than the
     // interval.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;

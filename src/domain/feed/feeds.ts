@@ -1,5 +1,4 @@
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
-import type { Position } from '../../gateway/operations/holdings.ts';
 import type { Account } from '../../lib/account.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type { AccountProof } from '../auth/proof.ts';
@@ -7,9 +6,8 @@ import { lasting, type Viewer } from '../auth/viewer.ts';
 import { Feed } from './feed.ts';
 import type { FeedOptions } from './feed-options.ts';
 import type { FeedEvent, FeedState } from './feed-state.ts';
-import { ChangesReader, type FeedReader, ListReader } from './readers.ts';
 import { Subscription } from './subscription.ts';
-import { checkTimes, type WatchOptions } from './watch-options.ts';
+import type { WatchOptions } from './watch-options.ts';
 
 /**
  * All live feeds of this process. There is one for each account, whose polls serve every device and socket that subscribes.
@@ -24,26 +22,24 @@ export class Feeds {
     this.#options = options;
   }
 
-  /** Emits the whole list first, and again whenever it has changed. Polling starts with the first pull. */
-  watchPositions(
-    proof: AccountProof,
-    viewer: Viewer,
-    how: WatchOptions = {},
-  ): PullStream<readonly Position[]> {
-    return this.#watch(proof, viewer, how, new ListReader());
-  }
-
   /**
-   * Emits a snapshot, or resumes at `after`, then changes. Polling starts with the first pull. Op 10 is read at its own
-   * pace.
+   * Emits a snapshot, or resumes at `after`, then changes; for a follower of the list each event is a snapshot. Polling
+   * starts with the first pull. Op 10 is read at its own pace.
    */
-  watchChanges(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}): PullStream<FeedEvent> {
-    return this.#watch(proof, viewer, how, new ChangesReader(how));
+  watch(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}): PullStream<FeedEvent> {
+    const { account } = proof;
+    if (account !== viewer.account) throw new Error('the proof is of another account');
+    return new Subscription(this.#options, lasting(viewer), how, (subscription) => {
+      if (this.#isClosed) return null;
+      const feed = this.#feeds.get(account) ?? this.#open(proof);
+      feed.join(subscription);
+      return feed;
+    }).events;
   }
 
   /** The list of a running feed, if a query can use it instead of a call. */
   current(viewer: Viewer): PositionsAnswer | null {
-    return this.#feedOf(viewer)?.current(viewer) ?? null;
+    return this.#feedOf(viewer)?.current ?? null;
   }
 
   /** The state of the viewer's feed, at any age; null without proof, or if no feed has a list. */
@@ -93,23 +89,6 @@ export class Feeds {
 
   get #running(): readonly Feed[] {
     return [...this.#feeds.values()].filter(({ isPolled }) => isPolled);
-  }
-
-  #watch<Event>(
-    proof: AccountProof,
-    viewer: Viewer,
-    how: WatchOptions,
-    reader: FeedReader<Event>,
-  ): PullStream<Event> {
-    const { account } = proof;
-    if (account !== viewer.account) throw new Error('the proof is of another account');
-    checkTimes(how);
-    return new Subscription(this.#options, lasting(viewer), reader, how, (subscription) => {
-      if (this.#isClosed) return null;
-      const feed = this.#feeds.get(account) ?? this.#open(proof);
-      feed.join(subscription);
-      return feed;
-    }).events;
   }
 
   #open(proof: AccountProof): Feed {

@@ -2,21 +2,19 @@ import { GatewayError } from '../../gateway/errors.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import type { FeedOptions } from './feed-options.ts';
 
-type PauseOptions = Pick<FeedOptions, 'clock' | 'random' | 'pollMs'>;
-
 /** The longest pause, in poll intervals. */
 const MAX_PAUSE = 30;
 
 /** The pause after failed calls of one kind. It grows with each failure, and covers `Retry-After` up to the longest pause. */
 export class RetryPause {
-  readonly #options: PauseOptions;
+  readonly #options: FeedOptions;
   /** Failed calls since the last success. Only this class changes these three. */
   failures = 0;
   untilMs = Number.NEGATIVE_INFINITY;
   /** The end of the gateway's `Retry-After`. */
   askedUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: PauseOptions) {
+  constructor(options: FeedOptions) {
     this.#options = options;
   }
 

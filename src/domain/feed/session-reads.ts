@@ -37,9 +37,7 @@ export class SessionReads {
 
   join({ viewer, hasFigures }: Subscription): void {
     const { sessions, firstListMs, pollMs, clock } = this.#options;
-    this.#followers += 1;
-    if (hasFigures) this.#figureFollowers += 1;
-    if (hasFigures) this.#turn.demand(1000 / this.#figuresMs);
+    this.#count(1, hasFigures);
     // A query of the same screen may have just read it.
     const cached = sessions.cached(viewer);
     if (cached !== null && this.#state.takeSession(cached)) this.#wake();
@@ -53,18 +51,23 @@ export class SessionReads {
   }
 
   leave({ hasFigures }: Subscription): void {
-    this.#followers -= 1;
-    if (hasFigures) this.#figureFollowers -= 1;
-    if (this.#figureFollowers === 0) this.#turn.demand(0);
+    this.#count(-1, hasFigures);
     if (this.#followers > 0) return;
-    this.#turn.leave();
+    this.#options.schedule.leave(this.#turn);
     this.#release();
   }
 
   /** Called after each poll, and when the account has changed. Polls set the pace. */
   plan(): void {
     if (this.#followers === 0 || this.#isReading || !this.#retry.isOver) return;
-    if (this.#wantedAfter() !== null) this.#turn.soon();
+    if (this.#wantedAfter() !== null) this.#options.schedule.soon(this.#turn);
+  }
+
+  #count(more: 1 | -1, hasFigures: boolean): void {
+    this.#followers += more;
+    if (hasFigures) this.#figureFollowers += more;
+    const perSecond = this.#figureFollowers > 0 ? 1000 / this.#figuresMs : 0;
+    this.#options.schedule.demand(this.#turn, perSecond);
   }
 
   /** A little less than the interval of these polls, because a poll can be early. */
@@ -131,7 +134,7 @@ export class SessionReads {
 
   #wake(): void {
     this.#tokens.forEachSubscription((each) => {
-      if (each.isAccount) each.wake();
+      if (each.isAccount) each.events.wake();
     });
   }
 }

@@ -8,8 +8,11 @@ export interface WatchOptions {
   readonly after?: string | null | undefined;
   /** Whether rows of which only moving fields have changed are sent as ticks. */
   readonly ticks?: boolean;
-  /** `orders` also follows the orders of op 10, `figures` these and the figures of its session. */
-  readonly follows?: 'positions' | 'orders' | 'figures';
+  /**
+   * The changes of the positions by default. `list` is the whole list each time it has changed. `orders` adds the orders of
+   * op 10, `figures` also the figures of its session.
+   */
+  readonly follows?: 'list' | 'positions' | 'orders' | 'figures';
 }
 
 const MAX_INTERVAL_MS = 15_000;

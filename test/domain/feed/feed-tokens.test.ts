@@ -10,7 +10,7 @@ import { gatewayError, position } from './scripted-gateway.ts';
 test('a subscription that is not being read ends as soon as its token is refused', async () => {
   const { clock, gateway, viewer, feeds, prove } = createLiveBench();
   const [phone, tablet] = [viewer('phone'), viewer('tablet')];
-  const stream = feeds.watchChanges(prove(phone), phone);
+  const stream = feeds.watch(prove(phone), phone);
   const stalled = iterated(stream);
   const first = stalled.next();
   await clock.advance(500);
@@ -34,10 +34,10 @@ test('a token without proof gets no new events', async () => {
   let emitted = 0;
   for (const name of names) {
     const asking = viewer(name);
-    const stream = feeds.watchPositions(prove(asking), asking);
+    const stream = feeds.watch(prove(asking), asking, { follows: 'list' });
     void (async () => {
       let last: unknown;
-      for await (const list of atMost(1_000, iterated(stream))) {
+      for await (const { upserted: list } of atMost(1_000, iterated(stream))) {
         if (list === last) continue;
         last = list;
         emitted += 1;

@@ -50,7 +50,7 @@ function createWorld(): World {
         LOGIN,
         rows.map((row) => position(row.id, row)),
       ),
-    follow: (viewer, how) => bench.feeds.watchChanges(bench.prove(viewer), viewer, how),
+    follow: (viewer, how) => bench.feeds.watch(bench.prove(viewer), viewer, how),
   };
 }
 

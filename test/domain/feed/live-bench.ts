@@ -72,10 +72,10 @@ export function createLiveBench({
     /** Proves the token as the gateway's snapshot does. */
     prove,
     followChanges: (viewer: Viewer, options?: WatchOptions) =>
-      new Follower(feeds.watchChanges(prove(viewer), viewer, options)),
+      new Follower(feeds.watch(prove(viewer), viewer, options)),
     followAccount: (viewer: Viewer, options?: WatchOptions) =>
-      new Follower(feeds.watchChanges(prove(viewer), viewer, { follows: 'orders', ...options })),
+      new Follower(feeds.watch(prove(viewer), viewer, { follows: 'orders', ...options })),
     followPositions: (viewer: Viewer, options?: WatchOptions) =>
-      new Follower(feeds.watchPositions(prove(viewer), viewer, options)),
+      new Follower(feeds.watch(prove(viewer), viewer, { follows: 'list', ...options })),
   };
 }

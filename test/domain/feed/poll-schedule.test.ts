@@ -12,9 +12,9 @@ function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {
   const turns = Array.from({ length: feeds }, (_, feed) => {
     const turn = schedule.join(() => {
       polls.push({ feed, atMs: clock.now() });
-      turn.every(pollMs, clock.now());
+      schedule.every(turn, pollMs, clock.now());
     });
-    turn.every(pollMs, clock.now() - random() * pollMs);
+    schedule.every(turn, pollMs, clock.now() - random() * pollMs);
     return turn;
   });
   return { clock, schedule, polls, turns, startMs: clock.now() };
@@ -60,7 +60,7 @@ test('with an interval of five seconds, a feed that fails alone still backs off,
   const startMs = clock.now();
   const failing = schedule.join(() => polledAtMs.push(clock.now() - startMs));
   schedule.answered(5_000);
-  failing.at(startMs + 60_000, startMs);
+  schedule.at(failing, startMs + 60_000, startMs);
   for (let answers = 0; answers < 3; answers += 1) {
     await clock.advance(5_000);
     schedule.answered(5_000);

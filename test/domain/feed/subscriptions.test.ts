@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { checkTimes } from '../../../src/domain/feed/watch-options.ts';
 import { iterated } from '../../support/iterated.ts';
 import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
@@ -11,7 +12,10 @@ test('if only the order of the list changes, the list is emitted again, but no c
   await clock.advance(1_000);
   gateway.set(LOGIN, [position('b'), position('a')]);
   await clock.advance(3_000);
-  expect(lists.events.map((list) => list.map(({ id }) => id).join(''))).toEqual(['ab', 'ba']);
+  expect(lists.events.map(({ upserted }) => upserted.map(({ id }) => id).join(''))).toEqual([
+    'ab',
+    'ba',
+  ]);
   expect(changes.events).toHaveLength(1);
 });
 
@@ -19,13 +23,10 @@ test.each([
   ['intervalMs', 1, 15_000],
   ['heartbeatSeconds', 15, 60],
 ])('%s is at least %i and at most %i', (argument, least, most) => {
-  const { viewer, feeds, prove } = createLiveBench();
-  const phone = viewer('phone');
-  const watch = (value: number) => () =>
-    feeds.watchChanges(prove(phone), phone, { [argument]: value });
-  for (const value of [least, most]) expect(watch(value)).not.toThrow();
+  const check = (value: number) => () => checkTimes({ [argument]: value });
+  for (const value of [least, most]) expect(check(value)).not.toThrow();
   for (const value of [least - 1, most + 1]) {
-    expect(watch(value)).toThrow(`${argument} must be between ${least} and ${most}.`);
+    expect(check(value)).toThrow(`${argument} must be between ${least} and ${most}.`);
   }
 });
 
@@ -36,7 +37,7 @@ test.each([undefined, 15_000])(
     const phone = viewer('phone');
     const emitted: { readonly atMs: number; readonly asOfMs: number }[] = [];
     void (async () => {
-      const stream = feeds.watchChanges(prove(phone), phone, { intervalMs });
+      const stream = feeds.watch(prove(phone), phone, { intervalMs });
       for await (const { asOf } of atMost(100, iterated(stream))) {
         emitted.push({ atMs: clock.now(), asOfMs: asOf.getTime() });
       }

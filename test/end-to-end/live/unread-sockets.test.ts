@@ -13,10 +13,11 @@ import {
 import { initializedSocket } from './raw-socket.ts';
 import { webSocketClient } from './watcher.ts';
 
-// An event of a quarter of a megabyte, which soon fills the kernel's buffers for a reader.
+// An event of a quarter of a megabyte, which soon fills the kernel's buffers for a reader. A heartbeat would repeat a
+// version.
 const ROW =
   '{ id symbol name logo priceCurrent priceOpen profit units invested createdAt updatedAt }';
-const LARGE = `subscription { positionChanges { cursor ${Array.from(
+const LARGE = `subscription { positionChanges(heartbeatSeconds: 60) { cursor ${Array.from(
   { length: 28 },
   (_, at) => `copy${at}: upserted ${ROW}`,
 ).join(' ')} upserted ${ROW} status } }`;
@@ -70,12 +71,8 @@ test('an operation does not begin on a socket that has not read its earlier answ
 test('a socket that stops reading gets the missed changes as one event', async () => {
   await using app = await startTestApp(
     { POSITIONS_POLL_MS: '100', MAX_COST: '100000000' },
-    {
-      // One event exceeds the default limit of an account's unread bytes.
-      ...atRest,
-      // A heartbeat would repeat a version.
-      heartbeatMs: 86_400_000,
-    },
+    // One event exceeds the default limit of an account's unread bytes.
+    atRest,
   );
   const token = app.sandbox.token({ email: 'pro@example.com' });
   await using client = webSocketClient(app, token);

@@ -1,0 +1,54 @@
+import type { FeedEvent, FeedState, FeedView } from './feed-state.ts';
+import { SNAPSHOT } from './timeline.ts';
+import type { WatchOptions } from './watch-options.ts';
+
+/** Computes one subscription's events: the changes since its last event, or each time the whole list of positions. */
+export class EventReader {
+  readonly #view: FeedView;
+  readonly #after: string | null;
+  readonly #ticks: boolean;
+  readonly #isWhole: boolean;
+  #version = SNAPSHOT;
+  #versionBefore = SNAPSHOT;
+  /** The last event. In a reader of changes it has none, so that no reader keeps lists. */
+  #last: FeedEvent | null = null;
+
+  constructor({ after, ticks = false, follows = 'positions' }: WatchOptions) {
+    this.#isWhole = follows === 'list';
+    this.#view = follows === 'orders' || follows === 'figures' ? 'account' : 'positions';
+    this.#after = after ?? null;
+    this.#ticks = ticks;
+  }
+
+  /**
+   * The next event; undefined if nothing has changed, unless an event is due (`isBeat`). The first event is a snapshot, or
+   * the changes since a cursor of the feed.
+   */
+  next(state: FeedState, isBeat: boolean): FeedEvent | undefined {
+    if (this.#last === null) this.#version = state.versionOf(this.#view, this.#after) ?? SNAPSHOT;
+    const before = this.#version;
+    const event = state.since(this.#view, this.#isWhole ? SNAPSHOT : before, this.#ticks);
+    const isSame = this.#isWhole
+      ? before === state.version
+      : state.isEmpty(event, before) && this.#last?.status === state.status;
+    this.#versionBefore = before;
+    // The version advances after an empty event too: a position may have opened and closed between two reads.
+    this.#version = state.version;
+    if (isSame && !isBeat) return undefined;
+    this.#last = this.#isWhole ? event : state.since(this.#view, this.#version, this.#ticks);
+    return event;
+  }
+
+  /** Repeats the last event, marked as delayed, for a token without proof; undefined before the first event. */
+  stale({ status }: FeedState, isBeat: boolean): FeedEvent | undefined {
+    const isOutdated = this.#last?.status === 'LIVE' && status === 'DELAYED';
+    if (this.#last === null || !(isBeat || isOutdated)) return undefined;
+    this.#last = { ...this.#last, status: 'DELAYED' };
+    return this.#last;
+  }
+
+  /** Called when the last event was not sent. The next event includes its changes. */
+  missed(): void {
+    this.#version = this.#versionBefore;
+  }
+}
