@@ -38,12 +38,6 @@ export class JoinedReads {
     return this.#callsOf(operation).has(tokenHash);
   }
 
-  /** The answer of a call that is under way and began after a logical time; null if there is none. */
-  underWay<T>({ tokenHash }: Viewer, operation: OperationName, after: number): Promise<T> | null {
-    const call = this.#callsOf(operation).get(tokenHash);
-    return call !== undefined && call.logicalTime > after ? (call.answer as Promise<T>) : null;
-  }
-
   /** `after`: only a call that began after this logical time is joined. `request` distinguishes reads of one operation. */
   read<T>(
     viewer: Viewer,

@@ -9,6 +9,13 @@ import { Watermarks } from './watermarks.ts';
 const BYTES_OF_A_LIST = 450;
 const BYTES_OF_A_POSITION = 420;
 
+/** The ids of a served list, the time of its call, and the time of the first call with these ids. */
+interface Served {
+  readonly ids: IdsDigest;
+  readonly at: number;
+  readonly idsSince: number;
+}
+
 /**
  * The newest list of op 12 that was served to each account, by when its call was sent, so that no later answer shows an
  * older list. With proof a list is shared by the account's tokens, otherwise it belongs to its token. `maxBytes` bounds the
@@ -16,25 +23,26 @@ const BYTES_OF_A_POSITION = 420;
  */
 export class PositionsBoard {
   readonly #ledger: Pick<ProofLedger, 'account'>;
-  // Two maps, so that an account's key cannot be mistaken for a token's hash.
-  readonly #byToken: ServedLists;
-  readonly #byAccount: ServedLists;
+  // The keys are accounts and hashes of tokens. No account has the form of a hash.
+  readonly #lists: LRUCache<string, PositionsAnswer>;
+  /** A watermark outlives its list, so that no older list is served after an eviction. */
+  readonly #served = new Watermarks<Served>();
 
   constructor(ledger: Pick<ProofLedger, 'account'>, maxBytes: number) {
     this.#ledger = ledger;
-    this.#byToken = new ServedLists(maxBytes / 2);
-    this.#byAccount = new ServedLists(maxBytes / 2);
+    this.#lists = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
   }
 
   newest(viewer: Viewer, proof = this.#ledger.account(viewer)): PositionsAnswer | null {
-    const own = this.#byToken.get(viewer.tokenHash);
-    return newer(proof && this.#byAccount.get(proof.account), own);
+    const own = this.#lists.get(viewer.tokenHash) ?? null;
+    const shared = proof && this.#lists.get(proof.account);
+    return newer(shared ?? null, own);
   }
 
   /** Whether a list from a later call was served to the viewer. The list itself may have been evicted. */
   hasNewer(viewer: Viewer, logicalTime: number, proof = this.#ledger.account(viewer)): boolean {
-    if (logicalTime < this.#byToken.servedAt(viewer.tokenHash)) return true;
-    return proof !== null && logicalTime < this.#byAccount.servedAt(proof.account);
+    if (logicalTime < this.#served.at(viewer.tokenHash)) return true;
+    return proof !== null && logicalTime < this.#served.at(proof.account);
   }
 
   /**
@@ -44,8 +52,8 @@ export class PositionsBoard {
    */
   contradicts(viewer: Viewer, logicalTime: number, ids: IdsDigest): boolean {
     const proof = this.#ledger.account(viewer);
-    if (this.#byToken.contradicts(viewer.tokenHash, logicalTime, ids)) return true;
-    return proof !== null && this.#byAccount.contradicts(proof.account, logicalTime, ids);
+    if (this.#contradicts(viewer.tokenHash, logicalTime, ids)) return true;
+    return proof !== null && this.#contradicts(proof.account, logicalTime, ids);
   }
 
   /**
@@ -59,16 +67,33 @@ export class PositionsBoard {
   ): PositionsAnswer | null {
     const list = newer(this.newest(viewer, proof), offered);
     if (this.hasNewer(viewer, list.logicalTime, proof)) return null;
-    // Also stored for the token, so that it is not shown an older list if its proof lapses.
-    this.#byToken.put(viewer.tokenHash, list);
-    if (proof !== null) this.#byAccount.put(proof.account, list);
+    const key = proof?.account ?? viewer.tokenHash;
+    const served = this.#servedNow(key, list);
+    this.#lists.set(key, list);
+    this.#served.set(key, served);
+    // The token is shown no older list if its proof ends.
+    if (proof !== null) this.#served.set(viewer.tokenHash, served);
     return list;
   }
 
-  /** The estimated size of all lists. An account's newest list is also stored for a token, and counts once. */
+  /** The estimated size of all lists. */
   get byteSize(): number {
-    const lists = Math.max(this.#byToken.listBytes, this.#byAccount.listBytes);
-    return lists + this.#byToken.watermarkBytes + this.#byAccount.watermarkBytes;
+    return this.#lists.calculatedSize + this.#served.byteSize;
+  }
+
+  #contradicts(key: string, logicalTime: number, ids: IdsDigest): boolean {
+    const served = this.#served.get(key);
+    // The evicted list may have had other ids.
+    if (served === undefined) return logicalTime < this.#served.at(key);
+    return logicalTime < served.idsSince && served.ids !== ids;
+  }
+
+  #servedNow(key: string, { positions, logicalTime: at }: PositionsAnswer): Served {
+    const former = this.#served.get(key);
+    // Usually only prices change. A digest of each list would cost a twentieth of a request's CPU.
+    const isSame = former !== undefined && hasSameIds(this.#lists.get(key)?.positions, positions);
+    const ids = isSame ? former.ids : digestOfIds(positions);
+    return { ids, at, idsSince: former?.ids === ids ? former.idsSince : at };
   }
 }
 
@@ -78,58 +103,6 @@ export function newer<T extends PositionsAnswer | null>(
 ): PositionsAnswer | T {
   if (a === null) return b;
   return b === null || a.logicalTime > b.logicalTime ? a : b;
-}
-
-/** The ids of a served list, the time of its call, and the time of the first call with these ids. */
-interface Served {
-  readonly ids: IdsDigest;
-  readonly at: number;
-  readonly idsSince: number;
-}
-
-/** The newest list under each key. Its watermark outlives it, so that no older list is served after an eviction. */
-class ServedLists {
-  readonly #lists: LRUCache<string, PositionsAnswer>;
-  readonly #served = new Watermarks<Served>();
-
-  constructor(maxBytes: number) {
-    this.#lists = new LRUCache({ maxSize: Math.ceil(maxBytes), sizeCalculation: bytesOf });
-  }
-
-  get(key: string): PositionsAnswer | null {
-    return this.#lists.get(key) ?? null;
-  }
-
-  servedAt(key: string): number {
-    return this.#served.at(key);
-  }
-
-  contradicts(key: string, logicalTime: number, ids: IdsDigest): boolean {
-    const served = this.#served.get(key);
-    // The evicted list may have had other ids.
-    if (served === undefined) return logicalTime < this.#served.at(key);
-    return logicalTime < served.idsSince && served.ids !== ids;
-  }
-
-  put(key: string, list: PositionsAnswer): void {
-    const former = this.#served.get(key);
-    const before = this.#lists.get(key)?.positions;
-    const { positions, logicalTime: at } = list;
-    // Usually only prices change. A digest of each list would cost a twentieth of a request's CPU.
-    const isSame = former !== undefined && hasSameIds(before, positions);
-    const ids = isSame ? former.ids : digestOfIds(positions);
-    const idsSince = former?.ids === ids ? former.idsSince : at;
-    this.#lists.set(key, list);
-    this.#served.set(key, { ids, at, idsSince });
-  }
-
-  get listBytes(): number {
-    return this.#lists.calculatedSize;
-  }
-
-  get watermarkBytes(): number {
-    return this.#served.byteSize;
-  }
 }
 
 /** Whether both have the same ids in the same order. Equal bodies are mapped to the same array. */

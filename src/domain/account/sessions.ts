@@ -40,18 +40,10 @@ const OPERATION = 'getSession';
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cache: LRUCache<string, SessionAnswer>;
-  /** The logical time of the newest snapshot that was evicted. No older one is cached after it. */
-  #forgottenTime = 0;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
-    this.#cache = new LRUCache({
-      maxSize: options.maxBytes,
-      sizeCalculation: bytesOf,
-      dispose: (answer, _key, reason) => {
-        if (reason === 'evict') this.#forget(answer);
-      },
-    });
+    this.#cache = new LRUCache({ maxSize: options.maxBytes, sizeCalculation: bytesOf });
   }
 
   read(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | Promise<SessionAnswer> {
@@ -82,13 +74,7 @@ export class Sessions {
 
   /** A feed's snapshot, requested after this logical time. Queries do not share its call, which is not retried. */
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
-    const demand = { after };
-    const { joinedReads } = this.#options;
-    const earliest = this.#earliestTime(viewer, demand);
-    const known =
-      this.cached(viewer, demand) ??
-      joinedReads.underWay<SessionAnswer>(viewer, OPERATION, earliest);
-    return known ?? this.#call(polling(viewer), false);
+    return this.cached(viewer, { after }) ?? this.#call(polling(viewer), false);
   }
 
   /** Whether a call for this token's snapshot is under way. A read now usually shares it. */
@@ -121,22 +107,12 @@ export class Sessions {
     const { gateway, freshness } = this.#options;
     const { tokenHash, account } = viewer;
     const answer = await gateway.getSession(detached(viewer));
-    const newest = this.#cache.peek(tokenHash)?.logicalTime ?? this.#forgottenTime;
+    const newest = this.#cache.peek(tokenHash)?.logicalTime ?? 0;
     // An answer from before a change is returned to its readers, but not cached.
     if (answer.logicalTime > Math.max(newest, freshness.changedAt(account))) {
-      this.#keep(tokenHash, keepsRows ? answer : withoutRows(answer));
+      this.#cache.set(tokenHash, keepsRows ? answer : withoutRows(answer));
     }
     return answer;
-  }
-
-  #keep(key: string, answer: SessionAnswer): void {
-    this.#cache.set(key, answer);
-    // A snapshot larger than the whole cache is not stored.
-    if (!this.#cache.has(key)) this.#forget(answer);
-  }
-
-  #forget({ logicalTime }: SessionAnswer): void {
-    this.#forgottenTime = Math.max(this.#forgottenTime, logicalTime);
   }
 
   /** Undefined for a token that was not accepted recently: it does not get even its own snapshot. */

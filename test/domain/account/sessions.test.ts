@@ -91,19 +91,3 @@ test('a snapshot from before a position opened is not served again, whether or n
   await seen;
   expect(world.sessions.cached(demo)).toBeNull();
 });
-
-test('a snapshot whose call began before that of an evicted one is not cached', async () => {
-  const world = openAccountWorld({ maxBytes: 2_100 });
-  const { sessions, calls, logicalClock } = world;
-  const early = sessions.read(demo);
-  const late = sessions.read(demo, { after: logicalClock.next() });
-  const [first, second] = calls.splice(-2);
-  second?.answer(snapshot(2));
-  await late;
-  await readAs(world, 1, viewerOf('one'));
-  await readAs(world, 1, viewerOf('two'));
-  expect(sessions.cached(demo)).toBeNull();
-  first?.answer(snapshot(1));
-  expect((await early).session.balance).toBe(1);
-  expect(sessions.cached(demo)).toBeNull();
-});
