@@ -20,12 +20,6 @@ export interface CatalogsOptions extends GroupOptions {
 
 export type CatalogView = Readonly<ReturnType<typeof viewOf>>;
 
-/** A call of op 1 with its caller. */
-interface CatalogFetch {
-  readonly caller: Viewer;
-  readonly group: string;
-}
-
 const MAX_GROUPS = 100;
 const OPERATION = 'getAllTickers';
 
@@ -35,9 +29,9 @@ const OPERATION = 'getAllTickers';
  */
 export class Catalogs {
   readonly #options: CatalogsOptions;
-  readonly #catalogs: LRUCache<string, GroupCatalog, CatalogFetch>;
-  /** The hash of the token of each call under way, by the key of its group. */
-  readonly #calls = new Map<string, string>();
+  readonly #catalogs: LRUCache<string, GroupCatalog>;
+  /** The calls of op 1 under way, by the key of their group. */
+  readonly #calls = new Map<string, Promise<GroupCatalog>>();
 
   constructor(options: CatalogsOptions) {
     const { maxBytes } = options;
@@ -46,12 +40,7 @@ export class Catalogs {
       max: MAX_GROUPS,
       maxSize: maxBytes,
       // The size is capped. Otherwise a new catalog that does not fit would be fetched by each read.
-      sizeCalculation: ({ bytes }) => Math.min(maxBytes - MAX_GROUPS, bytes),
-      noDeleteOnFetchRejection: true,
-      // If an entry is evicted during its fetch, the readers still get the answer.
-      ignoreFetchAbort: true,
-      fetchMethod: (key, held, { context: { caller, group } }) =>
-        this.#call(caller, held ?? new GroupCatalog(group, key, options)),
+      sizeCalculation: ({ bytes }) => Math.min(maxBytes, bytes),
     });
   }
 
@@ -64,27 +53,19 @@ export class Catalogs {
 
   /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
   get heldSize(): number {
-    return Math.max(0, ...this.#all.map(({ copy }) => copy?.version.size ?? 0));
+    const sizes = Array.from(this.#catalogs.values(), ({ copy }) => copy?.version.size ?? 0);
+    return Math.max(0, ...sizes);
   }
 
   /** The state of each group whose catalog is cached, for operators. */
   get figures() {
     const nowMs = this.#options.clock.now();
-    return this.#all.flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
+    return [...this.#catalogs.values()].flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
   }
 
   /** The estimated size of all cached catalogs. */
   get byteSize(): number {
     return this.#catalogs.calculatedSize;
-  }
-
-  /** Includes the catalogs that are being fetched. */
-  get #all(): readonly GroupCatalog[] {
-    const found: GroupCatalog[] = [];
-    this.#catalogs.forEach((catalog) => {
-      found.push(catalog);
-    });
-    return found;
   }
 
   async #waitFor(viewer: Viewer): Promise<CatalogView> {
@@ -98,12 +79,12 @@ export class Catalogs {
     }
   }
 
-  #inMemory(viewer: Viewer, { key }: GroupProof, sinceMs: number): CatalogView | null {
-    const catalog = this.#catalogs.get(key);
+  #inMemory(viewer: Viewer, proof: GroupProof, sinceMs: number): CatalogView | null {
+    const catalog = this.#catalogs.get(proof.key);
     const copy = catalog?.served;
     if (!catalog || !copy) return null;
-    if (catalog.isDueFor(viewer.tokenHash) && !this.#calls.has(key)) {
-      const refresh = this.#fetch(key, { caller: inBackground(viewer), group: catalog.group });
+    if (catalog.isDue && !this.#calls.has(proof.key)) {
+      const refresh = this.#fetch(inBackground(viewer), proof);
       // A refusal concerns its token alone, and is counted. A failure is logged by the group.
       const ended = refresh.catch((error: unknown) => {
         if (!isPersonal(error)) throw error;
@@ -116,46 +97,47 @@ export class Catalogs {
   }
 
   /** Null if another reader's token was refused, or this reader's proof has ended. Then the read starts again. */
-  async #fetched(viewer: Viewer, { group, key }: GroupProof): Promise<CatalogView | null> {
+  async #fetched(viewer: Viewer, proof: GroupProof): Promise<CatalogView | null> {
     const { clock, ledger } = this.#options;
     const sinceMs = clock.now();
-    const joined = this.#calls.get(key);
+    const joined = this.#calls.get(proof.key);
     try {
-      const catalog = await this.#fetch(key, { caller: detached(viewer), group });
+      const catalog = await (joined ?? this.#fetch(detached(viewer), proof));
       const copy = catalog.served ?? catalog.copy;
-      if (!copy || ledger.group(viewer)?.group !== group) return null;
+      if (!copy || ledger.group(viewer)?.group !== proof.group) return null;
       const ms = clock.now() - sinceMs;
       if (joined !== undefined) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
       return viewOf(catalog, copy, clock);
     } catch (error) {
-      const isOfAnother = joined !== undefined && joined !== viewer.tokenHash;
-      if (isOfAnother && isPersonal(error)) return null;
+      if (joined !== undefined && isPersonal(error)) return null;
       throw error;
     }
   }
 
-  /** Joins the call under way, or starts one. Resolves if the catalog can be served, otherwise rejects like the call. */
-  #fetch(key: string, context: CatalogFetch): Promise<GroupCatalog> {
-    return this.#catalogs.forceFetch(key, { context, forceRefresh: true });
+  /** Resolves if the catalog can be served, otherwise rejects like the call. */
+  #fetch(caller: Viewer, { group, key }: GroupProof): Promise<GroupCatalog> {
+    const catalog = this.#catalogs.get(key) ?? new GroupCatalog(group, key, this.#options);
+    const call = this.#call(caller, catalog).finally(() => this.#calls.delete(key));
+    this.#calls.set(key, call);
+    return call;
   }
 
   async #call(caller: Viewer, catalog: GroupCatalog): Promise<GroupCatalog> {
     const { gateway, onFetched } = this.#options;
-    const { group, key } = catalog;
     const confirmed = catalog.copy?.etag ? catalog.copy : null;
-    this.#calls.set(key, caller.tokenHash);
     try {
-      const answer = await gateway.getAllTickers(caller, group, confirmed?.etag ?? null);
+      const answer = await gateway.getAllTickers(caller, catalog.group, confirmed?.etag ?? null);
       await catalog.receive(answer, confirmed);
+      // An LRUCache measures an entry only when it is new.
+      this.#catalogs.delete(catalog.key);
+      this.#catalogs.set(catalog.key, catalog);
       onFetched?.(answer.modified ? 'modified' : 'unmodified');
     } catch (error) {
       const isOfToken = isPersonal(error);
       onFetched?.(isOfToken ? 'personal' : 'failed');
-      if (isOfToken) catalog.refuse(caller.tokenHash);
+      if (isOfToken) catalog.refused();
       else catalog.fail(error);
       if (isOfToken || catalog.served === null) throw error;
-    } finally {
-      this.#calls.delete(key);
     }
     return catalog;
   }

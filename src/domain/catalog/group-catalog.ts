@@ -7,7 +7,6 @@ import type { Log } from '../../lib/log.ts';
 import { buildVersion, type CatalogVersion } from './catalog-version.ts';
 import { type CopyTimes, type FreshnessOptions, timesOf } from './freshness.ts';
 import { History } from './history.ts';
-import { REMEMBERED_BYTES } from './search/search-index.ts';
 
 export interface GroupOptions extends FreshnessOptions {
   readonly clock: Clock;
@@ -24,9 +23,6 @@ export interface CatalogCopy extends CopyTimes {
 
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
-/** How long a failure counts. After it the gateway may have recovered, so the next reader waits for a new copy. */
-const FAILURE_COUNTS_MS = 120_000;
-const MAX_REFUSED = 1_000;
 /** Estimated heap of one group's history of former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
 
@@ -42,10 +38,7 @@ export class GroupCatalog {
   readonly #options: GroupOptions;
   /** Failed fetches since the last success. */
   #failures = 0;
-  #failedAtMs = Number.NEGATIVE_INFINITY;
-  /** The tokens that were refused since the last success. They start no refresh. */
-  readonly #refused = new Set<string>();
-  /** The earliest time of the next refresh after a failed one. */
+  /** The earliest time of the next refresh after a failed or refused one. */
   #retryAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(group: string, key: string, options: GroupOptions) {
@@ -56,23 +49,21 @@ export class GroupCatalog {
 
   /** Estimated heap. */
   get bytes(): number {
-    return REMEMBERED_BYTES + (this.copy?.version.bytes ?? 0) + this.history.bytes;
+    return (this.copy?.version.bytes ?? 0) + this.history.bytes;
   }
 
   /** The copy that is served without waiting. */
   get served(): CatalogCopy | null {
     const { copy } = this;
     if (copy === null) return null;
-    const nowMs = this.#options.clock.now();
-    const isFailing = nowMs - this.#failedAtMs < FAILURE_COUNTS_MS;
-    return nowMs < (isFailing ? copy.servesUntilMs : copy.expiresMs) ? copy : null;
+    const untilMs = this.#failures > 0 ? copy.servesUntilMs : copy.expiresMs;
+    return this.#options.clock.now() < untilMs ? copy : null;
   }
 
-  /** Whether a read with this token starts a refresh. */
-  isDueFor(tokenHash: string): boolean {
+  /** Whether a read starts a refresh. */
+  get isDue(): boolean {
     const refreshFromMs = this.copy?.refreshFromMs ?? 0;
-    if (this.#options.clock.now() < Math.max(refreshFromMs, this.#retryAtMs)) return false;
-    return !this.#refused.has(tokenHash);
+    return this.#options.clock.now() >= Math.max(refreshFromMs, this.#retryAtMs);
   }
 
   /** Stores op 1's answer. Throws if it must not replace the present copy. `confirmed`: the copy that a 304 confirms. */
@@ -86,7 +77,9 @@ export class GroupCatalog {
       return;
     }
     const { skipped, total, etag } = answer;
-    if (skipped > 0) this.#warn('instruments were left out', { skipped, total });
+    const { log } = this.#options;
+    const { group } = this;
+    if (skipped > 0) log.warn({ group, skipped, total }, 'instruments were left out');
     this.#check(answer, isProvisional);
     const version = await buildVersion(answer.instruments, this.copy?.version ?? null);
     this.history.add(version);
@@ -97,8 +90,8 @@ export class GroupCatalog {
   }
 
   /** A refusal concerns only its token: a refresh with the next reader's token may succeed. */
-  refuse(tokenHash: string): void {
-    if (this.#refused.size < MAX_REFUSED) this.#refused.add(tokenHash);
+  refused(): void {
+    this.#retryAtMs = this.#options.clock.now() + RETRY_MS;
   }
 
   fail(err: unknown): void {
@@ -119,13 +112,11 @@ export class GroupCatalog {
       log.warn(about, 'a catalog could not be renewed');
     }
     this.#failures += 1;
-    this.#failedAtMs = clock.now();
   }
 
   /** Throws if a catalog must not replace the present one. */
   #check({ instruments }: ModifiedCatalog, isProvisional: boolean): void {
     const offered = instruments.length;
-    const isNewSize = this.offeredSize !== offered;
     this.offeredSize = offered;
     const { copy } = this;
     // After this time the copy is not served, and any catalog is better than none.
@@ -134,23 +125,16 @@ export class GroupCatalog {
       throw contractError('getAllTickers', 'a catalog that is empty or mostly broken');
     const { size } = copy.version;
     // Such a loss is more likely a fault of the gateway than intended.
-    if (offered * 2 >= size) return;
-    const message = 'a catalog with less than half of its instruments';
-    if (isNewSize) this.#warn(`${message} is kept out`, { instruments: size, offered });
-    throw contractError('getAllTickers', message);
+    if (offered * 2 < size) {
+      throw contractError('getAllTickers', `a catalog with ${offered} of ${size} instruments`);
+    }
   }
 
   #hold(copy: CatalogCopy): void {
     this.copy = copy;
     this.offeredSize = copy.version.size;
-    this.#refused.clear();
     this.#failures = 0;
-    this.#failedAtMs = Number.NEGATIVE_INFINITY;
     this.#retryAtMs = Number.NEGATIVE_INFINITY;
-  }
-
-  #warn(message: string, figures: Readonly<Record<string, number>>): void {
-    this.#options.log.warn({ group: this.group, ...figures }, message);
   }
 }
 

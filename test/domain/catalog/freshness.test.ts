@@ -169,6 +169,7 @@ test.each([401, 403])(
     world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status, login: 700001 });
     void world.catalogs.read(refused);
     await fetched(world, 2);
+    await world.clock.advance(1_000);
     world.sandbox.changeCatalog({ change: 1, ageSeconds: null });
     await eventually(() => expect((world.catalogs.read(other) as CatalogView).ageSeconds).toBe(0));
     expect(world.fetches()).toBe(3);
@@ -176,7 +177,7 @@ test.each([401, 403])(
   },
 );
 
-test('a refused token does not start another refresh', async () => {
+test('after a refusal no read starts a refresh for a second', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -185,9 +186,8 @@ test('a refused token does not start another refresh', async () => {
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403 });
   void world.catalogs.read(viewer);
   await fetched(world, 2);
-  await world.clock.advance(1_000);
+  await world.clock.advance(0);
   for (let read = 0; read < 10; read += 1) await world.catalogs.read(viewer);
-  await world.clock.advance(1_000);
   expect(world.fetches()).toBe(2);
 });
 

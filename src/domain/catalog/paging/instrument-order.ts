@@ -33,12 +33,9 @@ export function toSequence(
   { by, descending, name }: EffectiveOrder,
   matches: Matches | null,
 ) {
-  const { rising, parts } = sortBy(version, index, by, matches);
+  const { rising, valuesOf } = sortBy(version, index, by, matches);
   const at = (ordinal: number) => version.instruments[ordinal] as Instrument;
-  const keyOf = (ordinal: number): SortKey => [
-    ...parts.map((part) => part(ordinal)),
-    at(ordinal).id,
-  ];
+  const keyOf = (ordinal: number): SortKey => [...valuesOf(ordinal), at(ordinal).id];
   return {
     ordinals: descending ? rising.toReversed() : rising,
     at,
@@ -54,10 +51,10 @@ export function toSequence(
   };
 }
 
-/** The parts of an instrument's key. They are compared one by one, because each instrument of a version is compared. */
 interface Sort {
   readonly rising: Uint32Array;
-  readonly parts: readonly ((ordinal: number) => string | number)[];
+  /** The values by which an instrument is sorted. */
+  readonly valuesOf: (ordinal: number) => SortKey;
 }
 
 function sortBy(
@@ -67,12 +64,14 @@ function sortBy(
   matches: Matches | null,
 ): Sort {
   const at = (ordinal: number) => instruments[ordinal] as Instrument;
-  const symbolOf = (ordinal: number) => at(ordinal).symbol;
-  if (by === 'SYMBOL') return { rising: bySymbol, parts: [symbolOf] };
+  if (by === 'SYMBOL') return { rising: bySymbol, valuesOf: (ordinal) => [at(ordinal).symbol] };
   // The other orders have waited for the index. RELEVANCE is used only with a search.
   const { byName, byLeverage, nameKeys } = index as CatalogIndex;
-  if (by === 'NAME') return { rising: byName, parts: [(ordinal) => nameKeys[ordinal] as string] };
-  if (by === 'LEVERAGE') return { rising: byLeverage, parts: [(ordinal) => at(ordinal).leverage] };
+  if (by === 'NAME')
+    return { rising: byName, valuesOf: (ordinal) => [nameKeys[ordinal] as string] };
+  if (by === 'LEVERAGE')
+    return { rising: byLeverage, valuesOf: (ordinal) => [at(ordinal).leverage] };
   const { classes, ordinals } = matches as Matches;
-  return { rising: ordinals, parts: [(ordinal) => classes[ordinal] as number, symbolOf] };
+  const valuesOf = (ordinal: number) => [classes[ordinal] as number, at(ordinal).symbol];
+  return { rising: ordinals, valuesOf };
 }

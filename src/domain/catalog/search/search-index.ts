@@ -1,5 +1,3 @@
-import { LRUCache } from 'lru-cache';
-import { memo } from '../../../lib/memo.ts';
 import { bare } from './search-words.ts';
 import { isTypoOf } from './typo.ts';
 import type { WordIndex } from './word-index.ts';
@@ -17,8 +15,6 @@ const WORST_MATCH = MATCH.typo;
 
 // A typo in a short word of a long text is nearly always another word.
 const MIN_TYPO_LENGTH_IN_DESCRIPTION = 6;
-/** Memory limit of the searches that are memoized for one version. */
-export const REMEMBERED_BYTES = 1024 * 1024;
 
 export interface Matches {
   /** The match class of each instrument by ordinal. */
@@ -38,27 +34,14 @@ interface SearchWords {
 export class SearchIndex {
   readonly #size: number;
   readonly #words: SearchWords;
-  // Memoized for the pages of one search, and for the first letters that many clients type.
-  readonly #recent = new LRUCache<string, Matches>({
-    maxSize: REMEMBERED_BYTES,
-    sizeCalculation: ({ classes, ordinals }) => classes.byteLength + ordinals.byteLength + 200,
-  });
 
   constructor(size: number, words: SearchWords) {
     this.#size = size;
     this.#words = words;
   }
 
-  /** `term` is not empty. */
+  /** Every word has to match. The worst match is the class of the whole term, which is not empty. */
   find(term: string): Matches {
-    return memo<string, Matches>(this.#recent, term, () => {
-      const classes = this.#classesOf(term);
-      return { classes, ordinals: inOrder(classes) };
-    });
-  }
-
-  /** Every word has to match. The worst match is the class of the whole term. */
-  #classesOf(term: string): Uint8Array {
     const words = term.split(' ').map((word) => this.#classesOfWord(word));
     const [classes = new Uint8Array(this.#size), ...others] = words;
     for (const other of others) {
@@ -70,7 +53,7 @@ export class SearchIndex {
     }
     // A symbol can contain a space.
     this.#markSymbols(classes, term);
-    return classes;
+    return { classes, ordinals: inOrder(classes) };
   }
 
   #classesOfWord(word: string): Uint8Array {
