@@ -53,29 +53,21 @@ export class Identity {
   }
 
   #viewerOf(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
-    const { clock, claimNames, ledger, verify } = this.#options;
+    const { clock, claimNames, verify } = this.#options;
     const entry = memo<string, KnownToken>(this.#known, token.hash, () => ({
       claims: readClaims(token.text, claimNames),
       isVerified: false,
     }));
     assertNotExpired(entry.claims, clock.date());
     const { login, group: claimedGroup, expiresAtMs } = entry.claims;
-    const { signal, client, requestId, trace, forwarded, priority, receipt } = caller;
     const viewer: Viewer = {
+      ...caller,
       token,
-      standing: ledger.standing(token),
       tokenHash: token.hash,
       login,
-      account: accountOf(login, forwarded),
+      account: accountOf(login, caller.forwarded),
       claimedGroup,
       expiresAtMs,
-      signal,
-      client,
-      requestId,
-      trace,
-      forwarded,
-      priority,
-      receipt,
       own,
     };
     if (verify === null) return viewer;

@@ -53,10 +53,6 @@ export class Orders {
     this.#pendingMs = options.orderTimeoutMs + RECORDING_MS;
   }
 
-  get underWay(): number {
-    return this.#inFlight.size;
-  }
-
   /** The age of the oldest order in flight; 0 if there is none. */
   get oldestSeconds(): number {
     // A Map keeps the order of insertion.

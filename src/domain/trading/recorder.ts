@@ -1,6 +1,5 @@
 import type { Account } from '../../lib/account.ts';
 import { type Clock, pause, within } from '../../lib/clock.ts';
-import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { Log } from '../../lib/log.ts';
 import {
   type CutOffOrder,
@@ -71,11 +70,6 @@ export class Recorder {
       const line = { ...lines.ofKey(reservation), ...outcomeOf(outcome) };
       log.error(line, 'the gateway contradicts a settled order');
     });
-  }
-
-  /** Settles an order by a late answer, after its client has read that the outcome is unknown. */
-  settleLate(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): void {
-    fireAndForget('order record', this.settle(reservation, outcome, times));
   }
 
   release(reservation: Reservation): Promise<void> {

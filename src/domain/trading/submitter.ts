@@ -2,6 +2,7 @@ import { GatewayError, NotAttemptedError } from '../../gateway/errors.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { Account } from '../../lib/account.ts';
 import { within } from '../../lib/clock.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import {
   mayHaveChanged,
@@ -81,7 +82,7 @@ export class Submitter {
       const verdict = this.#judgeLate(viewer, ticket, end);
       if (verdict === null) return;
       late = verdict.submission;
-      this.#recorder.settleLate(reservation, verdict.submission, verdict.times);
+      fireAndForget('order record', this.#recorder.settle(reservation, late, verdict.times));
     };
     try {
       const { submission, times } = await this.#submit(viewer, ticket, onLate);

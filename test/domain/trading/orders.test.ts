@@ -199,7 +199,7 @@ describe('when the records', () => {
     await clock.advance(0);
     expect(await records.find(accountNamed('1001'), 'k')).toBe(null);
     expect(calls).toHaveLength(0);
-    expect(orders.underWay).toBe(0);
+    expect(orders.oldestSeconds).toBe(0);
   });
 
   test('fail for the first of two orders with one key, the second is tried independently', async () => {
@@ -332,14 +332,13 @@ test('draining waits until every order in flight has ended and its outcome is re
     },
   }));
   const [{ placed }] = await Promise.all([begin('a'), begin('b')]);
-  expect(orders.underWay).toBe(2);
   const drain = orders.drain();
   calls[0]?.end(acceptedAs('o-1'));
   expect(await placed).toMatchObject({ outcome: { kind: 'accepted' }, replayed: false });
   expect(log.lines).toHaveLength(1);
   calls[1]?.end(notSent);
   await clock.advance(30_000);
-  expect(orders.underWay).toBe(0);
+  expect(orders.oldestSeconds).toBe(0);
   expect(await isOver(drain)).toBe(false);
   away = false;
   await clock.advance(5_000);
