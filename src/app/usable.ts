@@ -74,7 +74,7 @@ export function openConfiguredStores(
   return usable(stores, redisUrl === null ? ['ORDER_STORE', orderStore] : ['REDIS_URL', redisUrl]);
 }
 
-/** Returns what the attempt opens. Throws a ConfigError about the setting, or about that of the host, if it cannot be used. */
+/** Waits for an attempt. If it fails, throws a ConfigError about the setting, or about `host` if the host is at fault. */
 export async function usable<T>(
   attempt: Promise<T>,
   setting: Given,

@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { plainAddress } from '../../../lib/address-key.ts';
 import type { Log } from '../../../lib/log.ts';
 
-/** From this lead over all other requests on, an untrusted peer that forwards addresses is probably a proxy. */
+/** An untrusted peer that forwards addresses is probably a proxy if it sends this many requests more than all others. */
 const WARNING_LEAD = 50;
 
 /** The addresses of clients: a connection's peer, or the address in a trusted proxy's X-Forwarded-For. */
