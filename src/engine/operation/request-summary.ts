@@ -98,8 +98,9 @@ export class RequestSummary {
 
   /** Ends the span. Errors that are no faults are normal answers. `status` is null without a response over HTTP. */
   endTrace(status: number | null): void {
+    if (this.trace === null) return;
     const attributes = status === null ? {} : { 'http.response.status_code': status };
-    this.trace?.end(this.outcome === 'fault' ? this.#faultCode : null, attributes);
+    this.trace.end(this.outcome === 'fault' ? this.#faultCode : null, attributes);
   }
 
   sent(bytes: number): void {
