@@ -189,11 +189,6 @@ describe('values that contradict each other are refused', () => {
       { GATEWAY_FORWARD_HEADERS: 'x-brand,x-Tenant', GATEWAY_HEADERS: '{"X-Tenant":"canary"}' },
       'GATEWAY_FORWARD_HEADERS: must not name x-tenant, which GATEWAY_HEADERS fixes',
     ],
-    [
-      'only trusted documents, without any',
-      { PERSISTED_DOCUMENTS_ONLY: 'on' },
-      'PERSISTED_DOCUMENTS',
-    ],
   ])('%s', (_, env, words) => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(words)]);
   });

@@ -27,8 +27,4 @@ export function* contradictions(values: Values): Generator<string> {
   if (twice !== undefined) {
     yield `GATEWAY_FORWARD_HEADERS: must not name ${twice}, which GATEWAY_HEADERS fixes`;
   }
-  const { persistedDocuments, persistedDocumentsOnly: only } = values;
-  if (only !== 'off' && persistedDocuments === null) {
-    yield `PERSISTED_DOCUMENTS_ONLY=${only}: must be off without PERSISTED_DOCUMENTS`;
-  }
 }
