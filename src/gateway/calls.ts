@@ -28,16 +28,13 @@ export interface CallsOptions extends OperationSettings {
   readonly onOrderFailed: (operation: string, error: unknown) => void;
 }
 
-/** A list with more pages than this is an endless loop. */
-const MAX_CALLS = 100;
-
-/** The calls of one run of an operation. They share the operation's deadline and its limit of bytes. */
+/** The calls of one run of an operation, such as those for the pages of a list. They share the operation's deadline and its limit of bytes. */
 export class Calls {
   readonly operation: DescribedOperation;
   readonly caller: Caller;
   readonly #options: CallsOptions;
-  #count = 0;
-  #endsAtMs = 0;
+  /** Null before the first call. */
+  #endsAtMs: number | null = null;
   #bytesLeft = 0;
 
   constructor(options: CallsOptions, operation: DescribedOperation, caller: Caller) {
@@ -58,13 +55,11 @@ export class Calls {
 
   /** The first call gets the operation's deadline and limit of bytes; later calls get the rest. */
   #bounded(call: WireCall): WireCall {
-    this.#count += 1;
-    if (this.#count === 1) {
+    if (this.#endsAtMs === null) {
       this.#endsAtMs = steadyClock.now() + call.deadlineMs;
       this.#bytesLeft = call.maxBytes;
       return call;
     }
-    if (this.#count > MAX_CALLS) throw this.broken('pages without an end');
     const deadlineMs = Math.max(1, this.#endsAtMs - steadyClock.now());
     return { ...call, deadlineMs, maxBytes: this.#bytesLeft };
   }

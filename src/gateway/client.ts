@@ -38,7 +38,6 @@ export class GatewayClient {
     input: Input,
     options: OrderOptions = {},
   ): Promise<OrderEnd> {
-    const run = new OrderRun({ ...options, calls: this.#calls, operation, caller });
-    return run.start((calls) => operation.run(calls, input));
+    return new OrderRun({ ...options, calls: this.#calls, operation, caller, input }).end();
   }
 }

@@ -1,6 +1,7 @@
-import type { ReadCalls, WriteCalls } from './calls.ts';
+import type { OperationSettings, ReadCalls, WriteCalls } from './calls.ts';
+import type { Answer } from './exchange.ts';
 import type { CallDescription, DescribedOperation, TRADE } from './operation.ts';
-import type { OrderCalls, OrderReply } from './order-calls.ts';
+import type { CallValues } from './requests.ts';
 
 /** `run` makes the calls, reads their answers, and resolves to the operation's result. */
 export interface ReadOperation<Input, Result> extends DescribedOperation {
@@ -13,9 +14,35 @@ export interface WriteOperation<Input, Result> extends DescribedOperation {
   readonly run: (calls: WriteCalls, input: Input) => Promise<Result>;
 }
 
-export interface OrderOperation<Input> extends DescribedOperation {
+export interface OrderOperation<Input> extends DescribedOperation, OrderFunctions<Input> {
   readonly effect: 'order';
-  readonly run: (calls: OrderCalls, input: Input) => Promise<OrderReply>;
+}
+
+interface OrderFunctions<Input, Name extends string = string> {
+  /** The values of the call `trade`, which is sent once. An error leaves the order unsent. */
+  readonly trade: (input: Input, settings: OperationSettings) => CallValues;
+  /** Reads the answer to that call, or looks the outcome up. An error leaves the order unknown. */
+  readonly reply: (answer: Answer, lookUps: LookUps<Name>) => OrderReply | Promise<OrderReply>;
+}
+
+/** The answer by which an order is judged, and its parts. */
+export interface OrderReply {
+  readonly answer: Answer;
+  readonly success: boolean | null;
+  /** Null if it names no order, or if its number cannot be shown. */
+  readonly orderId: string | null;
+  /** Whether it names an order, even by a number that cannot be shown. */
+  readonly namesOrder: boolean;
+  readonly error: string | null;
+  readonly message: string | null;
+}
+
+/** The calls by which an order looks for its outcome, if the answer to its trading call does not show it. */
+export interface LookUps<Name extends string = string> {
+  /** Sends a read, which is repeated if its answer is lost. Resolves to a 2xx, and throws otherwise. */
+  send(name: Name, values: CallValues): Promise<Answer>;
+  /** Waits between two look-ups. */
+  pause(ms: number): Promise<void>;
 }
 
 /** The input as a last argument; omitted if the operation needs none. */
@@ -53,42 +80,35 @@ const ORDER = {
 } as const;
 
 /** The properties that an operation's file gives: its name, its calls, and those that differ from the defaults. */
-type Given<Usual, Name, Call extends string, Run> = Omit<DescribedOperation, keyof Usual> &
+type Given<Usual, Name, Call extends string> = Omit<DescribedOperation, keyof Usual> &
   Partial<Omit<DescribedOperation, 'effect'>> & {
     readonly name: Name;
     readonly calls: Readonly<Record<Call, CallDescription>>;
-    readonly run: Run;
   };
 
 type Named<Operation, Name> = Operation & { readonly name: Name };
 
 /** A read. `run` can send only the calls in `calls`. */
 export function read<const Name extends string, Call extends string, Result, Input = undefined>(
-  given: Given<typeof READ, Name, Call, (calls: ReadCalls<Call>, input: Input) => Promise<Result>>,
+  given: Given<typeof READ, Name, Call> & {
+    readonly run: (calls: ReadCalls<Call>, input: Input) => Promise<Result>;
+  },
 ): Named<ReadOperation<Input, Result>, Name> {
   return { ...READ, ...given };
 }
 
 /** A small write. Its answer is judged like those of all writes. */
 export function write<const Name extends string, Call extends string, Result, Input>(
-  given: Given<
-    typeof WRITE,
-    Name,
-    Call,
-    (calls: WriteCalls<Call>, input: Input) => Promise<Result>
-  >,
+  given: Given<typeof WRITE, Name, Call> & {
+    readonly run: (calls: WriteCalls<Call>, input: Input) => Promise<Result>;
+  },
 ): Named<WriteOperation<Input, Result>, Name> {
   return { ...WRITE, ...given };
 }
 
-/** An order. Only its call `trade` may trade. */
+/** An order. Only its call `trade` may trade; its other calls look the outcome up. */
 export function order<const Name extends string, Call extends string, Input>(
-  given: Given<
-    typeof ORDER,
-    Name,
-    Call | typeof TRADE,
-    (calls: OrderCalls<Call | typeof TRADE>, input: Input) => Promise<OrderReply>
-  >,
+  given: Given<typeof ORDER, Name, Call | typeof TRADE> & OrderFunctions<Input, Call>,
 ): Named<OrderOperation<Input>, Name> {
   return { ...ORDER, ...given };
 }

@@ -64,7 +64,7 @@ export class Origin {
       onBroken: metrics.answerBroken,
       onRead: metrics.answerRead,
       onOrderFailed: (operation, error) =>
-        log.error({ operation, err: error }, 'the file of an order failed'),
+        log.error({ operation, err: error }, 'the operation of an order failed'),
     });
   }
 

@@ -29,7 +29,6 @@ export interface CallValues {
   readonly body?: unknown;
   /** Names and values alternate. */
   readonly headers?: readonly string[];
-  readonly sendBeforeMs?: number | null | undefined;
 }
 
 /** A look-up of an order is sent like a read, and leaves the orders' connections to orders. */
@@ -50,7 +49,7 @@ export class Requests {
   }
 
   call(operation: DescribedOperation, name: string, caller: Caller, values: CallValues): WireCall {
-    const { path = {}, query, body, sendBeforeMs } = values;
+    const { path = {}, query, body } = values;
     const row = this.#rowOf(operation, name);
     return {
       operation: row.name,
@@ -60,7 +59,6 @@ export class Requests {
       headers: headersOf(row, caller, values, this.#settings),
       body: body === undefined ? null : JSON.stringify(body),
       ...boundsOf(row, this.#settings),
-      sendBeforeMs: sendBeforeMs ?? undefined,
       signal: row.effect === 'read' ? caller.signal : undefined,
     };
   }

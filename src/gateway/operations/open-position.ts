@@ -46,9 +46,8 @@ export const openPosition = order({
       answer: SUBMITTED.shape,
     },
   },
-  async run({ send, settings }, given: MarketOrder) {
-    return submitted(await send('trade', { body: bodyOf(given, settings) }));
-  },
+  trade: (given: MarketOrder, settings) => ({ body: bodyOf(given, settings) }),
+  reply: submitted,
 });
 
 /** Only the requested fields are sent: an absent price means a market order. */

@@ -37,7 +37,7 @@ export const placeLimitOrder = order({
       answer: SUBMITTED.shape,
     },
   },
-  async run({ send, settings }, given: LimitOrder) {
+  trade(given: LimitOrder, settings) {
     const { symbol, side, amount, price, stopLoss, takeProfit, comment } = given;
     const what = {
       amount,
@@ -47,6 +47,7 @@ export const placeLimitOrder = order({
       ...(comment !== null && { comment }),
     } satisfies Omit<Body, 'symbol' | 'direction'>;
     const body = { symbol, [settings.gatewayDirectionField]: direction(side), ...what };
-    return submitted(await send('trade', { body }));
+    return { body };
   },
+  reply: submitted,
 });

@@ -1,8 +1,8 @@
 import { LongInteger, parseLongIntegers } from '../../lib/exact-json.ts';
 import { isObject } from '../../lib/is-object.ts';
+import type { OrderReply } from '../define-operation.ts';
 import type { Answer } from '../exchange.ts';
 import * as f from '../fields.ts';
-import type { OrderReply } from '../order-calls.ts';
 import { digits, type Row, readingIn, text } from '../wire/scalars.ts';
 import type { Side } from './holdings.ts';
 
