@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
-import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
+import { type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient, wordFor } from './open-client.ts';
 
 const MEGABYTE = 1_048_576;
@@ -28,19 +28,6 @@ test.each<readonly [string, Script]>([
   expect(await wordFor(catalog)).toBe('contract');
   // The gateway's memory is included: both run in this process.
   expect(peak()).toBeLessThan(200 * MEGABYTE);
-});
-
-test('a catalog with an item of a megabyte is refused', async () => {
-  const items = `[{"_id":"A"},{"_id":"B","desc":"${' '.repeat(MEGABYTE)}"}]`;
-  await using gateway = await startScriptedGateway(
-    (socket) => void socket.write(answer(200, items)),
-  );
-  await using open = openClient(gateway.url);
-  expect(
-    await wordFor(
-      open.client.read(anyCaller, OPERATIONS.getAllTickers, { group: 'g', etag: null }),
-    ),
-  ).toBe('contract');
 });
 
 /** Sends until the client disconnects. */

@@ -1,9 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { isJsonContent } from '../answer-body.ts';
+import { jsonOf } from '../answer-body.ts';
 import { read } from '../define-operation.ts';
-import type { Answer } from '../exchange.ts';
 import * as f from '../fields.ts';
-import { jsonItems } from '../json-items.ts';
 import { timesOf } from '../read-times.ts';
 import { type Reading, readingIn } from '../wire/scalars.ts';
 
@@ -85,10 +83,11 @@ export const getAllTickers = read({
     const { headers: about } = answer;
     const times = timesOf(answer);
     if (answer.status === 304) return { modified: false as const, headers: about, ...times };
+    const rows = jsonOf(answer);
+    if (!Array.isArray(rows)) throw calls.broken('no list of instruments');
     const reading = readingIn('auto');
-    const catalog = await instrumentsIn(answer, reading);
+    const catalog = await toInstruments(rows, reading);
     calls.wasRead(reading);
-    if (catalog === null) throw calls.broken('no list of instruments');
     return {
       modified: true as const,
       ...catalog,
@@ -104,36 +103,22 @@ function entityTag(header: string | undefined): string | null {
   return header !== undefined && /^(?!\*$)[\x21-\x7e]+$/.test(header) ? header : null;
 }
 
-/** Null if the body is not a list. */
-async function instrumentsIn({ headers, bytes }: Answer, reading: Reading) {
-  if (!isJsonContent(headers['content-type'])) return null;
-  try {
-    return await toInstruments(jsonItems(bytes), reading);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-// Parsing and checking this many takes about a millisecond. Then other requests get the event loop.
+// Checking this many takes about a millisecond. Other requests get the event loop in between.
 const ROWS_AT_A_TIME = 200;
 
 /** A row that breaks the interface must not cost the catalog. Of rows with one id, the first counts. */
-export async function toInstruments(rows: Iterable<unknown>, reading: Reading = readingIn('auto')) {
+export async function toInstruments(
+  rows: readonly unknown[],
+  reading: Reading = readingIn('auto'),
+) {
   const byId = new Map<string, Instrument>();
-  let [total, skipped] = [0, 0];
-  for (const row of rows) {
+  let skipped = 0;
+  for (const [at, row] of rows.entries()) {
+    if (at % ROWS_AT_A_TIME === 0) await setImmediate();
     const instrument = INSTRUMENT.read(row, reading);
     if (instrument === null) skipped += 1;
     else if (!byId.has(instrument.id)) byId.set(instrument.id, instrument);
-    total += 1;
-    if (total % ROWS_AT_A_TIME === 0) await setImmediate();
   }
-  const instruments = [...byId.values()];
-  return {
-    instruments,
-    /** Rows that broke the interface's table and were left out. */
-    skipped,
-    total,
-  };
+  // `skipped`: rows that broke the interface's table and were left out. */
+  return { instruments: [...byId.values()], skipped, total: rows.length };
 }
