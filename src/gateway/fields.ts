@@ -130,17 +130,11 @@ export function wholeList<F extends Fields>(table: Table<F>) {
     if (!Array.isArray(list)) return null;
     // The fields of all rows are recorded, even if the list turns out to be broken.
     noteAbsent(reading, `${path}[]`, list, table.expected);
-    const rows: ValueOf<F>[] = [];
+    const rows = list.map((row) => (isObject(row) ? table.readRow(row, reading, path) : null));
+    // A client that follows the list cannot distinguish two rows with one id.
     const ids = new Set<unknown>();
-    for (const given of list) {
-      const row = isObject(given) ? table.readRow(given, reading, path) : null;
-      // A client that follows the list cannot distinguish two rows with one id.
-      if (row === null || ids.has(row.id)) return null;
-      ids.add(row.id);
-      rows.push(row);
-    }
-    // A list that has grown reserves space for half as many rows more; a copy does not.
-    return rows.slice();
+    for (const row of rows) ids.add(row?.id);
+    return rows.includes(null) || ids.size < rows.length ? null : (rows as ValueOf<F>[]);
   };
   const shape: Shape = { kind: 'list', of: table.shape, wrong: 'answer' };
   const field = { name: null, shape, missing: 'value', wrong: 'answer', read } as const;
@@ -190,12 +184,10 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
  */
 function compiled<F extends Fields>(fields: F): Table<F>['readRow'] {
   const entries = Object.entries(fields);
-  // If an answer has only one list, the fields of its rows need no path.
-  const isEnvelope = entries.length === 1 && entries[0]?.[1].shape.kind === 'list';
   const steps = entries.map(([own, { name, shape, missing, wrong, fits }], at) => {
     const wire = name ?? own;
     const sent = `row[${JSON.stringify(wire)}]`;
-    const within = isEnvelope ? 'path' : `path + ${JSON.stringify(`${wire}.`)}`;
+    const within = `path + ${JSON.stringify(`${wire}.`)}`;
     const value = `const v${at} = read${at}(${sent}, reading${isNested(shape) ? `, ${within}` : ''});`;
     const isBroken = fits === undefined ? `v${at} === null` : `!fits[${at}](${sent})`;
     if (isCostly(missing)) return `${value} if (${isBroken}) return null;`;

@@ -49,7 +49,11 @@ test('a field that is missing from each row of the last answer has a series, unt
     return { ...rest, positions: body.positions.map(without('profit')) };
   });
   expect((await ask(screen)).errors).toEqual([]);
-  const lost = ['getOpenPositions profit', 'getSession equity', 'getSession positions.profit'];
+  const lost = [
+    'getOpenPositions positions.profit',
+    'getSession equity',
+    'getSession positions.profit',
+  ];
   expect(await missing(app)).toEqual(lost);
   // An empty list changes nothing.
   front.change((body: Row) => ('positions' in body ? { ...body, positions: [] } : body));
@@ -63,11 +67,11 @@ test('a field that is missing from each row of the last answer has a series, unt
 test.each<[string, readonly Row[], readonly string[]]>([
   ['present in one row', [POSITION, without('comment')(POSITION)], []],
   ['with the value null', [{ ...POSITION, sl: null }], []],
-  ['missing from every row', [without('logo')(POSITION)], ['getOpenPositions logo']],
+  ['missing from every row', [without('logo')(POSITION)], ['getOpenPositions positions.logo']],
   [
     'that is required and missing from every row',
     [without('id')(POSITION), { ...without('id')(POSITION), symbol: 'B' }],
-    ['getOpenPositions id'],
+    ['getOpenPositions positions.id'],
   ],
   ['that is required and missing from one row', [without('id')(POSITION), POSITION], []],
 ])('for a field of positions %s this is listed: %j', async (_, positions, listed) => {
