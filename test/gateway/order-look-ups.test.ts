@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { judgeOrder } from '../../src/domain/trading/outcome.ts';
 import { type LookUps, type OrderReply, order } from '../../src/gateway/define-operation.ts';
 import type { Answer } from '../../src/gateway/exchange.ts';
-import { bodyIn, settled, submitted } from '../../src/gateway/operations/submitted.ts';
+import { bodyIn, submitted } from '../../src/gateway/operations/submitted.ts';
 import type { OrderEnd } from '../../src/gateway/order-calls.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type ScriptedRequest, startScriptedGateway } from '../support/scripted-gateway.ts';
@@ -30,8 +30,11 @@ const lookingUp: Reply = async (taken, lookUps) => {
   for (;;) {
     const found = await lookUps.send('status', { path: { id: 'o-7' } });
     const { state, orderId = null, reason = null } = bodyIn(found);
-    if (state === 'FILLED') return settled(found, true, String(orderId));
-    if (state === 'REJECTED') return settled(found, false, String(orderId), String(reason));
+    if (state === 'FILLED' || state === 'REJECTED') {
+      const success = state === 'FILLED';
+      const outcome = { success, orderId: String(orderId), error: String(reason) };
+      return { answer: found, ...outcome, namesOrder: true, message: null };
+    }
     await lookUps.pause(5);
   }
 };
