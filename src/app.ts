@@ -20,7 +20,9 @@ import {
   ENGINE_LIMITS,
   Readiness,
 } from './engine/index.ts';
-import { Gateway } from './gateway/gateway.ts';
+import { OPERATIONS } from './gateway/operations.ts';
+import { Origin } from './gateway/origin.ts';
+import { gatewayWidths } from './gateway/pools.ts';
 import { LogicalClock, steadyClock } from './lib/clock.ts';
 import { FairScheduler } from './lib/fair-scheduler.ts';
 import { fireAndForget, onBackgroundFailure } from './lib/fire-and-forget.ts';
@@ -58,9 +60,15 @@ export async function startApp(config: Config, given: AppOptions) {
 
   const logicalClock = new LogicalClock();
   const origin = { ...config, logicalClock, metrics: metrics.gateway, log, tracing };
-  const gateway = new Gateway({ ...origin, url: sandbox?.url ?? config.gatewayUrl ?? '' });
+  const gateway = new Origin({
+    ...origin,
+    url: sandbox?.url ?? config.gatewayUrl ?? '',
+    operations: OPERATIONS,
+    widths: gatewayWidths(config.gatewayConnections),
+  });
   opened.defer(() => gateway.close());
   const { clockSkew } = gateway;
+  metrics.gateway.watchClock(clockSkew);
 
   const documents = new Documents({
     schema,
@@ -100,8 +108,8 @@ export async function startApp(config: Config, given: AppOptions) {
   const stopping = new AbortController();
   opened.defer(() => stopping.abort());
   fireAndForget('order record', domain.orders.watchCutOffs(stopping.signal));
-  gateway.onRecovered((backend) => {
-    if (backend === 'reads') domain.resumePolls();
+  gateway.onRecovered((area) => {
+    if (area === 'reads') domain.resumePolls();
   });
   opened.defer(() => domain.feeds.close());
 

@@ -62,7 +62,7 @@ export function openApi() {
 }
 
 function operationOf(
-  { number, isAnonymous, errors, backend }: DescribedOperation,
+  { number, isAnonymous, errors }: DescribedOperation,
   { path, query = [], body, answer }: CallDescription,
   operationId: string,
   schemas: Schemas,
@@ -82,7 +82,7 @@ function operationOf(
   return {
     operationId,
     summary: `op ${number}`,
-    tags: [backend],
+    tags: path.split('/').slice(1, 2),
     security: isAnonymous ? [] : [{ token: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),

@@ -100,31 +100,30 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
   if (!exchange.sent || !exchange.answered || exchange.status === 304) return outcome;
   if (outcome === 'ok') return isJsonContent(exchange.headers['content-type']) ? 'ok' : 'contract';
   // A 4xx to a write is about its input. A 4xx to a read without an error body of the interface may come from a proxy.
-  const isForeign = outcome === '4xx' && isRead(call) && !hasErrorBody(exchange);
-  return isForeign ? 'contract' : outcome;
+  const isRead = call.operation.effect === 'read';
+  return outcome === '4xx' && isRead && !hasErrorBody(exchange) ? 'contract' : outcome;
 }
 
 /**
  * The health that a breaker counts. For orders only an answer of the interface is a `success`. An answer of another server
  * is a `failure`, because the next orders would end unknown. A 5xx written by a proxy is not an answer of the gateway: the
- * call is `lost`.
+ * order is `lost`.
  */
 export function healthShown(call: WireCall, exchange: Exchange): Health {
   const { health, outcome } = classify(exchange, isGivenUp(call));
-  if (health === 'failure' && exchange.sent && exchange.answered && !isOfInterface(call, exchange))
-    return 'lost';
-  if (call.row.effect !== 'order') return health;
+  if (call.operation.effect !== 'order') return health;
   if (!exchange.sent) return health === 'unreachable' ? health : 'none';
   if (outcome === 'contract') return 'failure';
   if (!exchange.answered || outcome === '401' || outcome === '403') return health;
-  if (isOfInterface(call, exchange)) return 'success';
+  if (isOfInterface(exchange)) return 'success';
+  if (outcome === '5xx') return 'lost';
   return outcome === 'ok' ? 'failure' : 'foreign';
 }
 
 /** Whether the body is a JSON object: `{}` belongs to the interface, a page with a JSON content type does not. */
-function isOfInterface({ row }: WireCall, answer: Answer): boolean {
+function isOfInterface(answer: Answer): boolean {
   if (!/^\s*\{/.test(answer.bytes.toString('latin1', 0, MAX_INDENT_LENGTH))) return false;
-  if (row.effect !== 'order' || answer.status < 500) return true;
+  if (answer.status < 500) return true;
   // Proxies write JSON too, but only the gateway reports whether the order was a success.
   const body = jsonOf(answer);
   return isObject(body) && ('success' in body || Object.keys(body).length === 0);
@@ -137,17 +136,9 @@ export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {
   return !isGivenUp(call) && classify(exchange).mayRecover;
 }
 
-/** Whether no client waits for a read any more. A write is never given up. */
-export function isGivenUp(call: WireCall): boolean {
-  return isRead(call) && call.signal?.aborted === true;
-}
-
-function isRead({ row }: WireCall): boolean {
-  return row.effect === 'read';
-}
-
-export function wasNotAttempted(exchange: Exchange): boolean {
-  return !exchange.sent && exchange.cause instanceof NotAttemptedError;
+/** Whether no client waits for a read any more. A write has no signal. */
+export function isGivenUp({ signal }: WireCall): boolean {
+  return signal?.aborted === true;
 }
 
 /** An error usually has one or two causes, but a chain of causes may be a circle. */

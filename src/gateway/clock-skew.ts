@@ -62,7 +62,7 @@ export class ClockSkew {
   saw({ operation }: WireCall, exchange: Exchange): void {
     if (!exchange.sent || !exchange.answered) return;
     // A cache keeps the date of the gateway's original answer.
-    if (operation === 'getAllTickers' || exchange.headers.age !== undefined) return;
+    if (operation.name === 'getAllTickers' || exchange.headers.age !== undefined) return;
     const nowMs = this.#clock.now();
     if (this.#taken >= SAMPLES && nowMs < this.#nextAtMs) return;
     const answeredMs = Date.parse(exchange.headers.date ?? '');

@@ -56,7 +56,6 @@ const READ = {
   ...USUAL,
   effect: 'read',
   isIdempotent: true,
-  backend: 'reads',
   area: 'reads',
   mayHaveAged: false,
 } as const;
@@ -65,7 +64,6 @@ const WRITE = {
   ...USUAL,
   effect: 'write',
   isIdempotent: false,
-  backend: 'user',
   area: 'rest',
   proves: 'nothing',
   mayHaveAged: true,
@@ -74,7 +72,6 @@ const WRITE = {
 const ORDER = {
   ...WRITE,
   effect: 'order',
-  backend: 'orders',
   area: 'orders',
   errors: 'submit',
 } as const;

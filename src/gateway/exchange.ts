@@ -3,9 +3,7 @@ import type { GatewayOperation } from './operation.ts';
 
 /** One call in the form in which it is sent. */
 export interface WireCall {
-  /** The name of the operation, whose properties are in `row`. */
-  readonly operation: string;
-  readonly row: GatewayOperation;
+  readonly operation: GatewayOperation;
   readonly path: string;
   /** Names and values alternate. */
   readonly headers: readonly string[];

@@ -1,7 +1,6 @@
 import { systemClock } from '../lib/clock.ts';
-import { memo } from '../lib/memo.ts';
 import type { MetricsRegistry } from '../lib/metrics.ts';
-import { CALL_OUTCOMES } from './caller.ts';
+import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import type { ObserveCall } from './exchange.ts';
 import type { DescribedOperation } from './operation.ts';
 import type { Pools } from './pools.ts';
@@ -9,6 +8,12 @@ import type { Resilience } from './resilience/resilience.ts';
 import type { Reading } from './wire/scalars.ts';
 
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** The calls of an operation that were made for clients, or for polls. Their series are found without hashing labels. */
+interface Calls {
+  readonly outcomes: Record<CallOutcome, number>;
+  readonly seconds: { observe(value: number): void };
+}
 
 /** The parts that are read at each scrape. */
 interface Watched {
@@ -20,7 +25,7 @@ interface Watched {
 /** The metrics of gateway calls. Polls of live feeds are counted separately from calls that clients wait for. */
 export class GatewayMetrics {
   readonly #seconds;
-  readonly #calls;
+  readonly #calls = { request: new Map<string, Calls>(), poll: new Map<string, Calls>() };
   readonly #retries;
   readonly #brokenAnswers;
   /**
@@ -34,17 +39,17 @@ export class GatewayMetrics {
 
   constructor(registry: MetricsRegistry) {
     const operation = { operation: [] };
-    const labels = { ...operation, origin: [] };
     this.#seconds = registry.histogram(
       'gateway_call_seconds',
       'Duration of the gateway calls that were sent.',
       CALL_SECONDS,
-      labels,
+      { ...operation, origin: [] },
     );
-    this.#calls = registry.counter(
+    registry.tallies(
       'gateway_calls_total',
       'Attempts to call the gateway, by outcome; circuit, busy and expired were not sent.',
-      { ...labels, outcome: [] },
+      ['operation', 'origin', 'outcome'],
+      () => this.#outcomes(),
     );
     this.#retries = registry.counter('gateway_retries_total', 'Repeated gateway calls.', operation);
     this.#brokenAnswers = registry.counter(
@@ -52,7 +57,7 @@ export class GatewayMetrics {
       'Successful answers whose body breaks the interface.',
       operation,
     );
-    registry.gauges('circuit_open', '1 while a breaker of the backend is open.', ['backend'], () =>
+    registry.gauges('circuit_open', '1 while a breaker of the area is open.', ['area'], () =>
       this.#circuits(),
     );
     registry.gauges(
@@ -78,16 +83,15 @@ export class GatewayMetrics {
       ['operation', 'field'],
       () => this.#missingFields(),
     );
-    this.#addSeries('getOpenPositions', 'poll');
+    this.#added('getOpenPositions', 'poll');
   }
 
-  readonly called: ObserveCall = ({ operation, caller, resends }, outcome, exchange) => {
-    const origin = caller.priority === 'poll' ? 'poll' : 'request';
-    this.#calls.inc({ operation, origin, outcome });
-    if (resends) this.#retries.inc({ operation });
-    if (!exchange.sent) return;
-    const ms = systemClock.now() - exchange.sentAtMs;
-    this.#seconds.observe({ operation, origin }, ms / 1000);
+  readonly called: ObserveCall = ({ operation: { name }, caller, resends }, outcome, exchange) => {
+    const origin = caller.priority ?? 'request';
+    const calls = this.#calls[origin].get(name) ?? this.#added(name, origin);
+    calls.outcomes[outcome] += 1;
+    if (resends) this.#retries.inc({ operation: name });
+    if (exchange.sent) calls.seconds.observe((systemClock.now() - exchange.sentAtMs) / 1000);
   };
 
   readonly answerBroken = (operation: string): void => {
@@ -95,15 +99,16 @@ export class GatewayMetrics {
   };
 
   readonly answerRead = (operation: string, { absent }: Reading): void => {
-    const last = memo(this.#absent, operation, () => new Map());
-    for (const [path, names] of absent) last.set(path, names);
+    const last = this.#absent.get(operation);
+    if (last === undefined) this.#absent.set(operation, absent);
+    else for (const [path, names] of absent) last.set(path, names);
   };
 
   /** Creates the series of all operations before their first call. */
   watch(origin: Watched): void {
     this.#watched.push(origin);
     for (const { name, effect, errors } of Object.values(origin.operations)) {
-      this.#addSeries(name, 'request');
+      this.#added(name, 'request');
       // Writes are never repeated.
       if (effect === 'read') this.#retries.inc({ operation: name }, 0);
       if (effect === 'read' || errors === 'sign-in') {
@@ -116,16 +121,26 @@ export class GatewayMetrics {
     this.#clockSkew = clockSkew;
   }
 
-  #addSeries(operation: string, origin: string): void {
+  #added(operation: string, origin: 'request' | 'poll'): Calls {
+    const outcomes = Object.fromEntries(CALL_OUTCOMES.map((outcome) => [outcome, 0]));
     this.#seconds.zero({ operation, origin });
-    for (const outcome of CALL_OUTCOMES) this.#calls.inc({ operation, origin, outcome }, 0);
+    const seconds = this.#seconds.labels({ operation, origin });
+    const calls = { outcomes: outcomes as Calls['outcomes'], seconds };
+    this.#calls[origin].set(operation, calls);
+    return calls;
+  }
+
+  *#outcomes(): Generator<[number, string, string, string]> {
+    for (const [origin, byOperation] of Object.entries(this.#calls)) {
+      for (const [operation, { outcomes }] of byOperation) {
+        for (const outcome of CALL_OUTCOMES) yield [outcomes[outcome], operation, origin, outcome];
+      }
+    }
   }
 
   *#circuits(): Generator<[number, string]> {
-    for (const { operations, resilience } of this.#watched) {
-      for (const backend of new Set(Object.values(operations).map((row) => row.backend))) {
-        yield [Number(resilience.isOpen(backend)), backend];
-      }
+    for (const { pools, resilience } of this.#watched) {
+      for (const area of pools.byArea.keys()) yield [Number(resilience.isOpen(area)), area];
     }
   }
 

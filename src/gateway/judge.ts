@@ -6,7 +6,6 @@ import { GatewayError, type GatewayErrorKind } from './errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { isSignIn, type OperationTraits } from './operation.ts';
 import { type GatewayRefusal, hasErrorBody, refusalOf, toRefusal } from './refusal.ts';
-import type { Row } from './wire/scalars.ts';
 
 /** The traits by which an answer is judged. */
 type Judged = Pick<OperationTraits, 'name' | 'errors'>;
@@ -29,7 +28,8 @@ export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgeme
   const body = jsonOf(answer);
   if (isSuccess(answer.status) && isObject(body)) {
     if (body.success === true) return { outcome: 'acknowledged' };
-    if (body.success === false || isSignInRefusal(operation, body)) {
+    // A 200 that names an error also refuses a sign-in.
+    if (body.success === false || (isSignIn(operation) && typeof body.error === 'string')) {
       return { outcome: 'rejected', refusal: toRefusal(body) };
     }
   }
@@ -58,11 +58,6 @@ export function contractError(operation: string, message: string): GatewayError 
 export function isAboutTheRequest(operation: Judged, status: number): boolean {
   if (status === 499) return isSignIn(operation);
   return status >= 400 && status <= 499 && status !== 408;
-}
-
-/** A 200 that names an error also refuses a sign-in. */
-function isSignInRefusal(operation: Judged, body: Row): boolean {
-  return isSignIn(operation) && typeof body.error === 'string';
 }
 
 /** Returns the answer of a call. Throws if there is none, or if its status is about the sender or its rate. */

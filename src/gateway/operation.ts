@@ -1,10 +1,7 @@
 import type { Shape } from './shape.ts';
 
-/** Each area has its own connection pool, so that a slow area does not delay the others. */
+/** Each area has its own connections and its own budget of retries, so that a failing area does not delay the others. */
 export type Area = string;
-
-/** Operations that fail together share a retry budget, so that users can sign in while payments are down. */
-export type Backend = string;
 
 type Verb = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -31,7 +28,6 @@ export interface OperationTraits {
   readonly effect: 'read' | 'write' | 'order';
   /** Whether a client may repeat it after a lost answer. */
   readonly isIdempotent: boolean;
-  readonly backend: Backend;
   /** Only orders use the area `orders`. */
   readonly area: Area;
   /** The deadline and the size of an answer. A `catalog` has more time and may be larger. Orders have their own deadline. */

@@ -1,12 +1,12 @@
-import { type LogicalClock, steadyClock } from '../lib/clock.ts';
+import { type LogicalClock, steadyClock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Tracing } from '../lib/tracing/tracing.ts';
 import type { OperationSettings } from './calls.ts';
 import { GatewayClient } from './client.ts';
-import type { ObserveCall } from './exchange.ts';
+import { ClockSkew } from './clock-skew.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
-import type { Area, Backend, DescribedOperation } from './operation.ts';
-import { CONNECT_SHARE, createPools, type Pools } from './pools.ts';
+import type { Area, DescribedOperation } from './operation.ts';
+import { createPools, type Pools } from './pools.ts';
 import type { RequestSettings } from './requests.ts';
 import { Resilience } from './resilience/resilience.ts';
 import { withSpans } from './traced.ts';
@@ -28,33 +28,32 @@ interface OriginOptions extends OriginParts, OriginSettings {
   readonly operations: Readonly<Record<string, DescribedOperation>>;
   /** The maximum number of connections in each area. */
   readonly widths: Readonly<Record<Area, number>>;
-  readonly observe?: ObserveCall;
 }
 
 /** A service that is called over HTTP: a client for its operations, with resilience, metrics, spans and connections. */
 export class Origin {
   readonly client: GatewayClient;
+  readonly clockSkew = new ClockSkew(systemClock, steadyClock);
   readonly #pools: Pools;
   readonly #resilience: Resilience;
-  readonly #recoveryListeners = new Set<(backend: Backend) => void>();
+  readonly #recoveryListeners = new Set<(area: Area) => void>();
 
   constructor(options: OriginOptions) {
     const { url, operations, widths, metrics, log, tracing } = options;
-    const connectTimeoutMs = options.gatewayTimeoutMs * CONNECT_SHARE;
-    this.#pools = createPools({ gatewayUrl: url, widths, connectTimeoutMs });
+    const { gatewayTimeoutMs: timeoutMs } = options;
+    this.#pools = createPools({ gatewayUrl: url, widths, timeoutMs });
     const { send } = new Transport(this.#pools, options.logicalClock);
     this.#resilience = new Resilience(tracing === null ? send : withSpans(send, tracing, url), {
       clock: steadyClock,
       random: Math.random,
-      operations,
       widths,
-      observe: (...ended) => {
-        metrics.called(...ended);
-        options.observe?.(...ended);
+      observe: (call, outcome, exchange) => {
+        metrics.called(call, outcome, exchange);
+        this.clockSkew.saw(call, exchange);
       },
       onCircuit: (circuit, state, cause) => log.warn({ circuit, state, cause }, 'circuit breaker'),
-      onRecovered: (backend) => {
-        for (const listener of this.#recoveryListeners) listener(backend);
+      onRecovered: (area) => {
+        for (const listener of this.#recoveryListeners) listener(area);
       },
     });
     metrics.watch({ operations, resilience: this.#resilience, pools: this.#pools });
@@ -68,8 +67,8 @@ export class Origin {
     });
   }
 
-  /** Calls the listener each time a breaker of a backend closes. */
-  onRecovered(listener: (backend: Backend) => void): void {
+  /** Calls the listener each time a breaker of an area closes. */
+  onRecovered(listener: (area: Area) => void): void {
     this.#recoveryListeners.add(listener);
   }
 

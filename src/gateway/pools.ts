@@ -6,13 +6,14 @@ interface PoolOptions {
   readonly gatewayUrl: string;
   /** The maximum number of connections in each area. */
   readonly widths: Readonly<Record<Area, number>>;
-  readonly connectTimeoutMs: number;
+  /** The deadline of a read. */
+  readonly timeoutMs: number;
 }
 
 export type Pools = ReturnType<typeof createPools>;
 
 // A share of a read's deadline: a host that drops packets fails while connecting, before the deadline hides the cause.
-export const CONNECT_SHARE = 0.7;
+const CONNECT_SHARE = 0.7;
 
 // An idle connection was opened for an order that was given up. It is closed soon: if the gateway closes a connection just
 // as an order is written, the order's outcome is unknown.
@@ -22,11 +23,11 @@ const MAX_IDLE_MS = 30_000;
 /** An older connection takes no new call, so that all calls follow the gateway's name to a new address. */
 const OLDEST_MS = 10_000;
 
-export function createPools({ gatewayUrl, widths, connectTimeoutMs }: PoolOptions) {
+export function createPools({ gatewayUrl, widths, timeoutMs }: PoolOptions) {
   const url = new URL(gatewayUrl);
   const connect = buildConnector({
     allowH2: false,
-    timeout: connectTimeoutMs,
+    timeout: timeoutMs * CONNECT_SHARE,
     // Otherwise each connection would create its own context, a fifth of the cost of connecting.
     ...(url.protocol === 'https:' && { secureContext: createSecureContext() }),
   });

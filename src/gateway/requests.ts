@@ -1,4 +1,3 @@
-import { memo } from '../lib/memo.ts';
 import type { Caller } from './caller.ts';
 import { type PathValueSource, UnsafePathError } from './errors.ts';
 import type { WireCall } from './exchange.ts';
@@ -32,84 +31,84 @@ export interface CallValues {
 }
 
 /** A look-up of an order is sent like a read, and leaves the orders' connections to orders. */
-const LOOK_UP = {
-  effect: 'read',
-  area: 'reads',
-  backend: 'reads',
-  mayHaveAged: false,
-} as const;
+const LOOK_UP = { effect: 'read', area: 'reads', mayHaveAged: false } as const;
 
 /** Builds the calls of operations in the form in which they are sent. */
 export class Requests {
   readonly #settings: RequestSettings;
-  readonly #rows = new Map<CallDescription, GatewayOperation>();
+  /** The headers that are equal in all calls. Names and values alternate. */
+  readonly #headers: readonly string[];
+  readonly #operations = new Map<CallDescription, GatewayOperation>();
 
   constructor(settings: RequestSettings) {
     this.#settings = settings;
+    // A fixed header replaces another one of the same name.
+    const headers = { accept: 'application/json', ...settings.gatewayHeaders };
+    this.#headers = Object.entries(headers).flat();
   }
 
-  call(operation: DescribedOperation, name: string, caller: Caller, values: CallValues): WireCall {
+  call(described: DescribedOperation, name: string, caller: Caller, values: CallValues): WireCall {
     const { path = {}, query, body } = values;
-    const row = this.#rowOf(operation, name);
+    const operation = this.#operationOf(described, name);
     return {
-      operation: row.name,
-      row,
+      operation,
       caller,
-      path: withQuery(filledPath(row, path), query),
-      headers: headersOf(row, caller, values, this.#settings),
+      path: withQuery(filledPath(operation, path), query),
+      headers: this.#headersOf(operation, caller, values),
       body: body === undefined ? null : JSON.stringify(body),
-      ...boundsOf(row, this.#settings),
-      signal: row.effect === 'read' ? caller.signal : undefined,
+      deadlineMs: this.#deadlineMs(operation),
+      maxBytes: this.#maxBytes(operation),
+      signal: operation.effect === 'read' ? caller.signal : undefined,
     };
   }
 
-  #rowOf(operation: DescribedOperation, name: string): GatewayOperation {
-    const call = operation.calls[name];
-    if (call === undefined) throw new Error(`${operation.name} has no call ${name}`);
-    return memo(this.#rows, call, () => {
-      const isLookUp = operation.effect === 'order' && name !== TRADE;
-      return { ...operation, ...(isLookUp && LOOK_UP), verb: call.method, path: call.path };
-    });
+  #operationOf(described: DescribedOperation, name: string): GatewayOperation {
+    const call = described.calls[name];
+    if (call === undefined) throw new Error(`${described.name} has no call ${name}`);
+    const known = this.#operations.get(call);
+    if (known !== undefined) return known;
+    const isLookUp = described.effect === 'order' && name !== TRADE;
+    const { method: verb, path } = call;
+    const operation = { ...described, ...(isLookUp && LOOK_UP), verb, path };
+    this.#operations.set(call, operation);
+    return operation;
   }
-}
 
-function boundsOf({ bounds, effect }: GatewayOperation, settings: RequestSettings) {
-  const { gatewayTimeoutMs, orderTimeoutMs, gatewayMaxBytes: maxBytes } = settings;
-  if (effect === 'order') return { deadlineMs: orderTimeoutMs, maxBytes };
-  if (bounds === 'usual') return { deadlineMs: gatewayTimeoutMs, maxBytes };
-  return {
-    deadlineMs: CATALOG_TIMEOUT_FACTOR * gatewayTimeoutMs,
-    maxBytes: CATALOG_SIZE_FACTOR * maxBytes,
-  };
+  #deadlineMs({ effect, bounds }: GatewayOperation): number {
+    const { gatewayTimeoutMs, orderTimeoutMs } = this.#settings;
+    if (effect === 'order') return orderTimeoutMs;
+    return bounds === 'catalog' ? CATALOG_TIMEOUT_FACTOR * gatewayTimeoutMs : gatewayTimeoutMs;
+  }
+
+  #maxBytes({ bounds }: GatewayOperation): number {
+    const { gatewayMaxBytes } = this.#settings;
+    return bounds === 'catalog' ? CATALOG_SIZE_FACTOR * gatewayMaxBytes : gatewayMaxBytes;
+  }
+
+  #headersOf(
+    { isAnonymous }: GatewayOperation,
+    { token, client, requestId, forwarded }: Caller,
+    { body, headers: own = [] }: CallValues,
+  ): readonly string[] {
+    const headers = this.#headers.concat(own, forwarded?.pairs ?? []);
+    if (body !== undefined) headers.push('content-type', 'application/json');
+    if (token !== null && !isAnonymous) headers.push('authorization', `Bearer ${token.text}`);
+    this.#addUnlessFixed(headers, 'x-request-id', requestId);
+    if (this.#settings.gatewayForwardClient) {
+      this.#addUnlessFixed(headers, 'x-forwarded-for', client?.address);
+      this.#addUnlessFixed(headers, 'user-agent', client?.userAgent);
+    }
+    return headers;
+  }
+
+  #addUnlessFixed(headers: string[], name: string, value: string | null | undefined): void {
+    if (value && !Object.hasOwn(this.#settings.gatewayHeaders, name)) headers.push(name, value);
+  }
 }
 
 function withQuery(path: string, query: CallValues['query']): string {
   const search = query === undefined ? '' : new URLSearchParams(query).toString();
   return search === '' ? path : `${path}?${search}`;
-}
-
-/** Names and values alternate. A fixed header replaces another one of the same name. */
-function headersOf(
-  { isAnonymous }: GatewayOperation,
-  { token, client, requestId, forwarded }: Caller,
-  { body, headers: own = [] }: CallValues,
-  { gatewayHeaders: fixed, gatewayForwardClient }: RequestSettings,
-): readonly string[] {
-  const headers: string[] = [];
-  const add = (name: string, value: string | null | undefined) => {
-    if (value && !Object.hasOwn(fixed, name)) headers.push(name, value);
-  };
-  add('accept', 'application/json');
-  if (body !== undefined) add('content-type', 'application/json');
-  for (const name in fixed) headers.push(name, fixed[name] ?? '');
-  headers.push(...own, ...(forwarded?.pairs ?? []));
-  add('x-request-id', requestId);
-  if (token !== null && !isAnonymous) headers.push('authorization', `Bearer ${token.text}`);
-  if (gatewayForwardClient) {
-    add('x-forwarded-for', client?.address);
-    add('user-agent', client?.userAgent);
-  }
-  return headers;
 }
 
 /**

@@ -13,15 +13,15 @@ export function withSpans(send: Send, tracing: Tracing, url: string): Send {
   };
 
   return async (call) => {
-    const { row, caller, resends } = call;
+    const { operation, caller, resends } = call;
     // The path of a call contains a login, so spans have only its template.
     const span = tracing.start({
-      name: `${row.verb} ${row.path}`,
+      name: `${operation.verb} ${operation.path}`,
       kind: 'CLIENT',
       parent: caller.trace?.context,
       attributes: {
-        'http.request.method': row.verb,
-        'url.template': row.path,
+        'http.request.method': operation.verb,
+        'url.template': operation.path,
         ...server,
         ...(resends && { 'http.request.resend_count': resends }),
         ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),

@@ -25,7 +25,7 @@ export class Transport {
 
   readonly send: Send = (call) => {
     const { promise, resolve } = Promise.withResolvers<Exchange>();
-    const { verb, area } = call.row;
+    const { verb, area } = call.operation;
     const dispatch = new Dispatch(call, this, resolve);
     try {
       const { path, headers, body } = call;
@@ -49,8 +49,8 @@ export class Transport {
    * At most half of an area's connections wait for late answers, and half of one account's share, so that the next calls
    * of all accounts find a free connection. Returns what ends the waiting; null if the call must not wait.
    */
-  beginLate({ row, caller }: WireCall): (() => void) | null {
-    const width = this.#pools.widths[row.area] ?? 0;
+  beginLate({ operation, caller }: WireCall): (() => void) | null {
+    const width = this.#pools.widths[operation.area] ?? 0;
     const account = clientOf(caller).key;
     const own = this.#lateOf.get(account) ?? 0;
     if (this.#lateCalls >= width / 2 || own >= Math.max(1, Math.floor(width / 8))) return null;
@@ -135,7 +135,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = flatten(headers);
-    if (!this.#call.row.mayHaveAged && Number.parseInt(this.#headers.age ?? '', 10) > 0) {
+    if (!this.#call.operation.mayHaveAged && Number.parseInt(this.#headers.age ?? '', 10) > 0) {
       this.fail('cached', new Error('a cache answered, which may have it from another user'));
     }
   }

@@ -69,13 +69,24 @@ export class MetricsRegistry extends Registry {
 
   /** A counter whose value is read at each scrape. */
   tally(name: string, help: string, read: () => number): void {
+    this.tallies(name, help, [], () => [[read()]]);
+  }
+
+  /** Counters that are read at each scrape, each with the values of its labels. */
+  tallies(
+    name: string,
+    help: string,
+    labelNames: string[],
+    read: () => Iterable<readonly [value: number, ...labels: string[]]>,
+  ): void {
     new Counter({
       name: PREFIX + name,
       help,
+      labelNames,
       registers: [this],
       collect() {
         this.reset();
-        this.inc(read());
+        for (const [value, ...labels] of read()) this.labels(...labels).inc(value);
       },
     });
   }

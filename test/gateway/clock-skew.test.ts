@@ -6,9 +6,9 @@ import { createScriptedClock } from '../support/scripted-clock.ts';
 function open() {
   const clock = createScriptedClock(Date.UTC(2026, 0, 5, 12));
   const skew = new ClockSkew(clock);
-  const saw = (headers: Readonly<Record<string, string>>, operation = 'getSession') => {
+  const saw = (headers: Readonly<Record<string, string>>, name = 'getSession') => {
     const exchange = { sent: true, answered: true, headers, sentAtMs: clock.now() };
-    skew.saw({ operation } as WireCall, exchange as Exchange);
+    skew.saw({ operation: { name } } as WireCall, exchange as Exchange);
   };
   const dateAt = (aheadMs: number) => ({ date: new Date(clock.now() + aheadMs).toUTCString() });
   return { clock, skew, saw, dateAt };

@@ -18,14 +18,14 @@ test('two called services each have their own breakers and connections', async (
     ...clientSettings(2_000),
   };
   const { getOpenPositions } = OPERATIONS;
-  const getNews = { ...getOpenPositions, name: 'getNews', backend: 'news', area: 'news' };
+  const getNews = { ...getOpenPositions, name: 'getNews', area: 'news' };
   const origins = [
     new Origin({ ...shared, operations: { getOpenPositions }, widths: { reads: 2 } }),
     new Origin({ ...shared, operations: { getNews }, widths: { news: 3 } }),
   ];
   const text = await registry.metrics();
-  expect(text).toContain(`circuit_open{backend="${getOpenPositions.backend}"} 0`);
-  expect(text).toContain('circuit_open{backend="news"} 0');
+  expect(text).toContain('circuit_open{area="reads"} 0');
+  expect(text).toContain('circuit_open{area="news"} 0');
   expect(text).toContain('gateway_connections{area="reads",state="max"} 2');
   expect(text).toContain('gateway_connections{area="news",state="max"} 3');
   expect(text).toContain('gateway_calls_waiting{area="reads"} 0');

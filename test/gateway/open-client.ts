@@ -4,7 +4,6 @@ import { GatewayError } from '../../src/gateway/errors.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
 import type { LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
 import { createPools, gatewayWidths, type Pools } from '../../src/gateway/pools.ts';
-import { observed } from '../../src/gateway/resilience/resilience.ts';
 import { Transport } from '../../src/gateway/transport.ts';
 import { LogicalClock } from '../../src/lib/clock.ts';
 import { toToken } from '../../src/lib/token.ts';
@@ -27,10 +26,18 @@ export function openClient(url: string, settings: ClientSettings = {}) {
     createPools({
       gatewayUrl: url,
       widths: gatewayWidths(connections),
-      connectTimeoutMs: FAR_MS,
+      timeoutMs: FAR_MS,
     });
-  const send = observed(new Transport(pools, new LogicalClock()).send, () => {});
-  const client = new GatewayClient({ send, ...clientSettings(FAR_MS), ...options });
+  const transport = new Transport(pools, new LogicalClock());
+  const client = new GatewayClient({
+    async send(call) {
+      const exchange = await transport.send(call);
+      call.caller.receipt?.({ operation: call.operation.name, ms: 0, source: 'call' });
+      return exchange;
+    },
+    ...clientSettings(FAR_MS),
+    ...options,
+  });
   return { client, pools, [Symbol.asyncDispose]: () => pools.close() };
 }
 

@@ -140,9 +140,9 @@ export class CheckRun {
 
   #sent(operation: DescribedOperation, last: Recorded | undefined): string {
     const { method, path } = firstCallOf(operation);
-    const row = last?.call.row ?? { verb: method, path };
+    const called = last?.call.operation ?? { verb: method, path };
     const [, query] = last?.call.path.split('?') ?? [];
-    return `${row.verb} ${this.#options.probe.prefix}${row.path}${query ? `?${query}` : ''}`;
+    return `${called.verb} ${this.#options.probe.prefix}${called.path}${query ? `?${query}` : ''}`;
   }
 
   #judge(operation: CheckedName, comparison: Comparison): void {
@@ -177,12 +177,15 @@ function comparisonsOf(operation: DescribedOperation, recorded: readonly Recorde
 
 /** The JSON of a 2xx; nothing for a sign-in that a 200 refuses. */
 function answersTo(called: CallDescription, { call, exchange }: Recorded): unknown[] {
-  const isOfCall = call.row.verb === called.method && call.row.path === called.path;
+  const isOfCall = call.operation.verb === called.method && call.operation.path === called.path;
   if (!isOfCall || !exchange.sent || !exchange.answered) return [];
   const { status } = exchange;
   const json = status >= 200 && status <= 299 ? jsonOf(exchange) : undefined;
   const isRefusal =
-    call.row.errors === 'sign-in' && typeof json === 'object' && json !== null && 'error' in json;
+    call.operation.errors === 'sign-in' &&
+    typeof json === 'object' &&
+    json !== null &&
+    'error' in json;
   return json === undefined || isRefusal ? [] : [json];
 }
 

@@ -7,7 +7,6 @@ const BODY = f.table('CryptoWallet', { address: f.vital(f.text) });
 export const addCryptoWallet = write({
   name: 'addCryptoWallet',
   number: 7,
-  backend: 'payments',
   calls: { add: acknowledged('POST', '/payments/client/add-crm-crypto-wallet', BODY) },
   run: (calls, body: f.WireOf<typeof BODY.fields>) => calls.acknowledged('add', { body }),
 });

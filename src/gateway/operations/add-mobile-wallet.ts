@@ -7,7 +7,6 @@ const BODY = f.table('MobileWallet', { phone: f.vital(f.text) });
 export const addMobileWallet = write({
   name: 'addMobileWallet',
   number: 8,
-  backend: 'payments',
   calls: { add: acknowledged('POST', '/payments/client/add-crm-{provider}', BODY) },
   run: (calls, body: f.WireOf<typeof BODY.fields>) => {
     const path = { provider: calls.settings.gatewayMobileWallet };

@@ -7,7 +7,6 @@ const BODY = f.table('ForgottenPassword', { email: f.vital(f.text) });
 export const forgotPassword = write({
   name: 'forgotPassword',
   number: 3,
-  backend: 'auth',
   isAnonymous: true,
   errors: 'sign-in',
   calls: { ask: acknowledged('POST', '/auth/forgot-password', BODY) },

@@ -6,7 +6,6 @@ export const CUSTOMER_ID = f.table('CustomerId', { customerId: f.vital(f.text) }
 export const getCustomerId = read({
   name: 'getCustomerId',
   number: 13,
-  backend: 'payments',
   area: 'rest',
   proves: 'token',
   calls: {

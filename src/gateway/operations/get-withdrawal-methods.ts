@@ -17,7 +17,6 @@ export type WireWithdrawalMethod = f.WireOf<typeof METHOD.fields>;
 export const getWithdrawalMethods = read({
   name: 'getWithdrawalMethods',
   number: 11,
-  backend: 'payments',
   area: 'rest',
   proves: 'token',
   calls: {

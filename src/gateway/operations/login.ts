@@ -23,7 +23,6 @@ export type SignIn =
 export const login = write({
   name: 'login',
   number: 2,
-  backend: 'auth',
   isAnonymous: true,
   errors: 'sign-in',
   calls: {

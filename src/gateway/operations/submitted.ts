@@ -39,16 +39,6 @@ export function submitted(answer: Answer): OrderReply {
   };
 }
 
-/** The outcome of an order that a look-up found. */
-export function settled(
-  answer: Answer,
-  success: boolean,
-  orderId: string | null,
-  error: string | null = null,
-): OrderReply {
-  return { answer, success, orderId, namesOrder: orderId !== null, error, message: null };
-}
-
 /** The JSON object of an answer; empty if the answer has none. */
 export function bodyIn({ bytes }: Answer): Row {
   try {

@@ -1,19 +1,13 @@
 import type { Clock } from '../../lib/clock.ts';
-import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { clientOf } from '../../lib/limits/caller.ts';
 import type { Caller } from '../caller.ts';
-import { NotAttemptedError } from '../errors.ts';
-import type { Exchange, Send, WireCall } from '../exchange.ts';
-import type { Area } from '../operation.ts';
-
-const FULL =
-  'the connections that calls of its kind may use were taken for as long as it could wait';
+import type { WireCall } from '../exchange.ts';
 
 /** The longest wait of an order: its user has tapped and looks at the screen. */
 const ORDER_WAIT_MS = 2_000;
 
 /** A call as a bulkhead counts it. */
-interface Entry {
+export interface Entry {
   readonly account: string;
   readonly isProved: boolean;
   readonly isPoll: boolean;
@@ -35,6 +29,7 @@ export class Bulkhead {
   readonly #isOfOrders: boolean;
   /** The waiting calls by account; the first account has the next turn. */
   readonly #queues = new Map<string, Set<Waiting>>();
+  /** The connections that the orders of each account hold. */
   readonly #heldBy = new Map<string, number>();
   #held = 0;
   #polls = 0;
@@ -59,10 +54,26 @@ export class Bulkhead {
   }
 
   /**
-   * Waits for a connection. Resolves to false if none came free in time, or if the client left; then there is nothing to
-   * leave.
+   * Waits for a connection, for half of the call's deadline at most. Resolves to the call with the rest of its deadline; to
+   * null if no connection came free in time, or if the client left.
    */
-  wait(entry: Entry, timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+  async turn(call: WireCall, entry: Entry): Promise<WireCall | null> {
+    const startedAtMs = this.#clock.now();
+    const mostMs = longestWaitMs(call);
+    if (!(await this.#wait(entry, mostMs, call.signal))) return null;
+    const waitedMs = this.#clock.now() - startedAtMs;
+    if (waitedMs <= mostMs) return { ...call, deadlineMs: call.deadlineMs - waitedMs };
+    // After a pause of the process, a call may get its turn before its timer fires.
+    this.leave(entry);
+    return null;
+  }
+
+  leave(entry: Entry): void {
+    this.#count(entry, -1);
+    while (this.#beginNext());
+  }
+
+  #wait(entry: Entry, timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
     const key = queueKeyOf(entry);
     const queue = this.#queues.get(key) ?? new Set();
@@ -81,11 +92,6 @@ export class Bulkhead {
       signal?.addEventListener('abort', giveUp);
       queue.add(waiting);
     });
-  }
-
-  leave(entry: Entry): void {
-    this.#count(entry, -1);
-    while (this.#beginNext());
   }
 
   #beginNext(): boolean {
@@ -114,6 +120,7 @@ export class Bulkhead {
     this.#held += count;
     if (isPoll) this.#polls += count;
     if (!isProved) this.#unproved += count;
+    if (!this.#isOfOrders) return;
     const held = (this.#heldBy.get(account) ?? 0) + count;
     if (held > 0) this.#heldBy.set(account, held);
     else this.#heldBy.delete(account);
@@ -126,73 +133,13 @@ function queueKeyOf({ account, isPoll }: Entry): string {
 }
 
 /** All unproved callers of one network count as one account. */
-function entryOf(caller: Caller): Entry {
+export function entryOf(caller: Caller): Entry {
   const { kind, key: account } = clientOf(caller);
   return { account, isProved: kind === 'account', isPoll: caller.priority === 'poll' };
 }
 
-/** Sends each call once its area has a connection for it. */
-export function withBulkheads(
-  send: Send,
-  areas: Readonly<Record<Area, Bulkhead>>,
-  clock: Clock,
-): Send {
-  return (call) => {
-    const bulkhead = areas[call.row.area];
-    if (bulkhead === undefined) throw new Error(`no connections for ${call.row.area}`);
-    const entry = entryOf(call.caller);
-    // Usually a connection is free.
-    if (bulkhead.take(entry)) return sendHeld(send, call, bulkhead, entry);
-    return sendInTurn(send, call, bulkhead, entry, clock);
-  };
-}
-
-/** Waits for a connection, for half of the call's deadline at most. */
-async function sendInTurn(
-  send: Send,
-  call: WireCall,
-  bulkhead: Bulkhead,
-  entry: Entry,
-  clock: Clock,
-): Promise<Exchange> {
-  const startedAtMs = clock.now();
-  const mostMs = longestWaitMs(call);
-  const busy = { sent: false, cause: new NotAttemptedError('busy', FULL) } as const;
-  if (!(await bulkhead.wait(entry, mostMs, signalOf(call)))) return busy;
-  const waitedMs = clock.now() - startedAtMs;
-  const deadlineMs = call.deadlineMs - waitedMs;
-  if (waitedMs <= mostMs) return sendHeld(send, { ...call, deadlineMs }, bulkhead, entry);
-  // After a pause of the process, a call may get its turn before its timer fires.
-  bulkhead.leave(entry);
-  return busy;
-}
-
 /** A call that is sent shortly before its deadline is answered too late, and counts as a time-out of the gateway. */
-function longestWaitMs({ row, deadlineMs }: WireCall): number {
+function longestWaitMs({ operation, deadlineMs }: WireCall): number {
   const halfMs = deadlineMs / 2;
-  return row.effect === 'order' ? Math.min(ORDER_WAIT_MS, halfMs) : halfMs;
-}
-
-/** A small write that has not begun is not sent once its client has left. An order is always sent. */
-function signalOf({ row, signal, caller }: WireCall): AbortSignal | undefined {
-  return { read: signal, write: caller.signal, order: undefined }[row.effect];
-}
-
-/** Releases the connection when the call ends, or when its late answer does. */
-async function sendHeld(
-  send: Send,
-  call: WireCall,
-  bulkhead: Bulkhead,
-  entry: Entry,
-): Promise<Exchange> {
-  const leave = () => bulkhead.leave(entry);
-  let late: Promise<Exchange> | undefined;
-  try {
-    const exchange = await send(call);
-    if ('late' in exchange) late = exchange.late;
-    return exchange;
-  } finally {
-    if (late === undefined) leave();
-    else fireAndForget('late answer', late.then(leave));
-  }
+  return operation.effect === 'order' ? Math.min(ORDER_WAIT_MS, halfMs) : halfMs;
 }

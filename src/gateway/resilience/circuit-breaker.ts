@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Health } from '../classify.ts';
+import type { Area } from '../operation.ts';
 
 /** How a breaker counts calls that were sent, and how it probes. */
 export interface BreakerPolicy {
@@ -23,26 +24,23 @@ export const READS_AND_WRITES: BreakerPolicy = { minCalls: 10, pauseMs: 2_000, l
 export const ORDERS: BreakerPolicy = { minCalls: 5, pauseMs: 5_000, losses: 'silence' };
 
 interface CircuitBreakerOptions {
+  /** The operation; `orders` for both kinds of orders. */
+  readonly name: string;
+  readonly area: Area;
   readonly clock: Clock;
   readonly policy: BreakerPolicy;
-  readonly onChange: (isOpen: boolean) => void;
+  readonly onChange: (breaker: CircuitBreaker) => void;
 }
 
 /** The right to make one call. It is settled with the health that the call has shown. */
-interface Permit {
+export interface Permit {
+  readonly breaker: CircuitBreaker;
+  /** The proved account of the caller; null if there is none. */
+  readonly account: string | null;
   readonly isProbe: boolean;
   /** The number of the open or closed period, so that a late answer does not count in a later period. */
   readonly era: number;
   readonly atMs: number;
-}
-
-/** The health of the gateway that a call has shown. */
-interface Shown {
-  readonly health: Health;
-  /** The proved account of the caller; null if there is none. */
-  readonly account: string | null;
-  /** Why the call failed. */
-  readonly cause: string | null;
 }
 
 const WINDOW_MS = 10_000;
@@ -61,6 +59,8 @@ const LEFT_MS = 3_000;
  * sets no timers.
  */
 export class CircuitBreaker {
+  readonly name: string;
+  readonly area: Area;
   readonly #options: CircuitBreakerOptions;
   #counted: Counted;
   #silence = noLosses();
@@ -73,6 +73,8 @@ export class CircuitBreaker {
   #tried = new Set<string>();
 
   constructor(options: CircuitBreakerOptions) {
+    this.name = options.name;
+    this.area = options.area;
     this.#options = options;
     this.#counted = noCalls(options.clock);
   }
@@ -99,7 +101,7 @@ export class CircuitBreaker {
   /** Returns null if the call must be held back. */
   admit(account: string | null): Permit | null {
     const atMs = this.#options.clock.now();
-    if (!this.isOpen) return { isProbe: false, era: this.#era, atMs };
+    if (!this.isOpen) return this.#permit(account, atMs, false);
     const { pauseMs, losses } = this.#options.policy;
     const name = account ?? '';
     const isLeft = losses === 'silence' && this.#tried.has(name);
@@ -109,22 +111,26 @@ export class CircuitBreaker {
     if (this.#tried.size < MAX_ACCOUNTS) this.#tried.add(name);
     // The pause counts from the probe's start: a probe that hangs must not delay the next.
     this.#probedAtMs = atMs;
-    return { isProbe: true, era: this.#era, atMs };
+    return this.#permit(account, atMs, true);
   }
 
-  settle(permit: Permit, shown: Shown): void {
-    const { health } = shown;
+  /** `cause`: why the call failed. */
+  settle(permit: Permit, health: Health, cause: string | null): void {
     // The call was sent before the breaker last opened or closed, so its answer says nothing about now.
     if (permit.era !== this.#era) return;
-    if (permit.isProbe) this.#probed(permit, shown);
+    if (permit.isProbe) this.#probed(permit, health, cause);
     else if (health === 'success') this.#answered(permit);
-    else if (health !== 'none' && health !== 'foreign') this.#failed(permit, shown);
+    else if (health !== 'none' && health !== 'foreign') this.#failed(permit, health, cause);
   }
 
   /** Opens the breaker for a reason outside its own calls. The next call is a probe. */
   trip(): void {
     this.#open();
     this.#probedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #permit(account: string | null, atMs: number, isProbe: boolean): Permit {
+    return { breaker: this, account, isProbe, era: this.#era, atMs };
   }
 
   #open(): void {
@@ -138,10 +144,10 @@ export class CircuitBreaker {
     this.#probedAtMs = this.#options.clock.now();
     this.#counted = noCalls(this.#options.clock);
     this.#silence = noLosses();
-    this.#options.onChange(this.isOpen);
+    this.#options.onChange(this);
   }
 
-  #probed(permit: Permit, { health, cause }: Shown): void {
+  #probed(permit: Permit, health: Health, cause: string | null): void {
     if (health === 'success') {
       this.#turn(null);
       this.#answered(permit);
@@ -159,7 +165,8 @@ export class CircuitBreaker {
   }
 
   /** A client can appear as many unproved callers, so their failures count only if no connection was made. */
-  #failed(permit: Permit, { health, account, cause }: Shown): void {
+  #failed(permit: Permit, health: Health, cause: string | null): void {
+    const { account } = permit;
     const counted = this.#current();
     if (health === 'unreachable') counted.unreachable += 1;
     else if (account === null) return;

@@ -1,70 +1,106 @@
 import { systemClock } from '../../lib/clock.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { callOutcome } from '../classify.ts';
-import type { ObserveCall, Send } from '../exchange.ts';
-import type { Area, Backend, OperationTraits } from '../operation.ts';
+import { NotAttemptedError } from '../errors.ts';
+import type { Exchange, ObserveCall, Send, WireCall } from '../exchange.ts';
+import type { Area } from '../operation.ts';
 import { Breakers, type BreakersOptions } from './breakers.ts';
-import { Bulkhead, withBulkheads } from './bulkhead.ts';
-import { RetryBudget, withRetries } from './retries.ts';
+import { Bulkhead, entryOf } from './bulkhead.ts';
+import { Retries } from './retries.ts';
 
 /** The clock must be monotonic. */
 interface ResilienceOptions extends BreakersOptions {
   readonly random: () => number;
-  readonly operations: Readonly<Record<string, OperationTraits>>;
   /** The number of connections in each area. */
   readonly widths: Readonly<Record<Area, number>>;
   readonly observe: ObserveCall;
 }
 
-/** Retries, circuit breakers and bulkheads between the gateway client and the wire. */
-export class Resilience {
-  readonly send: Send;
-  readonly #breakers: Breakers;
-  readonly #bulkheads: Readonly<Record<Area, Bulkhead>>;
-  readonly #backends: ReadonlySet<Backend>;
+const BUSY =
+  'the connections that calls of its kind may use were taken for as long as it could wait';
+const CIRCUIT_OPEN = 'the gateway has just failed for such calls, so this one was not sent';
 
-  constructor(send: Send, options: ResilienceOptions) {
+/** Retries, bulkheads and circuit breakers between the gateway client and the wire. */
+export class Resilience {
+  readonly #wire: Send;
+  readonly #observe: ObserveCall;
+  readonly #breakers: Breakers;
+  readonly #bulkheads = new Map<Area, Bulkhead>();
+  readonly #retries = new Map<Area, Retries>();
+
+  constructor(wire: Send, options: ResilienceOptions) {
     const { clock, random, widths, observe } = options;
-    const operations = Object.values(options.operations);
-    this.#backends = new Set(operations.map(({ backend }) => backend));
+    this.#wire = wire;
+    this.#observe = observe;
     this.#breakers = new Breakers(options);
-    const bulkheads = Object.entries(widths).map(
-      ([area, width]) => [area, new Bulkhead(clock, width, area === 'orders')] as const,
-    );
-    this.#bulkheads = Object.fromEntries(bulkheads);
-    // One budget for each backend: a dead backend must not spend the retries of the others.
-    const budgets = new Map([...this.#backends].map((each) => [each, new RetryBudget()]));
-    // Each attempt takes its connection first, and then asks the breakers.
-    const guarded = withBulkheads(this.#breakers.around(send), this.#bulkheads, clock);
-    this.send = withRetries(observed(guarded, observe), { clock, random, budgets });
+    for (const [area, width] of Object.entries(widths)) {
+      this.#bulkheads.set(area, new Bulkhead(clock, width, area === 'orders'));
+      // Each area has its own budget: dead payments must not spend the retries of trading.
+      this.#retries.set(area, new Retries(clock, random));
+    }
   }
 
-  isOpen(backend: Backend): boolean {
-    return this.#breakers.open(backend).length > 0;
+  readonly send: Send = (call) => ofArea(this.#retries, call).send(call, this.#attempt);
+
+  /** Sends a call once its area has a connection for it, unless its breaker is open. */
+  readonly #attempt: Send = async (call) => {
+    const bulkhead = ofArea(this.#bulkheads, call);
+    const entry = entryOf(call.caller);
+    // Usually a connection is free.
+    const begun = bulkhead.take(entry) ? call : await bulkhead.turn(call, entry);
+    if (begun === null) return this.#ended(call, notAttempted('busy', BUSY));
+    let late: Promise<Exchange> | undefined;
+    try {
+      const permit = this.#breakers.admit(call);
+      if (permit === null) return this.#ended(call, notAttempted('circuit', CIRCUIT_OPEN));
+      const exchange = await this.#wire(begun);
+      if ('late' in exchange) late = exchange.late;
+      this.#breakers.settle(permit, call, exchange);
+      return this.#ended(call, exchange);
+    } finally {
+      if (late === undefined) bulkhead.leave(entry);
+      else
+        fireAndForget(
+          'late answer',
+          late.then(() => bulkhead.leave(entry)),
+        );
+    }
+  };
+
+  isOpen(area: Area): boolean {
+    return this.#breakers.open(area).length > 0;
   }
 
   /** The number of an area's calls that wait for a connection. */
   waiting(area: Area): number {
-    return this.#bulkheads[area]?.waiting ?? 0;
+    return this.#bulkheads.get(area)?.waiting ?? 0;
   }
 
   /** The operations with an open breaker and their causes, for operators; null if there are none. */
   degradedReason(): string | null {
-    const failing = [...this.#backends].flatMap((backend) => this.#breakers.open(backend));
-    if (failing.length === 0) return null;
-    const named = failing.map(({ name, cause }) => (cause === null ? name : `${name} (${cause})`));
+    const open = this.#breakers.open();
+    if (open.length === 0) return null;
+    const named = open.map(({ name, cause }) => (cause === null ? name : `${name} (${cause})`));
     return `gateway failing: ${named.join(', ')}`;
+  }
+
+  /** Reports an attempt, and adds it to the receipt of its request. */
+  #ended(call: WireCall, exchange: Exchange): Exchange {
+    const outcome = callOutcome(call, exchange);
+    this.#observe(call, outcome, exchange);
+    const ms = exchange.sent ? systemClock.now() - exchange.sentAtMs : 0;
+    const { name: operation } = call.operation;
+    call.caller.receipt?.({ operation, ms, source: 'call', outcome });
+    return exchange;
   }
 }
 
-/** Reports each attempt, and adds it to the receipt of its request. */
-export function observed(send: Send, observe: ObserveCall): Send {
-  return async (call) => {
-    const exchange = await send(call);
-    const { operation, caller } = call;
-    const outcome = callOutcome(call, exchange);
-    const ms = exchange.sent ? systemClock.now() - exchange.sentAtMs : 0;
-    observe(call, outcome, exchange);
-    caller.receipt?.({ operation, ms, source: 'call', outcome });
-    return exchange;
-  };
+function ofArea<Guard>(guards: ReadonlyMap<Area, Guard>, { operation }: WireCall): Guard {
+  const guard = guards.get(operation.area);
+  if (guard === undefined) throw new Error(`no connections for ${operation.area}`);
+  return guard;
+}
+
+function notAttempted(reason: NotAttemptedError['reason'], message: string): Exchange {
+  return { sent: false, cause: new NotAttemptedError(reason, message) };
 }

@@ -41,7 +41,7 @@ export function openAccountWorld(
       const logicalTime = logicalClock.next();
       const sent = { sent: true, logicalTime, sentAtMs: clock.now() } as const;
       calls.push({
-        operation,
+        operation: operation.name,
         answer: (body, status = 200) =>
           resolve({
             ...sent,

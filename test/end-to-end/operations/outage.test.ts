@@ -15,11 +15,11 @@ const HOME =
 const LOGIN =
   'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
 
-test('during an outage of the gateway the log has a line for each request and each backend but no stack, and readiness names the operations', async () => {
+test('during an outage of the gateway the log has a line for each request and each area but no stack, and readiness names the operations', async () => {
   await using app = await startTestApp();
   const tokens = await provedTokens(app);
   const before = app.logged.length;
-  expect(await seriesValue(app, 'circuit_open{backend="reads"}')).toBe(0);
+  expect(await seriesValue(app, 'circuit_open{area="reads"}')).toBe(0);
   app.sandbox.fail({ operation: '*', kind: 'reset-before' });
   for (let round = 0; round < 20; round += 1) {
     await Promise.all(tokens.map((token) => app.query(HOME, { token })));
@@ -40,7 +40,7 @@ test('during an outage of the gateway the log has a line for each request and ea
   expect(details[0].detail).toMatch(
     /^gateway failing: .*getSession \(ECONNRESET\), .*getCustomerId \(ECONNRESET\)/,
   );
-  for (const series of ['circuit_open{backend="reads"}', 'degraded{reason="gateway"}']) {
+  for (const series of ['circuit_open{area="reads"}', 'degraded{reason="gateway"}']) {
     expect(await seriesValue(app, series)).toBe(1);
   }
   const held = 'gateway_calls_total{operation="getSession",origin="request",outcome="circuit"}';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Caller } from '../../../src/gateway/caller.ts';
 import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
-import { Bulkhead, withBulkheads } from '../../../src/gateway/resilience/bulkhead.ts';
+import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
 import { toToken } from '../../../src/lib/token.ts';
 import { provedAs } from '../../support/accounts.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -10,27 +10,38 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 /** The longest wait of an order. */
 const ORDER_WAIT_MS = 2_000;
 
+const EMPTY: Exchange = {
+  sent: true,
+  answered: true,
+  status: 200,
+  headers: {},
+  bytes: Buffer.from('{}'),
+  logicalTime: 1,
+  sentAtMs: 0,
+};
+
 /** An area with `width` connections, whose calls the test answers. */
 function openArea(width: number, operation: 'getOpenPositions' | 'openPosition') {
   const scripted = createScriptedClock();
   let frozenMs = 0;
   const clock = { ...scripted, now: () => scripted.now() + frozenMs };
-  const row = { ...OPERATIONS[operation], verb: 'GET', path: '/' } as const;
-  const refused = { sent: false, cause: new Error('refused') } as const;
+  const described = { ...OPERATIONS[operation], verb: 'GET', path: '/' } as const;
   const sent: { call: WireCall; answer: (exchange?: Exchange) => void }[] = [];
-  const guarded = withBulkheads(
-    (call) => {
-      const { promise, resolve } = Promise.withResolvers<Exchange>();
-      sent.push({ call, answer: (exchange = refused) => resolve(exchange) });
-      return promise;
-    },
-    { [row.area]: new Bulkhead(clock, width, row.effect === 'order') },
+  const wire = (call: WireCall) => {
+    const { promise, resolve } = Promise.withResolvers<Exchange>();
+    sent.push({ call, answer: (exchange = EMPTY) => resolve(exchange) });
+    return promise;
+  };
+  const resilience = new Resilience(wire, {
     clock,
-  );
+    random: Math.random,
+    widths: { [described.area]: width },
+    onCircuit() {},
+    observe() {},
+  });
   const send = (path: string, caller: Partial<Caller> = {}) =>
-    guarded({
-      operation,
-      row,
+    resilience.send({
+      operation: described,
       path,
       headers: [],
       body: null,

@@ -13,13 +13,15 @@ const PAUSE_MS = READS_AND_WRITES.pauseMs;
 function closedBreaker(policy: BreakerPolicy = READS_AND_WRITES) {
   const clock = createScriptedClock();
   const breaker = new CircuitBreaker({
+    name: 'an operation',
+    area: 'reads',
     clock,
     policy,
     onChange() {},
   });
   const call = (health: Health, account: string | null = 'somebody') => {
     const permit = breaker.admit(account);
-    if (permit !== null) breaker.settle(permit, { health, account, cause: null });
+    if (permit !== null) breaker.settle(permit, health, null);
     return permit !== null;
   };
   const calls = (
@@ -134,11 +136,11 @@ describe('calls without an answer', () => {
 
   test('of orders do not count if they were sent before the last answer', async () => {
     const { clock, breaker, call } = closedBreaker(ORDERS);
-    const permits = ['a', 'b', 'c', 'd'].map((name) => [name, breaker.admit(name)] as const);
+    const permits = ['a', 'b', 'c', 'd'].map((name) => breaker.admit(name));
     await clock.advance(1);
     call('success');
-    for (const [name, permit] of permits) {
-      if (permit) breaker.settle(permit, { health: 'lost', account: name, cause: null });
+    for (const permit of permits) {
+      if (permit) breaker.settle(permit, 'lost', null);
       await clock.advance(1_000);
     }
     expect(breaker.isOpen).toBe(false);
@@ -160,7 +162,7 @@ describe('an open breaker', () => {
     expect(call('success')).toBe(false);
     await clock.advance(1);
     expect(call('success')).toBe(true);
-    if (hanging) breaker.settle(hanging, { health: 'failure', account: 'somebody', cause: null });
+    if (hanging) breaker.settle(hanging, 'failure', null);
     expect(breaker.isOpen).toBe(false);
   });
 
@@ -178,19 +180,17 @@ describe('an answer to a call that was sent before', () => {
     const { breaker, calls } = closedBreaker();
     const slow = breaker.admit('somebody');
     calls(10, 'failure', many);
-    if (slow) breaker.settle(slow, { health: 'success', account: 'somebody', cause: null });
+    if (slow) breaker.settle(slow, 'success', null);
     expect(breaker.isOpen).toBe(true);
   });
 
   test('the breaker closed does not open it again', async () => {
     const { clock, breaker, calls, call } = closedBreaker();
-    const hanging = Array.from({ length: 50 }, () => breaker.admit('somebody'));
+    const hanging = Array.from({ length: 50 }, (_, index) => breaker.admit(many(index)));
     calls(10, 'failure', many);
     await clock.advance(PAUSE_MS);
     call('success');
-    hanging.forEach((permit, index) => {
-      if (permit) breaker.settle(permit, { health: 'failure', account: many(index), cause: null });
-    });
+    for (const permit of hanging) if (permit) breaker.settle(permit, 'failure', null);
     expect(breaker.isOpen).toBe(false);
   });
 });

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayClient } from '../../../src/gateway/client.ts';
-import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { createPools, gatewayWidths } from '../../../src/gateway/pools.ts';
 import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
 import { Transport } from '../../../src/gateway/transport.ts';
@@ -19,18 +18,17 @@ export function openResilient(
   { timeoutMs = 30_000, connections = 128 }: { timeoutMs?: number; connections?: number } = {},
 ) {
   const widths = gatewayWidths(connections);
-  const pools = createPools({ gatewayUrl, widths, connectTimeoutMs: timeoutMs });
+  const pools = createPools({ gatewayUrl, widths, timeoutMs });
   const clock = createScriptedClock();
   const circuits: string[] = [];
   const retries: string[] = [];
   const resilience = new Resilience(new Transport(pools, new LogicalClock()).send, {
     clock,
     random: () => 0.5,
-    operations: OPERATIONS,
     widths,
     onCircuit: (name, state) => circuits.push(`${name} ${state}`),
     observe({ operation, resends }) {
-      if (resends) retries.push(operation);
+      if (resends) retries.push(operation.name);
     },
   });
   const client = new GatewayClient({ send: resilience.send, ...clientSettings(timeoutMs) });

@@ -148,7 +148,7 @@ describe('a sign-in', () => {
   });
 });
 
-describe('among the operations of one backend', () => {
+describe('among the operations of one area', () => {
   const snapshot = { login: '1001', group: 'g' };
   const dead = new Set<string>();
   const script: Script = (socket, { path }) =>
