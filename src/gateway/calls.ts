@@ -28,10 +28,10 @@ export interface CallsOptions extends OperationSettings {
   readonly onOrderFailed: (operation: string, error: unknown) => void;
 }
 
-/** The calls of one run of an operation, such as those for the pages of a list. They share the operation's deadline and its limit of bytes. */
+/** The calls of one run of an operation, such as one for each page of a list. They share its deadline and limit of bytes. */
 export class Calls {
   readonly operation: DescribedOperation;
-  readonly caller: Caller;
+  readonly #caller: Caller;
   readonly #options: CallsOptions;
   /** Null before the first call. */
   #endsAtMs: number | null = null;
@@ -40,7 +40,7 @@ export class Calls {
   constructor(options: CallsOptions, operation: DescribedOperation, caller: Caller) {
     this.#options = options;
     this.operation = operation;
-    this.caller = caller;
+    this.#caller = caller;
   }
 
   get settings(): OperationSettings {
@@ -50,7 +50,7 @@ export class Calls {
   /** Sends one of the operation's calls. Throws at once if the call cannot be made. */
   protected exchange(name: string, values: CallValues): Promise<Exchange> {
     const { send, requests } = this.#options;
-    return send(this.#bounded(requests.call(this.operation, name, this.caller, values)));
+    return send(this.#bounded(requests.call(this.operation, name, this.#caller, values)));
   }
 
   /** The first call gets the operation's deadline and limit of bytes; later calls get the rest. */
