@@ -1,9 +1,10 @@
 import type { Caller, CallOutcome } from './caller.ts';
-import type { GatewayOperation } from './operation.ts';
+import type { CallDescription, OperationTraits } from './operation.ts';
 
 /** One call in the form in which it is sent. */
 export interface WireCall {
-  readonly operation: GatewayOperation;
+  readonly operation: OperationTraits;
+  readonly description: CallDescription;
   readonly path: string;
   /** Names and values alternate. */
   readonly headers: readonly string[];

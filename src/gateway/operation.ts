@@ -54,12 +54,6 @@ export interface OperationTraits {
 
 export type Proves = OperationTraits['proves'];
 
-/** The operation of a call on the wire, with that call's method and path. */
-export interface GatewayOperation extends OperationTraits {
-  readonly verb: Verb;
-  readonly path: string;
-}
-
 /** An operation of the interface. */
 export interface DescribedOperation extends OperationTraits {
   /** Its number in the interface, or the next free number. */

@@ -1,12 +1,7 @@
 import type { Caller } from './caller.ts';
 import { type PathValueSource, UnsafePathError } from './errors.ts';
 import type { WireCall } from './exchange.ts';
-import {
-  type CallDescription,
-  type DescribedOperation,
-  type GatewayOperation,
-  TRADE,
-} from './operation.ts';
+import { type DescribedOperation, type OperationTraits, TRADE } from './operation.ts';
 
 // A catalog has thousands of instruments, and is fetched once an hour.
 const CATALOG_TIMEOUT_FACTOR = 6;
@@ -38,7 +33,6 @@ export class Requests {
   readonly #settings: RequestSettings;
   /** The headers that are equal in all calls. Names and values alternate. */
   readonly #headers: readonly string[];
-  readonly #operations = new Map<CallDescription, GatewayOperation>();
 
   constructor(settings: RequestSettings) {
     this.#settings = settings;
@@ -49,11 +43,15 @@ export class Requests {
 
   call(described: DescribedOperation, name: string, caller: Caller, values: CallValues): WireCall {
     const { path = {}, query, body } = values;
-    const operation = this.#operationOf(described, name);
+    const description = described.calls[name];
+    if (description === undefined) throw new Error(`${described.name} has no call ${name}`);
+    const isLookUp = described.effect === 'order' && name !== TRADE;
+    const operation: OperationTraits = isLookUp ? { ...described, ...LOOK_UP } : described;
     return {
       operation,
+      description,
       caller,
-      path: withQuery(filledPath(operation, path), query),
+      path: withQuery(filledPath(description.path, path, operation.effect), query),
       headers: this.#headersOf(operation, caller, values),
       body: body === undefined ? null : JSON.stringify(body),
       deadlineMs: this.#deadlineMs(operation),
@@ -62,31 +60,19 @@ export class Requests {
     };
   }
 
-  #operationOf(described: DescribedOperation, name: string): GatewayOperation {
-    const call = described.calls[name];
-    if (call === undefined) throw new Error(`${described.name} has no call ${name}`);
-    const known = this.#operations.get(call);
-    if (known !== undefined) return known;
-    const isLookUp = described.effect === 'order' && name !== TRADE;
-    const { method: verb, path } = call;
-    const operation = { ...described, ...(isLookUp && LOOK_UP), verb, path };
-    this.#operations.set(call, operation);
-    return operation;
-  }
-
-  #deadlineMs({ effect, bounds }: GatewayOperation): number {
+  #deadlineMs({ effect, bounds }: OperationTraits): number {
     const { gatewayTimeoutMs, orderTimeoutMs } = this.#settings;
     if (effect === 'order') return orderTimeoutMs;
     return bounds === 'catalog' ? CATALOG_TIMEOUT_FACTOR * gatewayTimeoutMs : gatewayTimeoutMs;
   }
 
-  #maxBytes({ bounds }: GatewayOperation): number {
+  #maxBytes({ bounds }: OperationTraits): number {
     const { gatewayMaxBytes } = this.#settings;
     return bounds === 'catalog' ? CATALOG_SIZE_FACTOR * gatewayMaxBytes : gatewayMaxBytes;
   }
 
   #headersOf(
-    { isAnonymous }: GatewayOperation,
+    { isAnonymous }: OperationTraits,
     { token, client, requestId, forwarded }: Caller,
     { body, headers: own = [] }: CallValues,
   ): readonly string[] {
@@ -116,10 +102,11 @@ function withQuery(path: string, query: CallValues['query']): string {
  * they resolve dots, so a value that could leave its segment is never sent.
  */
 export function filledPath(
-  { path, effect }: Pick<GatewayOperation, 'path' | 'effect'>,
+  template: string,
   values: NonNullable<CallValues['path']>,
+  effect: OperationTraits['effect'],
 ): string {
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const segment = encodedSegment(values[name] ?? '');
     if (segment !== null) return segment;
     // A mutation has one argument, `input`, and the value is one of its fields.

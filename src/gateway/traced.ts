@@ -13,15 +13,15 @@ export function withSpans(send: Send, tracing: Tracing, url: string): Send {
   };
 
   return async (call) => {
-    const { operation, caller, resends } = call;
+    const { description, caller, resends } = call;
     // The path of a call contains a login, so spans have only its template.
     const span = tracing.start({
-      name: `${operation.verb} ${operation.path}`,
+      name: `${description.method} ${description.path}`,
       kind: 'CLIENT',
       parent: caller.trace?.context,
       attributes: {
-        'http.request.method': operation.verb,
-        'url.template': operation.path,
+        'http.request.method': description.method,
+        'url.template': description.path,
         ...server,
         ...(resends && { 'http.request.resend_count': resends }),
         ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),

@@ -25,14 +25,13 @@ export class Transport {
 
   readonly send: Send = (call) => {
     const { promise, resolve } = Promise.withResolvers<Exchange>();
-    const { verb, area } = call.operation;
     const dispatch = new Dispatch(call, this, resolve);
     try {
-      const { path, headers, body } = call;
-      this.#pools.of(area).dispatch(
+      const { operation, description, path, headers, body } = call;
+      this.#pools.of(operation.area).dispatch(
         {
           path: this.#pools.prefix + path,
-          method: verb,
+          method: description.method,
           // undici only reads the list, but its type is mutable.
           headers: headers as string[],
           body,

@@ -38,14 +38,13 @@ const UNSAFE = [
 ] as const;
 
 test.each(HARMLESS)('a path value with %s becomes one segment', (_, value, segment) => {
-  const call = { ...firstCallOf(OPERATIONS.setValue), effect: 'write' } as const;
-  expect(filledPath(call, { key: value })).toBe(`/user/kv/${segment}`);
+  const { path } = firstCallOf(OPERATIONS.setValue);
+  expect(filledPath(path, { key: value }, 'write')).toBe(`/user/kv/${segment}`);
 });
 
 test('a segment that is neither a claim nor a setting is the read’s argument of that name', () => {
-  const call = { path: '/items/{id}', effect: 'read' } as const;
   const refused = expect.objectContaining({ source: { argument: 'id' } });
-  expect(() => filledPath(call, { id: '..' })).toThrow(refused);
+  expect(() => filledPath('/items/{id}', { id: '..' }, 'read')).toThrow(refused);
 });
 
 test.each(UNSAFE)(

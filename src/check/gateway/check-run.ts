@@ -139,10 +139,9 @@ export class CheckRun {
   }
 
   #sent(operation: DescribedOperation, last: Recorded | undefined): string {
-    const { method, path } = firstCallOf(operation);
-    const called = last?.call.operation ?? { verb: method, path };
+    const { method, path } = last?.call.description ?? firstCallOf(operation);
     const [, query] = last?.call.path.split('?') ?? [];
-    return `${called.verb} ${this.#options.probe.prefix}${called.path}${query ? `?${query}` : ''}`;
+    return `${method} ${this.#options.probe.prefix}${path}${query ? `?${query}` : ''}`;
   }
 
   #judge(operation: CheckedName, comparison: Comparison): void {
@@ -177,7 +176,7 @@ function comparisonsOf(operation: DescribedOperation, recorded: readonly Recorde
 
 /** The JSON of a 2xx; nothing for a sign-in that a 200 refuses. */
 function answersTo(called: CallDescription, { call, exchange }: Recorded): unknown[] {
-  const isOfCall = call.operation.verb === called.method && call.operation.path === called.path;
+  const isOfCall = call.description === called;
   if (!isOfCall || !exchange.sent || !exchange.answered) return [];
   const { status } = exchange;
   const json = status >= 200 && status <= 299 ? jsonOf(exchange) : undefined;

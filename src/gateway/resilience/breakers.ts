@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { callOutcome, codeOf, healthShown } from '../classify.ts';
 import type { Exchange, WireCall } from '../exchange.ts';
-import type { Area, GatewayOperation } from '../operation.ts';
+import type { Area, OperationTraits } from '../operation.ts';
 import { CircuitBreaker, ORDERS, type Permit, READS_AND_WRITES } from './circuit-breaker.ts';
 
 export interface BreakersOptions {
@@ -47,7 +47,7 @@ export class Breakers {
     permit.breaker.settle(permit, health, cause);
   }
 
-  #created(name: string, { area, effect }: GatewayOperation): CircuitBreaker {
+  #created(name: string, { area, effect }: OperationTraits): CircuitBreaker {
     const breaker = new CircuitBreaker({
       name,
       area,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../../../src/gateway/caller.ts';
 import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
+import { firstCallOf } from '../../../src/gateway/operation.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
 import { toToken } from '../../../src/lib/token.ts';
@@ -25,7 +26,7 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
   const scripted = createScriptedClock();
   let frozenMs = 0;
   const clock = { ...scripted, now: () => scripted.now() + frozenMs };
-  const described = { ...OPERATIONS[operation], verb: 'GET', path: '/' } as const;
+  const described = OPERATIONS[operation];
   const sent: { call: WireCall; answer: (exchange?: Exchange) => void }[] = [];
   const wire = (call: WireCall) => {
     const { promise, resolve } = Promise.withResolvers<Exchange>();
@@ -42,6 +43,7 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
   const send = (path: string, caller: Partial<Caller> = {}) =>
     resilience.send({
       operation: described,
+      description: firstCallOf(described),
       path,
       headers: [],
       body: null,
