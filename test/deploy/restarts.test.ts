@@ -29,11 +29,7 @@ type When = 'at once' | 'within a minute';
 
 /** Scripts that run on the folder `$1` while no process does; the spare folder `$2` has a backup. */
 const SCRIPTS: readonly (readonly [how: string, when: When, script: string])[] = [
-  [
-    'whose files were chowned to the same owner',
-    'within a minute',
-    'chown -R "$(id -u):$(id -g)" "$1"',
-  ],
+  ['whose files were chowned to the same owner', 'at once', 'chown -R "$(id -u):$(id -g)" "$1"'],
   ['started again', 'at once', ':'],
   [
     'on a volume whose group kubelet sets, by fsGroup',
@@ -97,9 +93,10 @@ describeWithRedis('two replicas with Compose', (path) => {
   type Operate = (processes: Processes, valkey: TestRedis) => Promise<void>;
   const operations: readonly (readonly [how: string, when: When, operate: Operate])[] = [
     ['upgraded one after another', 'at once', upgrade],
+    // A restarted Redis is a gap, because it may have forgotten orders.
     [
       'stopped with their Valkey, and started',
-      'at once',
+      'within a minute',
       async (processes, valkey) => {
         await stop(processes);
         await stop([valkey]);
@@ -107,7 +104,6 @@ describeWithRedis('two replicas with Compose', (path) => {
         await start(processes);
       },
     ],
-    // The replicas wait for the killed ones, which may still have records to write back.
     [
       'after a power cut that also hit their Valkey',
       'within a minute',
@@ -119,7 +115,7 @@ describeWithRedis('two replicas with Compose', (path) => {
     ],
     [
       'with another Valkey on the same volume',
-      'at once',
+      'within a minute',
       async (_, valkey) => {
         await stop([valkey]);
         await valkey.start();
@@ -159,11 +155,14 @@ async function takesOrdersAfter(
     });
   }
   await operate(processes);
+  const refused: number[] = [];
   for (const each of processes) {
-    const refused = await freshOrderTaken(each.url, sandbox);
-    if (when === 'at once') expect(refused).toBe(0);
+    // Like an app, it also reads: the process needs two answers of the gateway to know its clock.
+    await each.query('{ positions { id } }', { token });
+    refused.push(await freshOrderTaken(each.url, sandbox));
     await placeOld(each);
   }
+  expect(Math.max(...refused) > 0 ? 'within a minute' : 'at once').toBe(when);
   expect(sandbox.calls('openPosition')).toBe(1 + processes.length);
 }
 
