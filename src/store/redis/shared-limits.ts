@@ -4,7 +4,6 @@ import type { SharedKeys } from '../../lib/limits/known-keys.ts';
 import type { Share } from '../../lib/limits/limiter.ts';
 import type { RedisConnection } from './connection.ts';
 
-const PAUSE_MS = 5_000;
 const MAX_KEYS = 200_000;
 const MAX_AT_ONCE = 500;
 
@@ -49,7 +48,6 @@ export class SharedLimits implements SharedKeys {
   readonly #clock: Clock;
   readonly #prefix: string;
   readonly #tokens: readonly string[];
-  #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     redis: RedisConnection,
@@ -66,7 +64,7 @@ export class SharedLimits implements SharedKeys {
     for (let at = 0; at < buckets.length; at += MAX_AT_ONCE) {
       const keys = buckets.slice(at, at + MAX_AT_ONCE).map((key) => `${this.#prefix}limit:${key}`);
       const args = figures.slice(3 * at, 3 * (at + MAX_AT_ONCE));
-      const answer = await this.#ask(() => this.#redis.run(SPEND, keys, args));
+      const answer = await this.#run(SPEND, keys, args);
       if (!Array.isArray(answer) || answer.length !== keys.length) return null;
       levels.push(...answer.map(String).map(Number));
     }
@@ -75,38 +73,26 @@ export class SharedLimits implements SharedKeys {
 
   add(token: string, untilMs: number): void {
     const args = [token, untilMs, this.#clock.date(), MAX_KEYS];
-    const added = this.#ask(() => this.#redis.run(REMEMBER, this.#tokens, args));
-    fireAndForget('known keys', added);
+    fireAndForget('known keys', this.#run(REMEMBER, this.#tokens, args));
   }
 
   delete(token: string): void {
-    const deleted = this.#ask(() => this.#redis.run(FORGET, this.#tokens, [token]));
-    fireAndForget('known keys', deleted);
+    fireAndForget('known keys', this.#run(FORGET, this.#tokens, [token]));
   }
 
   async has(token: string): Promise<boolean> {
-    const untilMs = await this.#ask(() => this.#redis.run(END_OF, this.#tokens, [token]));
+    const untilMs = await this.#run(END_OF, this.#tokens, [token]);
     return Number(untilMs) > this.#clock.date();
   }
 
   degradedReason(): string | null {
     const { reason } = this.#redis.health;
-    if (reason !== null) return `Redis fails (${reason}): limits are counted here alone`;
-    return this.#isPaused() ? 'Redis does not count: limits are counted here alone' : null;
+    return reason && `Redis fails (${reason}): limits are counted here alone`;
   }
 
-  #isPaused(): boolean {
-    return this.#clock.now() < this.#pausedUntilMs;
-  }
-
-  /** Null if Redis has not answered. */
-  async #ask<T>(command: () => Promise<T>): Promise<T | null> {
-    if (this.#isPaused()) return null;
-    try {
-      return await command();
-    } catch {
-      this.#pausedUntilMs = this.#clock.now() + PAUSE_MS;
-      return null;
-    }
+  /** Null if Redis fails. It is called again a while after its latest failure. */
+  async #run(...call: Parameters<RedisConnection['run']>): Promise<unknown> {
+    if (this.#redis.health.reason !== null) return null;
+    return this.#redis.run(...call).catch(() => null);
   }
 }

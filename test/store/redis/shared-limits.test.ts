@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { connectRedis } from '../../../src/store/redis/connection.ts';
+import { RedisHealth } from '../../../src/store/redis/redis-health.ts';
 import { SharedLimits } from '../../../src/store/redis/shared-limits.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -17,7 +18,10 @@ describeWithRedis('limits in Redis', (serverPath) => {
     const warnings: string[] = [];
     const onWarn = (message: string) => void warnings.push(message);
     const prefix = 'trading-graph:';
-    const redis = await connectRedis({ redisUrl, prefix, onWarn, redisTimeoutMs });
+    const health = new RedisHealth(onWarn, clock);
+    const redis = await connectRedis({ redisUrl, prefix, onWarn, redisTimeoutMs }, health);
+    // A failure within five seconds of the start is not logged.
+    await clock.advance(5_000);
     const limits = new SharedLimits(redis, { prefix, clock });
     return { limits, clock, warnings, [Symbol.dispose]: () => redis.close() };
   }
@@ -111,7 +115,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
       // Later calls do not wait for the timeout again, which would take 20 s.
       for (let at = 0; at < 100; at += 1) expect(await limits.share(['a'], taken(1))).toBeNull();
       expect(await limits.has('a')).toBe(false);
-      expect(limits.degradedReason()).toContain('Redis');
+      await eventually(() => expect(limits.degradedReason()).toContain('Redis'));
       await eventually(() => expect(warnings).toHaveLength(1));
       if (how === 'down') await redis.start();
       else redis.signal('SIGCONT');
