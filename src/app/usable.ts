@@ -37,7 +37,7 @@ export async function openFiles(
     openConfiguredStores(config, ofStores),
   ]);
   if (trusted.status === 'fulfilled') opened.defer(() => trusted.value.close());
-  if (stores.status === 'fulfilled') opened.defer(() => stores.value.close());
+  if (stores.status === 'fulfilled') opened.defer(() => stores.value.records.close());
   const problems = [...problemsOf(trusted), ...problemsOf(stores)];
   if (trusted.status === 'rejected' || stores.status === 'rejected') {
     throw new ConfigError(problems);

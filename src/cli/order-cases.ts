@@ -16,23 +16,22 @@ import { UsageError } from './command/arguments.ts';
 import { EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
 
 /** The operator's options for settling an order. */
-interface SettleOptions {
-  readonly verdict?: string | undefined;
-  readonly number?: string | undefined;
-  readonly by?: string | undefined;
-  readonly why?: string | undefined;
-}
+type SettleOptions = {
+  readonly [Name in 'verdict' | 'number' | 'by' | 'why']?: string | undefined;
+};
 
 const MAX_TEXT_LENGTH = 200;
 const NOTHING = 'This account (and tenant) has no such order on record.';
 
-/** Prints a line for each order. */
+/** Prints a line for each order, or for each unknown one. */
 export async function listOrders(
   orders: AsyncIterable<StoredOrder>,
+  onlyUnknown: boolean,
   { logAccountKey: hashKey }: Config,
   { out }: Terminal,
 ): Promise<number> {
   for await (const { account, key, record } of orders) {
+    if (onlyUnknown && !isUnknown(record)) continue;
     const { symbol, side, size } = record.asked ?? {};
     // The log contains this hash in place of the key.
     const keyHash = hashKey === null ? null : logHash(hashKey, key);

@@ -66,27 +66,25 @@ export const ordersCommand: Command = {
   },
 };
 
-const HEADER = { header: { type: 'string', multiple: true } } as const;
 const OPTIONS = {
-  ...HEADER,
+  header: { type: 'string', multiple: true },
   unknown: { type: 'boolean' },
   number: { type: 'string' },
   by: { type: 'string' },
   why: { type: 'string' },
 } as const;
-type Words = readonly (keyof typeof OPTIONS)[];
 
-/** The maximum number of operands of each word, and its options in addition to the header. */
-const WORDS: Readonly<Record<string, readonly [operands: number, options: Words]>> = {
-  status: [0, []],
-  hold: [0, []],
-  release: [0, []],
-  incomplete: [0, []],
-  copy: [1, []],
-  list: [1, ['unknown']],
-  show: [2, []],
-  settle: [3, ['number', 'by', 'why']],
-};
+/** The maximum number of operands of each word. */
+const WORDS: ReadonlyMap<string, number> = new Map([
+  ['status', 0],
+  ['hold', 0],
+  ['release', 0],
+  ['incomplete', 0],
+  ['copy', 1],
+  ['list', 1],
+  ['show', 2],
+  ['settle', 3],
+]);
 
 /** Runs the requested action, and resolves to the exit code. */
 type Action = (records: OperatorRecords) => Promise<number>;
@@ -96,11 +94,8 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
   const read = readArguments({ args: [...args], options: OPTIONS, allowPositionals: true });
   const [word = '', ...operands] = read.positionals;
   const { header: headers = [], ...options } = read.values;
-  const [most, has] = (Object.hasOwn(WORDS, word) && WORDS[word]) || [0, null];
-  if (has === null) throw new UsageError(`Say one of ${Object.keys(WORDS).join(', ')}.`);
-  // An option that this word does not have may belong to another.
-  const foreign = Object.keys(options).find((name) => !has.includes(name as Words[number]));
-  if (foreign !== undefined) throw new UsageError(`orders ${word} has no --${foreign}.`);
+  const most = WORDS.get(word);
+  if (most === undefined) throw new UsageError(`Say one of ${[...WORDS.keys()].join(', ')}.`);
   if (operands.length > most) throw new UsageError(`${operands[most]} is one word too many.`);
   const [first, key, verdict] = operands;
   const forwarded = forwardedOf(headers, config.gatewayForwardHeaders);
@@ -116,7 +111,7 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
     case 'list': {
       const account = first === undefined ? null : accountOf(loginOf(first), forwarded);
       const onlyUnknown = options.unknown === true;
-      return (records) => listOrders(records.list(account, onlyUnknown), config, terminal);
+      return (records) => listOrders(records.list(account), onlyUnknown, config, terminal);
     }
     case 'show': {
       const of = { account: accountOf(loginOf(first), forwarded), key: keyOf(key) };

@@ -100,9 +100,9 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
   row(AccountRecordsFullError, () =>
     withoutRecords(TOO_MANY_ORDERS, { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryable: false }),
   ),
-  row(RecordsGapError, ({ untilMs, isWaiting }) => {
+  row(RecordsGapError, ({ untilMs }) => {
     const gap = { until: untilMs === null ? null : new Date(untilMs).toISOString() };
-    return isWaiting
+    return untilMs === null
       ? withoutRecords(EARLIER_UNKNOWN, { earlierUnknown: true, gap, retryAfter: 1 })
       : withoutRecords(ASK_BROKER, { earlierUnknown: true, gap });
   }),

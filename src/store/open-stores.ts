@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { reasonOf } from '../lib/reason-of.ts';
 import type { OperatorRecords } from './operator-records.ts';
 import { IS_NEW } from './order-records.ts';
-import type { RedisOrderRecordsOptions } from './redis/order-records.ts';
+import type { RedisOrderRecordsOptions } from './redis/order-store.ts';
 import type { SharedStore } from './shared-store.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
 import { OperatorFile } from './sqlite/operator-records.ts';
@@ -44,16 +44,15 @@ export async function openOperatorRecords(
 }
 
 async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Promise<SharedStore> {
-  const { isInspection = false, makesFolder = false, onWarn } = given;
+  const { isInspection = false, onWarn } = given;
   const isFile = path !== 'memory';
   const isNew = isFile && !existsSync(path);
-  const made = isInspection ? 'later' : 'now';
-  if (isFile) await checkFilePath(path, makesFolder ? made : undefined);
+  if (isFile) await checkFilePath(path, given);
   // An inspection creates no file, because the file would belong to the user who ran it.
   const isOpened = isFile && !(isNew && isInspection);
   const records = await openSqliteOrderRecords({ ...given, path: isOpened ? path : ':memory:' });
   // A loss has a separate warning.
   const isFirst = isNew && !isInspection && records.status.gapReason === null;
   if (isFirst) onWarn(`${path} ${IS_NEW}`);
-  return { records, replicas: null, close: () => records.close() };
+  return { records, replicas: null };
 }

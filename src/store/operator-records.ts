@@ -8,8 +8,8 @@ import type { SettleAnswer, SettleRequest, StoredOrder } from './settlement.ts';
  */
 export interface OperatorRecords {
   find(account: Account, key: string): Promise<OrderRecord | null>;
-  /** Lists the orders of one account or of all, or only the unknown ones. It reads in pages, so any number can be listed. */
-  list(account: Account | null, onlyUnknown: boolean): AsyncIterable<StoredOrder>;
+  /** Lists the orders of one account or of all. It reads in pages, so any number can be listed. */
+  list(account: Account | null): AsyncIterable<StoredOrder>;
   /** Settles an unknown order, at the earliest a minute after its deadline. */
   settle(request: SettleRequest): Promise<SettleAnswer>;
   status(): Promise<RecordsStatus>;

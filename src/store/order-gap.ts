@@ -81,7 +81,7 @@ export function isMadeAfterGap(madeMs: number | null, untilMs: number | null): b
 export function gapReason(what: string, untilMs: number | null): string {
   const keys =
     untilMs === null
-      ? 'keys that they do not know are refused until the gateway has answered once'
+      ? 'keys that they do not know are refused until the clock of the gateway is known'
       : `keys made before ${new Date(untilMs + KEY_AHEAD_MS).toISOString()} that they do not know are refused, others are taken`;
   return `${what} may be incomplete: ${keys} (trading-graph orders --help)`;
 }

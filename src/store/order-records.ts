@@ -154,10 +154,9 @@ export type RecordedOutcome =
       readonly message: string | null;
       readonly settled?: Settled;
     }
-  | RecordedRejection
+  | GatewayRejection
+  | UnsentOrder
   | { readonly kind: 'unknown'; readonly sentAtMs: number; readonly message: string | null };
-
-type RecordedRejection = GatewayRejection | UnsentOrder;
 
 interface GatewayRejection {
   readonly kind: 'rejected';
@@ -253,9 +252,7 @@ export class RecordsUnavailableError extends Error {
   }
 }
 
-interface RecordsErrorOptions extends ErrorOptions {
-  readonly earlierUnknown?: boolean;
-}
+type RecordsErrorOptions = ErrorOptions & { readonly earlierUnknown?: boolean };
 
 /** The key is older than the records, which may have forgotten an order with it. */
 export class RecordsForgottenError extends RecordsUnavailableError {
@@ -269,20 +266,15 @@ export class RecordsGapError extends RecordsUnavailableError {
   /** Keys made more than KEY_AHEAD_MS later are accepted; null until the gateway's clock is measured. */
   readonly untilMs: number | null;
 
-  /** Whether this key may be accepted once `untilMs` is known. */
-  readonly isWaiting: boolean;
-
-  constructor(untilMs: number | null, madeMs: number | null = null) {
+  constructor(untilMs: number | null) {
     super(gapReason('the order records', untilMs));
     this.untilMs = untilMs;
-    this.isWaiting = untilMs === null && madeMs !== null;
   }
 }
 
 /** All records are in use, and no rejected order can make room. */
-export function storeFull(max: number): RecordsUnavailableError {
-  const options = { earlierUnknown: false };
-  return new RecordsUnavailableError(`all ${max} order records are in use`, options);
+export function storeFull(): RecordsUnavailableError {
+  return new RecordsUnavailableError(FULL, { earlierUnknown: false });
 }
 
 /** Only this account has reached its maximum of records; others are not affected. */

@@ -17,6 +17,12 @@ export type SettleAnswer =
   | { readonly kind: 'early'; readonly leftMs: number }
   | { readonly kind: 'known' | 'settled'; readonly record: OrderRecord };
 
+/** The answer about an order that has a known outcome. */
+export function knownAnswer(record: OrderRecord, asked: SettledOutcome): SettleAnswer {
+  const isSame = isSettled(record.outcome) && agree(record.outcome, asked);
+  return { kind: isSame ? 'settled' : 'known', record };
+}
+
 /** How long after an order's deadline a late answer is accepted. */
 export const LATE_ANSWER_MS = 60_000;
 

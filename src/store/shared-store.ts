@@ -9,7 +9,6 @@ export interface SharedStore {
   readonly records: OrderRecords;
   /** Null if there are no other replicas. */
   readonly replicas: BetweenReplicas | null;
-  close(): Promise<void>;
 }
 
 /** The state that replicas exchange through their store. */

@@ -38,7 +38,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     }
     expect(await redis.command('DBSIZE')).toBe(0);
     expect(await connections()).toBeGreaterThan(before);
-    await Promise.all([stores.close(), other.close()]);
+    await Promise.all([stores.records.close(), other.records.close()]);
     await eventually(async () => expect(await connections()).toBe(before));
   });
 
@@ -80,7 +80,7 @@ test('a hanging Redis delays the start by one timeout', async () => {
   });
   const url = redis.url.replace('http:', 'redis:');
   const stores = await openOnRedis(url, { redisTimeoutMs: 1_000 });
-  await stores.close();
+  await stores.records.close();
   await eventually(() => expect(events).toContain('given up'));
   // The connections wait at the same time.
   expect(events.slice(0, 3)).toEqual(['connected', 'connected', 'given up']);

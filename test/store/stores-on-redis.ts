@@ -18,5 +18,5 @@ export async function openOnRedis(redisUrl: string, change: Partial<StoreOptions
     onWarn: (message) => void warnings.push(message),
     ...change,
   });
-  return { ...stores, warnings, [Symbol.asyncDispose]: stores.close };
+  return { ...stores, warnings, [Symbol.asyncDispose]: () => stores.records.close() };
 }

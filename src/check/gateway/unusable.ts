@@ -42,7 +42,7 @@ export async function findUnusable(
 async function tryStores(config: Config, { onOpen, onWarn }: StoreObserver): Promise<void> {
   const opened = await openConfiguredStores(config, { onWarn, isInspection: true });
   onOpen(opened);
-  await opened.close();
+  await opened.records.close();
 }
 
 /** Opens a listener and closes it, without serving a request. */

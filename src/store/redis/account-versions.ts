@@ -4,6 +4,8 @@ import { type Clock, within } from '../../lib/clock.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import type { AccountVersion, AccountVersions } from '../shared-store.ts';
 import type { RedisOrderRecords } from './order-records.ts';
+import type { RedisOrderRecordsOptions } from './order-store.ts';
+import { READ_PRIMARY } from './script-head.ts';
 
 // Reads wait for it, so a slow Redis must not make the service slow.
 const TIMEOUT_MS = 200;
@@ -11,24 +13,15 @@ const PAUSE_MS = 1_000;
 const BATCH = 200;
 
 /** KEYS: the marker, then versions of accounts. Answers the run of Redis with the id of the store, then each version. */
-const VERSIONS = `
-if string.find(redis.call('INFO', 'replication'), 'role:slave', 1, true) then
-  return redis.error_reply('READONLY it is a replica of Redis')
-end
-local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+const VERSIONS = `${READ_PRIMARY}
 local answer = {run .. ' ' .. (redis.call('HGET', KEYS[1], 'id') or '')}
 for i = 2, #KEYS do answer[i] = redis.call('GET', KEYS[i]) or '' end
 return answer
 `;
 
-interface VersionsOptions {
-  readonly clock: Clock;
-  readonly redisTimeoutMs?: number;
-}
-
 /** Reads the versions of accounts. Simultaneous requests share one script call. */
 export class RedisAccountVersions implements AccountVersions {
-  readonly #records: Pick<RedisOrderRecords, 'redis' | 'store'>;
+  readonly #records: RedisOrderRecords;
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #loader = new DataLoader((accounts: readonly Account[]) => this.#ask(accounts), {
@@ -38,8 +31,11 @@ export class RedisAccountVersions implements AccountVersions {
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    records: Pick<RedisOrderRecords, 'redis' | 'store'>,
-    { clock, redisTimeoutMs = TIMEOUT_MS }: VersionsOptions,
+    records: RedisOrderRecords,
+    {
+      clock,
+      redisTimeoutMs = TIMEOUT_MS,
+    }: Pick<RedisOrderRecordsOptions, 'clock' | 'redisTimeoutMs'>,
   ) {
     this.#records = records;
     this.#clock = clock;

@@ -1,5 +1,6 @@
 import type { Account } from '../../lib/account.ts';
-import { type OrderKey, type OrderRecord, toOrderRecord } from '../order-records.ts';
+import { type OrderKey, type OrderRecord, RENAMED, toOrderRecord } from '../order-records.ts';
+import { FORGETFUL, UNDECIDED } from './store-look.ts';
 
 /** A record in a script's answer. The fields of its hash are strings. */
 export interface Held {
@@ -14,25 +15,20 @@ export interface Held {
   readonly leftMs: number;
 }
 
-export interface NotHeld {
-  readonly kind: 'none';
-}
-
 /** Why a script made no record, or cannot state whether there is one. */
 export type Refusal =
-  | {
-      readonly kind:
-        | 'renamed'
-        | 'evicted'
-        | 'undecided'
-        | 'forgotten'
-        | 'forgetful'
-        | 'young'
-        | 'released';
-    }
-  | { readonly kind: 'full' | 'fullAccount' | 'fullOfUnsent' }
+  | { readonly kind: keyof typeof REFUSALS | 'forgotten' | 'full' | 'fullAccount' | 'fullOfUnsent' }
   | { readonly kind: 'copies'; readonly have: number; readonly wanted: number }
   | { readonly kind: 'incomplete'; readonly untilMs?: number };
+
+export const REFUSALS = {
+  renamed: RENAMED,
+  evicted: 'Redis has dropped the record of this key before its time (see maxmemory-policy)',
+  undecided: UNDECIDED,
+  forgetful: FORGETFUL,
+  released: 'the reservation came after its release',
+  young: 'the order records in Redis are new: processes that remember others are waited for',
+} as const;
 
 export function recordOf(held: Held): OrderRecord {
   const { id, digest: inputDigest, at, asked, outcome, sent, answered, leftMs } = held;

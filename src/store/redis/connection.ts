@@ -1,7 +1,8 @@
-import type { Redis } from 'ioredis';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis, type RedisOptions } from 'ioredis';
 import { steadyClock, within } from '../../lib/clock.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
-import { openRedisClient } from './client.ts';
+import { StoreError } from '../store-error.ts';
 import { RedisHealth, type Warn } from './redis-health.ts';
 
 /** There is no usable answer, but the script may have run. */
@@ -20,17 +21,53 @@ export interface RedisConnectionOptions {
   readonly onWarn: Warn;
 }
 
-export const REDIS_TIMEOUT_MS = 1_000;
+const TIMEOUT_MS = 1_000;
+const RECONNECT_MAX_MS = 500;
 
-/** `health` belongs to all connections to the same Redis. */
+/**
+ * Connects to Redis, which may also become reachable later. Throws a StoreError if Redis refuses the password or lacks the
+ * database, which is a configuration error. `health` belongs to all connections to the same Redis.
+ */
 export async function connectRedis(
-  { redisUrl: url, redisTimeoutMs: timeoutMs = REDIS_TIMEOUT_MS, onWarn }: RedisConnectionOptions,
+  { redisUrl, redisTimeoutMs: timeoutMs = TIMEOUT_MS, onWarn }: RedisConnectionOptions,
   health = new RedisHealth(onWarn),
 ): Promise<RedisConnection> {
-  return new RedisConnection(await openRedisClient({ url, timeoutMs, health }), timeoutMs, health);
+  let isLeft = false;
+  const redis = new Redis(redisUrl, {
+    ...clientOptions(timeoutMs),
+    // After a failover the old primary refuses writes; the address may already lead to the new primary.
+    reconnectOnError({ message }: Error) {
+      // Once for each connection: otherwise each refusal of a burst would add another listener to the socket.
+      if (isLeft || !message.includes('READONLY')) return false;
+      isLeft = true;
+      return true;
+    },
+  });
+  redis.on('close', () => {
+    isLeft = false;
+  });
+  let refusal: string | null = null;
+  let isOpen = false;
+  redis.on('error', (error: Error) => {
+    const refused = refusalOf(error);
+    // The client would continue in database 0, whose keys belong to others.
+    if (refused === NO_DATABASE) redis.disconnect(true);
+    refusal ??= refused;
+    // At the start, the thrown error has the refusal as its message.
+    if (isOpen || refusal === null) health.failed(error);
+  });
+  const connected = redis.connect().catch(() => {});
+  // Otherwise a Redis that accepts connections but never answers would cost two timeouts.
+  await Promise.race([connected, delay(timeoutMs, undefined, { ref: false })]);
+  if (refusal !== null) {
+    redis.disconnect();
+    throw new StoreError(refusal);
+  }
+  isOpen = true;
+  return new RedisConnection(redis, timeoutMs, health);
 }
 
-/** A connection for scripts. */
+/** A connection for scripts, without an offline queue or command retries. */
 export class RedisConnection {
   readonly health: RedisHealth;
   readonly #redis: Redis;
@@ -51,8 +88,9 @@ export class RedisConnection {
     return this.#ask(() => this.#redis.eval(script, keys.length, ...keys, ...args));
   }
 
-  /** Returns how many replicas of Redis have the latest write of this connection, once enough have it or after `ms`. */
-  async copies(wanted: number, ms: number): Promise<number> {
+  /** Returns how many replicas of Redis have the latest write of this connection, once enough have it or it takes too long. */
+  async copies(wanted: number): Promise<number> {
+    const ms = Math.round(0.8 * this.#timeoutMs);
     return Number(await this.#ask(() => this.#redis.wait(wanted, ms)));
   }
 
@@ -84,4 +122,34 @@ export class RedisConnection {
       throw new RedisRefusedError(`Redis refuses: ${cause.message}`, { cause });
     }
   }
+}
+
+function clientOptions(timeoutMs: number) {
+  return {
+    lazyConnect: true,
+    // A user with few rights may not send CLIENT SETINFO.
+    disableClientInfo: true,
+    enableOfflineQueue: false,
+    // A command that was sent before the connection broke must not be resent automatically.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: timeoutMs,
+    // Drops a half-open connection. It applies only while an answer is awaited.
+    socketTimeout: 3 * timeoutMs,
+    // Short, so that a process reconnects soon after a failover.
+    retryStrategy: (attempt) => Math.min(50 * attempt, RECONNECT_MAX_MS),
+  } satisfies RedisOptions;
+}
+
+const NO_DATABASE = 'Redis has no such database';
+
+/** Returns null for an error that may be temporary. */
+function refusalOf(
+  error: Error & { readonly command?: { readonly name?: string } },
+): string | null {
+  if (error.name !== 'ReplyError') return null;
+  if (/^(WRONGPASS|NOAUTH|ERR invalid password)/.test(error.message)) {
+    return 'Redis refuses the user or the password';
+  }
+  return error.command?.name === 'select' ? NO_DATABASE : null;
 }

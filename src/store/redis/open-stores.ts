@@ -1,7 +1,8 @@
 import type { SharedStore } from '../shared-store.ts';
 import { StoreError } from '../store-error.ts';
 import { RedisAccountVersions } from './account-versions.ts';
-import { openRedisOrderRecords, type RedisOrderRecordsOptions } from './order-records.ts';
+import { openRedisOrderRecords } from './order-records.ts';
+import type { RedisOrderRecordsOptions } from './order-store.ts';
 import { SharedLimits } from './shared-limits.ts';
 import { FORGETFUL } from './store-look.ts';
 
@@ -22,6 +23,5 @@ export async function openRedisStores(options: RedisOrderRecordsOptions): Promis
       accountVersions: new RedisAccountVersions(records, options),
       degradedReason: () => limits.degradedReason() ?? records.copiesReason(),
     },
-    close: () => records.close(),
   };
 }

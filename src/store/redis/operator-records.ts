@@ -9,21 +9,15 @@ import {
   recordId,
 } from '../order-records.ts';
 import {
-  agree,
-  isSettled,
-  LATE_ANSWER_MS,
+  knownAnswer,
   type SettleAnswer,
   type SettleRequest,
   type StoredOrder,
 } from '../settlement.ts';
-import { keyOfRecord, recordOf } from './answers.ts';
+import { keyOfRecord, REFUSALS, recordOf } from './answers.ts';
 import { DECLARE, HOLD, LIST, SETTLE_BY_HAND, SHOW } from './operator-scripts.ts';
-import {
-  openRedisOrderRecords,
-  type RedisOrderRecords,
-  type RedisOrderRecordsOptions,
-} from './order-records.ts';
-import type { OrderStore } from './order-store.ts';
+import { openRedisOrderRecords, type RedisOrderRecords } from './order-records.ts';
+import type { RedisOrderRecordsOptions } from './order-store.ts';
 import { shortOf } from './store-look.ts';
 
 const ORDERS_AT_ONCE = 500;
@@ -48,48 +42,42 @@ export async function openRedisOperator(
 class RedisOperator implements OperatorRecords {
   readonly copyTo = null;
   readonly #records: RedisOrderRecords;
-  readonly #store: OrderStore;
 
   constructor(records: RedisOrderRecords) {
     this.#records = records;
-    this.#store = records.store;
   }
 
   async find(account: Account, key: string): Promise<OrderRecord | null> {
-    const found = await this.#store.run(SHOW, { name: recordId(account, key) });
+    const found = await this.#records.store.run(SHOW, { name: recordId(account, key) });
     return found.kind === 'held' ? recordOf(found) : null;
   }
 
-  async *list(account: Account | null, onlyUnknown: boolean): AsyncIterable<StoredOrder> {
+  async *list(account: Account | null): AsyncIterable<StoredOrder> {
     const prefix = account === null ? '' : recordId(account, '');
-    const asked = { most: ORDERS_AT_ONCE, prefix, onlyUnknown };
-    let page = await this.#store.run(LIST, { ...asked, after: '-inf' });
+    const asked = { most: ORDERS_AT_ONCE, prefix };
+    let page = await this.#records.store.run(LIST, { ...asked, after: '-inf' });
     while (page.last !== undefined) {
       const { last: after, orders = [] } = page;
       for (const { id, record } of orders) yield { ...keyOfRecord(id), record: recordOf(record) };
-      page = await this.#store.run(LIST, { ...asked, after });
+      page = await this.#records.store.run(LIST, { ...asked, after });
     }
   }
 
   async settle({ account, key, outcome }: SettleRequest): Promise<SettleAnswer> {
-    const answer = await this.#store.write(SETTLE_BY_HAND, {
+    const answer = await this.#records.store.write(SETTLE_BY_HAND, {
       name: recordId(account, key),
       outcome: JSON.stringify(outcome),
-      lateMs: LATE_ANSWER_MS,
     });
     switch (answer.kind) {
       case 'none':
       case 'early':
         return answer;
       case 'evicted':
-        throw new RecordsUnavailableError('Redis has dropped this record');
+        throw new RecordsUnavailableError(REFUSALS.evicted);
       case 'copies':
         throw new RecordsUnavailableError(shortOf(answer.have, answer.wanted) ?? undefined);
-      case 'held': {
-        const record = recordOf(answer);
-        const isSo = isSettled(record.outcome) && agree(record.outcome, outcome);
-        return { kind: isSo ? 'settled' : 'known', record };
-      }
+      case 'held':
+        return knownAnswer(recordOf(answer), outcome);
     }
   }
 
@@ -100,11 +88,11 @@ class RedisOperator implements OperatorRecords {
   }
 
   async declareIncomplete(): Promise<void> {
-    await this.#store.write(DECLARE, {});
+    await this.#records.store.write(DECLARE, {});
   }
 
   async hold(isHeld: boolean): Promise<void> {
-    await this.#store.write(HOLD, { isHeld });
+    await this.#records.store.write(HOLD, { isHeld });
   }
 
   close(): void {

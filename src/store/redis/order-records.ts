@@ -1,12 +1,12 @@
 import type { Account } from '../../lib/account.ts';
-import { pause, within } from '../../lib/clock.ts';
+import { pause } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
+import { inTime } from '../in-time.ts';
 import { gapReason } from '../order-gap.ts';
 import {
   AccountRecordsFullError,
   CLOSED_DIGEST,
-  CUT_OFF_GRACE_MS,
   type CutOffOrder,
   closedBy,
   closedReservation,
@@ -34,8 +34,8 @@ import {
   type VoidAnswer,
   type VoidRequest,
 } from '../order-records.ts';
-import { isOfNeverSent, type RecordBounds } from '../record-shares.ts';
-import { type Held, keyOfRecord, type Refusal, recordOf } from './answers.ts';
+import { isOfNeverSent } from '../record-shares.ts';
+import { type Held, keyOfRecord, REFUSALS, type Refusal, recordOf } from './answers.ts';
 import {
   connectRedis,
   type RedisConnection,
@@ -46,22 +46,14 @@ import { CUT_OFF, FIND, RELEASE, RESERVE, SETTLE, VOID } from './order-scripts.t
 import {
   NotCopiedError,
   OrderStore,
-  type OrderStoreOptions,
   RecordsAbsentError,
+  type RedisOrderRecordsOptions,
 } from './order-store.ts';
 import { RedisHealth } from './redis-health.ts';
 import { FORGETFUL, LOOK, type StoreLook, shortOf, UNDECIDED } from './store-look.ts';
 
-export interface RedisOrderRecordsOptions extends RecordBounds, OrderStoreOptions {
-  /** How long a new store accepts no orders, so that processes that remember another store can report the loss first. */
-  readonly graceMs?: number;
-}
-
 /** Each look dates the marker, which is used to judge a promotion. */
 const LOOK_MS = 500;
-const GRACE_MS = 2_000;
-/** While a replica of Redis hangs, writes queue, and a client must not wait for all of them. */
-const PATIENCE_MS = 5_000;
 /** Beyond this number, keys are not freed and their orders become unknown. */
 const MAX_UNSENT = 10_000;
 
@@ -83,7 +75,6 @@ export class RedisOrderRecords implements OrderRecords {
   readonly redis: RedisConnection;
   readonly store: OrderStore;
   readonly #options: RedisOrderRecordsOptions;
-  readonly #bounds: Required<Pick<RedisOrderRecordsOptions, 'max' | 'maxPerAccount' | 'graceMs'>>;
   readonly #writer: RedisConnection;
   /** Reservations that may be in Redis although their orders are not sent. Each is released until that succeeds. */
   readonly #unsent = new Set<Reservation>();
@@ -97,9 +88,7 @@ export class RedisOrderRecords implements OrderRecords {
   #isClosed = false;
 
   constructor(redis: RedisConnection, writer: RedisConnection, options: RedisOrderRecordsOptions) {
-    const { max, maxPerAccount = max, graceMs = GRACE_MS } = options;
     this.#options = options;
-    this.#bounds = { max, maxPerAccount, graceMs };
     this.redis = redis;
     this.#writer = writer;
     this.store = new OrderStore(redis, writer, options);
@@ -108,15 +97,14 @@ export class RedisOrderRecords implements OrderRecords {
 
   async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
     const reservation = toReservation(request);
-    const { account, key, keyMadeMs = null } = request;
+    const { account, key, keyMadeMs } = request;
     try {
       const answer = await this.store.write(RESERVE, {
         ...valuesOf(reservation),
-        ...this.#bounds,
         keyMadeMs: keyMadeMs ?? undefined,
       });
       if (answer.kind === 'reserved') return { reserved: true, reservation };
-      return { reserved: false, record: this.#recordIn(answer, keyMadeMs) };
+      return { reserved: false, record: this.#recordIn(answer) };
     } catch (error) {
       const mayBeWritten = error instanceof RedisSilentError || error instanceof NotCopiedError;
       if (mayBeWritten && this.#unsent.size < MAX_UNSENT) {
@@ -146,15 +134,8 @@ export class RedisOrderRecords implements OrderRecords {
       sentAtMs: sentAtMs ?? undefined,
       answeredAtMs: answeredAtMs ?? undefined,
     });
-    switch (answer.kind) {
-      case 'written':
-      case 'foreign':
-        return null;
-      case 'kept':
-        return JSON.parse(answer.outcome);
-      default:
-        throw new RecordsUnavailableError(UNDECIDED);
-    }
+    if (answer.kind === 'undecided') throw new RecordsUnavailableError(UNDECIDED);
+    return answer.kind === 'kept' ? JSON.parse(answer.outcome) : null;
   }
 
   async release(reservation: Reservation): Promise<void> {
@@ -168,7 +149,7 @@ export class RedisOrderRecords implements OrderRecords {
     const record = this.#recordIn(found);
     // A closed key counts only once enough replicas of Redis have it.
     if (record.inputDigest !== CLOSED_DIGEST) return record;
-    const closed = await this.#inTime(this.store.write(FIND, { name }));
+    const closed = await inTime(this.#options.clock, this.store.write(FIND, { name }));
     return closed.kind === 'none' ? null : this.#recordIn(closed);
   }
 
@@ -176,13 +157,14 @@ export class RedisOrderRecords implements OrderRecords {
     const reservation = closedReservation(request);
     // The script adds how far back the records reach.
     const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
-    const values = { ...valuesOf(reservation), ...this.#bounds, outcome };
-    const record = this.#recordIn(await this.#inTime(this.store.write(VOID, values)));
+    const values = { ...valuesOf(reservation), outcome };
+    const answer = await inTime(this.#options.clock, this.store.write(VOID, values));
+    const record = this.#recordIn(answer);
     return { voided: record.id === reservation.id, record };
   }
 
   async cutOff(): Promise<readonly CutOffOrder[]> {
-    const { orders = [] } = await this.store.run(CUT_OFF, { graceMs: CUT_OFF_GRACE_MS });
+    const { orders = [] } = await this.store.run(CUT_OFF, {});
     return orders.map(({ id, at }) => ({ ...keyOfRecord(id), reservedAtMs: Number(at) }));
   }
 
@@ -218,8 +200,8 @@ export class RedisOrderRecords implements OrderRecords {
     this.#cancelLook();
     const { isInspection, clock } = this.#options;
     try {
-      const { loss, wanted } = this.store;
-      const seen = await this.store.run(LOOK, { seen: wanted, graceMs: this.#bounds.graceMs });
+      const { loss } = this.store;
+      const seen = await this.store.run(LOOK, {});
       this.#warnOf(seen, loss);
       this.#seen = seen;
       this.#isDurable = seen.isDurable;
@@ -264,7 +246,7 @@ export class RedisOrderRecords implements OrderRecords {
     if (isRenamed) return RENAMED;
     if (isUndecided) return UNDECIDED;
     if (this.isForgetful) return FORGETFUL;
-    return held >= this.#bounds.max && !hasRejected ? FULL : null;
+    return held >= this.#options.max && !hasRejected ? FULL : null;
   }
 
   async #releaseUnsent(): Promise<void> {
@@ -279,27 +261,18 @@ export class RedisOrderRecords implements OrderRecords {
     this.#isReleasing = false;
   }
 
-  async #inTime<Answer>(asked: Promise<Answer>): Promise<Answer> {
-    const answered = asked.then((answer) => ({ answer }));
-    const timely = await within(this.#options.clock, PATIENCE_MS, answered);
-    if (timely === null) {
-      throw new RecordsUnavailableError('the order records take too long to answer');
-    }
-    return timely.answer;
-  }
-
   /** Returns the record of an answer; throws if the answer is a refusal. */
-  #recordIn(answer: Held | Refusal, keyMadeMs: number | null = null): OrderRecord {
+  #recordIn(answer: Held | Refusal): OrderRecord {
     switch (answer.kind) {
       case 'held':
         return recordOf(answer);
       case 'fullAccount':
       case 'fullOfUnsent':
-        throw new AccountRecordsFullError(this.#bounds, answer.kind === 'fullOfUnsent');
+        throw new AccountRecordsFullError(this.#options, answer.kind === 'fullOfUnsent');
       case 'full':
-        throw storeFull(this.#bounds.max);
+        throw storeFull();
       case 'incomplete':
-        throw new RecordsGapError(answer.untilMs ?? null, keyMadeMs);
+        throw new RecordsGapError(answer.untilMs ?? null);
       case 'forgotten':
         throw new RecordsForgottenError();
       case 'copies': {
@@ -311,15 +284,6 @@ export class RedisOrderRecords implements OrderRecords {
     }
   }
 }
-
-const REFUSALS = {
-  renamed: RENAMED,
-  evicted: 'Redis has dropped the record of this key before its time (see maxmemory-policy)',
-  undecided: UNDECIDED,
-  forgetful: FORGETFUL,
-  released: 'the reservation came after its release',
-  young: 'the order records in Redis are new: processes that remember others are waited for',
-} as const;
 
 function valuesOf({ account, key, id, ...of }: Reservation) {
   return {

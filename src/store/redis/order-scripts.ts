@@ -1,15 +1,12 @@
 import { KEY_AHEAD_MS } from '../order-gap.ts';
-import { KEY_LIFE_MS, UNKNOWN_LIFE_MS } from '../order-records.ts';
-import type { Held, NotHeld, Refusal } from './answers.ts';
+import { CUT_OFF_GRACE_MS, KEY_LIFE_MS, UNKNOWN_LIFE_MS } from '../order-records.ts';
+import type { Held, Refusal } from './answers.ts';
 import { script } from './script-head.ts';
 
 /** Every proxy would have given up a request that arrives later than this over a broken connection. */
 const RELEASED_MS = 3_600_000;
 
-/**
- * The head of the two scripts that make a record. `graceMs`: how long a new store waits for processes that remember another
- * one.
- */
+/** The head of the two scripts that make a record. */
 const ADD_HEAD = `
 if isRenamed() then return {kind = 'renamed'} end
 local found = taken(name)
@@ -26,7 +23,7 @@ local have = connected(1000)
 if have < wanted then return {kind = 'copies', have = have, wanted = wanted} end
 local function oldest(set) return redis.call('ZRANGEBYSCORE', set, '(' .. surely, '+inf', 'LIMIT', 0, 1)[1] end
 local unsent, victim = count(ofAccount('unsent', name)), nil
-if given.isUnsent and unsent >= math.ceil(given.maxPerAccount / 2) then return {kind = 'fullOfUnsent'} end
+if given.isUnsent and unsent >= given.maxUnsent then return {kind = 'fullOfUnsent'} end
 if count(ofAccount('orders', name)) + unsent >= given.maxPerAccount then
   victim = oldest(ofAccount('rejected', name))
   if not victim then return {kind = 'fullAccount'} end
@@ -75,7 +72,7 @@ put(name, later + dayMs, true)
 return taken(name)
 `);
 
-export const FIND = script<Held | NotHeld | Refusal>(`
+export const FIND = script<Held | Refusal | { readonly kind: 'none' }>(`
 if isRenamed() then return {kind = 'renamed'} end
 local found = taken(name)
 if found and found.digest == '' then touch() end
@@ -115,31 +112,26 @@ end
 return {kind = 'written'}
 `);
 
-export const RELEASE = script<{ readonly kind: 'released' | 'late' }>(`
+export const RELEASE = script<{ readonly kind: 'released' }>(`
 touch()
 local record = hash(prefix .. 'record:' .. name)
 if record.id ~= given.id then
   -- Its reservation may still arrive, over a broken connection.
   redis.call('SET', prefix .. 'released:' .. given.id, 1, 'PX', ${RELEASED_MS})
-  return {kind = 'released'}
+elseif record.rank == '0' and not record.overdueRead and tonumber(record.deadline) > now then
+  -- After the deadline, clients may have read that the outcome is unknown.
+  drop(name)
 end
-if record.rank == '2' then return {kind = 'released'} end
--- Clients may have read that the outcome is unknown.
-if record.rank == '1' or record.overdueRead or tonumber(record.deadline) <= now then return {kind = 'late'} end
-drop(name)
 return {kind = 'released'}
 `);
 
-/**
- * `graceMs`: how long after its deadline an order is left to its process. Answers the id and time of each order that it
- * marks as unknown.
- */
+/** Answers the id and time of each order that it marks as unknown. */
 export const CUT_OFF = script<{
   readonly kind: 'marked';
   readonly orders?: readonly { readonly id: string; readonly at: string }[];
 }>(`
 local orders = {}
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', pending, '-inf', now - given.graceMs, 'LIMIT', 0, 100)) do
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', pending, '-inf', now - ${CUT_OFF_GRACE_MS}, 'LIMIT', 0, 100)) do
   local record = taken(id)
   redis.call('ZREM', pending, id)
   if record and record.outcome == 'null' then

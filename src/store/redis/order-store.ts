@@ -3,9 +3,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { datesOf } from '../order-gap.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
+import { type RecordBounds, recordQuota } from '../record-shares.ts';
 import { StoreError } from '../store-error.ts';
 import {
-  REDIS_TIMEOUT_MS,
   type RedisConnection,
   type RedisConnectionOptions,
   RedisSilentError,
@@ -26,18 +26,18 @@ export class RecordsAbsentError extends StoreError {
   }
 }
 
-export interface OrderStoreOptions extends RedisConnectionOptions {
+export interface RedisOrderRecordsOptions extends RedisConnectionOptions, RecordBounds {
   readonly clock: Clock;
   /** How many replicas of Redis must have a record; null for the most that were ever seen. */
   readonly redisReplicas: number | null;
   /** Whether to refuse a Redis that loses orders on a restart. */
   readonly requiresAppendonly: boolean;
-  /** The settings that name the accounts. Operators have none. */
-  readonly accounts?: string | undefined;
   /** How far the gateway's clock is ahead of this machine's; null until it is measured. */
   readonly gatewaySkewMs?: (() => number | null) | undefined;
   /** When true, a missing store is not created. */
   readonly isInspection?: boolean;
+  /** How long a new store accepts no orders, so that processes that remember another store can report the loss first. */
+  readonly graceMs?: number;
 }
 
 type Values = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -45,9 +45,9 @@ type Values = Readonly<Record<string, string | number | boolean | undefined>>;
 interface StoreReply<Answer> {
   readonly id: string;
   readonly loss?: string;
-  /** How many replicas of Redis must have the script's writes. */
-  readonly wanted: number;
-  /** Whether the answer counts only once these replicas have its writes. */
+  /** The most replicas of Redis that were ever seen. */
+  readonly copies: number;
+  /** Whether the answer counts only once enough replicas have the script's writes. */
   readonly isWrite: boolean;
   readonly answer: Answer;
 }
@@ -60,13 +60,14 @@ interface Write {
 
 const BATCH = 100;
 const LATE_MS = 5_000;
+const GRACE_MS = 2_000;
 
 /** Runs the scripts of the order records, and remembers which store and which loss this process has seen. */
 export class OrderStore {
   readonly marker: string;
   /** Begins the names of all keys. */
   readonly #root: string;
-  readonly #options: OrderStoreOptions;
+  readonly #options: RedisOrderRecordsOptions;
   readonly #redis: RedisConnection;
   readonly #writer: RedisConnection;
   readonly #writes: Write[] = [];
@@ -74,10 +75,10 @@ export class OrderStore {
   #id: string | undefined;
   #loss: string | undefined;
   #lateAtMs = Number.NEGATIVE_INFINITY;
-  #wanted = 0;
+  #knownCopies = 0;
 
   /** `writer` is a separate connection, because WAIT blocks it. */
-  constructor(redis: RedisConnection, writer: RedisConnection, options: OrderStoreOptions) {
+  constructor(redis: RedisConnection, writer: RedisConnection, options: RedisOrderRecordsOptions) {
     this.#redis = redis;
     this.#writer = writer;
     this.#options = options;
@@ -93,7 +94,7 @@ export class OrderStore {
 
   /** How many replicas of Redis must have each write, as far as this process knows. */
   get wanted(): number {
-    return this.#options.redisReplicas ?? this.#wanted;
+    return this.#options.redisReplicas ?? this.#knownCopies;
   }
 
   /** Whether a write reached too few replicas within the last seconds, although they are connected. */
@@ -145,11 +146,9 @@ export class OrderStore {
 
   /** How many replicas of Redis have the latest writes. */
   async #copies(): Promise<number> {
-    const { wanted } = this;
-    const { redisTimeoutMs = REDIS_TIMEOUT_MS } = this.#options;
-    if (wanted === 0) return 0;
+    if (this.wanted === 0) return 0;
     // A missing answer proves no copy.
-    return this.#writer.copies(wanted, Math.round(0.8 * redisTimeoutMs)).catch(() => 0);
+    return this.#writer.copies(this.wanted).catch(() => 0);
   }
 
   async #run<Answer>(
@@ -158,7 +157,7 @@ export class OrderStore {
     values: Values,
   ): Promise<StoreReply<Answer>> {
     const { clock, accounts, redisReplicas, gatewaySkewMs } = this.#options;
-    const { requiresAppendonly, isInspection } = this.#options;
+    const { requiresAppendonly, isInspection, graceMs = GRACE_MS } = this.#options;
     const dates = datesOf(clock.date(), gatewaySkewMs?.() ?? null);
     const given = {
       replicas: redisReplicas ?? undefined,
@@ -168,7 +167,12 @@ export class OrderStore {
       differMs: dates.differMs ?? undefined,
       knownId: this.#id,
       knownLoss: this.#loss,
+      knownCopies: this.#knownCopies,
       accounts,
+      max: this.#options.max,
+      maxPerAccount: recordQuota(this.#options, false),
+      maxUnsent: recordQuota(this.#options, true),
+      graceMs,
       requiresAppendonly,
       isInspection,
       ...values,
@@ -178,7 +182,7 @@ export class OrderStore {
     if (isAbsent(read.answer)) throw new RecordsAbsentError(read.answer.isDurable);
     this.#id = read.id;
     this.#loss = read.loss;
-    this.#wanted = Math.max(this.#wanted, read.wanted);
+    this.#knownCopies = Math.max(this.#knownCopies, read.copies);
     return read;
   }
 }

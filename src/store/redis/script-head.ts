@@ -12,6 +12,13 @@ export interface Script<Answer> {
   readonly answer?: Answer;
 }
 
+/** Reads the id of the primary's run. A demoted primary still answers, but lacks later writes: this error makes the client reconnect. */
+export const READ_PRIMARY = `
+local server, replication = redis.call('INFO', 'server'), redis.call('INFO', 'replication')
+if string.find(replication, 'role:slave', 1, true) then return redis.error_reply('READONLY it is a replica of Redis') end
+local run = string.match(server, 'run_id:(%x+)')
+`;
+
 /**
  * The marker is a hash. `id`, `since`: the store, and its creation by Redis's clock. `run`, `replid`: the primary that was
  * seen last; `at`: when that was; `reach`: the most replicas that it had. `copies`: the most replicas that any primary had.
@@ -24,7 +31,7 @@ export interface Script<Answer> {
  * of one account. `removed:<account>`: when its latest record was removed to make room. `version:<account>`: changes with
  * each order. `released:<reservation>`: a reservation that may arrive after its release.
  */
-const HEAD = `
+const HEAD = `${READ_PRIMARY}
 local marker, given = KEYS[1], cjson.decode(ARGV[1])
 local prefix = string.gsub(marker, 'marker$', '')
 local index, pending, rejected = prefix .. 'index', prefix .. 'pending', prefix .. 'rejected'
@@ -34,10 +41,6 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 -- The clock of Redis may be wrong by days. A record is dated by the later clock and expires by the earlier one. The age of a key is judged
 -- only by the clocks of the process.
 local surely, later = given.surelyMs or 0, math.max(now, given.laterMs)
-local server, replication = redis.call('INFO', 'server'), redis.call('INFO', 'replication')
--- A demoted primary still answers, but lacks later writes. This error makes the client reconnect.
-if string.find(replication, 'role:slave', 1, true) then return redis.error_reply('READONLY it is a replica of Redis') end
-local run = string.match(server, 'run_id:(%x+)')
 local replid = string.match(replication, 'master_replid:(%x+)')
 local former = string.match(replication, 'master_replid2:(%x+)')
 local startedAt = now - 1000 * string.match(server, 'uptime_in_seconds:(%d+)')
@@ -66,7 +69,8 @@ local function connected(silentSeconds)
   end
   return count
 end
-local wanted = given.replicas or number('copies')
+local copies = math.max(number('copies'), given.knownCopies)
+local wanted = given.replicas or copies
 local function lose()
   note('lost', now .. ':' .. string.sub(run, 1, 8))
   note('lostAt', given.laterMs)
@@ -180,7 +184,7 @@ local function main()
 const TAIL = `
 end
 local answer = main()
-return cjson.encode({id = mark.id, loss = mark.lost, wanted = given.replicas or number('copies'), isWrite = isWrite, answer = answer})
+return cjson.encode({id = mark.id, loss = mark.lost, copies = number('copies'), isWrite = isWrite, answer = answer})
 `;
 
 /** Each script consists of a common head, its body and a common tail. */

@@ -25,10 +25,10 @@ export interface StoreLook {
   readonly youngMs: number;
 }
 
-/** Removes expired records, and answers the state of the store. `seen`: the most replicas of Redis that this process has seen. */
+/** Removes expired records, and answers the state of the store. */
 export const LOOK = script<StoreLook & { readonly kind: 'seen' }>(`
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', surely, 'LIMIT', 0, 1000)) do drop(id) end
-local most = math.max(connected(2), given.seen)
+local most = math.max(connected(2), copies)
 if most > number('copies') then note('copies', most) end
 if not isUndecided then
   note('at', now)

@@ -4,16 +4,19 @@ import { dirname, resolve } from 'node:path';
 import { assertPlainFile } from '../../lib/read-plain-file.ts';
 import { StoreError } from '../store-error.ts';
 
-/** Refuses paths that cannot hold a store. `made`: whether a missing folder is created now or may be created later. */
-export async function checkFilePath(path: string, made?: 'now' | 'later'): Promise<void> {
+/** Refuses paths that cannot hold a store. An inspection creates no folder. */
+export async function checkFilePath(
+  path: string,
+  { makesFolder = false, isInspection = false },
+): Promise<void> {
   const folder = dirname(resolve(path));
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found === undefined) {
     // A volume may not be mounted, or the path may be mistyped: a new file there would have none of the earlier orders.
-    if (made === undefined) {
+    if (!makesFolder) {
       throw new StoreError(`there is no folder ${folder}: mount its volume, or make it`);
     }
-    if (made === 'later') return;
+    if (isInspection) return;
     await mkdir(folder, { mode: 0o700, recursive: true });
   } else if (!found.isDirectory()) throw new StoreError(`${folder} is not a folder`);
   const stats = statSync(path, { throwIfNoEntry: false });

@@ -7,7 +7,7 @@ const APPLICATION_ID = 0x54474f52;
 const VERSION = 4;
 
 /**
- * `class`: see order-row.ts. `ends`, the record's expiry, applies once there is an outcome. `apart` is the largest known
+ * `class`: see order-table.ts. `ends`, the record's expiry, applies once there is an outcome. `apart` is the largest known
  * difference of the clocks, in ms. `overdueRead` is 1 once a client has read that the order is overdue.
  */
 const SCHEMA = `

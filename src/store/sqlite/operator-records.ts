@@ -2,24 +2,15 @@ import type { Account } from '../../lib/account.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { OperatorRecords } from '../operator-records.ts';
 import { datesOf } from '../order-gap.ts';
+import { FULL, NO_TIMES, type OrderRecord, type RecordsStatus, rank } from '../order-records.ts';
 import {
-  FULL,
-  isUnknown,
-  NO_TIMES,
-  type OrderRecord,
-  type RecordsStatus,
-  rank,
-} from '../order-records.ts';
-import {
-  agree,
-  isSettled,
+  knownAnswer,
   LATE_ANSWER_MS,
   type SettleAnswer,
   type SettleRequest,
   type StoredOrder,
 } from '../settlement.ts';
 import { OrderFile } from './order-file.ts';
-import { type Row, recordOf } from './order-row.ts';
 import { OrderTable } from './order-table.ts';
 import { statusOf } from './order-tasks.ts';
 
@@ -46,18 +37,15 @@ export class OperatorFile implements OperatorRecords {
   async find(account: Account, key: string): Promise<OrderRecord | null> {
     return this.#run(() => {
       const found = this.#table.find(account, key);
-      return found && this.#record(found);
+      return found && this.#table.recordOf(found);
     });
   }
 
-  async *list(account: Account | null, onlyUnknown: boolean): AsyncIterable<StoredOrder> {
+  async *list(account: Account | null): AsyncIterable<StoredOrder> {
     const from = (after: number) => this.#run(() => this.#table.rows(account, after));
     for (let rows = from(0); rows.length > 0; rows = from(rows.at(-1)?.n ?? 0)) {
       for (const row of rows) {
-        const record = this.#record(row);
-        if (!onlyUnknown || isUnknown(record)) {
-          yield { account: row.account, key: row.key, record };
-        }
+        yield { account: row.account, key: row.key, record: this.#table.recordOf(row) };
       }
     }
   }
@@ -66,11 +54,8 @@ export class OperatorFile implements OperatorRecords {
     return this.#run(() => {
       const found = this.#table.find(account, key);
       if (found === null) return { kind: 'none' };
-      const present = this.#record(found);
-      if (rank(present.outcome) === 2) {
-        const isSame = isSettled(present.outcome) && agree(present.outcome, outcome);
-        return { kind: isSame ? 'settled' : 'known', record: present };
-      }
+      const present = this.#table.recordOf(found);
+      if (rank(present.outcome) === 2) return knownAnswer(present, outcome);
       const leftMs = found.pendingUntil + LATE_ANSWER_MS - this.#file.dates.nowMs;
       if (leftMs > 0) return { kind: 'early', leftMs };
       this.#table.setOutcome(found, outcome, NO_TIMES);
@@ -110,9 +95,5 @@ export class OperatorFile implements OperatorRecords {
   #dates() {
     const { clock = systemClock } = this.#options;
     return datesOf(clock.date(), null);
-  }
-
-  #record(row: Row): OrderRecord {
-    return recordOf(row, this.#file.dates.nowMs);
   }
 }

@@ -1,6 +1,7 @@
 import type { Account } from '../../lib/account.ts';
 import { type Clock, within } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
+import { inTime, PATIENCE_MS, TOO_LATE } from '../in-time.ts';
 import {
   type CutOffOrder,
   closedReservation,
@@ -37,13 +38,10 @@ interface Waiting extends PromiseWithResolvers<unknown> {
 }
 
 const CHECK_MS = 1_000;
-// A locked file fails earlier, but nothing ends a system call that hangs.
-const PATIENCE_MS = 5_000;
 // A longer batch would delay other processes that use the file.
 const BATCH_TASKS = 200;
 /** If a disk hangs for hours, requests whose clients have given up must not fill the memory. */
 const MAX_QUEUE = 10_000;
-const TOO_LATE = 'the order records take too long to answer';
 
 /**
  * Order records that survive the process, in a file that several processes of one machine may share. Each record is on the
@@ -109,12 +107,13 @@ class SqliteOrderRecords implements OrderRecords {
   }
 
   find(account: Account, key: string): Promise<OrderRecord | null> {
-    return this.#inTime(this.#ask('find', { account, key }));
+    return inTime(this.#options.clock, this.#ask('find', { account, key }));
   }
 
   async voidKey(request: VoidRequest): Promise<VoidAnswer> {
     const reservation = closedReservation(request);
-    const record = await this.#inTime(this.#ask('voidKey', reservation, request.keyAgeMs));
+    const asked = this.#ask('voidKey', reservation, request.keyAgeMs);
+    const record = await inTime(this.#options.clock, asked);
     return { voided: record.id === reservation.id, record };
   }
 
@@ -192,12 +191,5 @@ class SqliteOrderRecords implements OrderRecords {
       if (!isTimely) this.#status = { ...this.#status, degradedReason: TOO_LATE };
       if (!this.#isClosed) this.#checkLater();
     });
-  }
-
-  async #inTime<Answer>(asked: Promise<Answer>): Promise<Answer> {
-    const answered = asked.then((answer) => ({ answer }));
-    const timely = await within(this.#options.clock, PATIENCE_MS, answered);
-    if (timely === null) throw new RecordsUnavailableError(TOO_LATE);
-    return timely.answer;
   }
 }

@@ -1,12 +1,40 @@
 import type { Account } from '../../lib/account.ts';
 import {
+  isGatewayRejection,
+  type OrderRecord,
   type OrderTimes,
   RECORD_LIFE_MS,
   type RecordedOutcome,
   type Reservation,
+  rank,
+  toOrderRecord,
+  UNKNOWN_LIFE_MS,
 } from '../order-records.ts';
+import { isOfNeverSent } from '../record-shares.ts';
 import type { OrderFile } from './order-file.ts';
-import { CLASSES, type Class, classOf, lifeOf, REJECTED, type Row } from './order-row.ts';
+
+/** The classes by which records are counted. Records of rejected orders can be removed to make room. */
+const SENT = 0;
+export const NEVER_SENT = 1;
+const REJECTED = 2;
+const CLASSES = [SENT, NEVER_SENT, REJECTED] as const;
+type Class = (typeof CLASSES)[number];
+
+export interface Row {
+  readonly n: number;
+  readonly account: Account;
+  readonly key: string;
+  readonly id: string;
+  readonly digest: string;
+  readonly reserved: number;
+  readonly pendingUntil: number;
+  readonly ends: number;
+  readonly overdueRead: 0 | 1;
+  readonly asked: string | null;
+  readonly outcome: string | null;
+  readonly sent: number | null;
+  readonly answered: number | null;
+}
 
 /** More than one batch adds, or expired records would fill the store. */
 const REMOVED_AT_ONCE = 400;
@@ -25,6 +53,14 @@ export class OrderTable {
     const sql = 'SELECT * FROM orders WHERE account = ? AND key = ?';
     const found = this.#file.get<Row>(sql, account, key);
     return found !== null && !this.#hasEnded(found) ? found : null;
+  }
+
+  recordOf(row: Row): OrderRecord {
+    const { id, digest: inputDigest, reserved: reservedAtMs, pendingUntil, sent, answered } = row;
+    const of = { id, inputDigest, reservedAtMs, asked: JSON.parse(row.asked ?? 'null') };
+    const leftMs = row.overdueRead === 1 ? 0 : pendingUntil - this.#file.dates.nowMs;
+    const times = { sentAtMs: sent, answeredAtMs: answered };
+    return toOrderRecord(of, JSON.parse(row.outcome ?? 'null'), leftMs, times);
   }
 
   insert(of: Reservation, outcome: RecordedOutcome | null, times: OrderTimes): void {
@@ -70,8 +106,10 @@ export class OrderTable {
     this.#remove('DELETE FROM orders WHERE n = ?', n);
   }
 
-  count(account: Account, of: Class): number {
-    const sql = 'SELECT count(*) AS figure FROM orders WHERE account = ? AND class = ?';
+  /** The number of records of an account, of one class or of all. */
+  count(account: Account, of: Class | null = null): number {
+    const sql =
+      'SELECT count(*) AS figure FROM orders WHERE account = ? AND class = coalesce(?, class)';
     return this.#figure(sql, account, of);
   }
 
@@ -134,7 +172,17 @@ export class OrderTable {
     if (removed > 0) this.#file.update({ records: this.#file.state.records - removed });
   }
 
-  #figure(sql: string, ...values: (string | number)[]): number {
+  #figure(sql: string, ...values: (string | number | null)[]): number {
     return this.#file.get<{ readonly figure: number }>(sql, ...values)?.figure ?? 0;
   }
+}
+
+function classOf(id: string, outcome: RecordedOutcome | null): Class {
+  if (isOfNeverSent(id)) return NEVER_SENT;
+  return isGatewayRejection(outcome) ? REJECTED : SENT;
+}
+
+/** How long a record lives after its outcome was written. */
+function lifeOf(outcome: RecordedOutcome | null): number {
+  return rank(outcome) === 2 ? RECORD_LIFE_MS : UNKNOWN_LIFE_MS;
 }

@@ -25,8 +25,7 @@ import {
 } from '../order-records.ts';
 import { isOfNeverSent, type RecordBounds, recordQuota } from '../record-shares.ts';
 import type { OrderFile } from './order-file.ts';
-import { NEVER_SENT, REJECTED, type Row, recordOf, SENT } from './order-row.ts';
-import { OrderTable } from './order-table.ts';
+import { NEVER_SENT, OrderTable, type Row } from './order-table.ts';
 
 /** The state of a file as of its last transaction. */
 export function statusOf(file: OrderFile, degradedReason: string | null): RecordsStatus {
@@ -83,7 +82,7 @@ export class OrderTasks {
       this.#table.insert(reservation, outcome, times);
     }
     if (found?.id !== id) return null;
-    const present = this.#record(found).outcome;
+    const present = this.#table.recordOf(found).outcome;
     if (rank(outcome) <= rank(present)) return present;
     this.#table.setOutcome(found, outcome, times);
     return null;
@@ -92,7 +91,7 @@ export class OrderTasks {
   release({ account, key, id }: Reservation): void {
     const found = this.#table.find(account, key);
     // After the deadline, clients may have read that the outcome is unknown.
-    if (found?.id === id && this.#record(found).pendingMs > 0) this.#table.drop(found);
+    if (found?.id === id && this.#table.recordOf(found).pendingMs > 0) this.#table.drop(found);
   }
 
   find(of: OrderKey): OrderRecord | null {
@@ -152,7 +151,7 @@ export class OrderTasks {
     if (this.isOtherName()) throw new RecordsUnavailableError(RENAMED);
     const row = this.#table.find(account, key);
     if (row === null) return null;
-    const record = this.#record(row);
+    const record = this.#table.recordOf(row);
     const isOverdue = record.outcome === null && isUnknown(record);
     if (isOverdue && row.overdueRead === 0) this.#table.setOverdue(row);
     return record;
@@ -164,7 +163,7 @@ export class OrderTasks {
     if (found !== null) return found;
     const { lossUntil } = this.#file.state;
     if (!isIncomplete(this.#file) || isMadeAfterGap(keyMadeMs, lossUntil)) return null;
-    throw new RecordsGapError(lossUntil, keyMadeMs);
+    throw new RecordsGapError(lossUntil);
   }
 
   #isForgotten(account: Account, keyMadeMs: number): boolean {
@@ -193,21 +192,18 @@ export class OrderTasks {
   }
 
   #makeRoom({ account, id }: Reservation): void {
-    const { max, maxPerAccount = max } = this.#bounds;
-    const sent = this.#table.count(account, SENT);
-    const neverSent = this.#table.count(account, NEVER_SENT);
-    const rejected = this.#table.count(account, REJECTED);
-    if (isOfNeverSent(id) && neverSent >= recordQuota(this.#bounds, true)) {
+    const unsentQuota = recordQuota(this.#bounds, true);
+    if (isOfNeverSent(id) && this.#table.count(account, NEVER_SENT) >= unsentQuota) {
       throw new AccountRecordsFullError(this.#bounds, true);
     }
-    if (sent + neverSent + rejected >= maxPerAccount) {
+    if (this.#table.count(account) >= recordQuota(this.#bounds, false)) {
       const oldest = this.#table.oldestRejected(account);
       if (oldest === null) throw new AccountRecordsFullError(this.#bounds, false);
       this.#giveWay(oldest);
     }
-    if (this.#file.state.records < max) return;
+    if (this.#file.state.records < this.#bounds.max) return;
     const oldest = this.#table.oldestRejected(null);
-    if (oldest === null) throw storeFull(max);
+    if (oldest === null) throw storeFull();
     this.#giveWay(oldest);
   }
 
@@ -215,9 +211,5 @@ export class OrderTasks {
   #giveWay(row: Row): void {
     this.#table.drop(row);
     this.#table.setRemoved(row.account, this.#file.dates.judgedMs);
-  }
-
-  #record(row: Row): OrderRecord {
-    return recordOf(row, this.#file.dates.nowMs);
   }
 }

@@ -71,13 +71,12 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await using redis = await startTestRedis(serverPath);
     const connecting = { redisUrl: redis.url, prefix: 'trading-graph:', onWarn() {} };
     const connection = await connectRedis(connecting);
-    const needs = { redisReplicas: 0, requiresAppendonly: false };
+    const needs = { redisReplicas: 0, requiresAppendonly: false, max: 10, graceMs: 0 };
     const of = { ...connecting, ...needs, clock: systemClock, gatewaySkewMs: () => 0 };
     const store = new OrderStore(connection, connection, of);
     await store.write(RELEASE, { name: '1:k', id: 'late' });
     const order = { digest: 'd', reservedAtMs: Date.now(), pendingMs: 60_000, asked: 'null' };
-    const bounds = { max: 10, maxPerAccount: 10, isUnsent: false, graceMs: 0 };
-    const reserve = (id: string) => store.write(RESERVE, { name: '1:k', id, ...order, ...bounds });
+    const reserve = (id: string) => store.write(RESERVE, { name: '1:k', id, ...order });
     expect(await reserve('late')).toEqual({ kind: 'released' });
     expect(await reserve('next')).toEqual({ kind: 'reserved' });
     connection.close();

@@ -13,7 +13,7 @@ import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, request, reserved, voidRequest } from '../order-records-contract.ts';
 import { booked, LONG_OVER_MS } from '../settlement-contract.ts';
 import { atBoard, failOver, isMarked, startCopiedRedis, startCopy } from './failovers.ts';
-import { MARKER, openOperator, openReadyReplica, PREFIX } from './replica.ts';
+import { MARKER, openOperator, openReadyReplica, openReplica, PREFIX } from './replica.ts';
 
 const ROUNDS = inFull(20, 1);
 /** The timeout of the service. */
@@ -92,6 +92,9 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
         await eventually(() => records.copiesReason()?.includes(SHORT) === true);
       }
       expect(await primary.command('EXISTS', `${PREFIX}:record:1:new`)).toBe(0);
+      // A setting is no replica that was seen.
+      await using strict = await openReplica(primary.url, { redisReplicas: 2 });
+      expect(strict.records.copiesReason()).toContain('0 of 2');
       expect(await primary.command('HGET', MARKER, 'copies')).toBe('1');
       await using careless = await openReadyReplica(primary.url, { redisReplicas: 0 });
       await reserved(careless.records, '1', 'of 0');
@@ -131,7 +134,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     // Redis gives it at the turn of a second, while one of its two clocks lags behind the other.
     const replication = "redis.call('INFO', 'replication')";
     const text = LOOK.text.replace(replication, `string.gsub(${replication}, 'lag=%d+', 'lag=-1')`);
-    const given = JSON.stringify({ laterMs: 0, judgedMs: 0, seen: 0, graceMs: 0 });
+    const given = JSON.stringify({ laterMs: 0, judgedMs: 0, knownCopies: 0, graceMs: 0 });
     const reply = await redis.primary.command('EVAL', text, 1, MARKER, given);
     expect(JSON.parse(String(reply)).answer).toMatchObject({ kind: 'seen', connected: 1 });
   });

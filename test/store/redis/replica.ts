@@ -1,9 +1,7 @@
 import { systemClock } from '../../../src/lib/clock.ts';
 import { openOperatorRecords } from '../../../src/store/open-stores.ts';
-import {
-  openRedisOrderRecords,
-  type RedisOrderRecordsOptions,
-} from '../../../src/store/redis/order-records.ts';
+import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
+import type { RedisOrderRecordsOptions } from '../../../src/store/redis/order-store.ts';
 import { eventually } from '../../support/eventually.ts';
 
 export const PREFIX = 'trading-graph:{orders}:v2';

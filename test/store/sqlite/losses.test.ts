@@ -111,10 +111,9 @@ test.each(Object.entries(losses))(
       // Until the gateway's clock is measured, all unknown keys are refused.
       await expect(one.records.reserve(made('new', HOUR_MS))).rejects.toMatchObject({
         name: 'RecordsGapError',
-        isWaiting: true,
         untilMs: null,
       });
-      expect(one.records.status.gapReason).toContain('until the gateway has answered');
+      expect(one.records.status.gapReason).toContain('until the clock of the gateway is known');
     }
     await using one = await opened(place);
     expect(one.warnings).toEqual([]);
