@@ -12,9 +12,9 @@ export class TokenEvidence {
   ownsLogin = false;
   /** When a 200 last proved the token. */
   acceptedAtMs = -Infinity;
-  /** The group that the snapshot named. */
+  /** The group that the last snapshot named, and when it arrived. */
   snapshotGroup: string | null = null;
-  #snapshotAtMs = -Infinity;
+  snapshotAtMs = -Infinity;
   #catalogGroup: string | null = null;
   #catalogAtMs = -Infinity;
   #client: Client | null = null;
@@ -31,14 +31,10 @@ export class TokenEvidence {
     return this.#client;
   }
 
-  get snapshotAtMs(): number {
-    return this.#snapshotAtMs;
-  }
-
   /** When the group was last proved. */
   groupAtMs(group: string): number {
     return Math.max(
-      this.snapshotGroup === group ? this.#snapshotAtMs : -Infinity,
+      this.snapshotGroup === group ? this.snapshotAtMs : -Infinity,
       this.#catalogGroup === group ? this.#catalogAtMs : -Infinity,
     );
   }
@@ -54,13 +50,13 @@ export class TokenEvidence {
     this.ownsLogin = true;
     this.acceptedAtMs = atMs;
     this.snapshotGroup = group;
-    this.#snapshotAtMs = atMs;
+    this.snapshotAtMs = atMs;
   }
 
   /** Records a 403 of op 1 for a group, or of op 10, which ends the evidence of every group. */
   losesGroup(group: string | null): void {
     if (group === null || group === this.#catalogGroup) this.#catalogAtMs = -Infinity;
-    if (group === null || group === this.snapshotGroup) this.#snapshotAtMs = -Infinity;
+    if (group === null || group === this.snapshotGroup) this.snapshotAtMs = -Infinity;
     if (group === null) this.snapshotGroup = null;
   }
 

@@ -69,10 +69,10 @@ export class Catalogs {
   }
 
   async #waitFor(viewer: Viewer): Promise<CatalogView> {
-    const { clock, ledger, prover } = this.#options;
+    const { clock, prover } = this.#options;
     const sinceMs = clock.now();
     for (;;) {
-      const proof = ledger.group(viewer) ?? (await prover.group(viewer));
+      const proof = await prover.group(viewer);
       const inMemory = this.#inMemory(viewer, proof, sinceMs);
       const view = inMemory ?? (await this.#fetched(viewer, proof));
       if (view !== null) return view;

@@ -1,9 +1,9 @@
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import { contractError } from '../../gateway/judge.ts';
 import type { CatalogAnswer, ModifiedCatalog } from '../../gateway/operations/get-all-tickers.ts';
-import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { RetryPause } from '../retry-pause.ts';
 import { buildVersion, type CatalogVersion } from './catalog-version.ts';
 import { type CopyTimes, type FreshnessOptions, timesOf } from './freshness.ts';
 import { History } from './history.ts';
@@ -22,7 +22,6 @@ export interface CatalogCopy extends CopyTimes {
 }
 
 const RETRY_MS = 1_000;
-const MAX_RETRY_MS = 30_000;
 /** Estimated heap of one group's history of former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
 
@@ -36,15 +35,15 @@ export class GroupCatalog {
   /** Instruments in the gateway's last answer. It differs from the copy's number if that answer was not used. */
   offeredSize = 0;
   readonly #options: GroupOptions;
-  /** Failed fetches since the last success. */
-  #failures = 0;
-  /** The earliest time of the next refresh after a failed or refused one. */
-  #retryAtMs = Number.NEGATIVE_INFINITY;
+  /** The pause after failed fetches. A `Retry-After` may concern only one token, so it is limited. */
+  readonly #retry: RetryPause;
 
   constructor(group: string, key: string, options: GroupOptions) {
     this.group = group;
     this.key = key;
     this.#options = options;
+    // With a short maximum age, a failed refresh is repeated before the copy expires.
+    this.#retry = new RetryPause(options, Math.min(RETRY_MS, options.maxAgeMs / 150));
   }
 
   /** Estimated heap. */
@@ -56,14 +55,14 @@ export class GroupCatalog {
   get served(): CatalogCopy | null {
     const { copy } = this;
     if (copy === null) return null;
-    const untilMs = this.#failures > 0 ? copy.servesUntilMs : copy.expiresMs;
+    const untilMs = this.#retry.failures > 0 ? copy.servesUntilMs : copy.expiresMs;
     return this.#options.clock.now() < untilMs ? copy : null;
   }
 
   /** Whether a read starts a refresh. */
   get isDue(): boolean {
     const refreshFromMs = this.copy?.refreshFromMs ?? 0;
-    return this.#options.clock.now() >= Math.max(refreshFromMs, this.#retryAtMs);
+    return this.#options.clock.now() >= Math.max(refreshFromMs, this.#retry.untilMs);
   }
 
   /** Stores op 1's answer. Throws if it must not replace the present copy. `confirmed`: the copy that a 304 confirms. */
@@ -91,27 +90,20 @@ export class GroupCatalog {
 
   /** A refusal concerns only its token: a refresh with the next reader's token may succeed. */
   refused(): void {
-    this.#retryAtMs = this.#options.clock.now() + RETRY_MS;
+    this.#retry.pause();
   }
 
   fail(err: unknown): void {
-    const { clock, random, log, maxAgeMs } = this.#options;
     const { group, copy } = this;
     // The gateway may have refused the conditional request itself, so the ETag is not sent again.
     if (copy && isGatewayError(err, 'refused', 'contract')) this.copy = { ...copy, etag: null };
-    const retryAfterSeconds = err instanceof GatewayError ? err.retryAfterSeconds : null;
-    const maxMs = Math.min(MAX_RETRY_MS, maxAgeMs / 5);
-    const backoff = { baseMs: RETRY_MS, maxMs, random };
-    const waitMs = backoffMs(this.#failures, backoff, retryAfterSeconds);
-    // `Retry-After` may concern only one token, so the group's wait is limited.
-    this.#retryAtMs = clock.now() + Math.min(MAX_RETRY_MS, waitMs);
     // If there is no cached copy, readers get the error, and their requests log it.
-    if (copy && this.#failures === 0) {
+    if (copy && this.#retry.failures === 0) {
       // A failure of the gateway needs no stack trace.
       const about = err instanceof GatewayError ? { group, reason: err.message } : { group, err };
-      log.warn(about, 'a catalog could not be renewed');
+      this.#options.log.warn(about, 'a catalog could not be renewed');
     }
-    this.#failures += 1;
+    this.#retry.failed(err);
   }
 
   /** Throws if a catalog must not replace the present one. */
@@ -133,8 +125,7 @@ export class GroupCatalog {
   #hold(copy: CatalogCopy): void {
     this.copy = copy;
     this.offeredSize = copy.version.size;
-    this.#failures = 0;
-    this.#retryAtMs = Number.NEGATIVE_INFINITY;
+    this.#retry.succeeded();
   }
 }
 

@@ -3,10 +3,10 @@ import type { PositionsAnswer } from '../../gateway/operations/get-open-position
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
+import { RetryPause } from '../retry-pause.ts';
 import type { FeedOptions } from './feed-options.ts';
 import { FeedState, type FeedStatus } from './feed-state.ts';
 import type { PollTurn } from './poll-schedule.ts';
-import { RetryPause } from './retry-pause.ts';
 import { SessionReads } from './session-reads.ts';
 import type { Subscription } from './subscription.ts';
 import { type RotatedToken, TokenRotation } from './token-rotation.ts';
@@ -43,7 +43,7 @@ export class Feed {
       this.#cancelLinger = options.clock.after(LINGER_MS, onClosed);
     });
     this.#turn = options.schedule.join(() => this.#start());
-    this.#retry = new RetryPause(options);
+    this.#retry = new RetryPause(options, options.pollMs);
   }
 
   get isPolled(): boolean {

@@ -1,5 +1,6 @@
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import type { Account } from '../../lib/account.ts';
+import { memo } from '../../lib/memo.ts';
 import type { PullStream } from '../../lib/pull-stream.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
@@ -31,7 +32,8 @@ export class Feeds {
     if (account !== viewer.account) throw new Error('the proof is of another account');
     return new Subscription(this.#options, lasting(viewer), how, (subscription) => {
       if (this.#isClosed) return null;
-      const feed = this.#feeds.get(account) ?? this.#open(proof);
+      const onClosed = () => this.#feeds.delete(account);
+      const feed = memo(this.#feeds, account, () => new Feed(proof, this.#options, onClosed));
       feed.join(subscription);
       return feed;
     }).events;
@@ -89,13 +91,6 @@ export class Feeds {
 
   get #running(): readonly Feed[] {
     return [...this.#feeds.values()].filter(({ isPolled }) => isPolled);
-  }
-
-  #open(proof: AccountProof): Feed {
-    const { account } = proof;
-    const feed = new Feed(proof, this.#options, () => this.#feeds.delete(account));
-    this.#feeds.set(account, feed);
-    return feed;
   }
 
   /** Undefined without proof. */

@@ -1,9 +1,9 @@
 import type { Account } from '../../lib/account.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { RetryPause } from '../retry-pause.ts';
 import type { FeedOptions } from './feed-options.ts';
 import type { FeedState } from './feed-state.ts';
 import type { PollTurn } from './poll-schedule.ts';
-import { RetryPause } from './retry-pause.ts';
 import type { Subscription } from './subscription.ts';
 import type { TokenRotation } from './token-rotation.ts';
 
@@ -32,7 +32,7 @@ export class SessionReads {
     this.#state = state;
     this.#tokens = tokens;
     this.#turn = options.schedule.join(() => this.#start());
-    this.#retry = new RetryPause(options);
+    this.#retry = new RetryPause(options, options.pollMs);
   }
 
   join({ viewer, hasFigures }: Subscription): void {

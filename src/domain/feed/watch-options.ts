@@ -15,14 +15,10 @@ export interface WatchOptions {
   readonly follows?: 'list' | 'positions' | 'orders' | 'figures';
 }
 
-const MAX_INTERVAL_MS = 15_000;
-const MIN_HEARTBEAT_SECONDS = 15;
-const MAX_HEARTBEAT_SECONDS = 60;
-
 /** Checks the intervals that a client requests. */
 export function checkTimes({ intervalMs, heartbeatSeconds }: WatchOptions): void {
-  check('intervalMs', intervalMs, 1, MAX_INTERVAL_MS);
-  check('heartbeatSeconds', heartbeatSeconds, MIN_HEARTBEAT_SECONDS, MAX_HEARTBEAT_SECONDS);
+  check('intervalMs', intervalMs, 1, 15_000);
+  check('heartbeatSeconds', heartbeatSeconds, 15, 60);
 }
 
 function check(argument: string, value: number | null | undefined, least: number, most: number) {

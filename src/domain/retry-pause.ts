@@ -1,21 +1,28 @@
-import { GatewayError } from '../../gateway/errors.ts';
-import { backoffMs } from '../../lib/backoff.ts';
-import type { FeedOptions } from './feed-options.ts';
+import { GatewayError } from '../gateway/errors.ts';
+import { backoffMs } from '../lib/backoff.ts';
+import type { Clock } from '../lib/clock.ts';
 
-/** The longest pause, in poll intervals. */
+interface PauseOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** The longest pause, as a multiple of `baseMs`. */
 const MAX_PAUSE = 30;
 
 /** The pause after failed calls of one kind. It grows with each failure, and covers `Retry-After` up to the longest pause. */
 export class RetryPause {
-  readonly #options: FeedOptions;
+  readonly #options: PauseOptions;
+  readonly #baseMs: number;
   /** Failed calls since the last success. Only this class changes these three. */
   failures = 0;
   untilMs = Number.NEGATIVE_INFINITY;
   /** The end of the gateway's `Retry-After`. */
   askedUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: FeedOptions) {
+  constructor(options: PauseOptions, baseMs: number) {
     this.#options = options;
+    this.#baseMs = baseMs;
   }
 
   get isOver(): boolean {
@@ -23,13 +30,19 @@ export class RetryPause {
   }
 
   failed(error: unknown): void {
-    const { clock, random, pollMs: baseMs } = this.#options;
+    const { clock, random } = this.#options;
+    const baseMs = this.#baseMs;
     const maxMs = MAX_PAUSE * baseMs;
     const asked = error instanceof GatewayError ? error.retryAfterSeconds : null;
     this.failures += 1;
     const pauseMs = backoffMs(this.failures, { baseMs, maxMs, random }, asked);
     this.untilMs = clock.now() + Math.min(maxMs, pauseMs);
     this.askedUntilMs = clock.now() + Math.min(maxMs, (asked ?? 0) * 1000);
+  }
+
+  /** Pauses for `baseMs` without a failure. */
+  pause(): void {
+    this.untilMs = Math.max(this.untilMs, this.#options.clock.now() + this.#baseMs);
   }
 
   succeeded(): void {
