@@ -38,6 +38,6 @@ export class GatewayClient {
     input: Input,
     options: OrderOptions = {},
   ): Promise<OrderEnd> {
-    return new OrderRun({ ...options, calls: this.#calls, operation, caller, input }).end();
+    return new OrderRun({ ...options, calls: this.#calls, operation, caller, input }).run();
   }
 }

@@ -3,11 +3,9 @@ import type { Shape } from './shape.ts';
 /** Each area has its own connections and its own budget of retries, so that a failing area does not delay the others. */
 export type Area = string;
 
-type Verb = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
 /** One call that an operation makes. */
 export interface CallDescription {
-  readonly method: Verb;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** A segment `{name}` is replaced by its value, encoded as one segment. */
   readonly path: string;
   /** The names of the query's parameters. */

@@ -40,7 +40,7 @@ export class OrderRun<Input> implements LookUps {
   }
 
   /** Sends the order once, and resolves to its end. `onLate` receives a later end. */
-  async end(): Promise<OrderEnd> {
+  async run(): Promise<OrderEnd> {
     const exchange = await this.#trade();
     if (exchange.sent && exchange.answered) return this.#judgedInTime(exchange);
     if (exchange.sent && exchange.late !== undefined) {

@@ -6,7 +6,7 @@ import { GatewayClient } from './client.ts';
 import { ClockSkew } from './clock-skew.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import type { Area, DescribedOperation } from './operation.ts';
-import { createPools, type Pools } from './pools.ts';
+import { Pools } from './pools.ts';
 import type { RequestSettings } from './requests.ts';
 import { Resilience } from './resilience/resilience.ts';
 import { withSpans } from './traced.ts';
@@ -40,8 +40,7 @@ export class Origin {
 
   constructor(options: OriginOptions) {
     const { url, operations, widths, metrics, log, tracing } = options;
-    const { gatewayTimeoutMs: timeoutMs } = options;
-    this.#pools = createPools({ gatewayUrl: url, widths, timeoutMs });
+    this.#pools = new Pools(url, widths, options.gatewayTimeoutMs);
     const { send } = new Transport(this.#pools, options.logicalClock);
     this.#resilience = new Resilience(tracing === null ? send : withSpans(send, tracing, url), {
       clock: steadyClock,

@@ -2,16 +2,6 @@ import { createSecureContext } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
 import type { Area } from './operation.ts';
 
-interface PoolOptions {
-  readonly gatewayUrl: string;
-  /** The maximum number of connections in each area. */
-  readonly widths: Readonly<Record<Area, number>>;
-  /** The deadline of a read. */
-  readonly timeoutMs: number;
-}
-
-export type Pools = ReturnType<typeof createPools>;
-
 // A share of a read's deadline: a host that drops packets fails while connecting, before the deadline hides the cause.
 const CONNECT_SHARE = 0.7;
 
@@ -23,50 +13,57 @@ const MAX_IDLE_MS = 30_000;
 /** An older connection takes no new call, so that all calls follow the gateway's name to a new address. */
 const OLDEST_MS = 10_000;
 
-export function createPools({ gatewayUrl, widths, timeoutMs }: PoolOptions) {
-  const url = new URL(gatewayUrl);
-  const connect = buildConnector({
-    allowH2: false,
-    timeout: timeoutMs * CONNECT_SHARE,
-    // Otherwise each connection would create its own context, a fifth of the cost of connecting.
-    ...(url.protocol === 'https:' && { secureContext: createSecureContext() }),
-  });
-  const pool = (connections: number, options: Pool.Options) =>
-    new Pool(url.origin, {
-      connections,
-      pipelining: 1,
+const KEPT = {
+  keepAliveTimeout: IDLE_MS,
+  keepAliveMaxTimeout: MAX_IDLE_MS,
+  clientTtl: OLDEST_MS,
+};
+/** Each connection serves one order, so that no other answer can be taken for the order's. */
+const OF_ORDERS = { keepAliveTimeout: ORDER_IDLE_MS, maxRequestsPerClient: 1 };
+
+/** The connections to one origin: a pool for each area. */
+export class Pools {
+  /** The maximum number of connections in each area. */
+  readonly widths: Readonly<Record<Area, number>>;
+  /** The path of the origin's address, without a trailing slash. */
+  readonly prefix: string;
+  readonly byArea = new Map<Area, Pool>();
+
+  /** `timeoutMs`: the deadline of a read. */
+  constructor(address: string, widths: Readonly<Record<Area, number>>, timeoutMs: number) {
+    const url = new URL(address);
+    this.widths = widths;
+    this.prefix = url.pathname.replace(/\/+$/, '');
+    const connect = buildConnector({
       allowH2: false,
-      connect,
-      // Each call has its own deadline, for head and body together.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      ...options,
+      timeout: timeoutMs * CONNECT_SHARE,
+      // Otherwise each connection would create its own context, a fifth of the cost of connecting.
+      ...(url.protocol === 'https:' && { secureContext: createSecureContext() }),
     });
-  const kept = {
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: MAX_IDLE_MS,
-    clientTtl: OLDEST_MS,
-  };
-  // Each connection serves one order, so that no other answer can be taken for the order's.
-  const own = { keepAliveTimeout: ORDER_IDLE_MS, maxRequestsPerClient: 1 };
-  const byArea = new Map<Area, Pool>();
-  for (const [area, most] of Object.entries(widths)) {
-    byArea.set(area, pool(most, area === 'orders' ? own : kept));
+    for (const [area, connections] of Object.entries(widths)) {
+      const pool = new Pool(url.origin, {
+        ...(area === 'orders' ? OF_ORDERS : KEPT),
+        connections,
+        connect,
+        pipelining: 1,
+        allowH2: false,
+        // Each call has its own deadline, for head and body together.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      this.byArea.set(area, pool);
+    }
   }
-  return {
-    byArea,
-    widths,
-    of(area: Area): Pool {
-      const pool = byArea.get(area);
-      if (pool === undefined) throw new Error(`no pool for ${area}`);
-      return pool;
-    },
-    /** The path of the gateway's address, without a trailing slash. */
-    prefix: url.pathname.replace(/\/+$/, ''),
-    async close() {
-      await Promise.all([...byArea.values()].map((each) => each.destroy()));
-    },
-  };
+
+  of(area: Area): Pool {
+    const pool = this.byArea.get(area);
+    if (pool === undefined) throw new Error(`no pool for ${area}`);
+    return pool;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.byArea.values()].map((each) => each.destroy()));
+  }
 }
 
 /** The maximum number of connections in each of the gateway's areas, as shares of the total. */

@@ -67,7 +67,7 @@ export class Transport {
 
 type Headers = Record<string, string | string[] | undefined>;
 
-const TOO_LATE = 'the moment before which it was meant to be sent has passed';
+const TOO_LATE = 'the time by which it had to be sent has passed';
 const EMPTY = Buffer.alloc(0);
 
 /** One dispatch through undici, which ends exactly once. */

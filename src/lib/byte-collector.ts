@@ -27,7 +27,8 @@ export class ByteCollector {
 
   /** Empties the collector and returns its bytes. Their buffer may be larger, so do not keep them for long. */
   take(): Buffer {
-    const bytes = this.#buffer.subarray(0, this.#length);
+    const isFull = this.#length === this.#buffer.length;
+    const bytes = isFull ? this.#buffer : this.#buffer.subarray(0, this.#length);
     this.#buffer = EMPTY;
     this.#length = 0;
     return bytes;

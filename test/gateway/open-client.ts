@@ -3,7 +3,7 @@ import { GatewayClient, type GatewayClientOptions } from '../../src/gateway/clie
 import { GatewayError } from '../../src/gateway/errors.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
 import type { LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
-import { createPools, gatewayWidths, type Pools } from '../../src/gateway/pools.ts';
+import { gatewayWidths, Pools } from '../../src/gateway/pools.ts';
 import { Transport } from '../../src/gateway/transport.ts';
 import { LogicalClock } from '../../src/lib/clock.ts';
 import { toToken } from '../../src/lib/token.ts';
@@ -21,13 +21,7 @@ const FAR_MS = 30_000;
 /** The client with the program's wiring, on its own connections. */
 export function openClient(url: string, settings: ClientSettings = {}) {
   const { connections = 128, ...options } = settings;
-  const pools =
-    settings.pools ??
-    createPools({
-      gatewayUrl: url,
-      widths: gatewayWidths(connections),
-      timeoutMs: FAR_MS,
-    });
+  const pools = settings.pools ?? new Pools(url, gatewayWidths(connections), FAR_MS);
   const transport = new Transport(pools, new LogicalClock());
   const client = new GatewayClient({
     async send(call) {

@@ -2,7 +2,7 @@ import type { OperationSettings } from '../../gateway/calls.ts';
 import { GatewayClient } from '../../gateway/client.ts';
 import type { ReadOperation, WriteOperation } from '../../gateway/define-operation.ts';
 import type { Exchange, WireCall } from '../../gateway/exchange.ts';
-import { createPools, gatewayWidths, type Pools } from '../../gateway/pools.ts';
+import { gatewayWidths, Pools } from '../../gateway/pools.ts';
 import type { RequestSettings } from '../../gateway/requests.ts';
 import { Transport } from '../../gateway/transport.ts';
 import { LogicalClock } from '../../lib/clock.ts';
@@ -35,11 +35,7 @@ export class Probe implements AsyncDisposable {
   #recorded: Recorded[] = [];
 
   constructor(options: ProbeOptions) {
-    this.#pools = createPools({
-      gatewayUrl: options.url,
-      widths: gatewayWidths(1),
-      timeoutMs: options.gatewayTimeoutMs,
-    });
+    this.#pools = new Pools(options.url, gatewayWidths(1), options.gatewayTimeoutMs);
     this.prefix = this.#pools.prefix;
     const transport = new Transport(this.#pools, new LogicalClock());
     this.#client = new GatewayClient({

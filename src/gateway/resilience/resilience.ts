@@ -16,9 +16,8 @@ interface ResilienceOptions extends BreakersOptions {
   readonly observe: ObserveCall;
 }
 
-const BUSY =
-  'the connections that calls of its kind may use were taken for as long as it could wait';
-const CIRCUIT_OPEN = 'the gateway has just failed for such calls, so this one was not sent';
+const BUSY = 'no connection came free in time';
+const CIRCUIT_OPEN = 'the circuit breaker is open, because such calls have just failed';
 
 /** Retries, bulkheads and circuit breakers between the gateway client and the wire. */
 export class Resilience {

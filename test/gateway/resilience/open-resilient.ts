@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayClient } from '../../../src/gateway/client.ts';
-import { createPools, gatewayWidths } from '../../../src/gateway/pools.ts';
+import { gatewayWidths, Pools } from '../../../src/gateway/pools.ts';
 import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
 import { Transport } from '../../../src/gateway/transport.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
@@ -18,7 +18,7 @@ export function openResilient(
   { timeoutMs = 30_000, connections = 128 }: { timeoutMs?: number; connections?: number } = {},
 ) {
   const widths = gatewayWidths(connections);
-  const pools = createPools({ gatewayUrl, widths, timeoutMs });
+  const pools = new Pools(gatewayUrl, widths, timeoutMs);
   const clock = createScriptedClock();
   const circuits: string[] = [];
   const retries: string[] = [];
