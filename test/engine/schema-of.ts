@@ -8,7 +8,6 @@ import {
 } from 'graphql';
 import { OperationFacts } from '../../src/engine/documents/operation-facts.ts';
 import { Selections } from '../../src/engine/documents/selections.ts';
-import { sharedUseOf } from '../../src/engine/documents/shared-use.ts';
 
 /** Builds a schema and gives its fields, named `Type.field`, resolvers and traits. */
 export function schemaOf(text: string, fields: Readonly<Record<string, object>>): GraphQLSchema {
@@ -26,6 +25,5 @@ export function factsIn(schema: GraphQLSchema, text: string) {
   const document = parse(text);
   const node = getOperationAST(document) as OperationDefinitionNode;
   const facts = new OperationFacts(new Selections(schema, document), node);
-  const { marks } = facts;
-  return { facts, marks, node, sharedUse: sharedUseOf(marks, document, node) };
+  return { facts, node, sharedUse: facts.sharedUse };
 }

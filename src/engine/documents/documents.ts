@@ -28,7 +28,6 @@ import { OperationFacts } from './operation-facts.ts';
 import { freeTokens, parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
 import { Selections } from './selections.ts';
-import { type SharedUse, sharedUseOf } from './shared-use.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
@@ -55,8 +54,6 @@ export interface PreparedOperation {
   readonly facts: OperationFacts;
   readonly executor: CompilingExecutor;
   readonly node: OperationDefinitionNode;
-  /** Null if it reads data that other users must not receive. */
-  readonly sharedUse: SharedUse | null;
   /** Identifies the document and the operation within this process. */
   readonly name: string;
   /** The operation's name, shortened and redacted for the log; null if it has none. */
@@ -166,13 +163,11 @@ export class Documents {
     const operations = new Map<string | null, PreparedOperation>();
     for (const [at, node] of document.definitions.entries()) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
-      const facts = new OperationFacts(selections, node);
       operations.set(node.name?.value ?? null, {
         kind: 'operation',
         node: plain.definitions[at] as OperationDefinitionNode,
         executor: new CompilingExecutor(this.#metering, selections, node, this.compiledCode),
-        sharedUse: sharedUseOf(facts.marks, document, node),
-        facts,
+        facts: new OperationFacts(selections, node),
         name: `${digest} ${node.name?.value ?? ''}`,
         logName: node.name ? redact(node.name.value.slice(0, MAX_LOGGED_NAME_LENGTH)) : null,
       });

@@ -2,7 +2,6 @@ import {
   type FieldNode,
   type GraphQLField,
   GraphQLInt,
-  type GraphQLSchema,
   getNamedType,
   getNullableType,
   isListType,
@@ -26,12 +25,11 @@ const USUAL_SIZE = 50;
 const DEFAULT_PAGE = 50;
 export const MAX_PAGE_SIZE = 500;
 
-/** The default for lists of introspection except `types`: few types have more fields, and few fields have more arguments. */
+/** The default for lists of introspection: few types have more fields, and few fields have more arguments. */
 const INTROSPECTED_SIZE = 4;
 
 /** Estimates the entries of a list before anything is read. `page` is the page size of the enclosing connection. */
 export function listSize(
-  schema: GraphQLSchema,
   typeName: string,
   field: Field,
   node: FieldNode,
@@ -43,7 +41,6 @@ export function listSize(
   const known = (size: string | number) => (typeof size === 'number' ? size : values.sizeOf(size));
   const own = traitOf(field, 'listSize');
   if (own !== undefined) return known(own);
-  if (typeName === '__Schema') return Object.keys(schema.getTypeMap()).length;
   if (typeName.startsWith('__')) return INTROSPECTED_SIZE;
   return page ?? known(traitOf(getNamedType(field.type), 'listSize') ?? USUAL_SIZE);
 }

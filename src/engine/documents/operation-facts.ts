@@ -1,12 +1,11 @@
 import {
   type FieldNode,
-  type GraphQLAbstractType,
-  type GraphQLCompositeType,
   type GraphQLField,
+  type GraphQLNamedOutputType,
   type GraphQLObjectType,
   getNamedType,
   getNullableType,
-  isCompositeType,
+  isAbstractType,
   isListType,
   isObjectType,
   Kind,
@@ -18,7 +17,8 @@ import { type Sharing, sharingOf, traitOf } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
 import { extraForList } from '../operation/meter.ts';
 import { givenValue, listSize, pageSize, type RequestValues, type SizeOf } from './list-sizes.ts';
-import { literalOf, type Selections } from './selections.ts';
+import { literalOf, mayHoldVariable, type Selections } from './selections.ts';
+import { type SharedUse, sharedUseOf } from './shared-use.ts';
 
 /** The coerced variables of a request. */
 type Variables = Readonly<Record<string, unknown>>;
@@ -44,8 +44,8 @@ const MAX_REMEMBERED = 4;
 
 /** The facts about an operation. The document has passed validation and the limits. */
 export class OperationFacts {
-  /** The marks of all fields except `__typename`, which the schema answers; null if a field has no mark. */
-  readonly marks: ReadonlySet<Sharing> | null;
+  /** Null if it reads data that other users must not receive. */
+  readonly sharedUse: SharedUse | null;
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
   /** The variables and the sizes that the facts depend on. */
@@ -59,7 +59,9 @@ export class OperationFacts {
     // Unknown variables exclude no field, so this walk visits all of them.
     const walk = new FieldWalk(selections, operation, {}, () => 0);
     const facts = walk.facts();
-    this.marks = walk.isUnmarked ? null : walk.marks;
+    const { marks, isUnmarked } = walk;
+    const variesByVariables = walk.hasVariables || walk.variableNames.size > 0;
+    this.sharedUse = isUnmarked ? null : sharedUseOf(operation.operation, marks, variesByVariables);
     this.#variableNames = [...walk.variableNames];
     this.#sizeNames = [...walk.sizeNames];
     const isConstant = walk.variableNames.size === 0 && walk.sizeNames.size === 0;
@@ -86,6 +88,10 @@ function shapeOf(value: unknown): unknown {
   return typeof value === 'number' || typeof value === 'boolean' || value == null ? value : 'given';
 }
 
+type Field = GraphQLField<unknown, unknown>;
+/** The types that an object can have. */
+type Types = readonly GraphQLObjectType[];
+
 interface Place {
   /** The page size of the enclosing connection. */
   readonly page: number | null;
@@ -93,24 +99,20 @@ interface Place {
   readonly plan: Set<string> | null;
 }
 
-interface AbstractFacts {
-  readonly fields: number;
-  readonly reads: ReadonlySet<string>;
-}
-
 /** Collects the facts about an operation in one walk over the fields that it selects. */
 class FieldWalk {
+  /** The marks of all fields except `__typename`, which the schema answers. */
   readonly marks = new Set<Sharing>();
   readonly variableNames = new Set<string>();
   readonly sizeNames = new Set<string>();
   isUnmarked = false;
+  /** Whether arguments below the root may contain variables. */
+  hasVariables = false;
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
   readonly #root: GraphQLObjectType;
   readonly #values: RequestValues;
   readonly #plans = new Map<string, Set<string>>();
-  /** The same selections on an abstract type are walked once: nested ones would take exponential time. */
-  readonly #abstract = new Map<string, AbstractFacts>();
 
   constructor(
     selections: Selections,
@@ -133,7 +135,7 @@ class FieldWalk {
   facts(): RequestFacts {
     let cost = 0;
     let ageLimit = Infinity;
-    for (const [key, same] of this.#collect(this.#root, [this.#operation])) {
+    for (const [key, same] of this.#collect([this.#root], [this.#operation])) {
       cost += this.#rootField(key, same);
       ageLimit = Math.min(ageLimit, ...same.flatMap((node) => this.#ageLimits(node)));
     }
@@ -146,16 +148,16 @@ class FieldWalk {
     return variables[node.name.value];
   }
 
-  #collect(type: GraphQLObjectType, from: readonly (OperationDefinitionNode | FieldNode)[]) {
-    return this.#selections.collect(type, from, this.#values.read);
+  #collect(types: Types, from: readonly (OperationDefinitionNode | FieldNode)[]) {
+    return this.#selections.collect(types, from, this.#values.read);
   }
 
   #rootField(key: string, same: readonly FieldNode[]): number {
-    const field = this.#fieldOf(this.#root, same);
+    const [field] = this.#fieldsOf([this.#root], same);
     const isMutation = this.#operation.operation === OperationTypeNode.MUTATION;
     const isApart = isMutation || (field && traitOf(field, 'readsApart'));
     const plan = memo(this.#plans, isApart ? key : '', () => new Set<string>());
-    return this.#field(this.#root, same, { page: null, plan });
+    return this.#field([this.#root], same, { page: null, plan });
   }
 
   #ageLimits(node: FieldNode): readonly number[] {
@@ -166,60 +168,61 @@ class FieldWalk {
       .filter(isAgeLimit);
   }
 
-  #composite(type: GraphQLCompositeType, from: readonly FieldNode[], place: Place): number {
-    if (!isObjectType(type)) return this.#ofAbstract(type, from, place);
+  /**
+   * The selections on an abstract type are walked once for all its possible types: a walk for each type would take
+   * exponential time if abstract types nest. So the cost includes alternatives of which the answer can have only one.
+   */
+  #objects(types: Types, from: readonly FieldNode[], place: Place): number {
     let fields = 0;
-    for (const same of this.#collect(type, from).values()) fields += this.#field(type, same, place);
+    for (const same of this.#collect(types, from).values()) {
+      fields += this.#field(types, same, place);
+    }
     return fields;
   }
 
-  /** An abstract type costs as much as the most expensive of its possible types. */
-  #ofAbstract(type: GraphQLAbstractType, from: readonly FieldNode[], place: Place): number {
-    const { page, plan } = place;
-    const starts = from.map(({ loc }) => loc?.start);
-    const key = `${type.name} ${page} ${plan === null} ${starts}`;
-    const { fields, reads } = memo(this.#abstract, key, (): AbstractFacts => {
-      const own = new Set<string>();
-      const possible = this.#selections.schema.getPossibleTypes(type);
-      const each = possible.map((one) => this.#composite(one, from, { page, plan: plan && own }));
-      return { fields: Math.max(0, ...each), reads: own };
-    });
-    for (const read of reads) plan?.add(read);
-    return fields;
-  }
-
-  #field(type: GraphQLObjectType, same: readonly FieldNode[], { page, plan }: Place): number {
+  /** Possible types may define the field differently. Its size is that of the first, because the meter counts the answer. */
+  #field(types: Types, same: readonly FieldNode[], { page, plan }: Place): number {
+    const fields = this.#fieldsOf(types, same);
     const [node] = same;
-    const field = this.#fieldOf(type, same);
-    if (!node || !field) return 0;
-    this.#note(field);
-    const read = traitOf(field, 'reads');
-    if (read) plan?.add(read);
-    const inner = getNamedType(field.type);
-    if (!isCompositeType(inner)) return 1;
+    const [field] = fields;
+    const [type] = types;
+    if (!node || !field || !type) return 0;
+    for (const each of fields) this.#note(each, plan);
+    // The arguments of a subscription's own field select events, and change nothing in them.
+    if (type !== this.#root && node.arguments?.some(mayHoldVariable)) this.hasVariables = true;
+    const inner = new Set(fields.flatMap((each) => this.#objectTypes(getNamedType(each.type))));
+    if (inner.size === 0) return 1;
     const isList = isListType(getNullableType(field.type));
-    const { schema } = this.#selections;
-    const size = isList ? listSize(schema, type.name, field, node, page, this.#values) : 1;
-    const each = this.#composite(inner, same, {
+    const size = isList ? listSize(type.name, field, node, page, this.#values) : 1;
+    const each = this.#objects([...inner], same, {
       page: pageSize(field, node, this.#values),
       plan: isList ? null : plan,
     });
     return 1 + size * each + this.#scanned(field, node);
   }
 
-  #fieldOf(type: GraphQLObjectType, [first]: readonly FieldNode[]) {
-    return first && this.#selections.schema.getField(type, first.name.value);
+  #fieldsOf(types: Types, same: readonly FieldNode[]): readonly Field[] {
+    const names = [...new Set(same.map(({ name }) => name.value))];
+    const { schema } = this.#selections;
+    return names.flatMap((name) => types.flatMap((type) => schema.getField(type, name) ?? []));
   }
 
-  #note(field: GraphQLField<unknown, unknown>): void {
+  #objectTypes(type: GraphQLNamedOutputType): Types {
+    if (isObjectType(type)) return [type];
+    return isAbstractType(type) ? this.#selections.schema.getPossibleTypes(type) : [];
+  }
+
+  #note(field: Field, plan: Set<string> | null): void {
     if (field.name === '__typename') return;
+    const read = traitOf(field, 'reads');
+    if (read) plan?.add(read);
     const sharing = sharingOf(field);
     if (sharing === null) this.isUnmarked = true;
     else this.marks.add(sharing);
   }
 
   /** The fields that the entries scanned for a field's arguments count as. */
-  #scanned({ args }: GraphQLField<unknown, unknown>, node: FieldNode): number {
+  #scanned({ args }: Field, node: FieldNode): number {
     let fields = 0;
     for (const { name, value } of node.arguments ?? []) {
       const arg = args.find((each) => each.name === name.value);

@@ -1,4 +1,5 @@
 import {
+  type ArgumentNode,
   type DirectiveNode,
   type DocumentNode,
   type FieldNode,
@@ -33,11 +34,11 @@ export class Selections {
   }
 
   /**
-   * Collects the fields by response key, in the order of the answer, which equals the reference executor's. A field whose
-   * condition is an unknown variable is included.
+   * Collects the fields of an object of one of the types by response key, in the order of the answer, which equals the
+   * reference executor's. A field whose condition is an unknown variable is included.
    */
   collect(
-    type: GraphQLObjectType,
+    types: readonly GraphQLObjectType[],
     from: readonly (OperationDefinitionNode | FieldNode)[],
     read: ReadValue,
   ): ReadonlyMap<string, readonly FieldNode[]> {
@@ -53,7 +54,7 @@ export class Selections {
         }
         const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
         const fragment = isSpread ? this.fragments.get(selection.name.value) : selection;
-        if (!fragment || !this.#applies(type, fragment.typeCondition?.name.value)) continue;
+        if (!fragment || !this.#applies(types, fragment.typeCondition?.name.value)) continue;
         if (isSpread) {
           if (visited.has(selection.name.value)) continue;
           visited.add(selection.name.value);
@@ -65,10 +66,12 @@ export class Selections {
     return fields;
   }
 
-  #applies(type: GraphQLObjectType, condition: string | undefined): boolean {
-    if (condition === undefined || condition === type.name) return true;
+  #applies(types: readonly GraphQLObjectType[], condition: string | undefined): boolean {
+    if (condition === undefined) return true;
     const wanted = this.schema.getType(condition);
-    return isAbstractType(wanted) && this.schema.isSubType(wanted, type);
+    return types.some(
+      (type) => type === wanted || (isAbstractType(wanted) && this.schema.isSubType(wanted, type)),
+    );
   }
 }
 
@@ -78,6 +81,11 @@ export function literalOf(node: ValueNode): unknown {
   if (node.kind === Kind.BOOLEAN) return node.value;
   if (node.kind === Kind.LIST) return node.values;
   return node.kind === Kind.NULL ? null : node;
+}
+
+/** Whether an argument may depend on a variable. Lists and objects are not searched: each use of a fragment would do so again. */
+export function mayHoldVariable({ value: { kind } }: ArgumentNode): boolean {
+  return kind === Kind.VARIABLE || kind === Kind.LIST || kind === Kind.OBJECT;
 }
 
 export function responseKey({ alias, name }: FieldNode): string {

@@ -29,7 +29,7 @@ export function cachedAnswer(
   execute: Execute,
 ): MaybePromise<ExecutionResult> {
   const { transport, prepared } = context.operation;
-  const use = prepared.sharedUse;
+  const use = prepared.facts.sharedUse;
   if (use === null || use.isBarred || !transport.takesBytes) return execute(context);
   const answer = (validity: Validity) => answerFor(validity, parts, context, use, execute);
   let validity: MaybePromise<Validity>;

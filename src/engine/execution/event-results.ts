@@ -204,7 +204,7 @@ export class EventResults {
     meter: Meter,
   ): MaybePromise<EventText> {
     const { prepared, cost, record } = live;
-    const { sharedUse } = prepared;
+    const { sharedUse } = prepared.facts;
     // Subscribers of an account may have different groups, so a read of a group's data makes a result personal too.
     if (sharedUse !== null) sharedUse.isBarred ||= context.isPersonal || context.readsShared;
     // An event over its budget ends its subscription, because the next one would exceed it too.
@@ -229,6 +229,6 @@ export class EventResults {
 }
 
 /** Whether results may be shared: true until a run has read data that is not the account's, despite the marks of its fields. */
-function mayShare({ sharedUse }: PreparedOperation): boolean {
+function mayShare({ facts: { sharedUse } }: PreparedOperation): boolean {
   return sharedUse !== null && !sharedUse.isBarred;
 }

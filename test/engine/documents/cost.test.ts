@@ -40,11 +40,9 @@ describe('the cost of a document is the number of fields that its answer can hav
     expect(cost(text)).toBe(expected);
   });
 
-  test('an uncached catalog counts with a typical size, and introspection with the size of the schema, which is within the limit', () => {
+  test('an uncached catalog counts with a typical size, and introspection is within the limit', () => {
     expect(cost('{ catalog { instruments { id } } }', {}, 0)).toBe(1_002);
-    const full = cost(getIntrospectionQuery());
-    expect(full).toBeGreaterThan(5_000);
-    expect(full).toBeLessThan(100_000);
+    expect(cost(getIntrospectionQuery())).toBeLessThan(100_000);
   });
 });
 
@@ -103,14 +101,15 @@ describe('the cost depends on the variables', () => {
   });
 });
 
-test('the costliest member of a union counts, together with the fields that all members share', () => {
+test('the fields of all members of a union count, and a key of several members once', () => {
   const text = `{ placedOrder(idempotencyKey: "k") {
     __typename
     ... on OrderOutcome { message }
     ... on OrderRejected { error }
     ... on OrderAccepted { orderId positions { id } }
+    ... on OrderOutcomeUnknown { positions { id } }
   } }`;
-  expect(cost(text)).toBe(1 + 1 + 1 + 1 + 51);
+  expect(cost(text)).toBe(1 + 4 + 51);
 });
 
 describe('the plan of a document contains the reads of its fields:', () => {

@@ -26,19 +26,21 @@ const schema = schemaOf(
   },
 );
 
-test.each<readonly [string, readonly string[]]>([
-  ['{ __typename }', []],
-  ['{ cat { __typename } }', ['group']],
-  ['{ cat { name lives } }', ['copy', 'group']],
-  ['{ cat { name } dog { age } }', ['account', 'group']],
-  ['{ any { __typename ... on Cat { name } } }', ['group']],
-  ['{ node { next { ... on Cat { lives } } } }', ['copy', 'group']],
-  ['{ ...A } fragment A on Query { cat { ...B } } fragment B on Cat { lives }', ['copy', 'group']],
-  ['query ($x: Boolean!) { cat { name lives @include(if: $x) } }', ['copy', 'group']],
-  ['{ cat { name lives @include(if: false) } }', ['group']],
-])('an operation has the marks of all its fields: %s', (text, expected) => {
-  expect([...(factsIn(schema, text).marks ?? ['none'])].sort()).toEqual(expected);
-});
+test.each([
+  ['{ cat { __typename } }', false],
+  ['{ cat { name lives } }', true],
+  ['{ cat { name } dog { age } }', null],
+  ['{ any { __typename ... on Cat { lives } } }', true],
+  ['{ node { next { ... on Cat { lives } } } }', true],
+  ['{ ...A } fragment A on Query { cat { ...B } } fragment B on Cat { lives }', true],
+  ['query ($x: Boolean!) { cat { name lives @include(if: $x) } }', true],
+  ['{ cat { name lives @include(if: false) } }', false],
+])(
+  'the marks of all fields decide whether an answer is shared, and contains its time: %s',
+  (text, time) => {
+    expect(factsIn(schema, text).sharedUse?.selectsTime ?? null).toBe(time);
+  },
+);
 
 test.each([
   ['at the root', '{ cat { name } plain }'],
@@ -51,8 +53,8 @@ test.each([
   ['in a fragment used twice', '{ cat { ...N } node { ...N } } fragment N on Node { name }'],
   ['under an alias', '{ dog { name: owner } }'],
   ['in introspection', '{ cat { name } __schema { description } }'],
-])('an operation has no marks if a field may be the viewer’s: %s', (_where, text) => {
-  expect(factsIn(schema, text).marks).toBeNull();
+])('an answer is not shared if a field may be the viewer’s: %s', (_where, text) => {
+  expect(factsIn(schema, text).sharedUse).toBeNull();
 });
 
 test('the answer of a mutation is never shared, nor one that contains only type names', () => {
@@ -74,6 +76,7 @@ test.each([
   ['subscription { positions { id } }', false],
   ['subscription { positions { instrument { name } } }', null],
   ['subscription S($x: Boolean!) { positions { id @include(if: $x) } }', null],
+  ['subscription S($x: Int) { positions(intervalMs: $x) { id } }', false],
 ])(
   'in the service’s schema it is known which answers are shared, and which contain their time: %s',
   (text, time) => {

@@ -138,6 +138,12 @@ const NESTED = `interface Node { id: ID parent: Node nodes: [Node] }
   type Query { node: Node }`;
 const ABSTRACT_WRITERS: Readonly<Record<string, Write>> = {
   'abstract types, nested': (n) => `{ node { ${nested(n, 'parent {', 'id', '}')} } }`,
+  'abstract types, each with selections of its own at each level': (n) =>
+    `{ node { ...F0 } } ${times(n, (at) => {
+      const rest = (key: string) =>
+        `parent { ${nested(n - at, 'parent {', `${key}${at}: id`, '}')} }`;
+      return `fragment F${at} on Node { ... on A { ${rest('a')} } ... on B { ${rest('b')} } parent { ${at < n - 1 ? `...F${at + 1}` : 'id'} } }`;
+    })}`,
   'abstract types, nested in lists': (n) => `{ node { ${nested(n, 'nodes {', 'id', '}')} } }`,
 };
 

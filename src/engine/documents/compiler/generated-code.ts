@@ -20,8 +20,7 @@ import {
 import { isPostponable } from '../../../lib/field-traits.ts';
 import { memo } from '../../../lib/memo.ts';
 import { weightOfKey } from '../../operation/meter.ts';
-import { literalOf, type Selections } from '../selections.ts';
-import { usesVariables } from '../shared-use.ts';
+import { literalOf, mayHoldVariable, type Selections } from '../selections.ts';
 import { leafOf, NOT_WHOLE, type ReadLeaf } from './leaves.ts';
 import type { NullableFields, RunRoot } from './run.ts';
 
@@ -112,7 +111,7 @@ class Writer {
   /** Writes a function that completes a `source` to the object, and returns the function's name. */
   object(type: GraphQLObjectType, from: Same | [OperationDefinitionNode], isRoot = false): string {
     if (type.isTypeOf) throw new NotCompilableError('its values have to be asked');
-    const collected = this.#selections.collect(type, from, (node) =>
+    const collected = this.#selections.collect([type], from, (node) =>
       node.kind === Kind.VARIABLE ? this.#flags.get(node.name.value) : literalOf(node),
     );
     const literal: string[] = [];
@@ -269,7 +268,7 @@ function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Res
   if (resolve.length > 3) throw new NotCompilableError('a resolver that looks at the document');
   const read: ReadArguments = (variables) => getArgumentValues(field, node, variables);
   try {
-    const args = node.arguments?.some(usesVariables) ? read : read(NO_VARIABLES);
+    const args = node.arguments?.some(mayHoldVariable) ? read : read(NO_VARIABLES);
     return { resolve, args, isPostponable: isPostponable(field) };
   } catch (error) {
     throw new NotCompilableError('arguments that cannot be read', { cause: error });
