@@ -132,7 +132,7 @@ export async function startApp(config: Config, given: AppOptions) {
         })
       : null;
   const { authCookie, gatewayForwardHeaders: forwardHeaders, publicPath } = config;
-  const engine = await createEngine({
+  const engine = createEngine({
     ...config,
     ...options,
     documents,
@@ -175,7 +175,6 @@ export async function startApp(config: Config, given: AppOptions) {
       ...domain.caches,
       response: () => engine.responses.byteSize,
       document: () => documents.byteSize,
-      compiled_code: () => documents.compiledCode.byteSize,
       quota: () => limiter.byteSize,
     },
   });

@@ -20,9 +20,9 @@ import { maxConnections } from './max-connections.ts';
 const CACHE_SHARES = {
   catalogs: 0.5,
   sessions: 0.25,
-  answers: 0.12,
+  answers: 0.1,
   positions: 0.08,
-  documents: 0.05,
+  documents: 0.07,
 } as const;
 
 type CacheBudgets = Readonly<Record<keyof typeof CACHE_SHARES, number>>;

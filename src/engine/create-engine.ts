@@ -15,7 +15,7 @@ import { ClientAddresses } from './transports/requests/client-address.ts';
 import type { ServerMetrics } from './transports/requests/server-metrics.ts';
 import type { ServerOptions } from './transports/requests/server-settings.ts';
 
-export interface EngineOptions
+interface EngineOptions
   extends Omit<PipelineParts, 'limits' | 'codes' | 'execution'>,
     ServerOptions,
     Pick<RouteSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness' | 'publicPath'>,

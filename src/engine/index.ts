@@ -1,9 +1,7 @@
-import type { Engine, EngineOptions } from './create-engine.ts';
-
 export type { Operation } from './admission/operation.ts';
 export type { OperationContext, Validity } from './admission/operation-context.ts';
+export { createEngine, type Engine } from './create-engine.ts';
 export { Documents, type PreparedOperation } from './documents/documents.ts';
-export { MAX_PAGE_SIZE } from './documents/list-sizes.ts';
 export { ManifestError, readManifest } from './documents/manifest.ts';
 export { TrustedDocuments, type TrustedDocumentsOptions } from './documents/trusted-documents.ts';
 export {
@@ -21,12 +19,3 @@ export { type Site, sendNotFound, wantsPage } from './transports/http/site.ts';
 export { packFile, type StaticFile, sendFile, sendPage } from './transports/http/static-file.ts';
 export { type AllowedOrigins, isAllowedPage } from './transports/requests/origins.ts';
 export { ServerMetrics } from './transports/requests/server-metrics.ts';
-export type { Engine };
-
-/**
- * Serves a schema. The serving code is loaded with the first engine, so that commands that only read documents start
- * without it.
- */
-export async function createEngine(options: EngineOptions): Promise<Engine> {
-  return (await import('./create-engine.ts')).createEngine(options);
-}

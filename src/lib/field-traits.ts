@@ -37,14 +37,6 @@ export function sharingOf({ extensions: { sharing } }: Extended): Sharing | null
   return sharing === 'group' || sharing === 'copy' || sharing === 'account' ? sharing : null;
 }
 
-/**
- * Whether the field may be resolved in a later turn when an answer is made in slices. A field with arguments can compute
- * much. A read of the viewer's own data computes nothing, and should begin at once.
- */
-export function isPostponable(field: Extended & { readonly args: readonly unknown[] }): boolean {
-  return field.args.length > 0 && sharingOf(field) !== null;
-}
-
 /** A trait as the schema states it; undefined if it does not. */
 export function traitOf<Trait extends keyof FieldTraits>(
   { extensions }: Extended,

@@ -1,7 +1,5 @@
-import type { Viewer } from '../domain/auth/viewer.ts';
 import type { Caller } from '../gateway/caller.ts';
-import type { SessionAnswer } from '../gateway/operations/get-session.ts';
-import type { Order, Position } from '../gateway/operations/holdings.ts';
+import type { Position } from '../gateway/operations/holdings.ts';
 import { NO_PLAN, type ReadRecord, Scope } from './scope.ts';
 import type { Services } from './services.ts';
 
@@ -14,7 +12,10 @@ export class NotInEventsError extends Error {
   }
 }
 
-/** The reads of one event, from the account's feed: a gateway call for each event and subscriber would exceed any limit. */
+/**
+ * The reads of one event: the account's feed and the catalog. A gateway call for each event and subscriber would exceed any
+ * limit.
+ */
 export class EventScope extends Scope {
   readonly #feeds: Services['feeds'];
 
@@ -23,32 +24,13 @@ export class EventScope extends Scope {
     this.#feeds = services.feeds;
   }
 
-  override async positions(): Promise<readonly Position[]> {
-    return this.#shown(await this.viewer()).rows;
-  }
-
-  override positionsOf(): Promise<readonly Position[]> {
-    return this.positions();
-  }
-
-  override async session(): Promise<SessionAnswer> {
-    const { session } = this.#shown(await this.viewer());
-    if (session === null) throw new NotInEventsError();
-    return session;
-  }
-
-  override async orders(): Promise<readonly Order[] | null> {
-    const { session } = await this.session();
-    return session.orders;
-  }
-
-  override async read(): Promise<never> {
+  protected override asViewer(): never {
     throw new NotInEventsError();
   }
 
-  #shown(viewer: Viewer) {
-    const state = this.#feeds.shown(viewer);
+  override async positionsOf(): Promise<readonly Position[]> {
+    const state = this.#feeds.shown(await this.viewer());
     if (state === null) throw new NotInEventsError();
-    return state;
+    return state.rows;
   }
 }

@@ -26,16 +26,13 @@ import {
 } from '../store/order-records.ts';
 import { NotInEventsError } from './event-scope.ts';
 
-interface PublicExtensions extends Record<string, unknown> {
-  readonly code: Code;
-  readonly retryable: boolean;
-}
-
 interface Described {
   readonly code: Code;
   readonly message: string;
-  readonly more?: Readonly<Record<string, unknown>> | undefined;
+  readonly more?: Extensions | undefined;
 }
+
+type Extensions = Readonly<Record<string, unknown>>;
 
 const EARLIER_UNKNOWN =
   'This request was not sent. Whether an earlier one with its key was is not known: ask again with the same key, and use no other.';
@@ -133,7 +130,7 @@ function row<E>(of: ErrorClass<E>, describe: (error: E) => Described): Row {
 }
 
 /** Describes an error for clients. An error without a row is INTERNAL; its message appears only in the log. */
-export function describe(error: unknown): Described {
+function describe(error: unknown): Described {
   if (!(error instanceof Error)) return INTERNAL;
   for (let is = Object.getPrototypeOf(error); is !== null; is = Object.getPrototypeOf(is)) {
     const description = DESCRIPTIONS.get(is.constructor);
@@ -145,11 +142,7 @@ export function describe(error: unknown): Described {
   return INTERNAL;
 }
 
-export function publicExtensions({ code, more }: Described): PublicExtensions {
-  return { code, retryable: ERROR_CODES[code].retryable, ...more };
-}
-
-function withoutRecords(message: string, more?: Described['more']): Described {
+function withoutRecords(message: string, more?: Extensions): Described {
   return { code: 'IDEMPOTENCY_UNAVAILABLE', message, more };
 }
 
@@ -229,9 +222,8 @@ function hasWordsForClients(code: Code, { status }: GatewayError): boolean {
 
 /** Describes a failure for clients and metrics. */
 export function publicCause(cause: unknown): PublicCause {
-  const described = describe(cause);
-  const extensions = publicExtensions(described);
-  const { message, code } = described;
+  const { code, message, more } = describe(cause);
+  const extensions = { code, retryable: ERROR_CODES[code].retryable, ...more };
   return { message, extensions, outcome: outcomeOf(code, extensions) };
 }
 
@@ -239,7 +231,7 @@ export function publicCause(cause: unknown): PublicCause {
  * The gateway's own rate limit is attributed to the service, not to the caller. If the records do not reach back to a
  * key, that is a refusal and not a fault, because any client can ask about an old key.
  */
-function outcomeOf(code: Code, { operation, retryable }: PublicExtensions): Attribution {
+function outcomeOf(code: Code, { operation, retryable }: Extensions): Attribution {
   if (code === 'RATE_LIMITED' && operation !== undefined) return 'fault';
   if (code === 'IDEMPOTENCY_UNAVAILABLE' && !retryable) return 'refused';
   return ERROR_CODES[code].outcome;

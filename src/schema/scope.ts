@@ -141,7 +141,7 @@ export class Scope implements OwnReads {
 
   /** Reads the session with the lowest `maxAge` of the scope's fields. */
   #readSession(): Promise<SessionAnswer> {
-    this.#session ??= this.#asViewer((viewer) => this.#fetchSession(viewer));
+    this.#session ??= this.asViewer((viewer) => this.#fetchSession(viewer));
     return this.#session;
   }
 
@@ -162,7 +162,7 @@ export class Scope implements OwnReads {
 
   #readList(): Promise<PositionsAnswer> {
     const after = this.#after;
-    this.#list ??= this.#asViewer((viewer) => this.#services.openPositions.read(viewer, { after }));
+    this.#list ??= this.asViewer((viewer) => this.#services.openPositions.read(viewer, { after }));
     return this.#list;
   }
 
@@ -252,13 +252,14 @@ export class Scope implements OwnReads {
     const { gateway, joinedReads } = this.#services;
     const send = (viewer: Viewer) => gateway.read(viewer, operation, ...input);
     const ask = () =>
-      this.#asViewer((viewer) =>
+      this.asViewer((viewer) =>
         joinedReads.read(viewer, name, send, { after: this.#after, request: asked }),
       );
     return memo(this.#reads, name + asked, ask) as Promise<T>;
   }
 
-  #asViewer<T>(read: (viewer: Viewer) => MaybePromise<T>): Promise<T> {
+  /** Makes a read of the account. */
+  protected asViewer<T>(read: (viewer: Viewer) => MaybePromise<T>): Promise<T> {
     return promised(() => chain(this.viewer(), read));
   }
 }

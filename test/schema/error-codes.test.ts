@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { GatewayError, UnsafePathError } from '../../src/gateway/errors.ts';
-import { describe as describeError, publicExtensions } from '../../src/schema/public-error.ts';
+import { publicCause } from '../../src/schema/public-error.ts';
 
-const extensionsOf = (error: unknown) => publicExtensions(describeError(error));
+const extensionsOf = (error: unknown) => publicCause(error).extensions;
 
 describe('an error as clients see it', () => {
   test.each([new Error('table users is locked'), new TypeError('x'), 'a text', null, { code: 1 }])(
     'is INTERNAL and hides its cause if it was not expected: %s',
     (error) => {
-      expect(describeError(error)).toEqual({
-        code: 'INTERNAL',
+      expect(publicCause(error)).toEqual({
         message: 'Something went wrong here.',
+        extensions: { code: 'INTERNAL', retryable: false },
+        outcome: 'fault',
       });
     },
   );

@@ -7,7 +7,7 @@ import { judgeWrite } from '../../src/gateway/judge.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
 import { type Code, ERROR_CODES } from '../../src/lib/error-codes.ts';
 import { InputError } from '../../src/lib/input-error.ts';
-import { describe as describeError } from '../../src/schema/public-error.ts';
+import { publicCause } from '../../src/schema/public-error.ts';
 import { RecordsUnavailableError } from '../../src/store/order-records.ts';
 import { orderEnd } from '../support/order-end.ts';
 
@@ -57,7 +57,7 @@ function codeOf(judge: () => unknown): Code | null {
     judge();
     return null;
   } catch (error) {
-    return describeError(error).code;
+    return publicCode(error);
   }
 }
 
@@ -70,6 +70,10 @@ const JUDGED = OPERATION_NAMES.flatMap((operation) => {
       : judgeWrite(OPERATIONS[operation], exchange);
   return [[operation, judge] as const];
 });
+
+function publicCode(error: unknown): Code {
+  return publicCause(error).extensions.code as Code;
+}
 
 describe('errors.md is right about writes', () => {
   test.each(JUDGED)('for each outcome of %s', (_operation, judge) => {
@@ -87,7 +91,7 @@ describe('errors.md is right about writes', () => {
       new TooManyAttemptsError(1, 'unknown tokens'),
       new RecordsUnavailableError('full'),
     ]) {
-      expect(ERROR_CODES[describeError(error).code].write, error.name).toBe('none');
+      expect(ERROR_CODES[publicCode(error)].write, error.name).toBe('none');
     }
   });
 

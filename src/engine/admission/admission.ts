@@ -98,10 +98,9 @@ export function admit(
 /** Prepares a new document in a turn of its own, because a hundred may be received in one turn of the event loop. */
 function prepareDocument(
   { documents, scheduler }: Pick<AdmissionParts, 'documents' | 'scheduler'>,
-  { trusted, query }: RequestedDocument,
+  { query }: RequestedDocument,
   client: Client,
 ): MaybePromise<PreparedDocument | Refusal> {
-  if (trusted !== null) return trusted;
   const prepare = () => {
     const result = documents.prepare(query);
     return result.kind === 'invalid' ? refused(result.errors) : result;

@@ -1,7 +1,5 @@
 import { hash } from 'node:crypto';
 import {
-  DeferStreamDirectiveOnRootFieldRule,
-  DeferStreamDirectiveOnValidOperationsRule,
   type DocumentNode,
   type ExecutionArgs,
   type GraphQLError,
@@ -18,14 +16,13 @@ import { LRUCache } from 'lru-cache';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import { located, requestError } from '../operation/request-error.ts';
-import { CompiledCodeCache } from './compiler/compiled-code.ts';
 import { CompilingExecutor } from './compiler/compiling-executor.ts';
 import { createMetering, type Metering } from './compiler/metering.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
 import { ExactNumbersRule } from './exact-numbers-rule.ts';
 import { executionArgs } from './execution-args.ts';
 import { OperationFacts } from './operation-facts.ts';
-import { freeTokens, parseDocument } from './parse-document.ts';
+import { parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
 import { Selections } from './selections.ts';
 
@@ -40,8 +37,6 @@ export interface DocumentOptions {
 /** A document that has passed every check that does not depend on variables. */
 export interface PreparedDocument {
   readonly kind: 'document';
-  /** The number of lexical tokens that were read. */
-  readonly tokens: number;
   /** The document without `@defer`. */
   readonly document: DocumentNode;
   /** The document with `@defer`, for answers in parts; null if it has none. */
@@ -60,22 +55,19 @@ export interface PreparedOperation {
   readonly logName: string | null;
 }
 
-interface InvalidDocument extends Pick<PreparedDocument, 'tokens'> {
+interface InvalidDocument {
   readonly kind: 'invalid';
   readonly errors: readonly GraphQLError[];
 }
 type DocumentResult = PreparedDocument | InvalidDocument;
 
-/** These rules refuse `@defer` if it cannot be followed. Here such a document is answered in one piece instead. */
-const ANSWERED_IN_ONE_PIECE = new Set<ValidationRule>([
-  DeferStreamDirectiveOnRootFieldRule,
-  DeferStreamDirectiveOnValidOperationsRule,
-]);
 const MAX_BYTES = 32 * 1024 * 1024;
-// Measured: 150 to 320 bytes for a token of a prepared document, and nothing for a token of a refused one.
-const BYTES_PER_TOKEN = 280;
+// Measured: 260 to 430 bytes for a token of a prepared document, and nothing for a token of a refused one.
+const BYTES_PER_TOKEN = 400;
 const BYTES_PER_CHARACTER = 2;
 const BYTES_PER_DOCUMENT = 4_096;
+// A rough measurement.
+const BYTES_PER_COMPILED_FIELD = 1_024;
 // Further errors appear when these are fixed. Ten fit into a response of a few kilobytes.
 const MAX_ERRORS = 10;
 // A client chooses the name of an operation.
@@ -83,8 +75,6 @@ const MAX_LOGGED_NAME_LENGTH = 80;
 
 /** Parses, limits and validates each document once, whichever transport received it. */
 export class Documents {
-  /** The code of all documents, within one bound. */
-  readonly compiledCode = new CompiledCodeCache();
   readonly #metering: Metering;
   readonly #options: DocumentOptions;
   readonly #rules: readonly ValidationRule[];
@@ -94,20 +84,13 @@ export class Documents {
     this.#options = options;
     this.#metering = createMetering(options.schema);
     this.#rules = [
-      ...specifiedRules.filter((rule) => !ANSWERED_IN_ONE_PIECE.has(rule)),
+      ...specifiedRules,
       ExactNumbersRule,
       ...(options.introspection ? [] : [NoSchemaIntrospectionCustomRule]),
     ];
     this.#prepared = new LRUCache({
       maxSize: options.maxBytes ?? MAX_BYTES,
-      sizeCalculation: (result, text) => {
-        const bytes = BYTES_PER_DOCUMENT + text.length * BYTES_PER_CHARACTER;
-        return result.kind === 'invalid' ? bytes : bytes + result.tokens * BYTES_PER_TOKEN;
-      },
-      dispose: (result) => {
-        if (result.kind === 'invalid') return;
-        for (const { executor } of result.operations.values()) executor.release();
-      },
+      sizeCalculation: sizeOf,
     });
   }
 
@@ -140,33 +123,39 @@ export class Documents {
     const { schema, limits } = this.#options;
     const parsed = parseDocument(text, limits.maxTokens);
     if (parsed.kind === 'invalid') return parsed;
-    const { document, tokens } = parsed;
+    const { document } = parsed;
     const selections = new Selections(schema, document);
     const tooLarge = limitErrors(document, limits, selections);
     const errors = tooLarge.length > 0 ? tooLarge : this.#validate(document);
-    if (errors.length > 0) return { kind: 'invalid', tokens, errors };
-    freeTokens(document);
-    return { kind: 'document', tokens, ...this.#operationsOf(selections, document, text) };
+    if (errors.length > 0) return { kind: 'invalid', errors };
+    return { kind: 'document', ...this.#operationsOf(selections, document, text) };
   }
 
-  /** Returns at most MAX_ERRORS errors. If there are more, the library's error that it stopped early follows. */
   #validate(document: DocumentNode): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const options = { maxErrors: MAX_ERRORS, hideSuggestions: !introspection };
     const invalid = withoutStack(() => validate(schema, document, this.#rules, options));
-    return invalid.length > 0 ? published(invalid, document) : [];
+    if (invalid.length === 0) return [];
+    const literals = literalsOf(document);
+    // If the library has stopped early, another error follows, which reports that.
+    return invalid.slice(0, MAX_ERRORS).map((error) => {
+      const hasCode = error.extensions.code !== undefined;
+      const message = redactTexts(error.message, literals);
+      return located(hasCode ? error : requestError('GRAPHQL_VALIDATION_FAILED', message), error);
+    });
   }
 
   #operationsOf(selections: Selections, document: DocumentNode, text: string) {
     const digest = hash('sha256', text, 'base64url');
     const plain = withoutDefer(document);
+    const onCompiled = () => this.#measureAgain(text);
     const operations = new Map<string | null, PreparedOperation>();
     for (const [at, node] of document.definitions.entries()) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
       operations.set(node.name?.value ?? null, {
         kind: 'operation',
         node: plain.definitions[at] as OperationDefinitionNode,
-        executor: new CompilingExecutor(this.#metering, selections, node, this.compiledCode),
+        executor: new CompilingExecutor(this.#metering, selections, node, onCompiled),
         facts: new OperationFacts(selections, node),
         name: `${digest} ${node.name?.value ?? ''}`,
         logName: node.name ? redact(node.name.value.slice(0, MAX_LOGGED_NAME_LENGTH)) : null,
@@ -174,27 +163,29 @@ export class Documents {
     }
     return { document: plain, deferring: plain === document ? null : document, operations };
   }
+
+  /** The size of an entry is determined when it is stored. */
+  #measureAgain(text: string): void {
+    const result = this.#prepared.peek(text);
+    if (result === undefined) return;
+    this.#prepared.delete(text);
+    this.#prepared.set(text, result);
+  }
+}
+
+function sizeOf(result: DocumentResult, text: string): number {
+  const bytes = BYTES_PER_DOCUMENT + text.length * BYTES_PER_CHARACTER;
+  if (result.kind === 'invalid') return bytes;
+  // A copy of a parsed document has no count.
+  const { tokenCount = 0 } = result.deferring ?? result.document;
+  const operations = [...result.operations.values()];
+  const compiled = operations.reduce((sum, { executor }) => sum + executor.compiledFields, 0);
+  return bytes + tokenCount * BYTES_PER_TOKEN + compiled * BYTES_PER_COMPILED_FIELD;
 }
 
 /** The document that is answered in one piece; the same object if it has no `@defer`. */
 function withoutDefer(document: DocumentNode): DocumentNode {
   return visit(document, {
     Directive: ({ name }) => (name.value === 'defer' ? null : undefined),
-  });
-}
-
-function published(invalid: readonly GraphQLError[], document: DocumentNode): GraphQLError[] {
-  // The library's error that it stopped early has no location and concerns no part of the document.
-  const found = invalid.filter(({ nodes }) => nodes !== undefined);
-  if (found.length === 0) {
-    const message =
-      'The document takes too much work to check: its selections repeat fields and fragments too often.';
-    return [requestError('QUERY_TOO_COMPLEX', message)];
-  }
-  const literals = literalsOf(document);
-  return found.map((error) => {
-    const hasCode = error.extensions.code !== undefined;
-    const message = redactTexts(error.message, literals);
-    return located(hasCode ? error : requestError('GRAPHQL_VALIDATION_FAILED', message), error);
   });
 }

@@ -23,7 +23,7 @@ type Field = GraphQLField<unknown, unknown>;
 /** The default for lists without a known size. */
 const USUAL_SIZE = 50;
 const DEFAULT_PAGE = 50;
-export const MAX_PAGE_SIZE = 500;
+const MAX_PAGE_SIZE = 500;
 
 /** The default for lists of introspection: few types have more fields, and few fields have more arguments. */
 const INTROSPECTED_SIZE = 4;

@@ -1,12 +1,4 @@
-import {
-  type ASTNode,
-  GraphQLError,
-  Lexer,
-  type Location,
-  parse,
-  Source,
-  TokenKind,
-} from 'graphql';
+import { GraphQLError, Lexer, parse, Source, TokenKind } from 'graphql';
 import { withoutStack } from '../../lib/stackless-error.ts';
 import { located, requestError, tooComplex } from '../operation/request-error.ts';
 import { redactSyntax } from './redact-literals.ts';
@@ -25,14 +17,14 @@ const CLOSING: ReadonlySet<string> = new Set([
   TokenKind.PAREN_R,
 ]);
 
-/** Parses a text within the limits, or returns an error. Also returns the number of tokens that were read. */
+/** Parses a text within the limits, or returns an error. */
 export function parseDocument(text: string, maxTokens: number) {
   const { tokens, nesting } = sizeOf(text, maxTokens);
-  const invalid = (error: GraphQLError) => ({ kind: 'invalid', tokens, errors: [error] }) as const;
+  const invalid = (error: GraphQLError) => ({ kind: 'invalid', errors: [error] }) as const;
   if (tokens > maxTokens) return invalid(tooComplex('MAX_TOKENS', tokens, maxTokens));
   if (nesting > MAX_NESTING) return invalid(tooComplex('nesting', nesting, MAX_NESTING));
   try {
-    return { kind: 'document', tokens, document: withoutStack(() => parse(text)) } as const;
+    return { kind: 'document', document: withoutStack(() => parse(text)) } as const;
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const message = redactSyntax(error.message);
@@ -63,19 +55,4 @@ function sizeOf(text: string, maxTokens: number) {
     // The parser stops at an unreadable token as well, and reports it.
   }
   return { tokens: Math.max(tokens, lexer.line), nesting };
-}
-
-/** Frees the tokens that the parser links to every node, a third of a prepared document. Errors need only the places. */
-export function freeTokens(node: ASTNode): void {
-  const parent = node as unknown as Record<string, unknown> & { loc?: Location };
-  if (parent.loc) {
-    const { start, end, source } = parent.loc;
-    parent.loc = { start, end, source } as Location;
-  }
-  for (const key in parent) {
-    const child = parent[key];
-    if (key === 'loc' || typeof child !== 'object' || child === null) continue;
-    if (!Array.isArray(child)) freeTokens(child as ASTNode);
-    else for (const each of child) freeTokens(each as ASTNode);
-  }
 }

@@ -20,16 +20,9 @@ export interface TrustedDocumentsOptions {
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-interface TrustedDocument {
-  readonly text: string;
-  readonly prepared: PreparedDocument;
-}
-
 /** The parameters with the text of the document, even if the client has sent only its id. */
 export interface RequestedDocument extends Omit<Params, 'documentId'> {
   readonly query: string;
-  /** Null if no manifest contains it. */
-  readonly trusted: PreparedDocument | null;
 }
 
 const LOOK_MS = 1_000;
@@ -43,8 +36,8 @@ export class TrustedDocuments {
   readonly #options: TrustedDocumentsOptions;
   /** The untrusted documents that have been logged. */
   readonly #logged = new WeakSet<PreparedDocument>();
-  #byId: ReadonlyMap<string, TrustedDocument> = new Map();
-  #byText: ReadonlyMap<string, TrustedDocument> = new Map();
+  #byId: ReadonlyMap<string, string> = new Map();
+  #texts: ReadonlySet<string> = new Set();
   #state = '';
   #isUnreadable = false;
   #isClosed = false;
@@ -76,28 +69,26 @@ export class TrustedDocuments {
     const { query, documentId, operationName, variables } = params;
     const { path, trustedOnly } = this.#options;
     const named = documentId === null ? undefined : this.#byId.get(documentId);
-    const text = query ?? named?.text;
+    const text = query ?? named;
     if (text === undefined) {
       // Apollo Client and urql match these messages: the first makes them send the text, the second stop sending hashes.
       const message = path === null ? 'PersistedQueryNotSupported' : 'PersistedQueryNotFound';
       return refusing('PERSISTED_DOCUMENT_NOT_FOUND', message);
     }
-    const isNamed = query === null || documentId === null || named?.text === query;
+    const isNamed = query === null || documentId === null || named === query;
     if (!isNamed && hashOf(query) !== documentId) {
       return refusing('BAD_USER_INPUT', 'The hash is not that of the document.');
     }
-    const known = named ?? this.#byText.get(text);
-    if (known) record.isTrusted = true;
-    else if (trustedOnly === 'on') {
+    record.isTrusted = this.#texts.has(text);
+    if (!record.isTrusted && trustedOnly === 'on') {
       return refusing('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
     }
-    const prepared = known?.prepared ?? null;
-    return { kind: 'params', query: text, operationName, variables, trusted: prepared };
+    return { kind: 'params', query: text, operationName, variables };
   }
 
   /** With `log`, logs each untrusted document once, without its text, which may contain a password. */
-  note({ query, operationName, trusted }: RequestedDocument, prepared: PreparedDocument): void {
-    if (trusted !== null || this.#options.trustedOnly !== 'log') return;
+  note({ query, operationName }: RequestedDocument, prepared: PreparedDocument): void {
+    if (this.#options.trustedOnly !== 'log' || this.#texts.has(query)) return;
     if (this.#logged.has(prepared)) return;
     this.#logged.add(prepared);
     const name = operationName?.slice(0, MAX_NAME_LENGTH) ?? null;
@@ -132,34 +123,28 @@ export class TrustedDocuments {
   }
 
   async #load(path: string): Promise<void> {
-    const byId = new Map<string, TrustedDocument>();
-    const byText = new Map<string, TrustedDocument>();
+    const byId = new Map<string, string>();
     const entries = await readManifest(path);
     for (const [id, text] of entries) {
-      const trusted = byText.get(text) ?? this.#prepare(id, text);
-      if (!trusted) continue;
-      byId.set(id, trusted);
-      byText.set(text, trusted);
+      if (!this.#fits(id, text)) continue;
+      byId.set(id, text);
       // Preparing thousands of documents takes seconds. Requests run in between.
       await setImmediate();
     }
     const leftOut = entries.size - byId.size;
     this.#options.log.info({ documents: byId.size, leftOut }, 'trusted documents');
     this.#byId = byId;
-    this.#byText = byText;
+    this.#texts = new Set(byId.values());
     this.#isUnreadable = false;
   }
 
-  #prepare(id: string, text: string): TrustedDocument | null {
+  #fits(id: string, text: string): boolean {
     const { documents, log } = this.#options;
     const prepared = documents.prepare(text);
-    if (prepared.kind === 'invalid') {
-      const errors = prepared.errors.map(({ message }) => message);
-      log.warn({ id, errors }, 'a trusted document does not fit and is left out');
-      return null;
-    }
-    for (const { executor } of prepared.operations.values()) executor.compile();
-    return { text, prepared };
+    if (prepared.kind === 'document') return true;
+    const errors = prepared.errors.map(({ message }) => message);
+    log.warn({ id, errors }, 'a trusted document does not fit and is left out');
+    return false;
   }
 }
 

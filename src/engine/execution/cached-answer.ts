@@ -20,8 +20,7 @@ type Execute = (context: OperationContext) => MaybePromise<ExecutionResult>;
 
 /**
  * Answers from the cache, or executes. A result that failed, or that read the viewer's own data, is not cached. Cached
- * bytes and 304s are sent only under a name whose earlier response proved to be shared by all, because confirming an ETag
- * discloses content as well.
+ * bytes are sent only under a name whose earlier response proved to be shared by all.
  */
 export function cachedAnswer(
   parts: CachedAnswerParts,
@@ -54,33 +53,29 @@ function answerFor(
   const { operation } = context;
   const { freshSeconds } = validity;
   const name = nameOf(validity, operation, use);
-  const known = responses.get(name);
+  // Plugins read the data of a result, which cached bytes do not have.
+  const known = hasPlugins ? undefined : responses.get(name);
   const etag = known?.etag ?? tagFor(name);
-  if (!hasPlugins && known && isNamed(operation.transport.ifNoneMatch, etag)) {
-    return new CachedResult({ etag, freshSeconds, bytes: null, packed: null });
-  }
-  const found = (bytes: Buffer) => {
+  const sent = (bytes: Buffer) => {
     const packed = use.selectsTime
       ? null
       : (encoding: Encoding) => responses.packed(name, bytes, encoding);
-    const sent = { etag, freshSeconds, bytes, packed };
-    return hasPlugins ? CachedResult.withData(sent) : new CachedResult(sent);
+    return { etag, freshSeconds, bytes, packed };
   };
-  if (known?.plain) {
+  if (known) {
     operation.meter.fields = operation.cost;
     // The client is charged the estimate, as a measure of the bytes that are sent.
     limits.limiter.spend('fields', limits.currentClient(operation), operation.cost);
-    return found(known.plain);
+    return new CachedResult(sent(known.plain));
   }
-  const written = (bytes: Buffer) => {
-    responses.set(name, etag, use.selectsTime ? null : bytes);
-    return found(bytes);
-  };
   return chain(execute(context), (result): MaybePromise<ExecutionResult> => {
     // Only some runs may read the viewer's data, so the operation is never cached again.
     use.isBarred ||= context.isPersonal;
     if (use.isBarred || result.errors) return result;
-    return chain(bytesOf(result, operation), written);
+    return chain(bytesOf(result, operation), (bytes) => {
+      if (!use.selectsTime) responses.set(name, etag, bytes);
+      return new CachedResult(sent(bytes), hasPlugins ? result.data : null);
+    });
   });
 }
 
@@ -103,10 +98,4 @@ function nameOf(
 /** A digest, because the key contains variables, which a client can make of any length. */
 function tagFor(name: string): string {
   return `W/"${hash('sha256', name, 'base64url').slice(0, 22)}"`;
-}
-
-/** True when `If-None-Match` lists this ETag. */
-export function isNamed(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some((each) => each.trim() === etag || each.trim() === '*');
 }

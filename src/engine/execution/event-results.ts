@@ -24,6 +24,7 @@ export type Subscribed = AsyncIterable<ExecutionResult> | ExecutionResult;
 
 /** A subscription with everything that each of its events is executed with. */
 interface LiveOperation {
+  readonly events: PullStream<unknown>;
   readonly prepared: PreparedOperation;
   readonly args: ValidatedExecutionArgs;
   readonly cost: number;
@@ -101,7 +102,8 @@ export class EventResults {
       events.leave();
       return { errors: overLimit('subscriptions').errors };
     }
-    operation.events = this.follow(events, {
+    operation.events = this.follow({
+      events,
       prepared,
       // Each event has its own context. This context and unused variables must not live until the subscription ends.
       args: { ...args, contextValue: null, rawVariableValues: {} },
@@ -116,10 +118,10 @@ export class EventResults {
     return operation.events;
   }
 
-  follow(events: PullStream<unknown>, live: LiveOperation): FollowedEvents {
-    const { signal, reportsEnd, ended, record, newContext } = live;
+  follow(live: LiveOperation): FollowedEvents {
+    const { events, signal, reportsEnd, ended, record, newContext } = live;
     const stream = new FollowedEvents(events, {
-      text: (event) => this.#textOf(event as object, live, events),
+      text: (event) => this.#textOf(event as object, live),
       failure: (error) => {
         const result = { errors: [asGraphQLError(error)] };
         // Counts the error even if it is not sent.
@@ -139,26 +141,21 @@ export class EventResults {
   }
 
   /** Returns the event's result as JSON. Throws if the client owes fields of earlier answers, which ends its subscription. */
-  #textOf(event: object, live: LiveOperation, events: PullStream<unknown>): MaybePromise<JsonText> {
+  #textOf(event: object, live: LiveOperation): MaybePromise<JsonText> {
     const { limits } = this.#options;
     const client = live.clientNow();
     const refusal = limits.owing(client);
     if (refusal !== null) throw refusal.errors[0];
-    return chain(this.#madeFor(event, live, events, client), ({ text, fields }) => {
+    return chain(this.#madeFor(event, live, client), ({ text, fields }) => {
       limits.limiter.spend('fields', client, fields);
       return text;
     });
   }
 
   /** Returns the result made for another subscriber if it may be shared; otherwise makes one. */
-  #madeFor(
-    event: object,
-    live: LiveOperation,
-    events: PullStream<unknown>,
-    client: Client,
-  ): MaybePromise<EventText> {
+  #madeFor(event: object, live: LiveOperation, client: Client): MaybePromise<EventText> {
     const { prepared } = live;
-    const make = () => this.#make(event, live, events, client);
+    const make = () => this.#make(event, live, client);
     // A primitive cannot identify an event: the next event may be the same number, or null again.
     if (!mayShare(prepared) || Object(event) !== event) return make();
     const known = this.#recent.find((one) => one.event === event && one.node === prepared.node);
@@ -171,14 +168,9 @@ export class EventResults {
     return made;
   }
 
-  #make(
-    event: object,
-    live: LiveOperation,
-    events: PullStream<unknown>,
-    client: Client,
-  ): MaybePromise<EventText> {
+  #make(event: object, live: LiveOperation, client: Client): MaybePromise<EventText> {
     const { maxCost, scheduler } = this.#options;
-    const { prepared, args, cost } = live;
+    const { events, prepared, args, cost } = live;
     const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate: cost });
     // Each event has its own context, so that its reads are not as old as the subscription.
     const context = live.newContext();

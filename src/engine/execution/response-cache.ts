@@ -7,8 +7,7 @@ import { type Encoding, pack } from '../../lib/pack.ts';
 /** A response, with each encoding that a client has requested. */
 interface CachedResponse {
   readonly etag: string;
-  /** Null if the bytes are not cached, because they differ for each request. */
-  readonly plain: Buffer | null;
+  readonly plain: Buffer;
   readonly br?: Buffer;
   readonly gzip?: Buffer;
 }
@@ -38,8 +37,8 @@ export class ResponseCache {
     return this.#entries.get(name);
   }
 
-  set(name: string, etag: string, plain: Buffer | null): void {
-    this.#entries.set(name, { etag, plain: plain && alone(plain) });
+  set(name: string, etag: string, plain: Buffer): void {
+    this.#entries.set(name, { etag, plain: alone(plain) });
   }
 
   /** Compresses each response once, off the event loop. Concurrent requests share one task. */
@@ -61,7 +60,7 @@ export class ResponseCache {
 }
 
 function sizeOf({ plain, br, gzip }: CachedResponse, name: string): number {
-  const bytes = (plain?.length ?? 0) + (br?.length ?? 0) + (gzip?.length ?? 0);
+  const bytes = plain.length + (br?.length ?? 0) + (gzip?.length ?? 0);
   // The key contains a client's text, with up to two bytes for each character.
   return BYTES_PER_ENTRY + 2 * name.length + bytes;
 }
@@ -77,8 +76,7 @@ function alone(bytes: Buffer): Buffer {
 interface ResultBytes {
   readonly etag: string;
   readonly freshSeconds: number;
-  /** Null means 304: the client already has this response. */
-  readonly bytes: Buffer | null;
+  readonly bytes: Buffer;
   /** Null if the bytes are specific to the request, so that compressing them cannot be shared. */
   readonly packed: ((encoding: Encoding) => MaybePromise<Buffer>) | null;
 }
@@ -87,22 +85,12 @@ interface ResultBytes {
 export class CachedResult implements ExecutionResult {
   /** Private, so that a plugin's copy of the result contains only its data. */
   readonly #sent: ResultBytes;
-  declare readonly data?: Record<string, unknown>;
+  readonly data: Record<string, unknown> | null;
 
-  constructor(sent: ResultBytes) {
+  /** `data` is for plugins. */
+  constructor(sent: ResultBytes, data: Record<string, unknown> | null = null) {
     this.#sent = sent;
-  }
-
-  /** For plugins, which can read the data. It is parsed at the first access. */
-  static withData(sent: ResultBytes & { readonly bytes: Buffer }): CachedResult {
-    const result = new CachedResult(sent);
-    let data: unknown;
-    const get = () => {
-      data ??= JSON.parse(sent.bytes.toString()).data;
-      return data;
-    };
-    // A copy by `{ ...result }` contains only enumerable own properties.
-    return Object.defineProperty(result, 'data', { enumerable: true, get });
+    this.data = data;
   }
 
   get sent(): ResultBytes {
@@ -111,7 +99,6 @@ export class CachedResult implements ExecutionResult {
 
   /** Returns the same result with extensions. Plugins have already run, so its data is not needed. */
   withExtensions(extensions: Record<string, unknown>): CachedResult {
-    if (this.#sent.bytes === null) return this;
     const end = Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`);
     const bytes = Buffer.concat([this.#sent.bytes.subarray(0, -1), end]);
     return new CachedResult({ ...this.#sent, bytes, packed: null });

@@ -277,16 +277,6 @@ describe('cached bytes of the catalog', () => {
   });
 });
 
-test('an ETag of an answer that contains its time is confirmed without making the answer again', async () => {
-  const [theirs, own] = users;
-  const document = '{ catalog { ageSeconds } instrument(id: "AAPL") { copyText } }';
-  const { etag } = await get(theirs, document);
-  const before = runs.copy;
-  const known = await get(own, document, { 'if-none-match': String(etag) });
-  expect(known).toMatchObject({ status: 304, etag });
-  expect(runs.copy).toBe(before);
-});
-
 test.each(Object.keys(PERSONAL))(
   'over sockets and event streams each user gets their own values: %s',
   async (name) => {

@@ -45,7 +45,6 @@ test.each([
       takesEvents: false,
       partsFormat: null,
       takesBytes: false,
-      ifNoneMatch: undefined,
       headers: {},
       reportsEnd: undefined,
     },

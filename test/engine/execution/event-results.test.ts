@@ -125,7 +125,8 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
   const leaving: (() => void)[] = [];
   const room: { isFull: boolean; ready: (() => void) | null } = { isFull: false, ready: null };
   const ended = vi.fn();
-  const followed = results.follow(events, {
+  const followed = results.follow({
+    events,
     prepared,
     args: argsOf(schema, text, { variableValues: variables }),
     cost,

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { isNamed } from '../../../src/engine/execution/cached-answer.ts';
 import { ResponseCache } from '../../../src/engine/execution/response-cache.ts';
+import { isNamed } from '../../../src/engine/transports/http/send-result.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { heldBytes } from '../../support/heap.ts';
 

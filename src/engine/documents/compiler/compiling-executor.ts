@@ -14,7 +14,6 @@ import { withoutStack } from '../../../lib/stackless-error.ts';
 import { type Meter, withinBudget } from '../../operation/meter.ts';
 import type { PartsFormat } from '../../operation/transport-context.ts';
 import type { Selections } from '../selections.ts';
-import type { CompiledCodeCache } from './compiled-code.ts';
 import { type CompiledCode, compile, type Flags } from './generated-code.ts';
 import type { Metering } from './metering.ts';
 import { type NullableFields, Run } from './run.ts';
@@ -45,22 +44,24 @@ export class CompilingExecutor {
   readonly #metering: Metering;
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
-  readonly #codeCache: CompiledCodeCache;
+  readonly #onCompiled: () => void;
   readonly #flagNames: readonly string[];
   /** The code for each combination of flags; null if it cannot be compiled. */
   readonly #compiledCode = new Map<string, CompiledCode | null>();
+  /** The number of fields of all its code. */
+  compiledFields = 0;
   #runs = 0;
 
   constructor(
     metering: Metering,
     selections: Selections,
     operation: OperationDefinitionNode,
-    codeCache: CompiledCodeCache,
+    onCompiled: () => void,
   ) {
     this.#metering = metering;
     this.#selections = selections;
     this.#operation = operation;
-    this.#codeCache = codeCache;
+    this.#onCompiled = onCompiled;
     this.#flagNames = (operation.variableDefinitions ?? [])
       .map(({ variable }) => variable.name.value)
       .filter((name) => selections.flagNames.has(name));
@@ -103,14 +104,9 @@ export class CompilingExecutor {
     return IN_PARTS[format]({ ...args, schema: this.#metering(meter), enableEarlyExecution: true });
   }
 
-  /** Makes the first run compile, for documents that are known to be used. */
+  /** Makes the next run compile. */
   compile(): void {
     this.#runs = RUNS_BEFORE_COMPILING;
-  }
-
-  /** Frees the code of an evicted document, because it would keep the document alive. */
-  release(): void {
-    for (const code of this.#compiledCode.values()) if (code) this.#codeCache.delete(code);
   }
 
   #codeFor({ variableValues }: ValidatedExecutionArgs): CompiledCode | null {
@@ -119,20 +115,14 @@ export class CompilingExecutor {
     if (flags === null) return null;
     const name = [...flags.values()].join();
     const known = this.#compiledCode.get(name);
-    // A lookup keeps the code in the cache.
-    if (known) this.#codeCache.get(known);
     if (known !== undefined) return known;
     const isRare = this.#runs < RUNS_BEFORE_COMPILING;
     if (isRare || this.#compiledCode.size >= MAX_COMBINATIONS) return null;
     const code = compile(this.#selections, this.#operation, flags);
     this.#compiledCode.set(name, code);
-    if (code) this.#codeCache.set(code, () => this.#dropped(name));
+    this.compiledFields += code?.size ?? 0;
+    this.#onCompiled();
     return code;
-  }
-
-  #dropped(name: string): void {
-    this.#compiledCode.delete(name);
-    this.#runs = 0;
   }
 
   /** Returns null if a flag is not a boolean, which is an error of the request. */

@@ -17,11 +17,11 @@ import {
   type OperationDefinitionNode,
   type VariableValues,
 } from 'graphql';
-import { isPostponable } from '../../../lib/field-traits.ts';
 import { memo } from '../../../lib/memo.ts';
 import { weightOfKey } from '../../operation/meter.ts';
 import { literalOf, mayHoldVariable, type Selections } from '../selections.ts';
 import { leafOf, NOT_WHOLE, type ReadLeaf } from './leaves.ts';
+import { mayTakeLong } from './metering.ts';
 import type { NullableFields, RunRoot } from './run.ts';
 
 /** The values of the variables in `@include` and `@skip`. */
@@ -34,8 +34,7 @@ interface Resolver {
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;
   /** Constant arguments, or a function that computes them from the variables of a run. */
   readonly args: Readonly<Record<string, unknown>> | ReadArguments;
-  /** Whether it may compute much and return little, so that it is resolved in a slice of its own. */
-  readonly isPostponable: boolean;
+  readonly mayTakeLong: boolean;
 }
 
 /** The function of one operation, with the values of its conditions fixed. */
@@ -159,7 +158,7 @@ class Writer {
   return ${this.#read(field.type, same, 'found')};
 }`);
     const place = `{ complete: ${complete}, target, key: ${quoted(key)} }`;
-    const postponed = resolver.isPostponable
+    const postponed = resolver.mayTakeLong
       ? `if (run.isCostly && run.isDue()) run.resolveLater(resolve${at}, source, ${at}, ${place}); else `
       : '';
     return `${postponed}{
@@ -198,7 +197,6 @@ class Writer {
     const name = `list${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, values) {
   if (!Array.isArray(values)) throw NOT_WHOLE;
-  run.countList(values.length);
   let value;
   const items = [];
   for (let at = 0; at < values.length; at += 1) items.push(${read});
@@ -269,7 +267,7 @@ function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Res
   const read: ReadArguments = (variables) => getArgumentValues(field, node, variables);
   try {
     const args = node.arguments?.some(mayHoldVariable) ? read : read(NO_VARIABLES);
-    return { resolve, args, isPostponable: isPostponable(field) };
+    return { resolve, args, mayTakeLong: mayTakeLong(field) };
   } catch (error) {
     throw new NotCompilableError('arguments that cannot be read', { cause: error });
   }

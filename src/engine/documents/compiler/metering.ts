@@ -4,8 +4,6 @@ import {
   type GraphQLField,
   type GraphQLFieldResolver,
   GraphQLID,
-  type GraphQLOutputType,
-  type GraphQLResolveInfo,
   type GraphQLSchema,
   GraphQLString,
   getNamedType,
@@ -15,10 +13,8 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { isPostponable } from '../../../lib/field-traits.ts';
 import { memo } from '../../../lib/memo.ts';
 import {
-  extraForList,
   extraForText,
   FIELDS_PER_ERROR,
   type Meter,
@@ -78,48 +74,36 @@ function outcomeTypes(schema: GraphQLSchema): Set<string> {
 }
 
 function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
-  const { resolve = defaultFieldResolver } = field;
-  const extraOf = extraFor(field.type);
-  const isList = isListType(getNullableType(field.type));
-  const isObjects = isList && isCompositeType(getNamedType(field.type));
-  const isSlow = isPostponable(field);
-
-  function countExtra(value: unknown): boolean {
-    return extraOf === null || value == null || meter.count(extraOf(value));
-  }
+  const { resolve = defaultFieldResolver, type } = field;
+  const inner = getNamedType(type);
+  const isText = inner === GraphQLString || inner === GraphQLID;
+  const isObjects = isListType(getNullableType(type)) && isCompositeType(inner);
 
   function answered(value: unknown): unknown {
-    if (!countExtra(value) && !isExempt) throw OVER_BUDGET;
+    const isWithin = meter.count(isText ? extraForTexts(value) : 0);
+    if (!isWithin && !isExempt) throw OVER_BUDGET;
     return isObjects ? inSlices(value, meter) : value;
   }
 
-  function countError(): void {
-    meter.count(FIELDS_PER_ERROR);
+  function failed(error: unknown): never {
+    const isWithin = meter.count(FIELDS_PER_ERROR);
+    throw isWithin || isExempt ? error : OVER_BUDGET;
   }
 
-  function answer(
-    source: unknown,
-    args: Record<string, unknown>,
-    context: unknown,
-    info: GraphQLResolveInfo,
-  ): unknown {
+  const answer: Resolver = (source, args, context, info) => {
     let value: unknown;
     try {
       value = resolve(source, args, context, info);
     } catch (error) {
-      countError();
-      throw meter.isOver && !isExempt ? OVER_BUDGET : error;
+      return failed(error);
     }
-    if (!isPromiseLike(value)) return answered(value);
-    // This is a side branch, because the executor sorts errors by when its own promises settle.
-    value.then(countExtra, countError);
-    return isObjects ? value.then(answered) : value;
-  }
+    return isPromiseLike(value) ? value.then(answered, failed) : answered(value);
+  };
 
   return (source, args, context, info) => {
     const isWithin = meter.count(weightOfKey(String(info.path.key)));
     if (!isWithin && !isExempt) throw OVER_BUDGET;
-    if (isSlow && !isExempt && meter.isCostly && meter.scheduler.isSliceOver()) {
+    if (mayTakeLong(field) && !isExempt && meter.isCostly && meter.scheduler.isSliceOver()) {
       return meter.scheduler.turn(meter.client).then(() => {
         if (meter.isOverNow()) throw OVER_BUDGET;
         return answer(source, args, context, info);
@@ -129,21 +113,16 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
   };
 }
 
-/** Returns a function that counts what a value adds to its field; null if it never adds anything. */
-function extraFor(type: GraphQLOutputType): ((value: unknown) => number) | null {
-  const inner = getNullableType(type);
-  if (inner === GraphQLString || inner === GraphQLID) {
-    return (value) => (typeof value === 'string' ? extraForText(value.length) : 0);
-  }
-  if (!isListType(inner)) return null;
-  const extraOf = extraFor(inner.ofType);
-  const isLeaves = isLeafType(getNamedType(inner));
-  if (!isLeaves) return null;
-  return (value) => {
-    if (!Array.isArray(value)) return 0;
-    const own = extraForList(value.length);
-    return extraOf ? value.reduce((sum: number, each) => sum + extraOf(each), own) : own;
-  };
+/** A field with arguments can compute much and return little. In a costly answer it gets a turn of its own. */
+export function mayTakeLong({ args }: Field): boolean {
+  return args.length > 0;
+}
+
+/** The fields that a text, or a list of texts, adds to its own. */
+function extraForTexts(value: unknown): number {
+  if (typeof value === 'string') return extraForText(value.length);
+  if (!Array.isArray(value)) return 0;
+  return value.reduce((sum: number, each) => sum + extraForTexts(each), 0);
 }
 
 /** Returns a list unchanged, or as an async iterable if completing it takes long. */

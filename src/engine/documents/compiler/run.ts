@@ -1,12 +1,6 @@
 import type { ExecutionResult, FieldNode } from 'graphql';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
-import {
-  COSTLY_FIELDS,
-  extraForList,
-  FIELDS_PER_ERROR,
-  type Meter,
-  OVER_BUDGET,
-} from '../../operation/meter.ts';
+import { COSTLY_FIELDS, FIELDS_PER_ERROR, type Meter, OVER_BUDGET } from '../../operation/meter.ts';
 import { isPromiseLike } from './metering.ts';
 
 /** The nullable root fields by their response keys: if one of them fails, the others are still answered. */
@@ -122,11 +116,6 @@ export class Run {
       if (isPromiseLike(found)) this.wait(found, complete, target, key);
       else target[key] = complete(this, found);
     });
-  }
-
-  /** Counts the fields that a list of leaves adds to its own. */
-  countList(length: number): void {
-    this.count(extraForList(length));
   }
 
   count(fields: number): void {

@@ -57,7 +57,6 @@ export function createGraphQLEndpoint(
       return refuse(reply, 400, body === null ? NO_JSON_PARAMETER : NO_JSON, single);
     }
     if (Array.isArray(sent)) return refuse(reply, 400, BATCHED, single, 'BATCHING_NOT_SUPPORTED');
-    const isCacheable = method === 'GET' && single.framing === null;
     const transport: TransportContext = {
       sent,
       record: summary,
@@ -65,7 +64,6 @@ export function createGraphQLEndpoint(
       takesEvents: events !== null,
       partsFormat: parts && (parts === FORMATS.incrementalSpec ? 'incrementalSpec' : 'deferSpec'),
       takesBytes: true,
-      ifNoneMatch: isCacheable ? headers['if-none-match'] : undefined,
       headers,
       reportsEnd: undefined,
     };

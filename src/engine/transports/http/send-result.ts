@@ -2,7 +2,6 @@ import type { ExecutionResult } from 'graphql';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Body } from '../../../lib/pack.ts';
 import type { Operation } from '../../admission/operation.ts';
-import { isNamed } from '../../execution/cached-answer.ts';
 import { jsonText } from '../../execution/json-text.ts';
 import { CachedResult } from '../../execution/response-cache.ts';
 import type { Refusal } from '../../operation/refusal.ts';
@@ -39,19 +38,23 @@ function sendCached(
   { sent: { etag, freshSeconds, bytes, packed } }: CachedResult,
   format: Format,
 ): MaybePromise<void> {
-  if (format.framing !== null && bytes !== null) return sendResult(reply, 200, bytes, format);
+  if (format.framing !== null) return sendResult(reply, 200, bytes, format);
   const { method, headers } = reply.request;
   if (method === 'GET') {
     reply.set('etag', etag);
     reply.set('cache-control', `private, max-age=${freshSeconds}`);
-  }
-  if (bytes === null || (method === 'GET' && isNamed(headers['if-none-match'], etag))) {
-    return reply.sendNothing(304);
+    if (isNamed(headers['if-none-match'], etag)) return reply.sendNothing(304);
   }
   const encoding = reply.encodingFor(bytes.length);
   if (encoding === null || packed === null) return sendResult(reply, 200, bytes, format);
   reply.set('content-type', format.contentType);
   return chain(packed(encoding), (body) => reply.sendPacked(200, body, encoding));
+}
+
+/** True when `If-None-Match` lists this ETag. */
+export function isNamed(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.split(',').some((each) => each.trim() === etag || each.trim() === '*');
 }
 
 /** Sends a serialized result in the negotiated format. */

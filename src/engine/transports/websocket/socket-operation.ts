@@ -206,7 +206,6 @@ export class SocketOperation implements ResultSink {
         takesEvents: true,
         partsFormat: 'deferSpec',
         takesBytes: false,
-        ifNoneMatch: undefined,
         headers: socket.session.headers,
         reportsEnd: (error) => {
           const code = tokenEndOf(error);

@@ -9,7 +9,6 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { expect } from 'vitest';
-import { CompiledCodeCache } from '../../../../src/engine/documents/compiler/compiled-code.ts';
 import { CompilingExecutor } from '../../../../src/engine/documents/compiler/compiling-executor.ts';
 import { createMetering } from '../../../../src/engine/documents/compiler/metering.ts';
 import { Selections } from '../../../../src/engine/documents/selections.ts';
@@ -27,20 +26,16 @@ export function argsOf(schema: GraphQLSchema, text: string, given: Given = {}) {
 }
 
 /** A new executor, which has not run before. */
-export function executorOf(
-  { schema, document, operation }: ValidatedExecutionArgs,
-  codeCache = new CompiledCodeCache(),
-): CompilingExecutor {
+export function executorOf({ schema, document, operation }: ValidatedExecutionArgs) {
   const selections = new Selections(schema, document);
-  return new CompilingExecutor(createMetering(schema), selections, operation, codeCache);
+  return new CompilingExecutor(createMetering(schema), selections, operation, () => {});
 }
 
 /** Executes the operation with both executors, at once and in slices: first the reference executor, then compiled code. */
 export async function ask(args: ValidatedExecutionArgs) {
   const counts = { reference: meterFor(), compiled: meterFor() };
   const expected = await byReference(args, counts.reference);
-  const codeCache = new CompiledCodeCache();
-  const compiled = executorOf(args, codeCache);
+  const compiled = executorOf(args);
   compiled.compile();
   const found = await compiled.execute(args, counts.compiled);
   expectSameData(await compiled.execute(args, slicedMeter(COSTLY_FIELDS + 1)), expected);
@@ -49,7 +44,7 @@ export async function ask(args: ValidatedExecutionArgs) {
     found,
     /** False if compiled code met a wrong value: then the reference executor ran as well, and both counted. */
     isCountedAlike: counts.compiled.fields === counts.reference.fields,
-    isCompiled: codeCache.calculatedSize > 0,
+    isCompiled: compiled.compiledFields > 0,
   };
 }
 

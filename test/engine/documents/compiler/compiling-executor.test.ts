@@ -1,6 +1,5 @@
 import { executeRootSelectionSet } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { CompiledCodeCache } from '../../../../src/engine/documents/compiler/compiled-code.ts';
 import { schemaOf } from '../../schema-of.ts';
 import { argsOf, ask, askValid, calm, executorOf, meterFor, shown } from './both-executors.ts';
 import { hostileSchema } from './hostile-schema.ts';
@@ -71,19 +70,6 @@ test('the fields of a mutation run serially, also after many runs', async () => 
   }
 });
 
-test('code that the cache has evicted is compiled again when the operation recurs', async () => {
-  const args = argsOf(hostileSchema, '{ nodeMustRead { id } }', { contextValue: calm() });
-  const codeCache = new CompiledCodeCache();
-  const executor = executorOf(args, codeCache);
-  for (let round = 0; round < 2; round += 1) {
-    await executor.execute(args, meterFor());
-    expect(codeCache.size).toBe(0);
-    await executor.execute(args, meterFor());
-    expect(codeCache.size).toBe(1);
-    codeCache.clear();
-  }
-});
-
 test('an error below the root is not attributed to a root field of the same name', async () => {
   const schema = schemaOf('type Query { row: Row } type Row { row: String! }', {
     'Query.row': { resolve: () => ({}) },
@@ -109,8 +95,7 @@ describe('a document', () => {
       const text = `query (${head}) { nodeMustRead { ${fields} } }`;
       return argsOf(hostileSchema, text, { variableValues: values, contextValue: calm() });
     };
-    const codeCache = new CompiledCodeCache();
-    const compiled = executorOf(args(0), codeCache);
+    const compiled = executorOf(args(0));
     compiled.compile();
     for (let bits = 0; bits < 128; bits += 1) {
       const given = args(bits);
@@ -118,8 +103,7 @@ describe('a document', () => {
         shown(await executeRootSelectionSet(given)),
       );
     }
-    // The first sixteen combinations select each subset of four fields, two on average. The root field and the code itself
-    // count one each.
-    expect(codeCache.calculatedSize).toBe(16 * 2 + 16 * 2);
+    // The first sixteen combinations select each subset of four fields, two on average, and the root field.
+    expect(compiled.compiledFields).toBe(16 * 2 + 16);
   });
 });
