@@ -1,14 +1,13 @@
 import {
   type ASTVisitFn,
   type FloatValueNode,
-  GraphQLError,
   GraphQLID,
   getNamedType,
   type IntValueNode,
   type ValidationContext,
 } from 'graphql';
 import { INEXACT, isExactNumber } from '../../lib/exact-json.ts';
-import { requestError } from '../operation/request-error.ts';
+import { located, requestError } from '../operation/request-error.ts';
 import { argumentAround } from './argument-names.ts';
 
 /** A validation rule: each number in a document must be exact as a double. */
@@ -23,12 +22,9 @@ export function ExactNumbersRule(context: ValidationContext) {
     // An ID is kept as text.
     if (getNamedType(context.getInputType()) === GraphQLID || isExactNumber(node.value)) return;
     const argument = argumentAround([...ancestors, parent]);
-    const { message, extensions } = requestError(
-      'BAD_USER_INPUT',
-      `There is ${INEXACT.description}.`,
-      argument === '' ? {} : { argument },
-    );
-    context.reportError(new GraphQLError(message, { nodes: node, extensions }));
+    const message = `There is ${INEXACT.description}.`;
+    const error = requestError('BAD_USER_INPUT', message, argument === '' ? {} : { argument });
+    context.reportError(located(error, { nodes: [node] }));
   };
   return { IntValue: check, FloatValue: check };
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, pause } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Refusal, refused } from '../operation/refusal.ts';
@@ -40,8 +40,7 @@ export class TrustedDocuments {
   #texts: ReadonlySet<string> = new Set();
   #state = '';
   #isUnreadable = false;
-  #isClosed = false;
-  #cancel = () => {};
+  readonly #closing = new AbortController();
 
   private constructor(options: TrustedDocumentsOptions) {
     this.#options = options;
@@ -55,7 +54,7 @@ export class TrustedDocuments {
     // The state is read first, so that a change during the load is not missed.
     trusted.#state = await manifestState(path);
     await trusted.#load(path);
-    trusted.#lookLater(path);
+    fireAndForget('trusted documents', trusted.#watch(path));
     return trusted;
   }
 
@@ -97,29 +96,28 @@ export class TrustedDocuments {
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#cancel();
+    this.#closing.abort();
   }
 
   /** Polls the files, because some file systems, such as those of networks and containers, emit no events. */
-  #lookLater(path: string): void {
-    if (this.#isClosed) return;
-    const look = () => fireAndForget('trusted documents', this.#look(path));
-    this.#cancel = this.#options.clock.after(LOOK_MS, look);
+  async #watch(path: string): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await this.#look(path);
+      await pause(this.#options.clock, LOOK_MS, signal);
+    }
   }
 
   async #look(path: string): Promise<void> {
     const state = await manifestState(path);
-    if (state !== this.#state) {
-      this.#state = state;
-      await this.#load(path).catch((error: unknown) => {
-        // The former documents stay in use: otherwise a typo would refuse every client.
-        this.#isUnreadable = true;
-        const message = 'the manifest of trusted documents cannot be read; the former one counts';
-        this.#options.log.warn({ err: error }, message);
-      });
-    }
-    this.#lookLater(path);
+    if (state === this.#state) return;
+    this.#state = state;
+    await this.#load(path).catch((error: unknown) => {
+      // The former documents stay in use: otherwise a typo would refuse every client.
+      this.#isUnreadable = true;
+      const message = 'the manifest of trusted documents cannot be read; the former one counts';
+      this.#options.log.warn({ err: error }, message);
+    });
   }
 
   async #load(path: string): Promise<void> {
