@@ -1,28 +1,16 @@
 import { channel } from 'node:diagnostics_channel';
 import type { MaybePromise } from './maybe-promise.ts';
 
-/** The names of background work, for the log. */
-type BackgroundTask =
-  | 'catalog refresh'
-  | 'known keys'
-  | 'late answer'
-  | 'live feed'
-  | 'order record'
-  | 'other replicas'
-  | 'redis'
-  | 'response'
-  | 'shared limits'
-  | 'trusted documents';
-
 export interface BackgroundFailure {
-  readonly task: BackgroundTask;
+  /** The name of the work in the log. */
+  readonly task: string;
   readonly error: unknown;
 }
 
 const failures = channel('trading-graph.background-failure');
 
 /** Drops a promise; if it fails, the service logs the error. */
-export function fireAndForget(task: BackgroundTask, work: MaybePromise<unknown>): void {
+export function fireAndForget(task: string, work: MaybePromise<unknown>): void {
   if (!(work instanceof Promise)) return;
   work.catch((error: unknown) => {
     if (failures.hasSubscribers) failures.publish({ task, error } satisfies BackgroundFailure);
