@@ -50,7 +50,6 @@ export class AccessLog {
     this.#options.metrics.requestEnded(summary, durationMs);
     const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
     if (!this.#isLogged || this.#isLeftOut(summary, isSlow)) return;
-    const { sample, log } = this.#options;
     const { outcome, codes, calls, callCount, bytesOut } = summary;
     const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
     const line = {
@@ -66,10 +65,8 @@ export class AccessLog {
       // It shows which client keeps sending slow requests, or is refused for its own mistakes.
       address:
         isBlamed && caller.client ? this.#hashOf(addressKey(caller.client.address)) : undefined,
-      // A sampled line represents more than one request.
-      sample: sample < 1 ? sample : undefined,
     };
-    log.line(line, summary.hasStarted ? 'subscription ended' : 'request');
+    this.#options.log.line(line, summary.hasStarted ? 'subscription ended' : 'request');
   }
 
   #isLeftOut(summary: RequestSummary, isSlow: boolean): boolean {
