@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { reasonOf } from './reason-of.ts';
 
@@ -17,13 +18,10 @@ export class ListenError extends Error {
 }
 
 /** Resolves with the port. The system chooses one for port 0. */
-export function listen(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: Error) => reject(new ListenError(error));
-    server.once('error', failed);
-    server.listen(port, host, () => {
-      server.off('error', failed);
-      resolve((server.address() as AddressInfo).port);
-    });
+export async function listen(server: Server, port: number, host: string): Promise<number> {
+  server.listen(port, host);
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw new ListenError(error);
   });
+  return (server.address() as AddressInfo).port;
 }
