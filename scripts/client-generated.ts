@@ -22,10 +22,7 @@ export const ROWS = 'src/generated/rows.ts';
 const LINE_WIDTH = 100;
 const HEAD = '// Written by `npm run docs` from the code of the server.\n';
 
-/**
- * The files of the client's package and of the pages' snippets that are made from the server: each path in the client's
- * folder, and its text.
- */
+/** The files of the client's package that are generated from the server: their texts by path. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const schema = buildSchema();
   return new Map([
@@ -120,14 +117,14 @@ function lists(names: string): TypePolicy {
 `;
 }
 
-/** Whether its objects are parts of others, because they may lack an id. */
+/** Whether a cache stores its objects as parts of others, because they may lack an id. */
 function isPartOfOther(schema: GraphQLSchema, type: GraphQLObjectType): boolean {
   const isRoot = type === schema.getQueryType() || type === schema.getSubscriptionType();
   const id = type.getFields().id?.type;
   return !isRoot && (isTick(type) || !(id && isNonNullType(id)));
 }
 
-/** Whether it has a row's moving fields and its id, so that a cache does not store it as an object of its own. */
+/** Whether it is a tick: it has the id of a row but few of its fields, so a cache must not store it under that id. */
 function isTick({ name }: GraphQLNamedType): boolean {
   return name.endsWith('Tick');
 }

@@ -22,7 +22,7 @@ export interface AccountsOptions {
   readonly onDoubt: (error: TradingGraphError) => void;
 }
 
-/** A token whose login is known (`isFound`), or is being asked for. */
+/** A token and its login, which is known (`isFound`) or requested. */
 interface Known {
   readonly token: string;
   readonly login: Promise<string>;
@@ -35,12 +35,12 @@ export class Accounts {
   readonly #listeners: Listeners<[login: string | null]>;
   readonly #disposed = new AbortController();
   #known: Known | null = null;
-  /** The login that the listeners know of; undefined while none is known. */
+  /** The login that the listeners know: null after signing out, undefined before the first one is known. */
   #login: string | null | undefined = undefined;
   #signIn: { login: string | null } = { login: null };
-  /** Whether an order or a mutation belongs to the sign-in. */
+  /** Whether an order or a mutation refers to the present sign-in. */
   #isUsed = false;
-  /** The first token that was asked about before any login was known. */
+  /** The first token whose account was requested. Its account is no change for the listeners. */
   #firstToken: string | null = null;
 
   constructor(options: AccountsOptions) {
@@ -48,7 +48,7 @@ export class Accounts {
     this.#listeners = new Listeners(options.environment);
   }
 
-  /** Pass an `exchange` if the usual connection is dead: a question that waits on it is asked again. */
+  /** The login of a token. Pass an `exchange` if the usual connection is dead: it does not join a request that waits there. */
   of(token: string, exchange?: Exchanger): Promise<string> {
     const last = this.#known;
     if (last?.token === token && (!exchange || last.isFound)) return last.login;
@@ -60,7 +60,7 @@ export class Accounts {
     login.then(
       (found) => {
         known.isFound = true;
-        // Names the sign-in that the question was about, also if the app has announced another one since.
+        // Belongs to the sign-in of the request, even if the app has announced another one since.
         signIn.login ??= found;
         if (this.#known === known) this.#found(token, found);
       },
@@ -81,8 +81,8 @@ export class Accounts {
     if (this.#firstToken !== null || isAwaited) fireAndForget(this.of(token));
   }
 
-  /** A connection is opened with the token, so its followers need to know when the account changes. */
-  lineOpened(token: string): void {
+  /** A connection was opened with the token, so its subscriptions must restart when the account changes. */
+  connectionOpened(token: string): void {
     if (this.#listeners.size > 0 || this.#firstToken !== null) fireAndForget(this.of(token));
   }
 
@@ -132,11 +132,11 @@ export class Accounts {
     const login = data?.session?.login;
     if (login != null) return login;
     const error: TradingGraphError | undefined = errors[0];
-    throw error ?? protocolError('The server does not say whose the token is.');
+    throw error ?? protocolError('The server does not name the account of the token.');
   }
 
   #found(token: string, login: string): void {
-    // The app gives another account's token without having announced it.
+    // The app may pass another account's token without announcing it.
     if (this.#signIn.login !== login) this.#signIn = { login };
     const assumed = token === this.#firstToken ? login : undefined;
     const former = this.#login === undefined ? assumed : this.#login;

@@ -60,9 +60,9 @@ export class ClientCore implements Core {
   readonly #requests: Requests;
   readonly #subscriptions: SubscriptionsPart | undefined;
   readonly #tasks: (() => void)[] = [];
-  /** Why live data has ended: the app renders on a server for several users, so the rows could belong to any of them. */
-  #several: TradingGraphError | null = null;
-  /** The sign-in whose account the server did not name when it was asked. */
+  /** The error that ends all live data when a client on a server is used for several users: rows could reach the wrong one. */
+  #severalUsers: TradingGraphError | null = null;
+  /** The sign-in whose account is in doubt: the server was asked, and did not name it. */
   #doubted: SignIn | null = null;
   #doubts = 0;
   #cancelAsking: (() => void) | null = null;
@@ -110,16 +110,16 @@ export class ClientCore implements Core {
       heartbeatMs: heartbeatSeconds * 1_000,
       hiddenMs: hiddenSeconds * 1_000,
       request: this.request,
-      onToken: (token) => this.#accounts.lineOpened(token),
+      onToken: (token) => this.#accounts.connectionOpened(token),
     });
   }
 
-  /** The client for servers replaces it, to notice errors that a framework throws. */
+  /** A client for servers replaces this method, to notice errors that a framework throws. */
   request: Core['request'] = (operation, variables, own) =>
     this.#requests.request(operation, variables, own);
 
   readonly subscribe: Core['subscribe'] = (operation, variables, sink) => {
-    if (this.#several !== null) sink.ended(this.#several);
+    if (this.#severalUsers !== null) sink.ended(this.#severalUsers);
     else return this.#subscriptions?.subscribe(operation, variables, sink) ?? (() => {});
     return () => {};
   };
@@ -175,8 +175,8 @@ export class ClientCore implements Core {
   }
 
   #accountChanged(): void {
-    if (this.#tokens.areOfSeveral) this.#several = signedOutError(ONE_USER);
-    if (this.#several) this.#subscriptions?.endAll(this.#several);
+    if (this.#tokens.areOfSeveral) this.#severalUsers = signedOutError(ONE_USER);
+    if (this.#severalUsers) this.#subscriptions?.endAll(this.#severalUsers);
     else this.#subscriptions?.restart();
   }
 
@@ -184,11 +184,11 @@ export class ClientCore implements Core {
     // The open connections may belong to the former account.
     if (this.#doubted !== this.#accounts.signIn) this.#subscriptions?.restart();
     this.#doubted = this.#accounts.signIn;
-    // The next question renews a refused token, or signs out if that does not help.
+    // Asking again renews a refused token. If the new one is refused too, the user is signed out.
     if (retryable || (code === 'UNAUTHENTICATED' && this.login !== null)) this.#askAgain();
   }
 
-  /** Asks until the server names the account of the token. Otherwise the former account's lists could stay on the screen. */
+  /** Asks until the server names the token's account. Otherwise the former account's lists could stay on the screen. */
   #askAgain(): void {
     if (this.isDisposed) return;
     const { after, random } = this.environment;

@@ -15,11 +15,11 @@ export interface CoreClientOptions {
   /** The GraphQL endpoint, such as `https://example.com/graphql`; the WebSocket's address follows from it. */
   readonly url: string;
   /**
-   * Gives the app's token, or null if no user is signed in. It is asked before each request, so it should hold its
-   * token; with `force` the last one was refused, and a new one has to be fetched.
+   * Returns the app's token, or null if no user is signed in. It is called before each request, so it should keep the
+   * token. With `force` the last token was refused, and it must fetch a new one.
    */
   readonly token: TokenSource;
-  /** Where the keys of orders are kept. Without it they are lost when the app ends. */
+  /** Stores the keys of orders. Without it they are lost when the app ends. */
   readonly storage?: ClientStorage | undefined;
   /** Called once when the user is signed out: there is no token, or a renewed one was refused. */
   readonly onSignedOut?: ((error: TradingGraphError) => void) | undefined;
@@ -36,7 +36,7 @@ export interface CoreClientOptions {
 
 /** A client for queries, mutations and subscriptions. Each feature adds its own methods. */
 export interface CoreClient extends RequestsClient {
-  /** Subscribes; returns a function that ends it. A lost connection is replaced; `variables` is called for each one. */
+  /** Subscribes, and again after a lost connection. Each time `variables` is called. Returns a function that ends it. */
   subscribe<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
     variables: () => Variables,
@@ -44,7 +44,7 @@ export interface CoreClient extends RequestsClient {
   ): () => void;
 }
 
-/** An optional part of a client, such as `live()` and `orders()`; `Own` is what it adds to the client. */
+/** An optional part of a client, such as `live()` and `orders()`. `Own` are the members that it adds to the client. */
 export type Feature<Own extends object> = (core: Core) => Own;
 
 /** Everything that these features add to a client. */
@@ -61,7 +61,7 @@ export function createClientWith<Features extends readonly Feature<object>[]>(
   ...features: Features
 ): CoreClient & OfFeatures<Features> {
   checkStorage(options.storage);
-  // The client uses only those members of a package's sockets that the platform's have as well.
+  // The cast is safe: the client uses only members that a package's sockets share with the platform's.
   const environment = { ...browserEnvironment(), ...options.environment } as Environment;
   checkEnvironment(environment);
   checkOptions(options);
@@ -71,13 +71,13 @@ export function createClientWith<Features extends readonly Feature<object>[]>(
   return client as CoreClient & OfFeatures<Features>;
 }
 
-/** The parts of a core that subscribes. */
+/** The parts of a client that can subscribe. */
 export const PARTS: CoreParts = {
   serverClock: (environment) => new ServerClock(environment),
   subscriptions: (own) => new Subscriptions(own),
 };
 
-/** Throws if a function such as `indexedDb` is given in place of its result. Otherwise only the first order would notice. */
+/** Throws if a function such as `indexedDb` is passed in place of its result. Otherwise only the first order would fail. */
 function checkStorage(storage: unknown): void {
   if (storage === undefined) return;
   const { get, set } = Object(storage) as Partial<ClientStorage>;
@@ -92,10 +92,7 @@ function checkOptions({ heartbeatSeconds = 15, hiddenSeconds = 30 }: CoreClientO
   if (!(hiddenSeconds >= 0)) throw new RangeError('`hiddenSeconds` is a number from 0 on');
 }
 
-/**
- * Throws for a function that the app has replaced by null, and for an incomplete lifecycle. Otherwise only a later timer
- * would notice.
- */
+/** Throws if the app has replaced a function by null, or the lifecycle is incomplete. Otherwise only a later call would fail. */
 function checkEnvironment({ lifecycle, ...functions }: Environment): void {
   const { fetch, now, uptime, random, randomId, after } = functions;
   const { onReturn, onHide } = Object(lifecycle) as Partial<Lifecycle>;

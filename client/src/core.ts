@@ -33,8 +33,8 @@ export interface RequestOptions<Data = unknown> {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Called with the answer so far each time a part of it has arrived. Fragments with `@defer` on the root of a query come
-   * when they are complete. The promise resolves with the whole answer.
+   * Called each time a part of the answer has arrived, with all parts so far. A fragment with `@defer` on the root of a
+   * query is such a part. The promise resolves with the whole answer.
    */
   readonly onPart?: ((soFar: Result<Data>) => void) | undefined;
 }
@@ -83,8 +83,8 @@ export interface Core {
     options?: OwnRequestOptions<Data>,
   ): Promise<Result<Data>>;
   /**
-   * Subscribes over the one shared WebSocket. After a lost connection it subscribes again; `variables` is called for each
-   * one. Returns a function that ends it.
+   * Subscribes over the shared WebSocket, and again after it was lost. Each time `variables` is called. Returns a function
+   * that ends the subscription.
    */
   subscribe<Data, Variables>(
     operation: Operation<Data, Variables>,

@@ -3,7 +3,7 @@ import { type Client, type ClientOptions, createClient } from '../src/create-cli
 import type { Environment } from '../src/environment.ts';
 import { fakeClient } from '../src/testing.ts';
 
-/** Answers that a server rarely gives, so they are scripted at the platform's `fetch`. */
+/** Returns the server's answer to a body and a token. A scripted `fetch` sends it, because a server rarely answers so. */
 type Answer = (body: string, token: string) => unknown;
 
 const refused = (...path: string[]) => ({
@@ -44,23 +44,23 @@ const ACCEPTED = {
 };
 
 test.each<[string, Answer, string | null]>([
-  ['a read beside it was refused and the token cannot be renewed', () => ACCEPTED, null],
+  ['a read after it is refused and the token cannot be renewed', () => ACCEPTED, null],
   [
-    'the renewed token was refused for a read alone',
+    'the renewed token is refused for the read after it',
     (_body, token) =>
       token === 'first'
         ? { data: { placeOrder: null }, errors: [refused('placeOrder')] }
         : ACCEPTED,
     'second',
   ],
-])('an outcome is kept where %s', async (_where, answer, renewed) => {
+])('an outcome is kept if %s', async (_condition, answer, renewed) => {
   const client = open(answer, ({ force }) => (force ? renewed : 'first'));
   const { data, errors } = await client.mutate(PLACE);
   expect(data).toEqual(ACCEPTED.data);
   expect(errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED']);
 });
 
-test('a request of one account renews a token that was refused for the question whose it is', async () => {
+test('a request for one account renews the token if it is refused while the client asks for its login', async () => {
   const client = open(
     (_body, token) =>
       token === 'first' ? { errors: [refused()] } : { data: { session: { login: 'a' } } },
@@ -71,7 +71,7 @@ test('a request of one account renews a token that was refused for the question 
   expect(data).toEqual({ session: { login: 'a' } });
 });
 
-test('a mutation is sent once, also by way of `query`', async () => {
+test('`query` sends a mutation once, even if it fails', async () => {
   let sent = 0;
   const client = open(() => {
     sent += 1;
@@ -82,14 +82,14 @@ test('a mutation is sent once, also by way of `query`', async () => {
 });
 
 test.each(['{"data":null}', '{"errors":[]}', '{"data":null,"errors":[]}'])(
-  'an answer with neither data nor errors is none: %s',
+  'an answer with neither data nor errors is a protocol error: %s',
   async (text) => {
     const { data, errors } = await open(() => JSON.parse(text)).query('{ a }');
     expect([data, errors]).toMatchObject([null, [{ code: 'PROTOCOL', retryable: false }]]);
   },
 );
 
-test('a request has the variables of its call, also when the object changes before a repeat', async () => {
+test('a request keeps the variables of its call, even if the object changes before the request is repeated', async () => {
   const sent: unknown[] = [];
   const variables = { ids: [0] };
   const unavailable = { message: 'later', extensions: { code: 'INTERNAL', retryable: true } };
@@ -110,7 +110,7 @@ test('a request has the variables of its call, also when the object changes befo
   expect(sent).toEqual([1, 2, 3, 1]);
 });
 
-test('an error of the app’s own in a part is reported by the platform, and the answer is the whole one', async () => {
+test('an error that the app throws in `onPart` goes to the platform, and the answer is still complete', async () => {
   const thrown: unknown[] = [];
   const error = new Error('of the app');
   const { client, market } = fakeClient({
@@ -143,19 +143,19 @@ test('an error of the app’s own in a part is reported by the platform, and the
   client.dispose();
 });
 
-test('a listener that another one has ended is not called any more', async () => {
+test('a listener that another listener has removed is not called', async () => {
   const { client, market } = fakeClient();
   await client.query('{ a }', undefined, { account: 'nobody' });
-  const told: string[] = [];
+  const called: string[] = [];
   client.onAccountChange(() => {
-    told.push('first');
-    end();
+    called.push('first');
+    removeSecond();
   });
-  const end = client.onAccountChange(() => told.push('second'));
-  client.onAccountChange(() => told.push('third'));
+  const removeSecond = client.onAccountChange(() => called.push('second'));
+  client.onAccountChange(() => called.push('third'));
   await market.signIn('700002');
   await client.tokenChanged();
   await market.pass(0);
-  expect(told).toEqual(['first', 'third']);
+  expect(called).toEqual(['first', 'third']);
   client.dispose();
 });

@@ -11,6 +11,7 @@ import { forRequest } from '../src/server.ts';
 
 const app = ownApp({ RATE_LIMIT_PER_MINUTE: '1000000', ORDER_RATE_LIMIT_PER_MINUTE: '1000000' });
 const USERS = ['demo@example.com', 'pro@example.com'] as const;
+/** Asks which user the token belongs to. */
 const WHO = '{ session { login } }';
 const BUY = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
 /** The tokens of two users, with their logins. */
@@ -22,13 +23,14 @@ interface Who {
 }
 
 const url = () => `${app.url}/graphql`;
+/** Waits for this number of turns of the event loop. */
 const later = (turns: number) =>
   new Promise<void>((resolve) => {
     const turn = (left: number) => (left === 0 ? resolve() : setImmediate(turn, left - 1));
     turn(turns);
   });
 
-/** A client at module level with slow tokens; each token is that of the request that is being answered. */
+/** A client that all requests share. Its `token` answers late, with the token of the request that is being answered. */
 function moduleClient(own: Partial<ClientOptions> = {}) {
   const request = new AsyncLocalStorage<string>();
   const token: ClientOptions['token'] = async () => {
@@ -45,8 +47,8 @@ function moduleClient(own: Partial<ClientOptions> = {}) {
   return { client, request, warned };
 }
 
-/** Asks a thousand times for two users in turn, fifty at a time; returns the number of answers that belong to the other user. */
-async function mixed(ask: (token: string) => Promise<string | undefined>): Promise<number> {
+/** Asks a thousand times for two users in turn, fifty at a time. Returns the number of answers for the wrong user. */
+async function wrongAnswers(ask: (token: string) => Promise<string | undefined>): Promise<number> {
   let others = 0;
   for (let asked = 0; asked < 1_000; asked += 50) {
     const turns = Array.from({ length: 50 }, (_, at) => at % 2);
@@ -70,32 +72,32 @@ beforeEach(async () => {
   expect(new Set(logins).size).toBe(2);
 });
 
-/** A server that has just started has no records of the second in which a key was made, and refuses it. */
+/** Waits until the server takes keys that were made now: at first it refuses keys from before its start. */
 const takesOrders = () =>
   eventually(async () => {
     const { orders } = forRequest(tokens[0] ?? '', { url: url() });
     expect(await orders.ticket().place(BUY)).toMatchObject({ status: 'accepted' });
   });
 
-test('of a thousand interleaved answers to two users none is mixed, by a client for each request', async () => {
+test('a client for each request gives no user the answer of another, in a thousand interleaved requests', async () => {
   const ask = async (token: string) => {
     const client = forRequest(token, { url: url() });
     const { data } = await client.query<Who>(WHO);
     client.dispose();
     return data?.session?.login;
   };
-  expect(await mixed(ask)).toBe(0);
+  expect(await wrongAnswers(ask)).toBe(0);
 });
 
-test('nor by one at a module’s level, or by a token of the call, and it says once that it is for one user', async () => {
+test('a shared client gives no user the answer of another, and warns once that it is meant for one user', async () => {
   const { client, request, warned } = moduleClient();
   const byContext = (token: string) =>
     request.run(token, async () => (await client.query<Who>(WHO)).data?.session?.login);
-  expect(await mixed(byContext)).toBe(0);
+  expect(await wrongAnswers(byContext)).toBe(0);
   expect(warned.mock.calls).toEqual([[expect.stringContaining('forRequest')]]);
   const byCall = async (token: string) =>
     (await client.query<Who>(WHO, undefined, { token })).data?.session?.login;
-  expect(await mixed(byCall)).toBe(0);
+  expect(await wrongAnswers(byCall)).toBe(0);
 });
 
 test('a refused token is not replaced by another user’s, and is renewed once for all requests that had it', async () => {
@@ -119,7 +121,7 @@ test('a refused token is not replaced by another user’s, and is renewed once f
   expect(renewals).toBe(2);
 });
 
-test('orders and mutations are the caller’s own, or are refused', async () => {
+test('an order is placed for the user who places it, or is refused', async () => {
   const { client, request } = moduleClient();
   const before = app.sandbox.orders().length;
   const placed = await Promise.all(
@@ -129,7 +131,7 @@ test('orders and mutations are the caller’s own, or are refused', async () => 
       await later(at % 3);
       const own = forRequest(token, { url: url() });
       const ends = [
-        // A service that has just started has no records of the second in which a key was made, and refuses it.
+        // A service that has just started refuses keys from before its start.
         await eventually(async () => {
           const end = await own.orders.ticket().place({ ...BUY, comment });
           expect(end.status).toBe('accepted');
@@ -147,7 +149,7 @@ test('orders and mutations are the caller’s own, or are refused', async () => 
   expect(orders.filter(({ comment, login }) => comment !== String(login))).toEqual([]);
 });
 
-test('an order whose key comes with its form is one, whichever requests bring it', async () => {
+test('two requests with the key of one form place one order', async () => {
   const before = app.sandbox.orders().length;
   const place = (key: string, input: OrderInput = BUY) =>
     forRequest(tokens[0] ?? '', { url: url() })
@@ -161,7 +163,7 @@ test('an order whose key comes with its form is one, whichever requests bring it
   expect(app.sandbox.orders()).toHaveLength(before + 2);
 });
 
-test('such a key has no date, and after an error the client does not say that nothing was bought', async () => {
+test('a form’s key is sent without a date, and after an error its order is unknown rather than unsent', async () => {
   await takesOrders();
   const sent: string[] = [];
   let isCut = false;
@@ -189,7 +191,7 @@ test('such a key has no date, and after an error the client does not say that no
   expect(await place({ idempotencyKey: 'cut off' })).toMatchObject({ status: 'unknown' });
 });
 
-test('no cache keeps an answer, and no time or random number is read before the request leaves', async () => {
+test('a request forbids caching, and the client reads no time or random number before it sends it', async () => {
   const inits: (RequestInit | undefined)[] = [];
   const calls: string[] = [];
   const environment: OwnEnvironment = {
@@ -208,7 +210,7 @@ test('no cache keeps an answer, and no time or random number is read before the 
   expect(inits).toMatchObject([{ cache: 'no-store' }]);
 });
 
-test('a framework that renders later is recognized by what it has thrown, which is not repeated', async () => {
+test('an error by which a framework postpones rendering is thrown on, and the request is not repeated', async () => {
   let asked = 0;
   const dynamic = Object.assign(new Error('Dynamic server usage'), { digest: 'DYNAMIC' });
   const environment: OwnEnvironment = {
@@ -222,33 +224,33 @@ test('a framework that renders later is recognized by what it has thrown, which 
   expect(asked).toBe(1);
 });
 
-/** The states that a client's listeners get, each listener within its user's request. */
+/** Follows a client's positions within the request of a user. */
 function followers({ client, request }: ReturnType<typeof moduleClient>) {
   const follow = (user: number) => {
-    const told: PositionsState[] = [];
-    request.run(tokens[user] ?? '', () => client.positions((state) => told.push(state)));
-    return told;
+    const states: PositionsState[] = [];
+    request.run(tokens[user] ?? '', () => client.positions((state) => states.push(state)));
+    return states;
   };
-  /** The ids of a user's positions, which differ from all others. */
-  const ids = (told: readonly PositionsState[]) =>
-    new Set(told.flatMap(({ positions }) => positions?.map(({ id }) => id) ?? []));
+  /** The ids of all positions in these states. No two users have one in common. */
+  const ids = (states: readonly PositionsState[]) =>
+    new Set(states.flatMap(({ positions }) => positions?.map(({ id }) => id) ?? []));
   return { follow, ids };
 }
 
-test('a list that one user follows reaches no other, and ends with an error when a second user comes', async () => {
+test('a list that one user follows ends with an error when a second user uses the client, who does not see it', async () => {
   const list = '{ positions { id } }';
   const asked = await forRequest(tokens[0] ?? '', { url: url() }).query<{
     positions: { id: string }[];
   }>(list);
   const own = new Set(asked.data?.positions.map(({ id }) => id));
-  for (const comes of ['to follow', 'to ask']) {
+  for (const second of ['follows', 'asks']) {
     const made = moduleClient();
     const { follow, ids } = followers(made);
     const [first, again] = [follow(0), follow(0)];
-    for (const told of [first, again])
-      await eventually(() => expect(told.at(-1)?.status).toBe('LIVE'));
-    const other = comes === 'to follow' ? follow(1) : [];
-    if (comes === 'to ask') {
+    for (const states of [first, again])
+      await eventually(() => expect(states.at(-1)?.status).toBe('LIVE'));
+    const other = second === 'follows' ? follow(1) : [];
+    if (second === 'asks') {
       const { data } = await made.request.run(tokens[1] ?? '', () => made.client.query<Who>(WHO));
       expect(data?.session?.login).toBe(logins[1]);
     }
@@ -256,16 +258,16 @@ test('a list that one user follows reaches no other, and ends with an error when
       expect(first.at(-1)?.error?.message).toContain('forRequest');
       return follow(1);
     });
-    for (const told of [first, again, late, ...(comes === 'to follow' ? [other] : [])]) {
-      await eventually(() => expect(told.at(-1)?.error?.message).toContain('isServer: false'));
-      expect(told.at(-1)).toMatchObject({ status: 'OFFLINE', positions: null });
+    for (const states of [first, again, late, ...(second === 'follows' ? [other] : [])]) {
+      await eventually(() => expect(states.at(-1)?.error?.message).toContain('isServer: false'));
+      expect(states.at(-1)).toMatchObject({ status: 'OFFLINE', positions: null });
     }
     expect([ids(first), ids(again)]).toEqual([own, own]);
     expect([...ids(other), ...ids(late)]).toEqual([]);
   }
 });
 
-test('a program of one user keeps its list, with any tokens', async () => {
+test('in a program of one user a list stays live while the tokens change', async () => {
   const email = USERS[0];
   let given = 0;
   const token = () => {
@@ -273,18 +275,18 @@ test('a program of one user keeps its list, with any tokens', async () => {
     return app.sandbox.token({ email, expiresInSeconds: 1_000 + given });
   };
   const { client } = moduleClient({ token });
-  const told: PositionsState[] = [];
-  client.positions((state) => told.push(state));
-  await eventually(() => expect(told.at(-1)?.status).toBe('LIVE'));
+  const states: PositionsState[] = [];
+  client.positions((state) => states.push(state));
+  await eventually(() => expect(states.at(-1)?.status).toBe('LIVE'));
   expect((await client.query<Who>(WHO)).data?.session?.login).toBe(logins[0]);
   const again: PositionsState[] = [];
   client.positions((state) => again.push(state));
   await eventually(() => expect(again.at(-1)?.status).toBe('LIVE'));
   expect(given).toBeGreaterThan(2);
-  expect(told.at(-1)?.error).toBeNull();
+  expect(states.at(-1)?.error).toBeNull();
 });
 
-test('what is live is refused in words, and what a page of a signed-out user asks has an answer', async () => {
+test('a client for one request refuses live lists with a message, and answers queries without a token', async () => {
   const client = forRequest(null, { url: url() });
   for (const name of ['positions', 'account', 'subscribe'])
     expect(() => Object(client)[name](() => {})).toThrow('in the browser');

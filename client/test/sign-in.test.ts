@@ -5,14 +5,14 @@ import type { Environment } from '../src/environment.ts';
 import { createRequests } from '../src/requests.ts';
 import { fakeClient } from '../src/testing.ts';
 
-/** The user of the app; each has an expired token, and a valid one. */
+/** A user of the app. The tokens of user `a` are `a1`, which the server refuses, and `a2`. */
 type User = 'a' | 'b';
 
 const WHO = '{ session { login } }';
 const BUY = 'mutation { buy }';
 const REFUSED = { errors: [{ message: 'refused', extensions: { code: 'UNAUTHENTICATED' } }] };
 
-/** A server that accepts the tokens `a2`, `b1` and `b2`, and records the requests. */
+/** A client of a server that refuses the token `a1` alone, and records all requests. */
 function open(token: ClientOptions['token']) {
   const sent: string[] = [];
   const fetch = async (_url: string, init: { body: string; headers: Record<string, string> }) => {
@@ -33,17 +33,17 @@ function open(token: ClientOptions['token']) {
 }
 
 test.each([true, false])(
-  'a token that was refused is renewed when its user is signed in again, where the app says so: %s',
-  async (says) => {
+  'a refused token is renewed when its user is signed in again, and the app calls `tokenChanged`: %s',
+  async (isAnnounced) => {
     let user: User = 'a';
     let isDown = true;
     const { client } = open(({ force }) => {
-      if (force && isDown) throw new Error('No token can be had.');
+      if (force && isDown) throw new Error('There is no token.');
       return force ? `${user}2` : `${user}1`;
     });
     const signIn = async (next: User) => {
       user = next;
-      if (says) await client.tokenChanged();
+      if (isAnnounced) await client.tokenChanged();
     };
     expect((await client.mutate(BUY)).errors).toMatchObject([{ code: 'NETWORK' }]);
     await signIn('b');
@@ -55,7 +55,7 @@ test.each([true, false])(
 );
 
 test.each(['fails', 'waits'] as const)(
-  'a list is live as soon as its user has signed in anew, though a renewal %s',
+  'a list is live as soon as its user has signed in again, even if a renewal %s',
   async (renewal) => {
     const { client, market } = fakeClient({ positions: [{ id: '1' }] });
     client.positions(() => {});
@@ -70,7 +70,7 @@ test.each(['fails', 'waits'] as const)(
   },
 );
 
-test('a query goes on with the token of a new sign-in, though a renewal waits', async () => {
+test('a query is sent with the token of a new sign-in while a renewal still waits', async () => {
   const { client, market } = fakeClient({ data: () => ({ news: 1 }) });
   await market.endToken('waits');
   const query = client.query('{ news }');
@@ -82,7 +82,7 @@ test('a query goes on with the token of a new sign-in, though a renewal waits', 
   client.dispose();
 });
 
-test('a token that waits for a request that waits for it fails, and the error says what is missing', async () => {
+test('a deadlock of a token that is requested through the client fails, and the error names `anonymous`', async () => {
   const { client, market } = fakeClient({
     client: {
       async token() {
@@ -98,7 +98,7 @@ test('a token that waits for a request that waits for it fails, and the error sa
   client.dispose();
 });
 
-test('a token that fails after a new sign-in fails nothing', async () => {
+test('if the former token fails after a new sign-in, no request fails', async () => {
   const former = Promise.withResolvers<string>();
   let asked = 0;
   const { client } = open(() => {
@@ -111,23 +111,23 @@ test('a token that fails after a new sign-in fails nothing', async () => {
   expect((await mutation).errors).toEqual([]);
 });
 
-test('a list goes on where another request has renewed the token that is refused its line', async () => {
+test('a list continues if its connection is refused for a token that another request has renewed', async () => {
   const { client, market } = fakeClient({ data: () => ({ news: null }) });
   const signedOut: unknown[] = [];
   client.positions(({ error }) => void signedOut.push(error?.code));
   await market.pass(0);
   await market.endToken();
-  const [, line] = market.subscriptions.splice(0);
+  const [, subscription] = market.subscriptions.splice(0);
   await market.endToken();
   expect((await client.query('{ news }')).errors).toEqual([]);
-  line?.cut(4403);
+  subscription?.cut(4403);
   await market.pass(2);
   expect(market.subscriptions.at(-1)?.token).toBe('token-3');
   expect(signedOut).not.toContain('SIGNED_OUT');
   client.dispose();
 });
 
-test('also where its renewal has brought the next user’s token', async () => {
+test('a refused token is renewed when its user is signed in again, even if its renewal returned the next user’s', async () => {
   let user: User = 'a';
   const { client } = open(({ force }) => {
     const before = user;
@@ -142,7 +142,7 @@ test('also where its renewal has brought the next user’s token', async () => {
   expect((await client.query(WHO)).data).toEqual({ session: { login: 'a' } });
 });
 
-test('a question for the token that a failed one has overtaken is asked again', async () => {
+test('if a second call for the token fails before the first one answers, the token is asked for again', async () => {
   const answers = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
   let asked = 0;
   const { client } = open(({ force }) => {
@@ -151,13 +151,13 @@ test('a question for the token that a failed one has overtaken is asked again', 
   });
   const query = client.query(WHO);
   const changed = client.tokenChanged();
-  answers[1]?.reject(new Error('No token can be had.'));
+  answers[1]?.reject(new Error('There is no token.'));
   await changed;
   answers[0]?.resolve('a2');
   expect((await query).data).toEqual({ session: { login: 'b' } });
 });
 
-test('a mutation that waits for its token, or is repeated, is not sent for the account that signs in meanwhile', async () => {
+test('a mutation that waits for its token is not sent for another account that signs in before it is', async () => {
   const slow = Promise.withResolvers<void>();
   let user: User = 'a';
   let isSlow = true;
@@ -178,7 +178,7 @@ test('a mutation that waits for its token, or is repeated, is not sent for the a
   expect((await client.mutate(BUY)).errors).toEqual([]);
 });
 
-test('an order that was tapped before its account was named is placed, where the app says that it is the same', async () => {
+test('an order that waits for the name of its account is placed if the app announces a new token of that account', async () => {
   const { client, market, service } = doubtful();
   const held = Promise.withResolvers<void>();
   service.held = held.promise;
@@ -208,10 +208,11 @@ test('a query that is not repeated is answered for the present account', async (
   expect((await waiting).data).toEqual({ session: { login: 'b' } });
 });
 
-/** A market whose service answers the question for the account, answers it with an error, or never. */
+/** A fake whose service may not name the account: it answers with an error, a web page, no session, or not at all. */
 function doubtful() {
   const service = {
-    is: 'there' as 'there' | 'down' | 'page' | 'silent' | 'wordless',
+    is: 'there' as 'there' | 'down' | 'page' | 'silent' | 'nameless',
+    /** How often the account was requested. */
     asked: 0,
     hasTokens: true,
     held: Promise.resolve(),
@@ -220,7 +221,7 @@ function doubtful() {
     positions: [{ id: '1' }],
     client: {
       token: (options) => {
-        if (!service.hasTokens) throw new Error('No token can be had.');
+        if (!service.hasTokens) throw new Error('There is no token.');
         return fake.market.token(options);
       },
       environment: {
@@ -229,7 +230,7 @@ function doubtful() {
           if (isAccount) service.asked += 1;
           if (isAccount) await service.held;
           if (!isAccount || service.is === 'there') return fetchOf(url, init);
-          if (service.is === 'wordless') return new Response('{"data":{"session":null}}');
+          if (service.is === 'nameless') return new Response('{"data":{"session":null}}');
           if (service.is === 'page') return new Response('<html>Sign in</html>', { status: 401 });
           if (service.is === 'silent')
             return new Promise((_, reject) => {
@@ -242,19 +243,19 @@ function doubtful() {
     },
   });
   const fetchOf = fake.market.network.environment().fetch;
-  const told: (string | null)[] = [];
-  fake.client.onAccountChange((login) => told.push(login));
+  const accounts: (string | null)[] = [];
+  fake.client.onAccountChange((login) => accounts.push(login));
   const signIn = async (login: string | null) => {
     await fake.market.signIn(login);
     await fake.client.tokenChanged();
   };
-  return { ...fake, service, told, signIn };
+  return { ...fake, service, accounts, signIn };
 }
 
 test.each(['down', 'page'] as const)(
-  'where the server does not say whose the new token is (%s), it is asked until it does, and the line is opened anew once',
+  'the server is asked until it names the account of a new token, and the connection is opened again once: %s',
   async (is) => {
-    const { client, market, service, told, signIn } = doubtful();
+    const { client, market, service, accounts, signIn } = doubtful();
     const { network } = market;
     client.positions(() => {});
     await client.query('{ news }', undefined, { account: 'nobody' });
@@ -264,32 +265,32 @@ test.each(['down', 'page'] as const)(
     await market.pass(10);
     expect([network.tried, market.subscriptions.at(-1)?.token]).toEqual([2, 'token-2']);
     await market.pass(300);
-    expect([network.tried, told]).toEqual([2, []]);
+    expect([network.tried, accounts]).toEqual([2, []]);
     expect(service.asked).toBeGreaterThan(10);
     expect(service.asked).toBeLessThan(100);
     service.hasTokens = false;
     await market.pass(60);
     Object.assign(service, { is: 'there', hasTokens: true });
     await market.pass(60);
-    expect([client.login, told]).toEqual(['700002', ['700002']]);
+    expect([client.login, accounts]).toEqual(['700002', ['700002']]);
     Object.assign(service, { is, asked: 0 });
     await market.pass(300);
     expect(service.asked).toBe(0);
-    // The pauses start short again.
+    // The back-off starts again with short delays.
     await signIn('700001');
     await market.pass(3);
     service.is = 'there';
     await market.pass(5);
-    expect(told).toEqual(['700002', '700001']);
+    expect(accounts).toEqual(['700002', '700001']);
     client.dispose();
     expect(network.pending).toBe(0);
   },
 );
 
 test.each(['down', 'silent'] as const)(
-  'the account after a sign-out is asked for as well, and nothing is left of it when the client is disposed while the server is %s',
+  'the account after a sign-out is requested too, and a client that is disposed while the server is %s leaves no timer',
   async (is) => {
-    const { client, market, service, told, signIn } = doubtful();
+    const { client, market, service, accounts, signIn } = doubtful();
     await client.query('{ news }', undefined, { account: 'nobody' });
     await signIn(null);
     service.is = 'down';
@@ -297,7 +298,7 @@ test.each(['down', 'silent'] as const)(
     await market.pass(10);
     service.is = 'there';
     await market.pass(60);
-    expect(told).toEqual([null, '700002']);
+    expect(accounts).toEqual([null, '700002']);
     service.is = 'down';
     await signIn('700001');
     await market.pass(10);
@@ -309,16 +310,16 @@ test.each(['down', 'silent'] as const)(
   },
 );
 
-test('an answer that no repeat would better is asked for once', async () => {
+test('an answer without an account is final: the account is requested once', async () => {
   const { client, market, service, signIn } = doubtful();
   await client.query('{ news }', undefined, { account: 'nobody' });
-  Object.assign(service, { is: 'wordless', asked: 0 });
+  Object.assign(service, { is: 'nameless', asked: 0 });
   await signIn('700002');
   await market.pass(300);
   expect(service.asked).toBe(1);
 });
 
-test('before any account is known, no more is asked than what needs it asks', async () => {
+test('before any account is known, the account is requested only for the request that needs it', async () => {
   const { client, market, service } = doubtful();
   service.is = 'down';
   await Promise.all([
@@ -329,14 +330,14 @@ test('before any account is known, no more is asked than what needs it asks', as
   client.dispose();
 });
 
-test('the first account that is known is no change, though the app has announced it', async () => {
-  const { client, told, signIn } = doubtful();
+test('listeners are not called for the first account, even if the app has announced it', async () => {
+  const { client, accounts, signIn } = doubtful();
   await signIn('700001');
   await client.query('{ news }', undefined, { account: 'nobody' });
-  expect([client.login, told]).toEqual(['700001', []]);
+  expect([client.login, accounts]).toEqual(['700001', []]);
 });
 
-test('a client without listeners asks once', async () => {
+test('a client without listeners does not request the account again', async () => {
   const { market } = fakeClient({ data: () => ({ buy: null }) });
   const { network } = market;
   const environment = network.environment();

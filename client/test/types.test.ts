@@ -46,9 +46,9 @@ export const orders = [ticket.place({ ...any, kind: 'MARKET' }), ticket.place({ 
 declare const lost: number | undefined;
 // @ts-expect-error It has no kind.
 ticket.place({ ...any, price: lost });
-// @ts-expect-error What waits for a price has one.
+// @ts-expect-error A pending order needs a price.
 ticket.place({ ...any, kind: 'PENDING' });
-// @ts-expect-error Nor may it be missing.
+// @ts-expect-error The price may be undefined.
 ticket.place({ ...any, kind: 'PENDING', price: lost });
 `;
 
@@ -86,7 +86,7 @@ describe('an app outside the workspace that has installed the package', () => {
     ]),
   )('is type-checked strictly by $compiler, with the resolution $moduleResolution', async (own) => {
     const { compiler, ...resolution } = own;
-    // This compiler reports errors in the declarations of Apollo Client, or of its dependencies.
+    // With this resolution Apollo's declarations, or those of its dependencies, have errors themselves.
     const left = resolution.module === 'nodenext' ? /apollo$|json$/ : /json$/;
     const imports = entryPoints().filter((path) => !left.test(path));
     const text = imports.map((path, at) => `export * as x${at} from '${path}';`);
@@ -110,8 +110,8 @@ describe('an app outside the workspace that has installed the package', () => {
     expect(await runTool(join(installed, 'bin', 'tsc'), ['-p', path])).toBe('');
   });
 
-  test('is type-checked where the compiler has no types of DOM or Node', async () => {
-    // Apollo Client needs them.
+  test('is type-checked even without the types of DOM and Node', async () => {
+    // Apollo Client needs the types of DOM.
     const imports = entryPoints().filter((path) => !/apollo$|json$/.test(path));
     const text = imports.map((path, at) => `export * as x${at} from '${path}';`);
     packed.write('bare.ts', `${BARE_APP}\n${text.join('\n')}\n`);
@@ -124,7 +124,7 @@ describe('an app outside the workspace that has installed the package', () => {
       exactOptionalPropertyTypes: true,
       noEmit: true,
       skipLibCheck: false,
-      // Other declarations of graphql 17 need DOM's types; those of graphql 16, and the parts that are used, do not.
+      // Uses one file of graphql 17, because others need the types of DOM.
       paths: { graphql: ['./node_modules/graphql/language/ast.d.ts'] },
     };
     const path = packed.write(

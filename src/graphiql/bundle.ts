@@ -1,6 +1,6 @@
 /**
- * Makes the files of GraphiQL that the service serves: `npm run docs -- graphiql`, after a change of `graphiql/`. They are
- * compressed once, here, at the highest level, and kept in the repository, so that a start needs no installation or build.
+ * Makes the files of GraphiQL that the service serves: run `npm run docs -- graphiql` after a change in this folder. The
+ * compressed files are kept in the repository, so that the service needs no build before it starts.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const CONTRAST: Repairs = [
   ['--alpha-tertiary: .5;', '--alpha-tertiary: .84;'],
 ];
 
-/** Controls whose accessible name or role differs from what they show. */
+/** Corrects the accessible names and roles of controls. */
 const NAMES: readonly (readonly [file: string, Repairs])[] = [
   // A list item with the role of a tab may hold no buttons.
   [
@@ -51,7 +51,7 @@ const bundle = await rolldown({
   input: { main: join(PAGE, 'main.js') },
   platform: 'browser',
   plugins: [replacements()],
-  // The styles are put together below.
+  // `styles` below joins the style sheets.
   moduleTypes: { '.css': 'empty' },
   transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   onLog(level, { code, message }) {
@@ -95,15 +95,12 @@ function write(name: string, text: string): void {
   console.log(`${name}: ${text.length} bytes, ${packed.length} packed`);
 }
 
-/**
- * GraphiQL's own styles, without two families of fonts that are three times as large as everything else, and the page's
- * styles.
- */
+/** GraphiQL's styles and the page's. Two font families are left out: they are three times as large as everything else. */
 function styles(): string {
   const css = readFileSync(join(MODULES, 'graphiql/dist/style.css'), 'utf8');
   const own = readFileSync(join(PAGE, 'page.css'), 'utf8');
   const bare = repaired(css, CONTRAST).replaceAll(/@font-face\s*\{[^}]*\}/g, '');
-  // Spaces and text sizes follow the browser's text size, also where GraphiQL does not use rem.
+  // Sizes in px become rem, so that they follow the browser's text size.
   return (
     bare.replaceAll(
       /(--px-\d+|--(?:sidebar|toolbar)-width|font-size):\s*(\d+)px/g,
@@ -112,7 +109,7 @@ function styles(): string {
   );
 }
 
-/** The licence texts that the code requires, by package. Throws for a licence that requires more. */
+/** The licence texts of all bundled packages. Throws if a package has another licence than the permissive ones above. */
 function licences(): string {
   const texts = [...packages]
     .filter(Boolean)

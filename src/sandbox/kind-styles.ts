@@ -1,7 +1,7 @@
 import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
 import type { Kind } from './groups.ts';
 
-/** The modes of margin calculation: from the base currency alone, or from the price. */
+/** The gateway's code for a margin that is calculated from the base currency alone, without the price. */
 export const CALC_FOREX = 0;
 
 /** The relative standard deviation of a price per tick. */
@@ -31,7 +31,7 @@ const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri'];
 const EVERY_DAY = ['Sun', ...WEEKDAYS, 'Sat'];
 const days = (names: string[], hours: string) => names.map((day) => `${day} ${hours}`);
 
-// One object per kind is shared by all rows, or a hundred thousand of them would not fit in memory.
+// All instruments of a kind share one object, so that a hundred thousand instruments fit in memory.
 export const STYLES: Readonly<Record<Kind, Style>> = {
   equity: {
     text: 'Share, traded as a contract for difference.',

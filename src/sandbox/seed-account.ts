@@ -50,7 +50,7 @@ export function seedAccount(user: SandboxUser, options: SeedOptions): Account {
   return account;
 }
 
-/** Well-known instruments come first; load users hold any of them, so that all prices have to move. */
+/** The instruments that an account holds. Load users do not hold the well-known ones first, so that all prices have to move. */
 function choose(
   user: SandboxUser,
   count: number,
@@ -102,7 +102,7 @@ function termsOf(
   };
 }
 
-/** Backdates a position, so that it starts with a profit or a loss; every other one has stop-loss and take-profit. */
+/** A position that was opened at another price, so that it has a profit or loss. Every second one has stop-loss and take-profit. */
 function opened(terms: Terms, i: number, random: Random): OpenPosition {
   const { listed, isBuy, priceOpen: market, units, leverage, rateMargin } = terms;
   const { digits } = listed.wire;

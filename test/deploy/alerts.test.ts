@@ -14,7 +14,7 @@ const folder = join(root, 'deploy', 'prometheus');
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 
 const rules = read('deploy', 'prometheus', 'alerts.yml');
-/** The tests of the rules, and the interval of evaluations in a short run. Evaluations take most of their time. */
+/** The files with tests of the rules, and how often a short run evaluates the rules: evaluations take most of the time. */
 const RULE_TESTS = { 'alerts.test.yml': '30s', 'alerts-of-hours.test.yml': '5m' };
 const ruleTests = Object.entries(RULE_TESTS).map(
   ([name, every]) => [name, read('deploy', 'prometheus', name), every] as const,
@@ -161,7 +161,7 @@ describeWithPromtool('the rules', (promtool) => {
       input: scrapedText,
       encoding: 'utf8',
       timeout: 280_000,
-      // Garbage collection took a sixth of its time.
+      // With the default of 100, garbage collection takes a sixth of the time.
       env: { ...process.env, GOGC: '400' },
     });
 
@@ -220,15 +220,14 @@ interface NamedSeries {
 
 const METRIC = /(?<![\w:])((?:trading_graph|process|nodejs)_\w+)(?![\w:])(?:\{([^}]*)\})?/g;
 const MATCHER = /(\w+)\s*(=~|!=|!~|=)\s*"([^"]*)"/g;
-/** The labels that Prometheus adds to scraped series. */
-const OF_THE_SCRAPE = ['job', 'instance'];
+const LABELS_OF_PROMETHEUS = ['job', 'instance'];
 
-/** Every series of the service and its process in a PromQL text. */
+/** All series in a PromQL text that the service measures. */
 function namedSeries(text: string): NamedSeries[] {
   return [...text.matchAll(METRIC)].map(([, metric = '', matchers = '']) => ({
     metric,
     labels: [...matchers.matchAll(MATCHER)]
-      .filter(([, name = '']) => !OF_THE_SCRAPE.includes(name))
+      .filter(([, name = '']) => !LABELS_OF_PROMETHEUS.includes(name))
       .map(([, name = '', operator, value = '']) => ({
         name,
         // An excluded value (`!=`, `!~`) must exist too; otherwise it is misspelt.

@@ -95,7 +95,7 @@ test('ports are published only on the loopback address', () => {
   for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:(\d+):\1$/);
 });
 
-test('the load balancer and Prometheus know every replica, by its ports', () => {
+test('the load balancer and Prometheus have the address and port of each replica', () => {
   const { BIND, STATS_BIND, STATS_SOCKET, ...addresses } = serviceNamed('haproxy').environment;
   const { config } = parseEnvironment({ ...imageEnvironment, ...replicas[0]?.[1].environment });
   const named = (port: number) => replicas.map(([name]) => `${name}:${port}`);
@@ -115,7 +115,7 @@ test('the load balancer and Prometheus know every replica, by its ports', () => 
     `http://haproxy:${BIND?.split(':')[1]}/health/ready`,
   ]);
   expect(jobs).toHaveLength(3);
-  // The only writable folder of the container.
+  // /tmp is the only writable folder of the container.
   expect(STATS_SOCKET).toMatch(/^\/tmp\//);
 });
 

@@ -14,7 +14,7 @@ const STREAMS = 100;
 const SILENT = 260;
 const ASKED = 20;
 
-/** Starts a shipped front proxy with TLS and HTTP/2, and a stand-in for a replica. */
+/** Starts a front proxy with TLS and HTTP/2 before a simulated replica, and returns its address. */
 type StartFront = (opened: AsyncDisposableStack) => Promise<string>;
 
 function tryFront(start: StartFront): void {
@@ -46,7 +46,7 @@ function tryFront(start: StartFront): void {
     return answers.filter((status) => status === 200).length;
   }
 
-  test('an address’s requests without credentials are limited, but not those with credentials, nor probes', async () => {
+  test('requests of an address are limited if they have no credentials, except probes', async () => {
     await using opened = new AsyncDisposableStack();
     const { connection } = await openFront(opened);
     let refused: Awaited<ReturnType<typeof ask>> | undefined;
@@ -68,13 +68,13 @@ function tryFront(start: StartFront): void {
     expect(await ask(session, '/health/live')).toMatchObject({ status: 200, body: 'pod' });
   });
 
-  test('bodies that never arrive take no connection to a replica, and other requests are answered', async () => {
+  test('requests whose bodies never arrive occupy no connection to a replica, so others are answered', async () => {
     await using opened = new AsyncDisposableStack();
     const { connection } = await openFront(opened);
     let answered = 0;
     for (let client = 0; client < 4; client += 1) {
       const session = connection();
-      // A connection may hold this many event streams.
+      // One connection carries this many streams.
       for (let at = 0; at < STREAMS; at += 1) {
         const stream = session.request({ ':method': 'POST', ':path': '/', 'content-length': '9' });
         stream.on('error', () => {}).on('response', () => (answered += 1));

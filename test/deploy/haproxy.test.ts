@@ -27,7 +27,7 @@ async function startNames(opened: AsyncDisposableStack, addresses: readonly stri
     const found = isA ? addresses : [];
     const end = query.indexOf(0, 12) + 5;
     const head = Buffer.from(query.subarray(0, 12));
-    // A response without an error, with one question and these answers.
+    // The head of a response: no error, one question, and the number of answers.
     head.writeUInt16BE(0x8180, 2);
     head.writeUInt16BE(found.length, 6);
     head.writeUInt16BE(0, 8);
@@ -91,7 +91,7 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     expect(new Set(COMMANDS.map(({ socket }) => socket)).size).toBe(1);
   });
 
-  test('closes the excess open or new connections of a source, and no others', async () => {
+  test('closes connections of a source that has too many open or opens too many, and no others', async () => {
     await using opened = new AsyncDisposableStack();
     const bounds = { SOURCE_CONNECTIONS: '3', SOURCE_RATE: '6' };
     const environment = { REPLICA_1: await startPod(opened, 'pod'), ...bounds };
@@ -108,7 +108,7 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     for (let at = 0; at < 4; at += 1) results.push(await asked('127.0.1.2'));
     expect(results.map((raw) => raw !== null)).toEqual([true, true, true, false]);
     expect(await asked('127.0.1.3')).not.toBeNull();
-    // After these have ended the source may connect again, but at most six times within ten seconds.
+    // Once these are closed the source may connect again, but at most six times within ten seconds.
     for (const raw of results) raw?.socket.destroy();
     for (let at = 0; at < 4; at += 1) {
       const next = await asked('127.0.1.2');

@@ -22,7 +22,7 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 /** The outcomes of a read, a small write and an order. */
 type Words = readonly [read: string, write: string, order: string];
 
-const WELL: Words = ['answer', 'acknowledged', 'accepted'];
+const SUCCESS: Words = ['answer', 'acknowledged', 'accepted'];
 const NEVER_SENT: Words = ['unavailable', 'unavailable', 'unavailable'];
 const LOST: Words = ['unavailable', 'unknown', 'unknown'];
 const LATE: Words = ['timeout', 'unknown', 'unknown'];
@@ -33,10 +33,10 @@ const closing = (text: string | Buffer) => (socket: Socket) => void socket.end(t
 const resetting = (text: string | Buffer) => (socket: Socket) =>
   void socket.write(text, () => socket.resetAndDestroy());
 
-/** The gateway received the request. The scripts are grouped by the outcomes of their answers. */
+/** Faults after the gateway has received the request, grouped by the outcomes that they lead to. */
 const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = [
   [
-    WELL,
+    SUCCESS,
     {
       'nothing wrong': raw(answer(200, GOOD)),
       'informational answers before the answer': raw(
@@ -135,7 +135,7 @@ test.each(CASES)('%s', async (_, script, words) => {
   let { client } = open;
   if (words === LATE) {
     // Opens the connections, so that the next calls are sent before their deadline.
-    expect(await allThree(client)).toEqual(WELL);
+    expect(await allThree(client)).toEqual(SUCCESS);
     client = openSmallClient(gateway.url, { pools: open.pools, ...HASTY }).client;
     isFaulty = true;
   }

@@ -9,13 +9,13 @@ import { anyCaller, marketOrder, openClient } from './open-client.ts';
 
 const ACCEPTED = answer(200, { success: true, orderId: '1', err: '', message: '' });
 const DEADLINE_MS = 120;
-/** The minimum of each outcome; with fewer the run proves nothing. */
+/** The minimum of each outcome. A run with fewer proves nothing. */
 const ENOUGH = { unsent: 50, unknown: 500, answered: 200 };
 const MIN_ORDERS = 4_000;
-/** A busy machine needs more orders until it has these outcomes. */
+/** On a busy machine it takes more orders to reach these minimums. */
 const MAX_ORDERS = 20_000;
 
-/** Everything that a gateway or the network can do to a request that was received. */
+/** Reactions of a gateway or the network to a request that was received. */
 const REACTIONS: readonly ((socket: Socket, random: () => number) => void)[] = [
   (socket) => socket.write(ACCEPTED),
   (socket) => socket.write(ACCEPTED),
@@ -116,7 +116,7 @@ function outcomeOf(exchange: Exchange): keyof typeof ENOUGH {
   return exchange.answered ? 'answered' : 'unknown';
 }
 
-/** A simple repeatable generator; the sockets add enough randomness. */
+/** A simple generator of random numbers. The sockets add randomness of their own. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -26,7 +26,7 @@ const aboutTheToken = (word: string) => ({
   forgotPassword: 'rejected',
 });
 
-/** The outcome of each status, by the effect of the operation. */
+/** The outcome of each status, by the group of the operation. */
 const STATUSES: readonly (readonly [number, Readonly<Record<Group, string>>])[] = [
   [204, nonsense],
   [301, nonsense],
@@ -57,7 +57,7 @@ test.each(OPERATION_NAMES)('%s has the right outcome for each status', async (na
   await using open = openClient(place.sandbox.url);
   const words = new Map<number, string>();
   for (const [status] of STATUSES) {
-    // A client that followed a redirect would make a call of its own.
+    // Following this redirect would make another call.
     const headers = { location: '/payments/client/customer-id' };
     place.sandbox.fail({ operation: name, kind: 'status', status, headers, times: 1 });
     words.set(status, await wordFor(OPERATION_CASES[name].call(open.client, place.caller())));
@@ -94,7 +94,7 @@ describe('a 429', () => {
   });
 });
 
-test('a 503 to a small write leaves it unknown, and still passes on how long to wait', async () => {
+test('a small write answered 503 is unknown, and its error has the time of Retry-After', async () => {
   await using place = await openSandbox();
   await using open = openClient(place.sandbox.url);
   const headers = { 'retry-after': '7' };

@@ -50,7 +50,7 @@ describe('an order that waits for a connection', () => {
       const untilMs = performance.now() + 300;
       while (performance.now() < untilMs);
     };
-    // Both ends belong to this process, and this one is handled first.
+    // The gateway is in this process, and its handler runs before the client's.
     await using gateway = await startScriptedGateway(accept, { onConnection: pause });
     await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
     const placed = hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
@@ -206,7 +206,7 @@ test('at most half of an account’s share waits for late answers, so that its n
   const onLate = () => {};
   const place = (caller: Caller) =>
     open.client.order(caller, OPERATIONS.openPosition, marketOrder, { onLate });
-  const callers = ['crowd', 'other'].map((account) => ({ ...anyCaller, ...provedAs(account) }));
+  const callers = ['one', 'other'].map((account) => ({ ...anyCaller, ...provedAs(account) }));
   await Promise.all(callers.flatMap((caller) => Array.from({ length: 6 }, () => place(caller))));
   await eventually(() => expect(gateway.openConnections).toBe(2 * 4));
 });
@@ -228,7 +228,7 @@ test('no order is sent on a used connection', async () => {
   await eventually(() => expect(gateway.openConnections).toBe(1));
 });
 
-test("an unrequested answer is not taken for the next order's", async () => {
+test('a second answer on a connection is not taken for the answer to the next order', async () => {
   await using gateway = await startScriptedGateway((socket) => {
     const whole = answer(200, ACCEPTED);
     const poison = answer(200, { ...ACCEPTED, orderId: 'another order' });
@@ -319,7 +319,7 @@ test.each<[string, Place, object]>([
   expect(JSON.parse(String(gateway.requests[0]?.body))).toEqual(body);
 });
 
-/** Sends several requests at a time on one connection, the only case in which undici repeats a request. */
+/** Sends several requests at once on one connection. Only then does undici resend a request. */
 class PipeliningPool extends Pool {
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
     return super.dispatch({ ...options, blocking: false }, handler);

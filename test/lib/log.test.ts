@@ -91,7 +91,7 @@ test('a circular or very large record is cut, and values that JSON lacks become 
   // The same object twice is not circular.
   const one = { name: 'one' };
   const url = new URL('https://user:canary@gateway.example.com/path?key=canary');
-  // A reader would round it if it were a number.
+  // A large integer is logged as text, because readers of JSON would round it.
   log.info(
     { first: one, second: one, large: 2n ** 60n, url, bytes: Buffer.from('canary') },
     'asked',

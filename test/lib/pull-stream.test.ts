@@ -31,7 +31,7 @@ test('a stream without a reader is neither opened nor closed', () => {
   expect([ends, stream.take()]).toEqual([[null], undefined]);
 });
 
-test('a reader receives the end and its error once, also if it listens later; no error after it left', () => {
+test('a reader receives the end with its error once, even if it listens later; after it has left there is no error', () => {
   const over = new Error('over');
   const reading = createNumbers();
   reading.listen();

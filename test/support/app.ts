@@ -39,7 +39,7 @@ export interface TestApp extends AsyncDisposable {
   query(document: string, options?: QueryOptions): Promise<GraphQLAnswer>;
   /** Signs in through the facade; returns the token. */
   signIn(email?: string): Promise<string>;
-  /** Rejects if the service has written a secret. */
+  /** Closes the service, and rejects if it has logged a secret. */
   close(): Promise<void>;
 }
 
@@ -53,8 +53,8 @@ export interface TestAppOptions extends Omit<AppOptions, 'log'> {
 }
 
 /**
- * The facade as it is built, in this process, with its sandbox gateway: a market that only the test moves, free ports, and
- * a log that is kept.
+ * Starts the real facade in this process, on free ports. It has its sandbox gateway, whose market only the test moves, and
+ * keeps its log.
  */
 export async function startTestApp(
   environment: Environment = {},
@@ -82,7 +82,7 @@ export async function startTestApp(
   });
   const app = await startApp(config, {
     log,
-    // Otherwise each close would wait for requests on connections that clients of this process keep open.
+    // Clients of this process keep their connections open. A longer linger would delay each close.
     connections: { lingerMs: 10, ...connections },
     limits: { ...(!refills && withoutRefills(limitTable(config))), ...limits },
     ...options,

@@ -93,8 +93,8 @@ class Composer {
     return { text, variables: this.#variables };
   }
 
-  #flip(of: number): boolean {
-    return this.#random() < of;
+  #flip(probability: number): boolean {
+    return this.#random() < probability;
   }
 
   #fieldsOf(type: GraphQLCompositeType): GraphQLField<unknown, unknown>[] {
@@ -148,9 +148,9 @@ class Composer {
     const args = this.#arguments(field.args);
     const inner = getNamedType(field.type);
     const below = isCompositeType(inner) ? ` ${this.#selectionSet(inner, depth - 1)}` : '';
-    // Two selections with one key must be the same; a unique key avoids that.
-    const isAlone = args !== '' || isAbstractType(type);
-    return `${this.#alias(isAlone)}${field.name}${args}${this.#directives()}${below}`;
+    // Two selections with one key must be the same, so a field that may differ gets a key of its own.
+    const needsAlias = args !== '' || isAbstractType(type);
+    return `${this.#alias(needsAlias)}${field.name}${args}${this.#directives()}${below}`;
   }
 
   #alias(isNeeded: boolean): string {
@@ -187,7 +187,7 @@ class Composer {
   #value(type: GraphQLInputType): string {
     if (!this.#flip(0.4)) return this.#literal(type);
     if (this.#flip(0.15) && isNonNullType(type)) {
-      // Allowed for an argument with a default; null is then an error of the field.
+      // A nullable variable with a default is allowed here. If its value is null, the field has an error.
       const value = this.#flip(0.5) ? null : this.#json(type.ofType);
       return this.#declare(`${type.ofType} = ${this.#literal(type.ofType, true)}`, value);
     }

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenLocally } from './local-server.ts';
 
-/** The bytes that replace a reply of Redis; null cuts the connection within the reply. */
+/** Functions that replace a reply of Redis by other bytes. Null cuts the connection in the middle of the reply. */
 export const SPOILS: Readonly<Record<string, (reply: Buffer, before: Buffer) => Buffer | null>> = {
   'a number': () => Buffer.from(':7\r\n'),
   'a word': () => Buffer.from('+WORD\r\n'),
@@ -18,11 +18,11 @@ export const SPOILS: Readonly<Record<string, (reply: Buffer, before: Buffer) => 
 /** A proxy of a real Redis that corrupts its replies to selected commands. */
 export async function startSpoilingRedis(redisUrl: string) {
   const { hostname, port, username, password } = new URL(redisUrl);
-  /** The scripts that were run, by their texts. */
+  /** The texts of the scripts that were run. */
   const scripts = new Set<string>();
   let spoilt = 0;
   let spoil: ((reply: Buffer, before: Buffer) => Buffer | null) | null = null;
-  let isMeant = (_command: string, _script: string): boolean => true;
+  let isSelected = (_command: string, _script: string): boolean => true;
 
   const server = createServer((client) => {
     const redis = connect(Number(port), hostname);
@@ -44,7 +44,7 @@ export async function startSpoilingRedis(redisUrl: string) {
     eachValue(redis, (reply) => {
       const { command = '', script = '' } = asked.shift() ?? {};
       const isSetUp = /^(?:auth|hello|client|select)$/.test(command);
-      const made = spoil && !isSetUp && isMeant(command, script) ? spoil(reply, before) : reply;
+      const made = spoil && !isSetUp && isSelected(command, script) ? spoil(reply, before) : reply;
       if (made !== reply) spoilt += 1;
       before = reply;
       if (made === null) {
@@ -62,10 +62,10 @@ export async function startSpoilingRedis(redisUrl: string) {
     get spoilt() {
       return spoilt;
     },
-    /** Corrupts matching replies from now on; null stops that. */
-    spoil(how: typeof spoil, meant: typeof isMeant = () => true) {
+    /** Corrupts the replies to selected commands from now on; null stops that. */
+    spoil(how: typeof spoil, selected: typeof isSelected = () => true) {
       spoil = how;
-      isMeant = meant;
+      isSelected = selected;
       spoilt = 0;
     },
     [Symbol.asyncDispose]: local[Symbol.asyncDispose],
@@ -91,16 +91,17 @@ function endOf(bytes: Buffer, from: number): number | null {
   if (line === -1) return null;
   const kind = String.fromCharCode(bytes[from] ?? 0);
   const length = Number(bytes.toString('latin1', from + 1, line));
-  if (kind === '$') return behind(bytes, length < 0 ? line + 2 : line + 2 + length + 2);
+  if (kind === '$') return ifComplete(bytes, length < 0 ? line + 2 : line + 2 + length + 2);
   let end: number | null = line + 2;
   for (let at = 0; kind === '*' && at < length && end !== null; at += 1) end = endOf(bytes, end);
   return end;
 }
 
-function behind(bytes: Buffer, end: number): number | null {
+function ifComplete(bytes: Buffer, end: number): number | null {
   return end <= bytes.length ? end : null;
 }
 
+/** The words of a command, which is a list of bulk strings. */
 function bulksOf(request: Buffer): string[] {
   const words: string[] = [];
   let at = request.indexOf('\r\n') + 2;

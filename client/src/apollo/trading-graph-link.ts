@@ -18,9 +18,9 @@ interface Observer {
 
 /** The fields of an operation's `context` that the link reads. */
 export interface LinkContext {
-  /** Sends no token, as signing in does. */
+  /** Sends no token, like the request that signs in. */
   readonly anonymous?: boolean | undefined;
-  /** Called when the subscription's connection is open, and each time a lost one was replaced. */
+  /** Called when the subscription's connection has opened, also after a lost one. */
   readonly connected?: (() => void) | undefined;
   /** Called when the subscription's connection is lost. The subscription continues on the next one. */
   readonly disconnected?: ((error: TradingGraphError | null) => void) | undefined;
@@ -77,7 +77,7 @@ function ask(client: LinkClient, operation: ApolloLink.Operation, observer: Obse
   };
 }
 
-/** The parts of an answer as `Defer20220824Handler` reads them: each has all data so far, and the new errors. */
+/** Passes on the parts of an answer as `Defer20220824Handler` reads them: each with all data so far, and its new errors. */
 class AnswerParts {
   readonly #observer: Observer;
   #errors = 0;

@@ -22,7 +22,7 @@ export interface AccountFigures {
   readonly storage: number | null;
   readonly leverage: number | null;
   readonly access: { readonly currencyDigits: number | null } | null;
-  /** When the gateway gave these figures, in ISO 8601. */
+  /** When the gateway answered these figures, in ISO 8601. */
   readonly fetchedAt: string;
 }
 
@@ -70,7 +70,6 @@ export interface LiveState {
   readonly error: TradingGraphError | null;
 }
 
-/** The circumstances of an event that is folded. */
 export interface FoldOptions {
   /** Whether the event is its subscription's first, which may come from another server with a clock of its own. */
   readonly isFirst?: boolean | undefined;
@@ -103,6 +102,6 @@ export interface LiveSource<
   polled(sum: Sum | null, data: PolledData, sentAt: Date): Sum | null;
   /** The state before any data. */
   readonly nothing: State;
-  /** The fields of the state that the events give. */
+  /** The part of the state that the events determine. */
   shown(sum: Sum): Omit<State, 'status' | 'asOf' | 'error'>;
 }

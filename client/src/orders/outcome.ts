@@ -24,11 +24,10 @@ export interface OrderRejected {
 }
 
 /**
- * The order may have been carried out or not: the gateway or a server that died left that open, or no server could be
- * asked. Show the account's positions and orders, and ask again by the ticket's `retry`; another ticket would be another
- * order. Another input gets this outcome too while the order is under way or in doubt, with the code `UNDER_WAY` or
- * `IN_DOUBT`: that input was not sent. With `error.extensions.gap` the server may have lost the record of an earlier
- * request.
+ * The order may have been carried out or not: the gateway gave no clear answer, the server died, or it could not be
+ * reached. Show the account's positions and orders, and ask again by the ticket's `retry`; another ticket would be another
+ * order. While the order is under way or in doubt, a different input is not sent: it gets this outcome with the code
+ * `UNDER_WAY` or `IN_DOUBT`. With `error.extensions.gap` the server may have lost the record of an earlier request.
  */
 export interface OrderUnknown {
   readonly status: 'unknown';
@@ -36,7 +35,7 @@ export interface OrderUnknown {
   /** When it was sent, in ISO 8601. */
   readonly sentAt: string;
   readonly message: string | null;
-  /** Why no answer came; null if the server answered that the outcome is unknown. */
+  /** The reason why no answer arrived; null if the server answered that the outcome is unknown. */
   readonly error: TradingGraphError | null;
 }
 
@@ -78,7 +77,7 @@ export function unsentCode(outcome: OrderOutcome | null): string | null {
   return outcome?.status === 'unsent' ? outcome.error.code : null;
 }
 
-/** Null if the server has no record of the key. Throws a TradingGraphError without a readable answer. */
+/** The outcome in an answer; null if the server has no record of the key. Throws a TradingGraphError if it has neither. */
 export function readAnswer(
   { data, errors }: Result<OrderAnswer>,
   key: string,

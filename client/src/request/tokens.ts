@@ -5,7 +5,7 @@ import { withinTime } from './deadline.ts';
 import { asTradingGraphError, disposedError, networkError, signedOutError } from './failures.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** Asks the app for its token; with `force` for a new one, because the last was refused. */
+/** Asks the app for its token. With `force` it must be a new one, because the last token was refused. */
 export type TokenSource = (options: {
   readonly force: boolean;
 }) => string | null | undefined | Promise<string | null | undefined>;
@@ -23,7 +23,7 @@ interface Asking {
   readonly token: Promise<string>;
 }
 
-const REMEMBERED = 4;
+const MAX_REFUSED = 4;
 const COOL_DOWN_MS = 5_000;
 const MAX_COOL_DOWN_MS = 60_000;
 const DEADLINE_MS = 30_000;
@@ -31,7 +31,7 @@ const SILENT = '`token` has not answered in 30 s: its own requests have to be `a
 /** The error of a client on a server that meets a second user. */
 export const ONE_USER: string =
   'A client is for one user: a server makes one for each request by `forRequest`; a program of one user sets `environment: { isServer: false }`.';
-const NO_TEXT = '`token` gives no text.';
+const NO_TEXT = '`token` does not return a text.';
 
 /**
  * The tokens of the app. All waiting requests share one call of the app, and one renewal if the server refuses a token.
@@ -49,9 +49,9 @@ export class Tokens {
   #failure: { readonly error: TradingGraphError; readonly until: number } | null = null;
   #failures = 0;
   #isDisposed = false;
-  /** The renewals of callers on a server, by the refused token, which only its owner can have. */
+  /** On a server: the renewals under way, by the refused token. Only requests with that token share its renewal. */
   #renewals = new Map<string, Promise<string>>();
-  /** The last token on a server; null once the tokens turned out to be several users'. */
+  /** On a server: the last token that the app returned; null once the tokens turned out to belong to several users. */
   #given: string | null | undefined;
 
   constructor(options: TokensOptions) {
@@ -60,7 +60,7 @@ export class Tokens {
     this.#source = environment.isServer ? (asked) => this.#compared(asked) : source;
   }
 
-  /** The same for a process that may serve other users too: there no answer of the app is shared between requests. */
+  /** The tokens for one request. On a server, which may serve several users, requests do not share the app's answers. */
   forCaller(): Tokens {
     if (!this.#options.environment.isServer) return this;
     const { onToken } = this.#options;
@@ -71,14 +71,14 @@ export class Tokens {
         this.#isSignedOut = false;
         onToken(token);
       },
-      // Callers whose tokens are refused together are one sign-out.
+      // If several requests with one token are refused, the user is signed out once.
       onSignedOut: (error) => this.#signOut(error),
     });
     own.#renewals = this.#renewals;
     return own;
   }
 
-  /** Whether a server's tokens turned out to be several users'. */
+  /** Whether the tokens turned out to belong to several users. Always false in a browser. */
   get areOfSeveral(): boolean {
     return this.#given === null;
   }
@@ -101,7 +101,7 @@ export class Tokens {
   /** Asks again, because the answer under way may be the former user's. */
   async changed(): Promise<string> {
     this.#throwIfDisposed();
-    // It may be another account's, and does not replace a refused one.
+    // The present token may belong to another account, so it must not be used in place of a refused one.
     this.#current = null;
     this.#given &&= undefined;
     return this.#taken(this.#ask(false));
@@ -111,7 +111,7 @@ export class Tokens {
   async renewed(refused: string): Promise<string> {
     this.#throwIfDisposed();
     if (this.#asking?.force) return await this.#asking.token;
-    // Another request has renewed the token meanwhile.
+    // Another request has already renewed the token.
     if (this.#current !== null && this.#current !== refused) return this.#current;
     this.#throwInCoolDown();
     this.#noteRefused(refused);
@@ -125,7 +125,7 @@ export class Tokens {
   /** Signs out, because the server has refused the renewed token as well, unless another one has replaced it. */
   refusedAgain(token: string): TradingGraphError {
     if (token !== this.#current && !this.#isSignedOut)
-      return networkError('Another token has taken the place of the refused one.');
+      return networkError('Another token has replaced the refused one.');
     const error = signedOutError('The server refuses the renewed token.');
     if (this.#current === token) {
       this.#noteRefused(token);
@@ -165,7 +165,7 @@ export class Tokens {
 
   #noteRefused(token: string): void {
     const others = this.#refused.filter((other) => other !== token);
-    this.#refused = [...others, token].slice(-REMEMBERED);
+    this.#refused = [...others, token].slice(-MAX_REFUSED);
   }
 
   // An app that asks in a loop would overload the service that renews its tokens.
@@ -181,16 +181,16 @@ export class Tokens {
     const token = this.#answer(force, question.signal).finally(() => {
       if (this.#question === question) this.#asking = null;
     });
-    // Each waiting request handles the failure. Without one it would be an unhandled rejection.
+    // The requests that wait handle a failure. If none waits, it must not be an unhandled rejection.
     fireAndForget(token);
     this.#asking = { force, token };
     return this.#asking;
   }
 
-  async #answer(force: boolean, overtaken: AbortSignal): Promise<string> {
-    const answer = await this.#call(force, overtaken).catch(asPassing);
+  async #answer(force: boolean, replaced: AbortSignal): Promise<string> {
+    const answer = await this.#call(force, replaced).catch(asRetryable);
     this.#throwIfDisposed();
-    if (overtaken.aborted) return this.#taken(this.#asking ?? this.#ask(false));
+    if (replaced.aborted) return this.#taken(this.#asking ?? this.#ask(false));
     if (answer instanceof TradingGraphError) {
       if (force) this.#coolDown(answer);
       throw answer;
@@ -205,19 +205,19 @@ export class Tokens {
       throw error;
     }
     if (!this.#refused.includes(token)) {
-      // A token that was not forced may be another account's: the refused ones do not count for it.
+      // Without `force` the token may belong to another account, so the list of refused tokens starts again.
       if (!force) this.#refused = [];
       this.#take(token);
     }
     return token;
   }
 
-  /** An app that never answers would block all requests that wait for a token. */
-  #call(force: boolean, overtaken: AbortSignal): Promise<string | null | undefined> {
+  /** Calls the app's function. It has a deadline, because all requests wait for the token. */
+  #call(force: boolean, replaced: AbortSignal): Promise<string | null | undefined> {
     const { environment } = this.#options;
-    // A request that the app's own function makes joins the present call, and starts no other.
+    // Called in a later turn, when `#asking` is set: a request that the function itself makes then joins this call.
     const asking = Promise.resolve().then(() => this.#source({ force }));
-    return withinTime(environment, DEADLINE_MS, overtaken, ({ signal }) =>
+    return withinTime(environment, DEADLINE_MS, replaced, ({ signal }) =>
       untilAborted(asking, signal, () => networkError(SILENT)),
     );
   }
@@ -228,7 +228,7 @@ export class Tokens {
       this.#current = token;
       this.#failure = null;
     }
-    // The same token is announced as well, because the question for its account may have failed.
+    // A known token is reported again, because the request for its account may have failed.
     this.#options.onToken(token);
   }
 
@@ -246,8 +246,8 @@ export class Tokens {
   }
 }
 
-/** An error that the app's function throws signs no user out: the function is called again. */
-function asPassing(thrown: unknown): TradingGraphError {
+/** An error that the app's function throws must not sign the user out, so it is made retryable. */
+function asRetryable(thrown: unknown): TradingGraphError {
   const error = asTradingGraphError(thrown);
   return error.retryable ? error : networkError(error.message, thrown);
 }

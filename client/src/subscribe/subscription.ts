@@ -8,7 +8,7 @@ import { asTradingGraphError, protocolError } from '../request/failures.ts';
 import { sentVariables } from '../request/finite-variables.ts';
 import type { SubscribeRequest } from './transport.ts';
 
-/** One subscription of the app's, over all the transports that carry it. */
+/** One subscription of the app. If its transport is lost, it continues over another one. */
 export class Subscription {
   readonly #document: RequestedDocument;
   readonly #variables: () => unknown;
@@ -17,8 +17,8 @@ export class Subscription {
   /** An answer without data: it may be the reason of the end that follows. */
   #failed: Result<unknown> | null = null;
   #isConnected = false;
-  /** The last reason why no transport could be opened. */
-  #told = '';
+  /** The last reason that was reported why no transport could be opened. */
+  #reportedReason = '';
   /** Failures since the last data. */
   #failures = 0;
   isOver = false;
@@ -35,17 +35,17 @@ export class Subscription {
     this.#environment = environment;
   }
 
-  /** Null where there are no variables that can be sent, which ends the subscription. */
+  /** The request to send. If the app's variables cannot be sent, the subscription ends, and the result is null. */
   request(): SubscribeRequest | null {
     this.#failed = null;
     let variables: unknown;
-    let hasAny = false;
+    let hasVariables = false;
     this.#call(() => {
       variables = this.#variables();
-      hasAny = true;
+      hasVariables = true;
     });
     try {
-      if (!hasAny) throw protocolError('The variables of the subscription cannot be had.');
+      if (!hasVariables) throw protocolError('The function for the variables has failed.');
       return { document: this.#document, variables: sentVariables(variables) };
     } catch (thrown) {
       this.end(asTradingGraphError(thrown));
@@ -66,7 +66,7 @@ export class Subscription {
     this.#call(() => this.#sink.next(result));
   }
 
-  /** Why the server has ended it; null where there is no error. */
+  /** The error with which the server has ended it; null if there is none. */
   reason(errors: readonly TradingGraphError[]): TradingGraphError | null {
     return errors[0] ?? this.#failed?.errors[0] ?? null;
   }
@@ -74,7 +74,7 @@ export class Subscription {
   connected(): void {
     if (this.#isConnected || this.isOver) return;
     this.#isConnected = true;
-    this.#told = '';
+    this.#reportedReason = '';
     this.#call(() => this.#sink.connected?.());
   }
 
@@ -84,19 +84,19 @@ export class Subscription {
     this.#call(() => this.#sink.disconnected?.(error));
   }
 
-  /** No transport could be opened for it. Each reason is reported once. */
+  /** No transport could be opened for it. A reason is reported again only after another one. */
   failing(error: TradingGraphError): void {
-    if (this.isOver || this.#told === error.message) return;
-    this.#told = error.message;
+    if (this.isOver || this.#reportedReason === error.message) return;
+    this.#reportedReason = error.message;
     this.#call(() => this.#sink.disconnected?.(error));
   }
 
-  /** Its socket has come further, and is not acknowledged yet. */
+  /** The socket has made progress, but has no acknowledgement yet. */
   progressed(): void {
     if (!this.isOver) this.#call(() => this.#sink.progressed?.());
   }
 
-  /** No socket opens here for now. */
+  /** Sockets cannot be opened for now. */
   unreachable(): void {
     if (!this.isOver) this.#call(() => this.#sink.unreachable?.());
   }
@@ -131,7 +131,7 @@ export class Subscription {
     this.#call(() => this.#sink.ended(error));
   }
 
-  /** Ends it without a word to the app, which has asked for it. */
+  /** Ends it without a call of `ended`, because the app itself has ended it. */
   cancel(): void {
     if (this.isOver) return;
     this.isOver = true;

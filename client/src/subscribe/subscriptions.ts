@@ -29,7 +29,7 @@ const DIAGNOSIS_MS = 5_000;
 /** All subscriptions, over one WebSocket that they share. */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
-  /** Null where the platform has no WebSocket. */
+  /** Null if the platform has no WebSocket. */
   readonly #connection: Connection | null;
   #isPaused = false;
   readonly #disposal = new AbortController();
@@ -38,7 +38,6 @@ export class Subscriptions {
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
     const { environment, url, tokens, onToken, heartbeatMs } = options;
-    // An app may give a class on a platform without WebSockets.
     const WebSocket = environment.WebSocket ?? null;
     this.#connection =
       WebSocket &&
@@ -57,7 +56,7 @@ export class Subscriptions {
             sendsAfter: 'opening',
           }),
         isPaused: () => this.#isPaused,
-        onEnded: () => this.#rest(),
+        onEnded: () => this.#unlistenAll(),
         diagnose: (error) => this.#diagnose(error),
       });
   }
@@ -118,13 +117,13 @@ export class Subscriptions {
   }
 
   /** Removes the platform's listeners when no subscription is left. */
-  #rest(): void {
+  #unlistenAll(): void {
     this.#unlisten?.();
     this.#unlisten = null;
     this.#isPaused = false;
   }
 
-  /** If a request fails too, its error is the better explanation. If it is answered, only sockets are refused. */
+  /** Explains why no socket opens. If a plain request fails too, its error says more; otherwise only sockets are refused. */
   async #diagnose(error: TradingGraphError): Promise<TradingGraphError> {
     const { signal } = this.#disposal;
     const options = { anonymous: true, repeats: false, timeoutMs: DIAGNOSIS_MS, signal };

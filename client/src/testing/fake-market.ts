@@ -76,7 +76,7 @@ export class FakeMarket implements FakeServer {
     if (!force || this.#token === null) return this.#token;
     this.renewals += 1;
     if (this.renewal === 'waits') return new Promise((resolve) => this.#renewing.push(resolve));
-    if (this.renewal === 'fails') throw protocolError('Nobody could be asked for a token.');
+    if (this.renewal === 'fails') throw protocolError('No token could be requested.');
     if (this.renewal === 'none') return null;
     if (this.renewal === 'same') return this.#token;
     const token = this.#newToken();
@@ -122,18 +122,18 @@ export class FakeMarket implements FakeServer {
     return this.#tell({ closed: ids });
   }
 
-  /** Kills the app with its requests under way; the market goes on. The fake's `open` opens it again. */
+  /** Ends the app and its requests, but not the market. The fake's `open` starts the app again. */
   kill(): void {
     this.network.kill();
     for (const request of this.waiting) request.isOver = true;
   }
 
-  /** The gateway stops answering the service, or with false answers again. */
+  /** The gateway stops answering the service; `delay(false)` lets it answer again. */
   delay(isDelayed = true): Promise<void> {
     return this.#tell({ status: isDelayed ? 'DELAYED' : 'LIVE' });
   }
 
-  /** Cuts all lines; none opens until `heal`. */
+  /** Cuts all connections. None opens until `heal`. */
   async cut(): Promise<void> {
     this.network.reach = 'gone';
     for (const line of [...this.network.lines]) line.cut();
@@ -174,11 +174,11 @@ export class FakeMarket implements FakeServer {
     return this.#end({ __typename: 'OrderOutcomeUnknown', sentAt });
   }
 
-  /** Loses its answer: the ticket reports that at once, and the next function answers the client's question. */
+  /** Loses the order's answer. The client then asks for the outcome; the next call, such as `accept`, answers that. */
   async lose(): Promise<void> {
     (await this.#next(ORDER)).lose();
     await settled();
-    // The client waits before it asks again; a test does not.
+    // The client waits before it asks again: passes that time, so that the test need not.
     await this.network.time.pass(LONGEST_MS, () => this.#waitingFor(ORDER) !== undefined);
   }
 

@@ -49,7 +49,7 @@ function order(symbol: string, idempotencyKey: string) {
 }
 
 describe('the first screen', () => {
-  test("has its rows in the cache by type and id, and the account's session once", async () => {
+  test('stores its rows in the cache by type and id, and one session of the account', async () => {
     const { data } = await device.apollo.query<{ positions: readonly { id: string }[] }>({
       query: HOME,
     });
@@ -77,14 +77,14 @@ describe('an order', () => {
       variables: order(symbol, 'one'),
     });
     expect(data?.placeOrder).toMatchObject({ ...outcome, idempotencyKey: 'one', replayed: false });
-    // The same through the cache, which drops fields of another type.
+    // The cache drops the fields of a type that does not match.
     const asked = gql`query { placedOrder(idempotencyKey: "one") { ... on OrderOutcome { idempotencyKey replayed } } }`;
     const { data: cached } = await device.apollo.query<{ placedOrder: object }>({ query: asked });
     expect(cached?.placedOrder).toMatchObject({ idempotencyKey: 'one', replayed: true });
   });
 });
 
-test('a number that is not finite, as of an empty field of a form, is refused before anything is sent', async () => {
+test('a number that is not finite, such as that of an empty form field, is refused and nothing is sent', async () => {
   const { input } = order('AAPL', 'mistyped');
   const stopLoss = { price: Number.parseFloat('') };
   const sent = device.apollo.mutate({
@@ -126,7 +126,7 @@ describe('a token', () => {
 describe('a query', () => {
   test('is aborted by its signal and by its subscriber', async () => {
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 3_000 });
-    // Node's fetch opens a spare connection after an aborted request, so an open connection proves nothing.
+    // Counts closed connections: Node's fetch opens a spare one after an aborted request, so some stay open.
     const closed = () => proxy.accepted - proxy.open;
     const abort = new AbortController();
     const query = gql`{ positions { id } }`;
@@ -134,7 +134,7 @@ describe('a query', () => {
       query,
       context: { fetchOptions: { signal: abort.signal } },
     });
-    // A connection alone is not enough: a request that is aborted before it is sent leaves an idle one.
+    // Aborts only after the request has reached the gateway: otherwise its connection would stay open, and idle.
     await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBe(1));
     abort.abort();
     await expect(failed).rejects.toMatchObject({ code: 'ABORTED' });
@@ -146,7 +146,7 @@ describe('a query', () => {
   });
 });
 
-test('screens that select different fields of one account lose nothing of each other', async () => {
+test('two screens that select different fields of one object leave all of them in the cache', async () => {
   const warn = vi.spyOn(console, 'warn');
   const texts = [
     '{ session { balance access { name } } withdrawalMethods { title } }',

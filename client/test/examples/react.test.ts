@@ -42,7 +42,7 @@ describeWithChromium('examples/react', (executablePath) => {
       .getByText(new RegExp(`^${heading}: `))
       .waitFor();
 
-  test('a refused sign-in says why; positions follow the market, and a lost line is plain to see', async () => {
+  test('a refused sign-in shows its reason, positions follow the market, and a lost connection is shown', async () => {
     const page = await app.open();
     await page.getByLabel('Password').fill('wrong');
     await tap(page, 'Sign in');
@@ -61,7 +61,7 @@ describeWithChromium('examples/react', (executablePath) => {
     await moves(page);
   });
 
-  test('a refused token is renewed, and where it cannot be the user is asked to sign in', async () => {
+  test('a refused token is renewed, and if that fails the sign-in form is shown', async () => {
     const page = await signIn();
     const before = sandbox().calls('login');
     sandbox().revoke({ login: DEMO });
@@ -78,7 +78,7 @@ describeWithChromium('examples/react', (executablePath) => {
     await moves(page);
   });
 
-  test('a late renewal signs no user in who has signed out', async () => {
+  test('a renewal that ends after a sign-out does not sign the user in again', async () => {
     const page = await signIn();
     const held: Route[] = [];
     await page.route('**/graphql*', async (route) => {
@@ -96,7 +96,7 @@ describeWithChromium('examples/react', (executablePath) => {
     await page.getByText('No open positions').waitFor();
   });
 
-  test('a double click is one order, which opens a position; one without an outcome is found again after a reload, and not seen by another user', async () => {
+  test('a double click is one order, and an unknown order is found again after a reload, but only by its own user', async () => {
     const page = await signIn();
     await page.getByRole('button', { name: 'BUY 1 AAPL' }).dblclick();
     await outcome(page).getByText('Accepted: BUY 1 AAPL').waitFor();

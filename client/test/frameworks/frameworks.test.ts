@@ -11,14 +11,14 @@ import { createApp, type InstalledApp, packagesOf } from '../support/installed-a
 import { namedSamples } from '../support/samples.ts';
 import { FRAMEWORKS } from './frameworks.ts';
 
-// Hundreds of packages are installed and built.
+// npm installs and builds hundreds of packages.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 900_000 });
 
 const SECTIONS = ['React', 'On a server'];
 const ASKED = inFull(1_000, 200);
 const AT_ONCE = 50;
 const LATE = 'await new Promise((given) => setTimeout(given, 20));';
-/** Logs errors that would end a server, or did. */
+/** Logs uncaught errors. */
 const WATCH = `
 for (const name of ['uncaughtExceptionMonitor', 'unhandledRejection'])
   process.on(name, (error) => console.error('UNCAUGHT', error));
@@ -31,7 +31,7 @@ interface Visitor {
   readonly heading: string;
 }
 
-/** The guide's files, with the address of this service. */
+/** A file of the guide, with the address of this service. */
 function printed(file: string): string {
   const [sample] = SECTIONS.flatMap(
     (each) => namedSamples('docs/clients.md', each).get(file) ?? [],
@@ -40,7 +40,7 @@ function printed(file: string): string {
   return sample.text.replaceAll('http://127.0.0.1:4000', service.url);
 }
 
-/** The guide's module with slow tokens, which also tries to follow live data. */
+/** The guide's module with a delay before its requests. It also tries to follow live data. */
 function lateModule(): string {
   const tries = `${LATE}
   const late = forRequest(token ?? null, { url }) as unknown as { positions(sink: unknown): void };
@@ -48,7 +48,7 @@ function lateModule(): string {
   return printed('home.ts').replace(/(?<=homeOf\(.*\) \{\n)/, tries);
 }
 
-/** The module that guides warn of: one client for all users, whose token is a function. */
+/** The mistake that guides warn of: a module with one client for all users. */
 function sharedModule({ imports, value }: { imports: string; value: string }): string {
   return `import { createClient } from 'trading-graph-client';
 ${imports}
@@ -60,8 +60,8 @@ const client = createClient({ url, token: async () => { ${LATE} return ${value};
 `;
 }
 
-/** How many requests and sockets the service has seen. */
-const seen = () =>
+/** The service's counts of requests and sockets. */
+const readCounts = () =>
   eventually(
     async () =>
       (await readMetrics(service.adminUrl)).match(
@@ -69,7 +69,7 @@ const seen = () =>
       ) ?? false,
   );
 
-/** Requests of two users, and of two visitors without a token. */
+/** Two users, and two visitors without a valid token. */
 async function visitors() {
   const emails = ['demo@example.com', 'pro@example.com'];
   const users = await Promise.all(
@@ -112,9 +112,10 @@ for (const { framework, packages, reason } of suites) {
       };
       for (const [file, text] of Object.entries(files)) app.write(file, text);
       const beganAt = performance.now();
-      const before = await seen();
+      // A build must not call the service.
+      const before = await readCounts();
       await app.run(...build);
-      expect(await seen()).toEqual(before);
+      expect(await readCounts()).toEqual(before);
       console.log(`${name}: built in ${Math.round((performance.now() - beganAt) / 1_000)} s`);
       const port = await freePort();
       url = `http://127.0.0.1:${port}`;
@@ -139,8 +140,8 @@ for (const { framework, packages, reason } of suites) {
       return { text, heading, rows, caching: response.headers.get('cache-control') };
     }
 
-    /** Asks for the pages of two users in turn, many at a time; returns the answers that belong to the other user. */
-    async function mixed(paths: readonly string[], asked: number) {
+    /** Asks for pages as two users in turn, many at a time. Returns the answers that show the wrong user. */
+    async function wrongAnswers(paths: readonly string[], asked: number) {
       const { demo, pro, strangers } = await visitors();
       const wrong: string[] = [];
       for (let at = 0; at < asked; at += AT_ONCE) {
@@ -159,18 +160,18 @@ for (const { framework, packages, reason } of suites) {
       return wrong;
     }
 
-    test(`of ${ASKED} answers to users by turns none is another’s, where tokens come late too`, async () => {
-      expect(await mixed(['', 'late'], ASKED)).toEqual([]);
+    test(`each of ${ASKED} answers belongs to the user who asked, also if requests wait`, async () => {
+      expect(await wrongAnswers(['', 'late'], ASKED)).toEqual([]);
       expect(server.out).toContain('refused: Error: A server follows nothing live');
     });
 
     if (token)
-      test('nor by one client at a module’s level', async () => {
-        expect(await mixed(['shared'], ASKED / 2)).toEqual([]);
+      test('each answer of a shared client belongs to the user who asked too, and it warns once', async () => {
+        expect(await wrongAnswers(['shared'], ASKED / 2)).toEqual([]);
         expect(server.err.match(/A client is for one user/g)).toHaveLength(1);
       });
 
-    test('the next answer shows what has changed, since no cache has the last one', async () => {
+    test('an answer shows an order that was placed just before, because no answer is cached', async () => {
       const { demo, pro } = await visitors();
       const before = [await ask('', demo), await ask('', pro)];
       expect(before[0]?.rows).toBeGreaterThan(3);
@@ -184,7 +185,7 @@ for (const { framework, packages, reason } of suites) {
       for (const { caching } of pages) expect(caching ?? '').not.toMatch(/public|s-maxage/);
     });
 
-    test('a form whose action is sent three times is one order', async () => {
+    test('a form that is posted three times places one order', async () => {
       const { demo } = await visitors();
       const headers = { cookie: `token=${demo.token}`, origin: url };
       const html = await (await fetch(url, { headers })).text();
@@ -203,11 +204,11 @@ for (const { framework, packages, reason } of suites) {
       expect(service.sandbox.orders()).toHaveLength(before + 1);
     });
 
-    test('a component that follows what is live is rendered, and follows nothing on the server', async () => {
-      const before = await seen();
+    test('a component with live data is rendered on the server without a request or a socket', async () => {
+      const before = await readCounts();
       for (let at = 0; at < 20; at += 1)
         expect((await ask('live', { token: null })).text).toContain('<h1');
-      expect(await seen()).toEqual(before);
+      expect(await readCounts()).toEqual(before);
     });
 
     test('no error was uncaught', () => {

@@ -6,36 +6,36 @@ import { startedForEach } from '../../../test/support/started.ts';
 import type { OrderProgress } from '../../src/orders/ticket.ts';
 import { ACCEPTED, buying, startPhone, unsent } from '../support/phone.ts';
 
-/** By default an order at market may be sent for five seconds, which pass on a busy machine. */
+/** The default of five seconds could pass on a busy machine. */
 const PATIENT = { maxWaitMs: 60_000 };
 const phone = startedForEach(startPhone);
 
-/** Collects the progress that an order reports, and returns the option for that. */
-function listening() {
-  const told: OrderProgress[] = [];
-  return { told, onProgress: (progress: OrderProgress) => void told.push(progress) };
+/** The option `onProgress`, and the list in which it collects an order's progress. */
+function recordedProgress() {
+  const steps: OrderProgress[] = [];
+  return { steps, onProgress: (progress: OrderProgress) => void steps.push(progress) };
 }
 
 test.each([
   ['unanswered', fetch],
   ['refused', withoutPings],
 ])(
-  'a dead line, with a ping that is %s, is left for a WebSocket of its own, and the late request is the same order',
+  'an order on a dead connection is repeated over a WebSocket, and is one order when the first request arrives; its ping is %s',
   async (_, fetching) => {
     const { orders } = await phone.openKnown({}, { fetch: fetching });
     phone.line.next.push('dead');
-    const { told, onProgress } = listening();
+    const { steps, onProgress } = recordedProgress();
     const outcome = await orders.ticket(PATIENT).place(buying('dead'), { onProgress });
     expect(outcome).toMatchObject({ status: 'accepted', replayed: false });
     expect([phone.line.sockets, phone.line.orders]).toEqual([1, 1]);
-    expect(told).toEqual(['sending', 'asking']);
+    expect(steps).toEqual(['sending', 'asking']);
     phone.line.heal();
     await eventually(() => expect(phone.line.answered).toBe(1));
     expect(phone.app.sandbox.orders()).toHaveLength(1);
   },
 );
 
-test('a token that changes on a dead line is asked about over the WebSocket as well', async () => {
+test('if the token changes while the connection is dead, the client asks for its login over a WebSocket too', async () => {
   const { orders, core } = await phone.openKnown();
   phone.line.next.push('dead');
   const placing = orders.ticket(PATIENT).place(buying('renewed'));
@@ -43,27 +43,27 @@ test('a token that changes on a dead line is asked about over the WebSocket as w
   const before = phone.token;
   phone.signIn('demo@example.com');
   expect(phone.token).not.toBe(before);
-  // A `fetch` on the dead connection must not be waited for.
+  // This must not wait for a `fetch` on the dead connection.
   await core.tokenChanged();
   expect(await placing).toMatchObject(ACCEPTED);
   expect(phone.line.sockets).toBe(2);
 });
 
-test('an order whose line is dead until its time is over is closed over a WebSocket', async () => {
+test('if the connection stays dead until the order expires, its key is closed over a WebSocket', async () => {
   const { orders } = await phone.openKnown();
   phone.line.next.push('dead');
-  const { told, onProgress } = listening();
+  const { steps, onProgress } = recordedProgress();
   const placing = orders.ticket().place(buying('closed'), { onProgress });
   await eventually(() => expect(phone.line.orders).toBe(1));
   phone.pass(6_000);
   expect(await placing).toMatchObject(unsent('VOIDED'));
-  expect(told).toEqual(['sending', 'closing']);
+  expect(steps).toEqual(['sending', 'closing']);
   phone.line.heal();
   await eventually(() => expect(phone.line.answered).toBe(1));
   expect(phone.app.sandbox.orders()).toEqual([]);
 });
 
-/** An environment in which no new connection opens. */
+/** A `fetch` whose pings are refused, as if no new connection opened. */
 function withoutPings(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   const isPing = String(init?.body).includes('"{__typename}"');
   return isPing ? Promise.reject(new TypeError('Failed to fetch')) : fetch(input, init);
@@ -78,7 +78,7 @@ class Swallowed extends EventTarget {
   close() {}
 }
 
-/** A device whose time stands still while the service works, so that a busy machine makes no connection slow. */
+/** A device whose clock stops while the service works: a busy machine must not look like a slow connection. */
 function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSocket | null) {
   const clock = createScriptedClock(systemClock.now());
   let underWay = 0;
@@ -110,16 +110,16 @@ function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSo
       uptime: clock.now,
       after: clock.after,
     },
-    /** Lets time pass until an order has an outcome. */
+    /** Advances the clock until an order has an outcome. */
     async outcomeOf<T>(placing: Promise<T>) {
-      let isTold = false;
-      const told = () => {
-        isTold = true;
+      let isSettled = false;
+      const settle = () => {
+        isSettled = true;
       };
-      placing.then(told, told);
+      placing.then(settle, settle);
       await eventually(async () => {
         if (underWay === 0) await clock.advance(STEP_MS);
-        return isTold;
+        return isSettled;
       });
       return placing;
     },
@@ -142,10 +142,10 @@ function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSo
 
 test.each([
   ['none', null],
-  // An app passes undefined if it passes on a platform's own class that does not exist.
+  // An app that passes `globalThis.WebSocket` passes undefined if the platform has none.
   ['undefined', undefined as unknown as null],
   ['one that a proxy swallows', Swallowed as unknown as typeof WebSocket],
-])('on a line that became slow an order is told; a WebSocket: %s', async (_, WebSocket) => {
+])('an order on a slow connection gets its outcome; the WebSocket is %s', async (_, WebSocket) => {
   const device = createDevice(fetch, WebSocket);
   const { orders, core } = phone.open({}, device.environment);
   await device.outcomeOf(core.account());
@@ -156,7 +156,7 @@ test.each([
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
-test('a slow gateway is no dead line, though a page of a proxy answers the ping', async () => {
+test('while the gateway is slow the client stays on its connection, even if a proxy answers the ping', async () => {
   let pings = 0;
   const fetching: typeof fetch = async (input, init) => {
     if (!String(init?.body).includes('"{__typename}"')) return fetch(input, init);
@@ -170,13 +170,13 @@ test('a slow gateway is no dead line, though a page of a proxy answers the ping'
   expect([pings, phone.line.sockets, phone.line.orders]).toEqual([1, 0, 1]);
 });
 
-test('a token that takes long is no dead line', async () => {
+test('while the app takes long for a token the client stays on its connection', async () => {
   let waitMs = 0;
   const slow = async () => {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     return phone.token;
   };
-  // It uses real time: on a faster device a busy moment of the machine would look like a dead connection.
+  // Real time passes here: with faster time a busy machine would look like a dead connection.
   const { orders, core } = phone.open({ token: slow as unknown as () => string | null });
   await core.account();
   waitMs = 3_000;

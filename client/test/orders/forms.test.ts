@@ -9,7 +9,7 @@ import { fakeClient } from '../../src/testing.ts';
 const ORDER = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
 const EDITED = { ...ORDER, size: { units: 2 } };
 
-/** Opens a form for a user; `isKnown`: the server has named the account already. */
+/** Opens a form for a user. With `isKnown` the client already knows the account's login. */
 async function shownForm({ isKnown = true } = {}) {
   const thrown: unknown[] = [];
   let answering = Promise.resolve();
@@ -45,7 +45,7 @@ async function shownForm({ isKnown = true } = {}) {
     await client.tokenChanged();
     await market.pass(0);
   };
-  /** An order that is not sent, because the server cannot be reached, or the device is offline. */
+  /** Places an order that is not sent, because the device is offline, or else the server cannot be reached. */
   const placeUnsent = async (input: OrderInput = ORDER, isOffline = isKnown) => {
     if (isOffline) market.network.isOnline = false;
     else market.network.reach = 'gone';
@@ -54,7 +54,7 @@ async function shownForm({ isKnown = true } = {}) {
     expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'NETWORK' } });
     Object.assign(market.network, { isOnline: true, reach: 'there' });
   };
-  /** Holds the server's answers to the question which account a token belongs to. */
+  /** Delays the answers that name the account of a token. Returns the function that releases them. */
   const holdAccounts = () => {
     const held = Promise.withResolvers<void>();
     answering = held.promise;
@@ -74,7 +74,7 @@ test.each([
   [false, true],
   [false, false],
 ])(
-  'an order that was not sent is not left to the next account, whether the first one was known: %s, and whether the device was offline: %s',
+  'the next account cannot retry an unsent order; the first account was known: %s, the device was offline: %s',
   async (isKnown, isOffline) => {
     const { form, signIn, placeUnsent, retry } = await shownForm({ isKnown });
     await placeUnsent(ORDER, isOffline);
@@ -84,14 +84,14 @@ test.each([
   },
 );
 
-test('a retry places nothing for the next account, though the server has not named it yet', async () => {
+test('a retry places nothing for the next account, even before the server has named that account', async () => {
   const { client, ticket, form, market, signIn, placeUnsent, holdAccounts } = await shownForm();
   await placeUnsent();
-  const goOn = holdAccounts();
+  const releaseAccounts = holdAccounts();
   await signIn('700002');
   expect([client.login, form().status]).toEqual(['700001', 'unsent']);
   const retrying = ticket.retry();
-  goOn();
+  releaseAccounts();
   await market.pass(0);
   expect(await retrying).toMatchObject({ status: 'unsent', error: { code: 'SIGNED_OUT' } });
   expect(market.order).toBe(null);
@@ -101,7 +101,7 @@ test('a retry places nothing for the next account, though the server has not nam
   expect((await placing).status).toBe('accepted');
 });
 
-test('an order stays on its screen when its account is named later, also by another token, and while the form is hidden', async () => {
+test('an order stays in its form when its account is named later for another token, and after the form was hidden', async () => {
   const { client, ticket, form, market, placeUnsent, retry } = await shownForm({ isKnown: false });
   await placeUnsent();
   await market.signIn('700001');
@@ -110,7 +110,7 @@ test('an order stays on its screen when its account is named later, also by anot
   expect([client.login, form().status, await retry()]).toEqual(['700001', 'unsent', 'accepted']);
 });
 
-test('the account that placed it finds it when the server names it, and after a sign-out', async () => {
+test('an account finds its unsent order when the server has named it, and when it signs in again', async () => {
   const unnamed = await shownForm({ isKnown: false });
   await unnamed.placeUnsent();
   await unnamed.client.query('{ a }', undefined, { account: 'nobody' });
@@ -122,7 +122,7 @@ test('the account that placed it finds it when the server names it, and after a 
   expect([form().status, await retry()]).toEqual(['unsent', 'accepted']);
 });
 
-test('an order that was placed while signed out is not left to the next user', async () => {
+test('the next user does not see an order that was placed while no user was signed in', async () => {
   const { ticket, form, signIn } = await shownForm({ isKnown: false });
   await signIn(null);
   expect(await ticket.place(ORDER)).toMatchObject({ error: { code: 'SIGNED_OUT' } });
@@ -131,19 +131,19 @@ test('an order that was placed while signed out is not left to the next user', a
   expect(form().status).toBe('ready');
 });
 
-test('an order under way is forgotten for the next account, and not sent, where the first one is not known', async () => {
+test('if the first account is not known when the next one signs in, its order is not sent, and the form is reset', async () => {
   const { ticket, form, signIn, market, holdAccounts } = await shownForm({ isKnown: false });
-  const goOn = holdAccounts();
+  const releaseAccounts = holdAccounts();
   const placing = ticket.place(ORDER);
   await market.pass(0);
   await signIn('700002');
-  goOn();
+  releaseAccounts();
   await market.pass(0);
   expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'SIGNED_OUT' } });
   expect(form().status).toBe('ready');
 });
 
-test('an order on its way for one account is not shown to the next', async () => {
+test('an order under way of one account is not shown to the next', async () => {
   const { ticket, form, signIn, market } = await shownForm();
   const placing = ticket.place(ORDER);
   await market.pass(0);
@@ -152,21 +152,21 @@ test('an order on its way for one account is not shown to the next', async () =>
   expect([(await placing).status, form().status]).toEqual(['accepted', 'ready']);
 });
 
-test('an order of the account whose login is not known yet stays on its screen', async () => {
+test('an order of a new account stays in its form when the server names the account', async () => {
   const { form, market, ticket, signIn, holdAccounts } = await shownForm();
-  const goOn = holdAccounts();
+  const releaseAccounts = holdAccounts();
   await signIn('700002');
   const placing = ticket.place(ORDER);
   await market.pass(0);
-  // This is how a form is hidden for a moment.
+  // The form is hidden for a moment.
   ticket.follow(() => {})();
-  goOn();
+  releaseAccounts();
   await market.accept();
   expect(await placing).toMatchObject({ status: 'accepted' });
   expect(form().status).toBe('accepted');
 });
 
-test('a retry sends what was placed, also after the app has changed its object', async () => {
+test('a retry sends the input as it was placed, even if the app has changed the object since', async () => {
   const { ticket, form, market, placeUnsent } = await shownForm();
   const input = { ...ORDER, size: { units: 1 }, stopLoss: { price: 5 } };
   const wrong = { ...ORDER, size: [1] } as unknown as OrderInput;
@@ -184,11 +184,11 @@ test('a retry sends what was placed, also after the app has changed its object',
   await market.accept();
 });
 
-test('an app whose own listener throws sees the progress all the same', async () => {
+test('an app whose listener throws still gets the progress', async () => {
   const { ticket, form, market, thrown } = await shownForm();
-  const told: OrderProgress[] = [];
+  const steps: OrderProgress[] = [];
   const onProgress = (progress: OrderProgress) => {
-    told.push(progress);
+    steps.push(progress);
     throw new Error('of the app');
   };
   const placing = ticket.place(ORDER, { onProgress });
@@ -196,14 +196,14 @@ test('an app whose own listener throws sees the progress all the same', async ()
   expect(form()).toMatchObject({ status: 'placing', progress: 'asking' });
   await market.accept();
   await placing;
-  expect([told, thrown.length]).toEqual([['sending', 'asking'], 2]);
+  expect([steps, thrown.length]).toEqual([['sending', 'asking'], 2]);
 });
 
 test.each([
   ['edited', EDITED],
-  ['of no kind', { ...EDITED, kind: undefined } as unknown as OrderInput],
+  ['without a kind', { ...EDITED, kind: undefined } as unknown as OrderInput],
 ])(
-  'an order that is %s while the first is under way or in doubt is told as that one',
+  'an input that is %s gets the outcome of the first order while that is under way or in doubt',
   async (_, edited) => {
     const { ticket, form, market } = await shownForm();
     const placing = ticket.place(ORDER);
@@ -226,22 +226,22 @@ test.each([
   },
 );
 
-test('a screen that is opened again follows the orders of the run, under way and settled', async () => {
+test('a screen that is opened again shows the orders since the app started, under way and settled', async () => {
   const { client, ticket, market, signIn } = await shownForm();
-  const told: (readonly FollowedOrder[])[] = [];
-  const leave = client.orders.follow((orders) => told.push(orders));
-  expect(told).toEqual([[]]);
+  const lists: (readonly FollowedOrder[])[] = [];
+  const leave = client.orders.follow((orders) => lists.push(orders));
+  expect(lists).toEqual([[]]);
   void ticket.place(ORDER);
   await market.pass(0);
   leave();
-  expect(told).toHaveLength(2);
+  expect(lists).toHaveLength(2);
   const [order] = client.orders.state();
   expect(order).toEqual({ key: ticket.idempotencyKey, input: ORDER, outcome: null, ticket });
   expect(await client.orders.resume()).toEqual([]);
   await market.accept();
   expect(client.orders.state()).toMatchObject([{ input: ORDER, outcome: { status: 'accepted' } }]);
   expect(client.orders.state()).toBe(client.orders.state());
-  // A form that begins another order stays the same form.
+  // The same form places a second order.
   ticket.reset();
   void ticket.place(EDITED);
   await market.reject('No money.');
@@ -253,7 +253,7 @@ test('a screen that is opened again follows the orders of the run, under way and
   expect(client.orders.state()).toEqual([]);
 });
 
-test('a tap after an order that was too late is another order, and may be changed', async () => {
+test('a tap after an expired order places another order, whose input may differ', async () => {
   const { ticket, form, market } = await shownForm();
   const { idempotencyKey } = ticket;
   const taps = [ticket.place(ORDER), ticket.place(ORDER)];
@@ -266,7 +266,7 @@ test('a tap after an order that was too late is another order, and may be change
   expect(form().status).toBe('accepted');
 });
 
-test('at most a hundred orders are held, and one under way is not dropped for another', async () => {
+test('at most a hundred orders are kept, and an order under way is never dropped', async () => {
   const { client, market } = await shownForm();
   void client.orders.ticket().place(ORDER);
   await market.pass(0);
@@ -295,11 +295,12 @@ test('an app that is killed around the answer reports each order before or at it
     await market.pass(0);
     const question = market.waiting.find(({ query }) => query.includes('placedOrder'));
     question?.answer({ data: { order } });
-    const [told, ...others] = await resuming;
+    const [resumed, ...others] = await resuming;
     if (question) asked += 1;
-    if (told?.settled) settled += 1;
-    if (kill < 150) expect(told).toMatchObject({ outcome: { status: 'accepted', orderId: '1' } });
-    else expect([told, await placing]).toMatchObject([undefined, { status: 'accepted' }]);
+    if (resumed?.settled) settled += 1;
+    const accepted = { outcome: { status: 'accepted', orderId: '1' } };
+    if (kill < 150) expect(resumed).toMatchObject(accepted);
+    else expect([resumed, await placing]).toMatchObject([undefined, { status: 'accepted' }]);
     expect(others).toEqual([]);
     await market.pass(2);
     expect(market.network.texts.size).toBe(0);

@@ -16,7 +16,7 @@ const applied = (comment: string) =>
   phone.app.sandbox.orders().filter((order) => order.comment === comment);
 
 test.each(['none', ...CUTS] as const)(
-  'an order that the gateway takes is placed once, and its outcome kept, where its connection is cut: %s',
+  'an accepted order is placed once and its outcome is stored, even if the connection is cut: %s',
   async (cut) => {
     const { orders } = phone.open();
     const ticket = orders.ticket({ maxWaitMs: 60_000 });
@@ -32,7 +32,7 @@ test.each(['none', ...CUTS] as const)(
   },
 );
 
-test('a limit order goes by placeLimitOrder, unless it says that it is one at the market', async () => {
+test('`placeLimit` sends `placeLimitOrder`, and refuses an order of kind MARKET', async () => {
   const { orders } = phone.open();
   const market = { ...LIMIT, kind: 'MARKET' };
   expect(await orders.ticket().placeLimit(market)).toMatchObject(unsent('BAD_USER_INPUT'));
@@ -41,7 +41,7 @@ test('a limit order goes by placeLimitOrder, unless it says that it is one at th
   expect(phone.app.sandbox.calls('placeLimitOrder')).toBe(1);
 });
 
-test('an order without a kind is refused before anything is sent, with or without a price', async () => {
+test('an order without a kind is refused and nothing is sent, with or without a price', async () => {
   const { orders, sent } = phone.open();
   const kinds = [
     { kind: 'PENDING', price: 1 },
@@ -68,7 +68,7 @@ test.each<[object, string, object?]>([
   [{ kind: 'PENDING', price: null }, 'price', LEFT_OUT],
   [{ price: Number.NaN }, 'price'],
   [{ price: Number.POSITIVE_INFINITY }, 'price'],
-])('an order with %o is refused for its %s before anything is sent', async (fields, name, more) => {
+])('an order with %o is refused for its %s and nothing is sent', async (fields, name, more) => {
   const { orders, sent } = phone.open();
   const extensions = { argument: `input.${name}` };
   expect(
@@ -90,7 +90,7 @@ test.each<[object, string]>([
   expect(await ticket.place(buying('corrected'))).toMatchObject(ACCEPTED);
 });
 
-test('fields in another order, and those that are left out, make no other order; no options are those by default', async () => {
+test('an input with reordered or undefined fields is the same order; null options are the defaults', async () => {
   const { orders, sent } = phone.open();
   const ticket = orders.ticket();
   const { symbol, side, size, kind, comment } = buying('again');
@@ -102,7 +102,7 @@ test('fields in another order, and those that are left out, make no other order;
   expect(sent).toHaveLength(1);
 });
 
-test('a key that an object from elsewhere carries is not used', async () => {
+test('an idempotency key in the input is ignored', async () => {
   const { orders } = phone.open();
   const ticket = orders.ticket();
   const input = { ...buying('own key'), idempotencyKey: 'another' };
@@ -110,7 +110,7 @@ test('a key that an object from elsewhere carries is not used', async () => {
   expect(await ticket.place(input)).toMatchObject({ ...ACCEPTED, idempotencyKey });
 });
 
-test('nothing is stored but digest and times under account and key', async () => {
+test('only a digest and times are stored, by account and key', async () => {
   const { orders, core } = phone.open();
   const ticket = orders.ticket();
   await ticket.place(buying('a secret note', 'TEST.UNKNOWN'));
@@ -124,7 +124,7 @@ test('nothing is stored but digest and times under account and key', async () =>
   });
 });
 
-test('without storage the order is sent, and the ticket says that it would not survive', async () => {
+test('without storage the order is sent, and the ticket is not durable', async () => {
   const { orders } = phone.open({ storage: null });
   const ticket = orders.ticket();
   expect(ticket.isDurable).toBe(false);

@@ -6,7 +6,7 @@ import { ACCEPTED, buying, minuteOf, startPhone, unknown, unsent } from '../supp
 
 const phone = startedForEach(startPhone);
 
-test('a key that is stored too late is deleted, since its order was not sent', async () => {
+test('a key that is stored too late is deleted, because its order was not sent', async () => {
   const storage = delayFirstWrite(phone.storage);
   const { orders } = await phone.openKnown({ storage });
   const outcome = await orders.ticket().place(buying('too late'), { withinMs: 200 });
@@ -24,7 +24,7 @@ test('a key that is stored too late stays while its order is placed again', asyn
       await storage.set(key, text);
       if (!phone.storage.entries.has(key)) return;
       await storage.release();
-      // Leaves time for a deletion, which would also remove the second entry.
+      // Leaves time for the deletion of the late key, which would remove this entry too.
       await phone.storage.keys('');
       await phone.storage.keys('');
       stored.push(phone.storage.entries.size);
@@ -56,16 +56,16 @@ test.each([
 });
 
 test.each(['failing', 'hanging'] as const)(
-  'an outcome is told where its key cannot be deleted, and told once more by resume (%s)',
+  'if a key cannot be deleted, its outcome is returned, and returned again by resume (%s)',
   async (how) => {
     phone.storage[how].add('delete');
     expect(await phone.open().orders.ticket().place(buying('stays'))).toMatchObject(ACCEPTED);
-    const told = { outcome: ACCEPTED, settled: true };
-    expect(await phone.open().orders.resume()).toMatchObject([told]);
+    const resumed = { outcome: ACCEPTED, settled: true };
+    expect(await phone.open().orders.resume()).toMatchObject([resumed]);
     const { orders, sent } = phone.open();
     const [order] = await orders.resume();
     phone.storage[how].clear();
-    expect(order).toMatchObject(told);
+    expect(order).toMatchObject(resumed);
     await order?.forget();
     expect([await orders.resume(), sent]).toEqual([[], []]);
     expect(phone.app.sandbox.orders()).toHaveLength(1);
@@ -80,20 +80,23 @@ test.each([
       for (const name of entries.keys()) entries.set(name, '{"at":"yesterday"');
     },
   ],
-])('an entry that %s is asked about, and never sent again', async (_, damage) => {
-  await phone.interrupt(buying('unread'), 'lost');
-  damage(phone.storage);
-  const { orders, sent } = phone.open();
-  const [order] = await orders.resume();
-  expect(order).toMatchObject({ placedAt: null, outcome: unknown('KEY_EXPIRED') });
-  expect(await order?.ticket.place(buying('unread'))).toMatchObject(unknown('IN_DOUBT'));
-  expect(await order?.ticket.retry()).toMatchObject(unknown('KEY_EXPIRED'));
-  expect(sent).toHaveLength(2);
-  expect(phone.app.sandbox.orders()).toEqual([]);
-});
+])(
+  'if the entry of an order %s, its outcome is requested, and it is never sent again',
+  async (_, damage) => {
+    await phone.interrupt(buying('unread'), 'lost');
+    damage(phone.storage);
+    const { orders, sent } = phone.open();
+    const [order] = await orders.resume();
+    expect(order).toMatchObject({ placedAt: null, outcome: unknown('KEY_EXPIRED') });
+    expect(await order?.ticket.place(buying('unread'))).toMatchObject(unknown('IN_DOUBT'));
+    expect(await order?.ticket.retry()).toMatchObject(unknown('KEY_EXPIRED'));
+    expect(sent).toHaveLength(2);
+    expect(phone.app.sandbox.orders()).toEqual([]);
+  },
+);
 
 test.each(['failing', 'hanging'] as const)(
-  'where the app allows it, an order is placed though its key cannot be kept (%s)',
+  'with `allowVolatile` an order is placed even if its key cannot be stored (%s)',
   async (how) => {
     for (const step of ['get', 'set', 'delete', 'keys'] as const) phone.storage[how].add(step);
     const steps: string[] = [];
@@ -101,7 +104,7 @@ test.each(['failing', 'hanging'] as const)(
     const { core } = phone.open();
     const orders = createOrders(core, { allowVolatile: true });
     const ticket = orders.ticket();
-    // Lost once, so that it is repeated without reading the storage.
+    // The answer is lost once: the repeat must not need the storage.
     phone.line.next.push('answer-lost');
     const outcome = await ticket.place(buying('volatile'));
     expect(outcome).toMatchObject({ status: 'accepted', replayed: true });
@@ -111,7 +114,7 @@ test.each(['failing', 'hanging'] as const)(
   },
 );
 
-test('a ticket says whether its key outlives the app, as far as the storage is known to work', async () => {
+test('a ticket is durable if its key was stored, or else if the last write to the storage worked', async () => {
   const { orders } = phone.open();
   const kept = orders.ticket();
   await kept.place(buying('kept', 'TEST.UNKNOWN'));
@@ -120,7 +123,7 @@ test('a ticket says whether its key outlives the app, as far as the storage is k
   const refused = orders.ticket();
   await refused.place(buying('refused'));
   expect(refused.isDurable).toBe(false);
-  // The state of the storage is known before the next order is placed.
+  // The last write has failed.
   expect(orders.ticket().isDurable).toBe(false);
   expect(kept.isDurable).toBe(true);
   await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });
@@ -140,13 +143,13 @@ test('a storage that never answers is reported, at the start and at a tap', asyn
   expect(await placing).toMatchObject(unsent('STORAGE'));
 });
 
-/** Shortens ten seconds of a silent storage to one. */
+/** Shortens each delay to a tenth, such as the ten seconds for a silent storage. */
 function hurried(ms: number, task: () => void): () => void {
   const timer = setTimeout(task, ms / 10);
   return () => clearTimeout(timer);
 }
 
-/** A storage whose first write waits until it is released, which resolves when it is written. */
+/** A storage whose first write waits until `release`, which resolves after the write. */
 function delayFirstWrite(storage: MemoryStorage) {
   const gate = Promise.withResolvers<void>();
   const written = Promise.withResolvers<void>();

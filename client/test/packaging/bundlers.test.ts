@@ -42,8 +42,8 @@ const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 beforeAll(bundlers);
 
 test.each([
-  ['0.81, which reads no `exports`', 'metro-oldest'],
-  ['0.87, which reads them', 'metro'],
+  ['0.81, which does not read `exports`', 'metro-oldest'],
+  ['0.87, which reads `exports`', 'metro'],
 ] as const)('Metro %s bundles each entry, and each module once', async (_version, name) => {
   packed.write('index.js', APP);
   const modules = await bundleByMetro(name, packed, 'index.js');
@@ -64,7 +64,7 @@ test.each([
   });
 });
 
-test('tests under Jest use the client as it is installed, and its fake by their own timers', async () => {
+test('a Jest test can use the installed client, and its fake with fake timers', async () => {
   packed.write(
     'order.test.js',
     `

@@ -41,7 +41,7 @@ describeWithChromium('in a browser', (executablePath) => {
       expect(hooks.open).toBe(1);
     });
 
-    test('one position and a selection render when they have changed: a tick of prices renders no count', async () => {
+    test('a component of one position or a selection renders only when that has changed', async () => {
       const hooks = await openHooksPage(app, { positions: 1 });
       const { rows } = await hooks.shows<List>('positions', isLive);
       const id = String(rows?.[0]?.id);
@@ -62,7 +62,7 @@ describeWithChromium('in a browser', (executablePath) => {
       expect(framesOf(hooks, 'subscribe')).toHaveLength(1);
     });
 
-    test('another interval goes on from the cursor; the account is a subscription of its own over the same socket, which the last component that is unmounted ends', async () => {
+    test('positions and account share one socket, another interval resumes at the cursor, and the last unmount closes the socket', async () => {
       const hooks = await openHooksPage(app, { positions: 2, accounts: 2 });
       await hooks.shows<List>('positions', isLive);
       await hooks.shows<{ balance?: number }>('account', ({ balance }) => balance !== undefined);
@@ -85,7 +85,7 @@ describeWithChromium('in a browser', (executablePath) => {
       await eventually(() => expect(hooks.open).toBe(0));
     });
 
-    test('another client takes the place of the first, whose line is closed', async () => {
+    test('another client replaces the first, whose connection is closed', async () => {
       const hooks = await openHooksPage(app, { positions: 1 });
       const demo = await hooks.shows<List>('positions', isLive);
       await hooks.signIn('pro@example.com');
@@ -98,7 +98,7 @@ describeWithChromium('in a browser', (executablePath) => {
       await eventually(() => expect(hooks.open).toBe(1));
     });
 
-    test('a page that a server has rendered is taken up without a difference, though its client knows more', async () => {
+    test('a page that a server has rendered hydrates without a mismatch, even if the client already has the list', async () => {
       const hooks = await openHooksPage(app, { positions: 1 });
       await hooks.shows<List>('positions', isLive);
       await hooks.call('follow');
@@ -117,7 +117,7 @@ describeWithChromium('in a browser', (executablePath) => {
       return hooks;
     }
 
-    test('a double tap is one order, of which the form shows what is being done, and only a reset makes the next one, with a key of its own', async () => {
+    test('a double tap is one order, whose progress the form shows, and a reset begins the next one with a new key', async () => {
       const hooks = await openForm();
       app.facade.sandbox.fail({
         operation: 'openPosition',
@@ -148,7 +148,7 @@ describeWithChromium('in a browser', (executablePath) => {
       expect(applied()).toBe(2);
     });
 
-    test('an unknown order stays unknown when the form is edited, and is asked about under its key', async () => {
+    test('an unknown order stays unknown when the form is edited, and a retry asks for it under its key', async () => {
       const hooks = await openForm();
       await hooks.call('place', order('TEST.UNKNOWN'));
       const first = await showsForm(hooks, 'unknown');

@@ -58,7 +58,7 @@ test.each([
   ['Apollo Client', '4.3.8', 'GET', 'query', apollo(true)],
   ['trading-graph-client', '0.1.0', 'POST', 'query', own],
 ] as const)(
-  '%s %s sends by %s for a %s what is recorded of it, and yoga answers none of it',
+  '%s %s sends by %s for a %s the request that is recorded of it, and gets its answer',
   async (client, version, method, kind, use) => {
     const recorded = CLIENT_REQUESTS.find(
       (each) =>
@@ -83,7 +83,7 @@ function startApollo() {
   });
 }
 
-test('a subscription over HTTP gets its events by Apollo’s multipart protocol, and says why it ends', async () => {
+test('a subscription over HTTP gets its events and its final error by Apollo’s multipart protocol', async () => {
   const results: { readonly data?: unknown; readonly error?: unknown }[] = [];
   let isOver = false;
   startApollo()

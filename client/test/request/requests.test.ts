@@ -16,7 +16,7 @@ const HURRIED = () => countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms)
 const app = ownApp();
 
 describe('a query', () => {
-  test('is answered with its data, or with DISPOSED, and leaves nothing behind', async () => {
+  test('is answered with its data, or after `dispose` with DISPOSED, and leaves no timer', async () => {
     using core = startCore(app);
     const { data, errors } = await core.request(BALANCE, undefined);
     expect(errors).toEqual([]);
@@ -28,7 +28,7 @@ describe('a query', () => {
     expect(core.countedEnvironment.timers.size).toBe(0);
   });
 
-  test('keeps the data with the errors, names the request, and is repeated a bounded number of times while there is none', async () => {
+  test('has data next to its errors, and their request id; without any data it is repeated four times', async () => {
     using core = startCore(app, { environment: HURRIED() });
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
     const { data, errors } = await core.request(
@@ -48,7 +48,7 @@ describe('a query', () => {
     expect(Math.max(...waits())).toBeLessThanOrEqual(8_000);
   });
 
-  test('is not disturbed by options that say nothing, and says which it cannot use', async () => {
+  test('ignores empty options, and refuses a signal that is not one', async () => {
     using core = startCore(app);
     for (const options of [null, { signal: null }, { timeoutMs: Number.NaN }, { timeoutMs: null }])
       expect((await core.request(BALANCE, undefined, options as never)).errors).toEqual([]);
@@ -97,7 +97,7 @@ describe('a query', () => {
     expect(market.network.pending).toBe(0);
   });
 
-  test('fails at once where the platform says that it is offline', async () => {
+  test('fails at once if the platform reports that the device is offline', async () => {
     const { client, market } = fakeClient();
     market.network.isOnline = false;
     const { errors } = await client.query('{ a }');
@@ -106,7 +106,7 @@ describe('a query', () => {
     client.dispose();
   });
 
-  test('fails with NETWORK where there is no server, and with ABORTED when it is given up', async () => {
+  test('fails with NETWORK if there is no server, and with ABORTED when its signal aborts', async () => {
     using core = startCore(app, { url: 'http://127.0.0.1:9/graphql', environment: HURRIED() });
     const { errors } = await core.request(BALANCE, undefined);
     expect(errors).toMatchObject([{ code: 'NETWORK', retryable: true }]);
@@ -122,11 +122,11 @@ describe('a query', () => {
 test.each([
   ['/graphqll', 404],
   ['/portal', 200],
-])('a wrong address is told after its second answer: %s', async (path, status) => {
-  const line = await startCutProxy(app.url);
-  onTestFinished(() => line.close());
-  if (path === '/portal') line.showPortal();
-  const url = `${line.url}${path}`;
+])('a wrong address is reported after its second answer: %s', async (path, status) => {
+  const proxy = await startCutProxy(app.url);
+  onTestFinished(() => proxy.close());
+  if (path === '/portal') proxy.showPortal();
+  const url = `${proxy.url}${path}`;
   using core = startCore(app, { url, environment: HURRIED() });
   const { errors } = await core.request(BALANCE, undefined);
   const message = `The answer is not GraphQL (HTTP ${status}): is ${url} its endpoint?`;
@@ -134,20 +134,23 @@ test.each([
   expect(core.countedEnvironment.pauses.filter((ms) => ms < 15_000)).toHaveLength(1);
 });
 
-test.each([408, 425, 429, 502, 503, 504])('a page of %d is asked for again', async (status) => {
-  const { client, market } = fakeClient();
-  const query = client.query('{ a }');
-  for (let tries = 0; tries < 4; tries += 1) {
-    market.waiting.at(-1)?.text('<html>Later</html>', { status });
-    await market.pass(5);
-  }
-  await market.answer({ data: { a: 1 } });
-  expect(await query).toEqual({ data: { a: 1 }, errors: [] });
-  client.dispose();
-});
+test.each([408, 425, 429, 502, 503, 504])(
+  'after a page with %d a query is repeated',
+  async (status) => {
+    const { client, market } = fakeClient();
+    const query = client.query('{ a }');
+    for (let tries = 0; tries < 4; tries += 1) {
+      market.waiting.at(-1)?.text('<html>Later</html>', { status });
+      await market.pass(5);
+    }
+    await market.answer({ data: { a: 1 } });
+    expect(await query).toEqual({ data: { a: 1 }, errors: [] });
+    client.dispose();
+  },
+);
 
 test.each([undefined, null, 7, { query: '{ a }' }])(
-  'an operation that is none is said to be so, and not sent: %j',
+  'a value that is not an operation is refused and not sent: %j',
   async (operation) => {
     const { client, market } = fakeClient();
     const { errors } = await client.query(operation as never);
@@ -160,7 +163,7 @@ test.each([undefined, null, 7, { query: '{ a }' }])(
 const circle: unknown[] = [];
 circle.push(circle);
 test.each([{ id: 7n }, { circle }, () => ({})])(
-  'variables that JSON cannot write are said to be so, and not sent: %o',
+  'variables that JSON cannot write are refused and not sent: %o',
   async (variables) => {
     const { client, market } = fakeClient();
     const { errors } = await client.query<unknown, unknown>('{ a }', variables);
@@ -176,7 +179,7 @@ test.each([{ id: 7n }, { circle }, () => ({})])(
   },
 );
 
-test('on Node callers that are refused together are one sign-out', async () => {
+test('on a server three requests without a token call `onSignedOut` once', async () => {
   let signOuts = 0;
   const onSignedOut = () => {
     signOuts += 1;
@@ -189,7 +192,7 @@ test('on Node callers that are refused together are one sign-out', async () => {
   client.dispose();
 });
 
-test('an address that is redirected is named, and the one to use', async () => {
+test('the error of a redirected address names the address to use', async () => {
   const http = createServer((request, response) => {
     if (request.url === '/graphql') response.writeHead(301, { location: '/bff/graphql' }).end();
     else response.end('{"errors":[{"message":"`query` is the text of a document."}]}');
@@ -207,7 +210,7 @@ test('an address that is redirected is named, and the one to use', async () => {
 });
 
 test.each([undefined, '', 7])(
-  'a token that is %j is none: what waits for it fails, and nothing is sent but what needs none',
+  'a token of %j counts as missing: requests that need one fail, and only anonymous ones are sent',
   async (token) => {
     const signedOut: string[] = [];
     const onSignedOut = ({ code }: { code: string }) => void signedOut.push(code);

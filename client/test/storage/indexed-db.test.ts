@@ -19,7 +19,7 @@ const PAGE = `<!doctype html><script type="module">
 </script>`;
 
 declare global {
-  /** The values that the page and the tests store in it. */
+  /** The properties that the page and the tests add. */
   interface Window {
     storage: Record<string, (...args: string[]) => Promise<unknown>>;
     durabilities: string[];
@@ -28,7 +28,7 @@ declare global {
   }
 }
 
-/** The adapter in a page, called from here. */
+/** Calls the adapter in a page. */
 function remoteStorage(page: Page): ClientStorage {
   const call = (method: keyof ClientStorage, ...args: string[]) =>
     page.evaluate(({ method, args }) => window.storage[method]?.(...args), { method, args });
@@ -79,7 +79,7 @@ describeWithChromium('in a browser', (executablePath) => {
     expect(await page.evaluate(() => window.durabilities)).toEqual(['strict']);
   });
 
-  test('a tab that deletes the database is not blocked, and another one makes it again', async () => {
+  test('another tab can delete the database, and the adapter creates it again', async () => {
     const [page, other] = [await openPage(), await openPage()];
     const storage = remoteStorage(page);
     await storage.set('key', 'text');
@@ -97,7 +97,7 @@ describeWithChromium('in a browser', (executablePath) => {
     expect(await storage.get('key')).toBe('again');
   });
 
-  test('where the browser refuses the database each call rejects, and the next one tries again', async () => {
+  test('while the browser refuses the database each call rejects, and the next call tries again', async () => {
     const page = await openPage(() => {
       window.isRefused = true;
       const factory = window.indexedDB;
@@ -119,7 +119,7 @@ describeWithChromium('in a browser', (executablePath) => {
     expect(await storage.get('key')).toBe('text');
   });
 
-  test('a database that another tab keeps blocked rejects in time, and opens once it is free', async () => {
+  test('while another tab blocks the database a call rejects in time, and later calls open it', async () => {
     const other = await openPage();
     await other.evaluate(
       () =>
@@ -128,7 +128,7 @@ describeWithChromium('in a browser', (executablePath) => {
           request.onupgradeneeded = () => request.result.createObjectStore('texts');
           request.onsuccess = () => {
             window.connection = request.result;
-            // This waits while the connection is open, and later openers wait for it.
+            // The deletion waits until this connection is closed, and later openers wait for the deletion.
             indexedDB.deleteDatabase('app').onblocked = () => resolve();
           };
         }),
@@ -160,7 +160,7 @@ describeWithChromium('in a browser', (executablePath) => {
     expect(await storage.get('key')).toBe('former');
   });
 
-  test('a connection whose transactions fail is replaced by another, which carries out the write', async () => {
+  test('if a transaction fails, the write is repeated on a new connection', async () => {
     const page = await openPage(() => {
       const put = IDBObjectStore.prototype.put;
       IDBObjectStore.prototype.put = function (...args) {

@@ -28,7 +28,7 @@ export interface ExampleView {
   readonly theme: 'light' | 'dark';
 }
 
-/** A Vite project, built and served, with its facade, and a connection between them that can be cut. */
+/** A Vite project that is built and served, with its facade. The connection between them can be cut. */
 export type ExampleApp = Awaited<ReturnType<typeof startExampleApp>>;
 
 const FACADE = {
@@ -96,7 +96,7 @@ async function startExampleApp({
   };
 }
 
-/** Records the page's uncaught errors and its console errors, except the browser's own messages about the network. */
+/** Opens a page, and collects its uncaught errors and its console errors in `errors`. */
 async function openExample(
   browser: Browser,
   url: string,
@@ -107,7 +107,7 @@ async function openExample(
   const page = await context.newPage();
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => {
-    // The browser reports each cut connection and each refused one, which tests cause on purpose.
+    // Tests cut and refuse connections on purpose, which the browser reports.
     const isNetwork = /ERR_|WebSocket connection/.test(message.text());
     if (message.type() === 'error' && !isNetwork) errors.push(message.text());
   });
@@ -115,7 +115,7 @@ async function openExample(
   return page;
 }
 
-/** Vite and its React plugin read NODE_ENV, which a test runner sets to `test`. */
+/** Builds the project. Vite and its React plugin read NODE_ENV, which the test runner has set to `test`. */
 async function buildExample(
   source: string,
   outDir: string,
@@ -130,7 +130,7 @@ async function buildExample(
       configLoader: 'native',
       mode: nodeEnvironment,
       logLevel: 'warn',
-      // Before Vite's own resolution, which would find an installed package.
+      // `pre`: Vite's own resolution would find an installed package first.
       plugins: [{ ...clientSources(), enforce: 'pre' }],
       define: { 'import.meta.env.VITE_GRAPHQL_URL': JSON.stringify(endpoint) },
       // The project's own packages, even if the example's are installed as well.

@@ -11,10 +11,7 @@ import { type CountedEnvironmentOptions, countedEnvironment } from './counted-en
 import { createMemoryStorage } from './memory-storage.ts';
 import { startOrderLine } from './order-line.ts';
 
-/**
- * The records of a server that has just started do not cover older keys. Its dates are ahead by this much, so that keys of
- * its clients count as younger than its start.
- */
+/** How far the server's dates are ahead, so that clients make keys that count as younger than the server's start. */
 const AHEAD_MS = 3_100;
 const MINUTE_MS = 60_000;
 const TWO_DAYS_MS = 48 * 3_600_000;
@@ -44,7 +41,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
     signIn: (email: string) => {
       phone.token = tokenOf(email);
     },
-    /** Opens a run of the app, or a tab; each ends with the phone at the latest. */
+    /** Starts the app, or opens another tab. It ends with the phone at the latest. */
     open(
       options: Partial<OrderCoreOptions> = {},
       own: OrderCoreOptions['environment'] = {},
@@ -59,9 +56,9 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
       cores.push(opened);
       return opened;
     },
-    /** Resolves when no order is stored any more: each stays for a second, until it counts as shown. */
+    /** Resolves when no order is stored: an order with an outcome stays for a second, until it counts as shown. */
     forgotten: () => eventually(() => expect(storage.entries.size).toBe(0)),
-    /** Opens a run, and waits until it knows its account, so that later faults affect only orders. */
+    /** Starts the app, and waits until it knows its account, so that later faults affect only orders. */
     async openKnown(
       options?: Partial<OrderCoreOptions>,
       own?: OrderCoreOptions['environment'],
@@ -81,7 +78,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
       const before = reached();
       const { token } = phone;
       line.next.push(...Array(1_000).fill(fault));
-      // Longer than the server keeps a key, so that only the key's age decides whether it may be sent again.
+      // The ticket itself must not expire before its key is too old.
       const ticket = orders.ticket({ maxWaitMs: TWO_DAYS_MS });
       const placing = ticket.place(input);
       await eventually(() => expect(reached()).toBeGreaterThan(before));
@@ -110,10 +107,10 @@ interface OrderCoreOptions {
 
 type OrderCore = ReturnType<typeof openOrderCore>;
 
-/** The client's core, whose requests about orders are recorded. */
+/** The client's core with its orders. `sent` records its requests about orders. */
 export function openOrderCore(options: OrderCoreOptions) {
   const { url, token, storage = null, environment: changed = {} } = options;
-  /** The variables of each order, and of each question about one, that `fetch` sent. */
+  /** The variables of each order, and of each voided key, that `fetch` sent. */
   const sent: unknown[] = [];
   const send = changed.fetch ?? globalThis.fetch;
   const environment = countedEnvironment({
@@ -134,7 +131,7 @@ export function openOrderCore(options: OrderCoreOptions) {
   return { core, orders: createOrders(core), timers: environment.timers, sent };
 }
 
-/** Ends an order's minute when this request is answered or lost. */
+/** Options for an order whose minute ends when its request with this number is answered or lost. */
 export function minuteOf(phone: Phone, requests: number) {
   let sent = 0;
   const fetching: typeof fetch = async (input, init) => {
@@ -172,7 +169,7 @@ export const LIMIT: LimitOrderInput = {
   comment: 'limit',
 };
 
-/** The outcomes of an order: carried out, not carried out, or unknown, with a code. */
+/** Expected outcomes. */
 export const ACCEPTED = { status: 'accepted' } as const;
 export const unsent = (code: string, details = {}) => ({
   status: 'unsent',

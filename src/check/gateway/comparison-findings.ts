@@ -37,11 +37,11 @@ function lacks({ seen }: SeenField): boolean {
   return (seen[MISSING] ?? 0) + (seen[NULL] ?? 0) > 0;
 }
 
-/** The types other than the expected one. Missing and null count if they cost more than the value. */
+/** The seen types other than the expected one. Missing and null count only if they cost a row or the whole answer. */
 function othersIn({ expected, seen, missing }: SeenField): string[] {
-  const isNamed = (type: string) =>
-    type === MISSING || type === NULL ? missing === 'row' || missing === 'answer' : true;
-  return Object.keys(seen).filter((type) => type !== expected && isNamed(type));
+  const isCostly = missing === 'row' || missing === 'answer';
+  const isAbsence = (type: string) => type === MISSING || type === NULL;
+  return Object.keys(seen).filter((type) => type !== expected && (isCostly || !isAbsence(type)));
 }
 
 function levelOf({ wrong }: SeenField): Finding['level'] {
@@ -74,7 +74,7 @@ function wrongText(field: SeenField): string {
   return `${name}: ${expected} expected, ${found.join(', ')} found; ${COSTS[isWrong ? wrong : missing]}.`;
 }
 
-/** The interface does not require these fields. */
+/** A note for fields that the interface does not require. */
 function missingFindings(fields: readonly SeenField[]): Found[] {
   if (fields.length === 0) return [];
   const names = fields.map(({ path, expected, seen }) =>
@@ -96,14 +96,14 @@ function emptyFindings(fields: readonly SeenField[]): Found[] {
 }
 
 const MAX_NAMES = 10;
-const OF_PAGES = /(^|\.)(next\w*|cursor|has_?(more|next)|total\w*)$/i;
+const PAGING_FIELD = /(^|\.)(next\w*|cursor|has_?(more|next)|total\w*)$/i;
 
 function unknownFindings(unknown: Comparison['unknown']): Found[] {
   if (unknown.length === 0) return [];
   const named = unknown.map(({ path, type }) => `${path} (${type})`);
   const others = named.length > MAX_NAMES ? `, ${named.length - MAX_NAMES} more` : '';
   const text = `Not in the interface, and not read: ${named.slice(0, MAX_NAMES).join(', ')}${others}.`;
-  const page = unknown.find(({ path }) => OF_PAGES.test(path) && !path.includes('[]'));
+  const page = unknown.find(({ path }) => PAGING_FIELD.test(path) && !path.includes('[]'));
   if (page === undefined) return [{ level: 'note', text }];
   const pages = `Is the answer one page of several (${page.path})? Others are never asked for: docs/your-own.md says how to read pages.`;
   return [

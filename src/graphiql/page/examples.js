@@ -64,8 +64,8 @@ query Sync($since: String!) {
   },
   {
     query: `# The whole account as it changes: press stop to end it.
-# A lost line resumes by the cursor. Without orders and
-# session the gateway is asked for positions alone.
+# After a lost connection, resume with the last cursor. If
+# you leave out orders and session, only positions are read.
 subscription Account($after: String) {
   accountChanges(after: $after) {
     snapshot
@@ -110,8 +110,8 @@ mutation Buy($input: PlaceOrderInput!) {
   },
   {
     isForSandbox: true,
-    query: `# Ends the doubt about a key: nothing that comes with it
-# later is sent. Place an order with it afterwards.
+    query: `# Closes a key: an order that arrives with it later is
+# not sent. Try to place one with it afterwards.
 # "since": when the key was made, here with this page.
 mutation Void($key: String!, $since: DateTime) {
   voidOrder(idempotencyKey: $key, since: $since) {
@@ -125,8 +125,8 @@ mutation Void($key: String!, $since: DateTime) {
     variables: { key: 'my-closed-order', since: new Date().toISOString() },
   },
   {
-    query: `# What became of the order with this key: asked
-# after a crash, say. This sends no order.
+    query: `# The outcome of the order with this key, for an app
+# that has crashed, say. This sends no order.
 query Outcome($key: String!) {
   placedOrder(idempotencyKey: $key) {
     __typename
@@ -151,7 +151,7 @@ query Errors {
   },
   {
     isForSandbox: true,
-    query: `# An order that is refused is an outcome, no error.
+    query: `# A refused order is an outcome, not an error.
 # Try TEST.UNKNOWN and TEST.SLOW, with other keys.
 mutation Refused {
   placeOrder(
@@ -166,7 +166,7 @@ mutation Refused {
   },
 ];
 
-/** Mutation fields that place an order, change where money goes, or change a password: the page asks before it sends them to a real gateway. */
+/** Mutation fields that trade, or change a payout or a password. The page asks before it sends one to a real gateway. */
 export const CONFIRMED_FIELDS = [
   'placeOrder',
   'placeLimitOrder',

@@ -18,14 +18,14 @@ interface SandboxUser {
 
 export interface GraphiQLOptions {
   /**
-   * The sandbox's users, and the sign-in of the first one, so that the first query works. Null without the sandbox: then
-   * visitors sign in with their own account, or paste a token.
+   * The sandbox's users, and the sign-in of the first one, so that the first query works. Null if there is no sandbox: then
+   * visitors sign in themselves, or paste a token.
    */
   readonly sandbox: {
     readonly users: readonly SandboxUser[];
     readonly firstToken: () => Promise<string | null>;
   } | null;
-  /** Whether a cookie may hold a visitor's token: the page then sends no token, or it would act for a user whom it does not show. */
+  /** Whether a cookie may hold a visitor's token. The page then sends no cookies, so that it never acts for a user it does not show. */
   readonly hasAuthCookie: boolean;
   /** Whether the demonstration page is at `/`. */
   readonly hasPage: boolean;

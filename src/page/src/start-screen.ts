@@ -47,7 +47,7 @@ type WireSession = NonNullable<ScreenData['session']> & {
 };
 type WireTicker = WireRow & { readonly _id: string };
 
-/** Loads it like a front end without a server of its own: the catalog can be requested once the session has named the group. */
+/** Loads the screen like an app that calls the gateway itself. The catalog is requested once the session has named the group. */
 export async function fetchFromGateway(app: App, token: string, show: Show): Promise<Way> {
   const stopwatch = new Stopwatch();
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {} };
@@ -127,7 +127,7 @@ function named({ friendlyName: name, ...row }: WireRow): ScreenRow {
   return { ...row, name };
 }
 
-/** Loads the screen by one query. It is sent without the client, because the bytes and the receipt of the answer are shown. */
+/** Loads the screen by one query. It does not use the client, because the page shows the answer's bytes and gateway calls. */
 export async function fetchFromGraph(app: App, token: string, show: Show): Promise<Way> {
   const stopwatch = new Stopwatch();
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {} };
@@ -163,7 +163,7 @@ export async function fetchFromGraph(app: App, token: string, show: Show): Promi
   return way;
 }
 
-/** The last positions that the server knew, with their age. A live query gives them to a device that has just started. */
+/** The last positions that the server knows, with their age, as a subscription gives them to a device that has just started. */
 async function lastKnown(app: App): Promise<AccountState | null> {
   const device = app.anotherClient();
   const known = await new Promise<AccountState | null>((resolve) => {
@@ -190,13 +190,13 @@ async function askWell(
     const renewed = await app.token({ force: true }).catch(() => null);
     return renewed === null ? answer : ask(renewed);
   }
-  if (!PASSING.test(answer.problem ?? '')) return answer;
+  if (!RETRYABLE.test(answer.problem ?? '')) return answer;
   await pause(REPEAT_MS);
   return ask(token);
 }
 
 const REFUSED = '401';
-const PASSING = /^(?:unreachable|broken off|5\d\d)$/;
+const RETRYABLE = /^(?:unreachable|broken off|5\d\d)$/;
 const REPEAT_MS = 300;
 
 const JSON_OR_PARTS = {
@@ -212,7 +212,7 @@ interface Answer {
   }[];
 }
 
-/** An answer with errors has a problem, and may have data as well. */
+/** Adds the problem of an answer that has errors. */
 function ofAnswer(call: MeasuredCall): MeasuredCall {
   const { data, errors } = (call.body ?? {}) as Answer;
   if (errors === undefined || errors.length === 0) return call;

@@ -98,7 +98,7 @@ test('an ended call keeps its answer alive until the next scavenge at most', asy
       ),
     );
   const open = readAll();
-  // Moves the table of the open calls to old space.
+  // Moves the table of open calls to old space, whose references to new objects could keep these alive.
   collectGarbage();
   await open;
   for (let round = 0; round < 40; round += 1) {

@@ -6,7 +6,7 @@ import { openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
 
 const demo = viewerOf('demo');
 
-/** A world in which the token of `demo` was proved, and its proof has lapsed. */
+/** A world in which the proof of `demo`'s token has lapsed. */
 async function openLapsedWorld() {
   const world = openAccountWorld();
   const proved = world.prover.account(demo);

@@ -12,7 +12,7 @@ async function readAs(world: ReturnType<typeof openAccountWorld>, balance: numbe
   return (await read).session.balance;
 }
 
-test('a read that began before the account changed answers its readers and is not cached', async () => {
+test('a read that began before the account changed is answered, but not cached', async () => {
   const world = openAccountWorld();
   const asked = world.sessions.read(demo);
   world.accounts.emit('changed', accountNamed('1001'));
@@ -55,7 +55,7 @@ test('a snapshot in memory is served only after a check for changes by other rep
   };
   const world = openAccountWorld({ freshness: { catchUp, changedAt: () => -Infinity } });
   await readAs(world, 1);
-  // A call that is sent now cannot be older than an order.
+  // The first read made a call, and no check.
   expect(asked).toEqual([]);
   expect((await world.sessions.read(demo)).session.balance).toBe(1);
   expect(asked).toEqual(['1001']);
@@ -67,7 +67,7 @@ test('a snapshot in memory is served only after a check for changes by other rep
   expect((await again).session.balance).toBe(2);
 });
 
-test('a snapshot from before a position opened is not served again, whether or not the token is proved', async () => {
+test('a snapshot from before a position opened is not served, whether or not the token that saw the position is proved', async () => {
   const world = openAccountWorld();
   const early = world.sessions.read(demo);
   // The token is not proved yet, so its positions count only for itself.

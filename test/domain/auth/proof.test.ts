@@ -10,10 +10,10 @@ const PROOF_MS = 300_000;
 const logicalClock = new LogicalClock();
 
 function setUp(more: Partial<ProofLedgerOptions> = {}) {
-  // The clock of a process that has just started: its time 0 must not count as a recent answer.
+  // The clock starts at 0, and a time 0 that means "never" must not count as recent.
   const clock = createScriptedClock(0);
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS, ...more });
-  /** Gateway calls that are answered immediately. */
+  /** Reports calls that begin now and are answered with 200. */
   const answers = {
     session: (viewer: Viewer, group: string | null = 'standard') =>
       ledger.answered(viewer, 'getSession', ledger.beginCall(), group),
@@ -78,7 +78,7 @@ test('limits are charged to the account while the token is proved and live', asy
   }
   await clock.advance(1_000);
   expect(of(mortal).kind).toBe('address');
-  // Clocks differ, so the expiry does not end read access.
+  // Reads stay allowed: the gateway's clock may differ, and it still accepts the token.
   expect(ledger.account(mortal)).not.toBeNull();
   await clock.advance(PROOF_MS - 1_000);
   expect(of(lasting).kind).toBe('address');
@@ -194,7 +194,7 @@ test('evicting a token loses only its own proof', () => {
   expect(opened).toEqual([false, true, true]);
 });
 
-describe('after the refusal of a token was evicted', () => {
+describe('after the refusal of a token was evicted from the ledger', () => {
   test('its signature opens nothing, whether it was verified before or after the refusal', () => {
     const { ledger } = setUp({ maxTokens: 2 });
     const late = viewerOf('late');
@@ -212,7 +212,7 @@ describe('after the refusal of a token was evicted', () => {
     expect(other.account(demo)).toBeNull();
   });
 
-  test('no signature opens anything until the token has expired', async () => {
+  test('no token’s signature opens anything until the refused token has expired', async () => {
     const { clock, ledger } = setUp({ maxTokens: 2 });
     const expiresAtMs = clock.now() + 10 * PROOF_MS;
     const lasting = viewerOf('lasting', { expiresAtMs });
@@ -238,7 +238,7 @@ describe('after the refusal of a token was evicted', () => {
     expect(ledger.account(viewerOf('another'))).not.toBeNull();
   });
 
-  test('the signatures of other tokens still count if it was forged', () => {
+  test('the signatures of other tokens still count if the refused one was forged', () => {
     const { ledger } = setUp({ maxTokens: 2 });
     const forged = ['a', 'b', 'c'].map((token) => viewerOf(token, { expiresAtMs: null }));
     for (const viewer of [...forged, ...forged]) ledger.refused(viewer);

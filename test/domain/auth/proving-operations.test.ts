@@ -78,7 +78,7 @@ test.each([
   [1001, true],
   [1002, false],
 ])(
-  'a broken row in the snapshot of %s is an error; proves the login: %s',
+  'a snapshot of the login %s with a broken row is an error; it proves the viewer’s login: %s',
   async (login, isProved) => {
     const { gateway, prover, ledger, calls, clock } = world;
     const read = gateway.getSession(demo);
@@ -104,7 +104,7 @@ test.each(NAMES)('a 401 of %s ends the proof at once', async (operation) => {
   expect(world.ledger.isAccepted(demo)).toBe(false);
 });
 
-test('only a 403 of the catalog closes it, no other failure', async () => {
+test('the group’s catalog is closed by a 403 of op 1, and by no other failure', async () => {
   const { ledger } = world;
   await ask('getOpenPositions');
   await ask('getAllTickers');

@@ -23,7 +23,7 @@ function setUp(shared?: SharedKeys) {
   const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
   const guard = new UnknownTokens({ limiter, known, ledger });
   let calls = 0;
-  /** A call that the test answers. */
+  /** Begins a guarded call. The test ends it with `accept` or `fail`. */
   const begin = (token: string, address = HERE) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const viewer = viewerOf(token, { client: { address, userAgent: null } });
@@ -35,7 +35,7 @@ function setUp(shared?: SharedKeys) {
     for (const each of [promise, done]) each.catch(() => {});
     return { viewer, done, accept: () => resolve('fine'), fail: reject };
   };
-  /** The call's answer, or the kind or limit of its error. */
+  /** Ends a call, and returns its answer, or the kind or limit of its error. */
   const ended = async (call: ReturnType<typeof begin>, by: 'accept' | GatewayError) => {
     if (by === 'accept') call.accept();
     else call.fail(by);
@@ -64,7 +64,7 @@ describe('an unknown token', () => {
     ['whose call was never sent', error('unavailable', null), 0],
     ['that is refused', REFUSED, 1],
     ['that is forbidden, as by a front proxy', error('forbidden', 403), 1],
-  ])('%s costs this many proofs in the end: %s', async (_what, end, cost) => {
+  ])('%s costs a proof while it is checked, and in the end %s', async (_what, end, cost) => {
     const { begin, ended, left } = setUp();
     const call = begin('a');
     await Promise.resolve();

@@ -40,7 +40,7 @@ test('applying the changes to any remembered version gives exactly the new catal
           const changes = history.changes(from.version, to);
           expect(changes.reset).toBe(false);
           expect(apply(from.byId, changes)).toEqual(new Map(to.byId));
-          // Only the difference is sent.
+          // Nothing is sent that has not changed.
           for (const { id } of changes.upserted) {
             expect(from.digests.get(id)).not.toBe(to.digests.get(id));
           }

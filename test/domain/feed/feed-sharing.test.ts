@@ -31,7 +31,7 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   expect(clock.pending).toBe(0);
 });
 
-test('accounts share no lists, a proof of one account opens no feed of another, and a slow account delays no other', async () => {
+test('an account sees no list of another, opens no feed of another with its proof, and does not delay another', async () => {
   const { clock, gateway, viewer, followPositions, feeds, prove } = createLiveBench();
   const proof = prove(viewer('thief', { login: '1' }));
   const victim = viewer('forged', { login: '2' });
@@ -54,7 +54,7 @@ test.each([
   [999, 1],
   [1_000, 2],
 ])(
-  'with a list that is %i ms old %i calls are made: queries and feeds share a list for one interval',
+  'a new feed starts with a list that a query has read %i ms ago, if it is younger than an interval; calls: %i',
   async (ageMs, calls) => {
     const random = () => 0.9;
     const bench = createLiveBench({ random });
@@ -68,7 +68,7 @@ test.each([
     // From now on no call is answered.
     gateway.latencyMs = 60_000;
     const { events } = followPositions(phone);
-    // Another subscription does not move the poll.
+    // A second subscription does not change the time of the poll.
     followPositions(viewer('tablet'));
     await clock.advance(0);
     expect(gateway.polls).toHaveLength(calls);
@@ -82,7 +82,7 @@ test.each([
   },
 );
 
-test('queries and a running feed never show an older list than each other, even if the board has evicted it', async () => {
+test('a query serves no older list than the feed, nor the feed than a query, even if the board has evicted it', async () => {
   const { clock, gateway, ledger, viewer, followPositions, feeds, logicalClock } =
     createLiveBench();
   gateway.set(LOGIN, [position('shown')]);

@@ -21,6 +21,7 @@ test('a subscription that is not being read ends as soon as its token is refused
   expect(stream.ending.aborted).toBe(true);
   await expect(stalled.next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   expect(feeds).toMatchObject({ polled: 0, subscriptions: 0 });
+  // The feed lingers, and is then closed.
   prove(tablet);
   expect(feeds.shown(tablet)).not.toBeNull();
   await clock.advance(10_000);
@@ -72,7 +73,7 @@ test('a token that is refused by another operation gets no new events, and its s
 
 test.each([
   [1_000, 1_000],
-  // The leeway for the difference of two clocks.
+  // Thirty seconds of leeway for clocks that differ.
   [0, 30_000],
   [-29_000, 1_000],
 ])(
@@ -123,6 +124,6 @@ test('the end of the request that brought a token does not abort its polls', asy
   expect(viewers[0]?.token).toEqual(toToken('token of phone'));
   expect(viewers[0]?.signal).toBeUndefined();
   expect(viewers[0]?.receipt).toBeUndefined();
-  // A proof for the feed must not wait for the reads of a document that was answered long ago.
+  // The request's planned reads are left out too: a proof for the feed must not wait for them.
   expect(viewers[0]?.own).toBeUndefined();
 });

@@ -54,7 +54,7 @@ function createWorld(): World {
   };
 }
 
-/** The gateway's list from a moment on, as text. */
+/** The gateway's list, as text, and since when it is that. */
 interface State {
   readonly fromMs: number;
   readonly text: string;
@@ -67,7 +67,7 @@ const textOf = (rows: Iterable<Row>) =>
 class Device implements StreamListener {
   readonly problems: string[] = [];
   readonly #states: readonly State[];
-  readonly #had = new Map<string, ReadonlyMap<string, Row>>();
+  readonly #rowsAt = new Map<string, ReadonlyMap<string, Row>>();
   rows = new Map<string, Row>();
   status: FoldedEvent['status'] | null = null;
   events = 0;
@@ -80,7 +80,7 @@ class Device implements StreamListener {
   }
 
   get cursors(): readonly string[] {
-    return [...this.#had.keys()];
+    return [...this.#rowsAt.keys()];
   }
 
   /** Subscribes again, with the list that it had at a cursor. */
@@ -89,7 +89,7 @@ class Device implements StreamListener {
     this.hasEnded = false;
     this.status = null;
     // Without a cursor the first event must replace the client's list.
-    this.rows = new Map(after === null ? [['stale', STALE]] : this.#had.get(after));
+    this.rows = new Map(after === null ? [['stale', STALE]] : this.#rowsAt.get(after));
     stream.listen(this);
   }
 
@@ -115,11 +115,11 @@ class Device implements StreamListener {
       this.rows.set(id, { ...(this.rows.get(id) ?? STALE), profit });
     this.events += 1;
     this.status = status;
-    this.#had.set(cursor, new Map(this.rows));
+    this.#rowsAt.set(cursor, new Map(this.rows));
     const shown = textOf(this.rows.values());
     const atMs = asOf.getTime();
     const last = this.#states.findLastIndex(({ fromMs }) => fromMs <= atMs);
-    // A change within the same millisecond can be before or after the call.
+    // The list of this moment. A change in the same millisecond may be later than the call, so the list before it counts too.
     const possible = this.#states.filter(
       (_state, at) => at === last || (at < last && (this.#states[at + 1]?.fromMs ?? 0) >= atMs),
     );
@@ -191,7 +191,7 @@ export async function foldHistory(seed: number) {
     else if (kind < 0.92) {
       const own = viewers[at] as Viewer;
       revoked.add(own.token.text);
-      // The refusal is found by another call in half of the cases, otherwise by the next poll.
+      // In half of the cases another call is refused first, otherwise the next poll.
       if (random.happens(0.5)) ledger.refused(own);
     }
     if (!device.isSlow) device.woken();

@@ -10,7 +10,7 @@ import {
 } from '../../../src/store/order-records.ts';
 import type { Asked, Call, Story } from './order-world.ts';
 
-/** Returns the rules that a story breaks. */
+/** Returns the rules that a story breaks. `final` is the record at its end. */
 export function contradictionsIn(story: Story, final: OrderRecord | null): readonly string[] {
   return [
     ...sending(story, final),
@@ -20,7 +20,7 @@ export function contradictionsIn(story: Story, final: OrderRecord | null): reado
   ].map((rule) => `${story.account} ${story.key}: ${rule}`);
 }
 
-/** After `paused` and `denied` the gateway has certainly not accepted the order, and its key is free. */
+/** Calls that end as `paused` or `denied` have certainly not traded. They free the key. */
 function mayHaveTraded({ sentAt, as }: Call): boolean {
   return sentAt !== null && as !== 'paused' && as !== 'denied';
 }
@@ -46,10 +46,10 @@ function* answers(
     .map(({ outcome }) => outcome);
   if (final?.outcome && closingOf(final) === null) words.push(final.outcome);
   const known = new Set(words.map(wordOf).filter((word) => word !== 'unknown'));
-  // If a process answered and was killed before its write, an operator may settle the order as not traded, with another error.
+  // A process may answer and be killed before it writes. An operator may then settle the order as not traded.
   const isSettled = known.delete('SETTLED');
   if (known.size > 1) yield `answered as ${[...known].join(' and ')}`;
-  // If a void was lost, an operator may settle the key as unsent, with another error.
+  // The record of a void may be lost. An operator may then settle the key as unsent.
   if (isSettled && (known.has('accepted') || (known.has('VOIDED') && !isForgettable)))
     yield 'settled as another outcome';
   if (known.has('accepted') && traded[0]?.as !== 'accepted')
@@ -68,7 +68,7 @@ function* answers(
     yield 'had an outcome, and is forgotten';
 }
 
-/** An outcome that a client has read stays known to the process that answered, and is on record once everything is written. */
+/** A process that has answered an outcome never forgets it, and the outcome is on record once it is written. */
 function* later({ asked, isForgettable }: Story, final: OrderRecord | null): Generator<string> {
   const known = asked.filter(
     ({ result }) => isOutcome(result) && result.outcome.kind !== 'unknown',
@@ -93,13 +93,13 @@ function isClosed(result: Asked['result']): boolean {
   return isOutcome(result) && wordOf(result.outcome) === 'VOIDED';
 }
 
-/** An error, or a missing record, must not hide an earlier request with the key. */
+/** After an order was sent, a later error must not say that it was not, and its record must be found. */
 function* refusals({ asked, calls, isForgettable }: Story): Generator<string> {
   for (const each of asked) {
     const { result, beganAt } = each;
     if (result === undefined || isOutcome(result)) continue;
     if (result instanceof InputError) {
-      if (result.argument === 'input.idempotencyKey' && !isOfTwo(asked))
+      if (result.argument === 'input.idempotencyKey' && !hasTwoOrders(asked))
         yield 'refused as another order';
       continue;
     }
@@ -111,7 +111,8 @@ function* refusals({ asked, calls, isForgettable }: Story): Generator<string> {
   }
 }
 
-function isOfTwo(asked: readonly Asked[]): boolean {
+/** Whether different orders were placed with the key. */
+function hasTwoOrders(asked: readonly Asked[]): boolean {
   return new Set(asked.filter((each) => each.do === 'place').map(({ symbol }) => symbol)).size > 1;
 }
 

@@ -41,7 +41,7 @@ test('a repeat, a query and a void receive an outcome that waits to be written',
   expect(calls).toHaveLength(1);
 });
 
-test('an answer that comes while the unknown outcome is written is the outcome for every client', async () => {
+test('if the gateway answers while an unknown outcome is being written, every client gets the answer', async () => {
   const write = Promise.withResolvers<void>();
   const { orders, calls, begin } = stage((shared) => ({
     async settle(reservation, outcome, times) {
@@ -59,7 +59,7 @@ test('an answer that comes while the unknown outcome is written is the outcome f
   expect(await Promise.all([placed, repeat])).toMatchObject([accepted, accepted]);
 });
 
-test('a key that is being freed has no order: none is found, and a new one is sent once the key is free', async () => {
+test('while a key is being freed no order is found for it, and a new order with it waits', async () => {
   let isAway = true;
   const { orders, calls, begin, clock } = stage((shared) => ({
     release: (reservation) =>
@@ -85,7 +85,7 @@ test('a key that is being freed has no order: none is found, and a new one is se
   expect(calls).toHaveLength(3);
 });
 
-test('if freeing a key was never confirmed, another process may have sent an order with it since', async () => {
+test('after an unconfirmed release of a key, an order that another process sent with it is found', async () => {
   let isAway = false;
   const { orders, calls, begin, start, clock } = stage((shared) => ({
     release: (reservation) => shared.release(reservation).then(away),
@@ -119,7 +119,7 @@ test('a key that an operator settled before it was freed is read as settled', as
   await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
   expect(await orders.placed(demoProof, 'k')).toBeNull();
   const found = await records.find(demo.account, 'k');
-  if (found === null) throw new Error('the record is there');
+  if (found === null) throw new Error('the record is missing');
   const settled = { by: 'jane', why: 'ticket', atMs: 0 };
   const words = { kind: 'rejected', error: 'SETTLED', message: null } as const;
   const outcome = { ...words, sent: false, settled } as const;

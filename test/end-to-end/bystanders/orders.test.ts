@@ -102,7 +102,7 @@ function asked(login: number) {
   return { token, headers: { 'x-forwarded-for': `192.0.2.${login % 1_000}` } };
 }
 
-/** Each innocent places so many orders, one after the other. */
+/** Each innocent account places this number of orders, one after the other. Returns all outcomes. */
 async function innocentsPlace(app: TestApp, each: number): Promise<string[]> {
   const words = await inParallel(INNOCENTS.length, INNOCENTS.length, async (at) => {
     const own: string[] = [];
@@ -153,24 +153,24 @@ test('600 concurrent orders of one account use a quarter of the connections, and
     SHUTDOWN_GRACE_MS: '60001',
   });
   await innocentsPlace(app, 1);
-  const [crowd = 0] = GUILTY;
+  const [flooder = 0] = GUILTY;
   // The gateway answers these orders only after the others' orders are done.
   const { promise: answering, resolve: answer } = Promise.withResolvers<void>();
   let [inFlight, mostInFlight] = [0, 0];
-  state.treatments.set(crowd, async (_response, accept) => {
+  state.treatments.set(flooder, async (_response, accept) => {
     inFlight += 1;
     mostInFlight = Math.max(mostInFlight, inFlight);
     await answering;
     inFlight -= 1;
     accept();
   });
-  const flood = Promise.all(Array.from({ length: 600 }, () => place(app, crowd)));
+  const flood = Promise.all(Array.from({ length: 600 }, () => place(app, flooder)));
   await eventually(() => inFlight === 8);
   expect(share(await innocentsPlace(app, 5), 'OrderAccepted')).toBe(1);
   answer();
   // An order without a turn in time was never sent.
   const words = await flood;
-  const sent = state.orders.filter((login) => login === crowd);
+  const sent = state.orders.filter((login) => login === flooder);
   expect(words.filter((word) => word === 'OrderAccepted')).toHaveLength(sent.length);
   expect(words.filter((word) => !/^(OrderAccepted|GATEWAY_UNAVAILABLE)$/.test(word))).toEqual([]);
   expect(mostInFlight).toBe(8);
@@ -187,15 +187,15 @@ test.each([
     await using app = await start(gateway, { ORDER_TIMEOUT_MS: '1000' });
     await innocentsPlace(app, 1);
     for (const login of GUILTY) state.treatments.set(login, treatment);
-    const of: string[] = [];
-    const unknown: string[] = [];
+    const ofGuilty: string[] = [];
+    const ofInnocents: string[] = [];
     for (let round = 0; round < 3; round += 1) {
-      const lost = [...GUILTY, ...GUILTY].map((login) => place(app, login));
-      unknown.push(...(await Promise.all(lost)));
-      of.push(...(await innocentsPlace(app, 2)));
+      const placed = [...GUILTY, ...GUILTY].map((login) => place(app, login));
+      ofGuilty.push(...(await Promise.all(placed)));
+      ofInnocents.push(...(await innocentsPlace(app, 2)));
     }
-    expect(share(of, 'OrderAccepted')).toBe(1);
-    expect(share(unknown, 'OrderOutcomeUnknown')).toBe(1);
+    expect(share(ofInnocents, 'OrderAccepted')).toBe(1);
+    expect(share(ofGuilty, 'OrderOutcomeUnknown')).toBe(1);
   },
 );
 
@@ -228,7 +228,6 @@ test('records of some accounts’ rejected orders make room for the orders of ot
     { orderRecordsMax: 100 },
   );
   for (const login of GUILTY) state.treatments.set(login, isRejected);
-  // Records of rejected orders give way to others, so they never fill the store.
   for (const login of GUILTY) {
     for (let n = 0; n < 40; n += 1) expect(await place(app, login)).toBe('OrderRejected');
   }

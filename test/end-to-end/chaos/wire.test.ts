@@ -42,7 +42,7 @@ describe('an upgrade to another protocol', () => {
   });
 });
 
-test('an upgrade behind unanswered requests is ignored, so that its bytes cannot overtake their answers', async () => {
+test('an upgrade after unanswered requests is refused, so that no socket opens before they are answered', async () => {
   const post = `${POST}content-length: ${QUERY.length}\r\n\r\n${QUERY}`;
   expect(await statusesOf(app.url, post + post + UPGRADE)).toEqual(['200', '200', '400']);
 });
@@ -106,7 +106,7 @@ test.each([
 const sandbox = startedOnce(() => startSandbox({ seed: 'production', instruments: 20, tickMs: 0 }));
 const inProduction = sharedApp({ NODE_ENV: 'production' }, { gateway: sandbox });
 
-/** Words of the program, its files, its gateway and its schema must not leak. */
+/** Expects no trace of the program's files, its stack, the schema or the gateway's address. */
 function expectNothingShown(text: string): void {
   for (const word of ['Did you mean', ' at ', '.ts:', 'node_modules', '127.0.0.1', 'stack']) {
     expect(text).not.toContain(word);
@@ -162,7 +162,7 @@ async function send(query: string, variables = '{}') {
 }
 
 describe('names of Object.prototype', () => {
-  test('are valid for variables, aliases, operations and fragments, and match no instrument, position, order or document', async () => {
+  test('are valid names in a document, and match no instrument, position, order or trusted document', async () => {
     const byName = 'query ($__proto__: ID!) { instrument(id: $__proto__) { id } }';
     expect((await send(byName, '{"__proto__":"AAPL"}')).data).toEqual({
       instrument: { id: 'AAPL' },

@@ -22,24 +22,26 @@ const INPUTS = {
   setValue: { key: 'k', value: [PASSWORD, PHONE, ADDRESS] },
 };
 
-/** A gateway that echoes requests in its refusals, as some do. */
+/** The refusal of a gateway that repeats the request's values. */
 const ECHO = {
   error: `NOT_${PASSWORD.length}`,
   message: `${EMAIL}, ${PHONE}, 4915198765432, ${ADDRESS} and ${PUSH_TOKEN} are not welcome`,
   details: { password: PASSWORD, phone: PHONE },
 };
 
-/** Sends secrets over every transport, in valid and invalid requests; returns all received errors. */
+/** Sends secrets over every transport, in valid and invalid requests. Returns the errors of all answers. */
 async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Promise<string[]> {
   const { url } = server;
   const endpoint = `${url}/graphql`;
   const errors: string[] = [];
-  const keep = (text: string) => {
+  const keepErrors = (text: string) => {
     const body = JSON.parse(text);
     errors.push(JSON.stringify(body.errors ?? null));
   };
   const post = async (body: string, headers = {}) =>
-    keep((await rawPost(endpoint, body, { authorization: `Bearer ${token}`, ...headers })).text);
+    keepErrors(
+      (await rawPost(endpoint, body, { authorization: `Bearer ${token}`, ...headers })).text,
+    );
 
   const fields = Object.entries(INPUTS).map(([field, input]) => {
     const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
@@ -70,7 +72,7 @@ async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Pro
   for (const query of WRONG_DOCUMENTS) {
     await post(JSON.stringify({ query }));
     await post(JSON.stringify({ query }), { accept: 'text/event-stream, application/json' });
-    keep((await rawRequest(`${endpoint}?${new URLSearchParams({ query })}`)).text);
+    keepErrors((await rawRequest(`${endpoint}?${new URLSearchParams({ query })}`)).text);
     const refused = await send(server, 'WebSocket', query, { token });
     errors.push(JSON.stringify(refused.errors));
   }
@@ -78,7 +80,7 @@ async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Pro
   await post(cut);
   await post(`{"${PASSWORD}": ${PASSWORD}}`);
   await post(`[${JSON.stringify(fields[0])}]`);
-  keep((await rawRequest(`${endpoint}?query={__typename}&variables={p:${PASSWORD}}`)).text);
+  keepErrors((await rawRequest(`${endpoint}?query={__typename}&variables={p:${PASSWORD}}`)).text);
   await rawRequest(`${url}/nowhere?token=${token}`, { headers: { 'x-request-id': token } });
   const wrong = [token, `Basic ${PASSWORD}`, `Bearer ${PASSWORD}`, `Bearer ${token}x`];
   for (const authorization of wrong) {
@@ -121,7 +123,7 @@ function expectNoSecrets(written: string, token: string): void {
     PUSH_TOKEN,
     FIXED_HEADER,
   ]) {
-    // A single line makes a clearer failure than a whole log.
+    // A failure shows one line, not the whole log.
     expect(
       written.split('\n').find((line) => line.includes(secret)),
       secret,
@@ -129,7 +131,7 @@ function expectNoSecrets(written: string, token: string): void {
   }
 }
 
-// In production errors contain less, so only another environment shows everything that they could contain.
+// Errors contain more in development than in production.
 test.each(['production', 'development'])(
   'no error, metric or output of the process contains a secret that was sent (%s)',
   async (NODE_ENV) => {

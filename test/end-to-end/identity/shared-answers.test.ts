@@ -12,6 +12,7 @@ import { codesOf, TRANSPORTS } from '../limits/every-transport.ts';
 /** The number of resolver calls, by the name of the field. */
 const runs = { group: 0, copy: 0 };
 
+/** A value that differs for each user. */
 const mine = ({ scope }: Context) => scope.caller.token?.text.slice(-12);
 const mineLater = async (context: Context) => {
   await context.scope.viewer();
@@ -37,7 +38,7 @@ const PERSONAL = {
   wrongCopyLater: { sharing: 'copy', read: mineLater },
 } satisfies Record<string, AddedField>;
 
-/** Everything that a field can read, except the catalog. */
+/** Each read that a field can make, except the catalog's. */
 const PERSONAL_READS: Readonly<Record<string, (context: Context) => unknown>> = {
   readsViewer: ({ scope }) => scope.viewer() && 'x',
   readsCaller: ({ scope }) => scope.caller && 'x',
@@ -55,6 +56,7 @@ const PERSONAL_READS: Readonly<Record<string, (context: Context) => unknown>> = 
   writes: (context) => context.write(async () => 'x'),
 };
 
+/** Fields that make such a read although they are marked as shared. */
 const wrong = Object.fromEntries(
   Object.entries(PERSONAL_READS).map(([name, read]) => [name, { sharing: 'group', read } as const]),
 );
@@ -74,7 +76,7 @@ const schema = extendedSchema(['Instrument'], {
   property: { sharing: null },
 });
 
-// A gateway in its own process: answers with receipts, as in sandbox mode, are compressed for each request.
+// Not the embedded sandbox: in sandbox mode each answer gets an extension of its own, so no cached bytes are sent.
 const gateway = startedOnce(() => startSandbox({ seed: 'tests', tickMs: 0, instruments: 40 }));
 const app = sharedApp({}, { schema, gateway });
 let users: readonly [string, string];
@@ -151,7 +153,7 @@ describe('by GET', () => {
   );
 
   test.each(kinds(Object.keys(SHARED)))(
-    'an answer of the group has an ETag and is made once, or each time if it contains its time: %s%s',
+    'an answer of the group has an ETag and is made once; with a field of the catalog’s age it is made each time: %s%s',
     async (name, kind) => {
       const [theirs, own] = users;
       const sharing = name as keyof typeof runs;
@@ -198,7 +200,7 @@ describe('by GET', () => {
     expect(runs.group).toBe(before + 2);
   });
 
-  test('an operation that has read the viewer’s data once is no longer shared', async () => {
+  test('after an operation has once read the viewer’s data, its answers are no longer shared', async () => {
     const query = `query ($id: ID!) { instrument(id: $id) { a: sometimesText } }`;
     const ask = (token: string, id: string) => get(token, { query, variables: { id } });
     readsViewer = false;

@@ -15,7 +15,7 @@ const ACCOUNT = '{ session { balance } positions { id comment } orders { id } }'
 const ORDER =
   'mutation ($key: String!, $comment: String) { placeOrder(input: { symbol: "EURUSD", side: BUY, kind: MARKET, size: { units: 1000 }, comment: $comment, idempotencyKey: $key }) { __typename ... on OrderOutcome { replayed } } }';
 
-/** A gateway with two tenants, by a header: the same users and tokens, but separate books. */
+/** A gateway whose header names one of two tenants. They have the same users and tokens, but their own positions and orders. */
 async function openTenants() {
   const tenants = {
     a: await startSandbox({ seed: 'a', secret: SECRET, tickMs: 0 }),
@@ -79,7 +79,7 @@ test('only the headers of GATEWAY_FORWARD_HEADERS are forwarded, with each gatew
   expect(headers.get('vary')).toMatch(/Authorization.*, x-brand, x-tenant$/);
 });
 
-test('the session read by a login is not served to its token without the same headers', async () => {
+test('a session that a sign-in has read is served only with the same headers', async () => {
   const login =
     'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken session { balance } } } }';
   const { data } = await app.query(login, { headers: { 'x-tenant': 'b' } });
@@ -113,7 +113,7 @@ describe('a forwarded header', () => {
     expect(payload.data.placedOrder).toEqual({ __typename: 'OrderAccepted' });
   });
 
-  test('is taken from the upgrade first, where a proxy sets it', async () => {
+  test('is taken from the upgrade if it is there, because a proxy sets it there', async () => {
     await place('b', 'upgrade', 'by the upgrade');
     for (const headers of [{}, { 'X-Tenant': 'a' }]) {
       using socket = await openSocket(app, undefined, { headers: { 'x-tenant': 'b' } });
@@ -128,7 +128,7 @@ describe('a forwarded header', () => {
     ['has other characters', { 'x-tenant': '\u0431' }],
     ['is long', { 'x-tenant': 'a'.repeat(2_000) }],
     ['is given twice', { 'x-tenant': 'a', 'X-Tenant': 'b' }],
-  ])('closes a socket if it %s, instead of being left out', async (_, headers) => {
+  ])('closes a socket if it %s', async (_, headers) => {
     const socket = await openSocket(app);
     init(socket, headers);
     expect(await socket.close()).toMatchObject({ code: 4400 });
@@ -233,14 +233,14 @@ describe('a tenant', () => {
   test('has its own live feeds and cursors, by the headers of connectionParams', async () => {
     using ofA = await follow('a');
     using ofB = await follow('b');
-    const heard = (socket: RawSocket) =>
-      socket.of('1').some(({ payload }) => JSON.stringify(payload).includes('heard by a'));
-    await place('a', 'live', 'heard by a');
-    await eventually(() => heard(ofA));
-    // The other's next event comes after it.
-    await place('b', 'live', 'heard by b');
-    await eventually(() => expect(JSON.stringify(ofB.of('1'))).toContain('heard by b'));
-    expect(heard(ofB)).toBe(false);
+    const shows = (socket: RawSocket, comment: string) =>
+      JSON.stringify(socket.of('1')).includes(comment);
+    await place('a', 'live', 'order of a');
+    await eventually(() => shows(ofA, 'order of a'));
+    // If the feed of `b` received that order, it would do so before its own.
+    await place('b', 'live', 'order of b');
+    await eventually(() => shows(ofB, 'order of b'));
+    expect(shows(ofB, 'order of a')).toBe(false);
     const { cursor } = ofA.of('1').at(-1)?.payload.data.positionChanges ?? {};
     for (const tenant of ['a', 'b']) {
       using socket = await follow(tenant, cursor);

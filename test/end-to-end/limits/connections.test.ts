@@ -17,7 +17,8 @@ const lasting = sharedApp({ RATE_LIMIT_PER_MINUTE: '100000', MAX_BODY_BYTES: '40
 
 const HEALTH = 'GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n';
 const SWITCHED = /^HTTP\/1\.1 101 /;
-/** Opens a connection, and waits until its request is answered, or the connection is closed. */
+
+/** Opens a connection, sends a request, and waits until it receives the answer, or is closed. */
 async function asked(app: TestApp, request: string, answer: string, address?: string) {
   const raw = await openRaw(app.url, address);
   raw.socket.write(request);
@@ -80,7 +81,7 @@ test.each([
   ['from another origin', UPGRADE.replace('\r\n', '\r\norigin: https://x.example\r\n')],
   ['with a body', `${UPGRADE.replace('\r\n', '\r\ncontent-length: 5\r\n')}1`],
 ])(
-  'a refused upgrade %s occupies no connection, even if its client keeps it open',
+  'a connection whose upgrade %s was refused no longer counts, even if its client keeps it open',
   async (_what, upgrade) => {
     await using app = await startTestApp({}, { connections: { most: 1 } });
     const { hostname, port } = new URL(app.url);
@@ -94,7 +95,7 @@ test.each([
   },
 );
 
-test('any number of subscriptions that fail to start leaves room for others', async () => {
+test('subscriptions that fail to start do not count towards the limits', async () => {
   const token = lasting.sandbox.token({ email: 'user-4@example.com' });
   await lasting.query('{ session { login } }', { token });
   using raw = await initializedSocket(lasting, token);
@@ -112,7 +113,7 @@ test('any number of subscriptions that fail to start leaves room for others', as
 
 const MAJOR = Number.parseInt(process.versions.node, 10);
 
-test('a message nested a hundred thousand levels deep is accepted as connection_init, and as a ping affects at most its own socket', async () => {
+test('a deeply nested message is accepted as connection_init, and as a ping closes at most its own socket', async () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   using raw = await openSocket(lasting);
   raw.say(`{"type":"connection_init","payload":{"deep":${deep}}}`);
@@ -120,7 +121,7 @@ test('a message nested a hundred thousand levels deep is accepted as connection_
   using other = await initializedSocket(lasting);
   raw.say(`{"type":"ping","payload":{"deep":${deep}}}`);
   await eventually(() => raw.closed !== null || raw.messages.some(({ type }) => type === 'pong'));
-  // On Node 24 the stack overflows for an echo this deep.
+  // On Node 24 the pong, which repeats the ping's payload, overflows the stack.
   expect(raw.closed?.code ?? null).toBe(MAJOR < 26 ? 4500 : null);
   expect((await other.watch('1', '{ __typename }')).payload.data).toEqual({ __typename: 'Query' });
 });

@@ -17,20 +17,20 @@ import {
   unreadBytes,
 } from './slow-reader.ts';
 
-/** Readers stall for minutes on a busy machine, so the service's time moves only when the test moves it. */
+/** Starts a service whose clock stands still: a slow reader must not be closed on a busy machine. */
 function startPatiently() {
   const connections = { ...ROOMY, clock: createScriptedClock(), unreadMs: 86_400_000 };
   return startTestApp(LONG_QUESTIONS, { connections });
 }
 
-test('a pipelined request begins when the client has taken the earlier answers', async () => {
+test('a pipelined request is executed only when the client has read the earlier answers', async () => {
   await using app = await startPatiently();
   const token = await provedToken(app);
   app.sandbox.clearCalls();
   using reader = await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token });
   reader.socket.write(postOf('{ customerId }', { token }).repeat(3));
   await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(UNTAKEN_BYTES));
-  // More than the kernel buffers, so that further requests are not read.
+  // More than the kernel buffers, so some of it stays unsent if the service does not read.
   reader.socket.write(postOf(`{ ${longField(20 * MEGABYTE)} }`));
   await eventually(() => expect(reader.socket.writableLength).toBeGreaterThan(10 * MEGABYTE));
   expect(app.sandbox.calls('getCustomerId')).toBe(0);
@@ -52,12 +52,13 @@ test('while a pipelined request waits, no further requests are read, and all are
   const count = 2_000;
   reader.socket.write(get.repeat(count));
   await eventually(() => expect(gateway.calls('getCustomerId')).toBe(1));
+  // Waits until the service reads no more: the client's unsent bytes stay the same.
   let unsent = -1;
-  let still = 0;
+  let unchanged = 0;
   await eventually(() => {
-    still = reader.socket.writableLength === unsent ? still + 1 : 0;
+    unchanged = reader.socket.writableLength === unsent ? unchanged + 1 : 0;
     unsent = reader.socket.writableLength;
-    return still === 30;
+    return unchanged === 30;
   });
   expect(statusesIn(reader)).toEqual([]);
   expect(unsent).toBeGreaterThan(10 * MEGABYTE);

@@ -24,7 +24,7 @@ function remaining(headers: Headers): number {
   return Number(/"default";r=(\d+);t=\d+/.exec(headers.get('ratelimit') ?? '')?.[1]);
 }
 
-/** Limits are not refilled, however long the test takes. */
+/** Starts a service whose limits are not refilled while the test runs. */
 const startStill = (environment: Readonly<Record<string, string>>) =>
   startTestApp(environment, { refills: false });
 
@@ -68,14 +68,14 @@ test('a token is charged to its address until op 10 proves its login, and again 
   expect(await ask('{ customerId }')).toBe(4);
   expect(remaining((await app.query('{ __typename }')).headers)).toBe(3);
   expect(await ask('{ session { login } }')).toBe(2);
-  // It has used its account's five, and its own proof.
+  // The proof has moved the charge of that request from the address to the account. The account pays the next one too.
   app.sandbox.revoke({ token });
   expect(await ask('{ customerId }')).toBe(3);
   expect(await ask('{ __typename }')).toBe(2);
   expect(app.sandbox.calls('getSession')).toBe(1);
 });
 
-test('after a restart all users behind one address get their screens, even more than the address limits allow', async () => {
+test('after a restart all users behind one address get their screens, even if the address has more users than proofs', async () => {
   await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: inFull('300', '100') });
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 30 });
   const answers = await inParallel(CROWD, 40, (at) =>
@@ -88,7 +88,7 @@ test('after a restart all users behind one address get their screens, even more 
 test('a cached answer is charged its estimated cost', async () => {
   await using app = await startStill({ MAX_COST: '200', SANDBOX_INSTRUMENTS: '40' });
   const token = await app.signIn();
-  // Its size is known from here on.
+  // After this the size of the catalog is known, so estimates use it.
   await app.query('{ instrument(id: "AAPL") { id } }', { token });
   const codes: string[][] = [];
   for (let at = 0; at < 40; at += 1) {
@@ -185,7 +185,7 @@ test('hanging sign-ins leave connections for payments', async () => {
     app.query('{ withdrawalMethods { id } customerId }', { token }),
   );
   for (const answer of await Promise.all(payments)) expect(answer.errors).toEqual([]);
-  // The maximum of them still hang.
+  // Two sign-ins hang, the maximum of their share.
   expect(app.sandbox.calls('login')).toBe(2);
   for (const answer of await Promise.all(hanging)) expect(answer.errors).toHaveLength(1);
 });

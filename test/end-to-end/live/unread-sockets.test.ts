@@ -13,8 +13,7 @@ import {
 import { initializedSocket } from './raw-socket.ts';
 import { webSocketClient } from './watcher.ts';
 
-// An event of a quarter of a megabyte, which soon fills the kernel's buffers for a reader. A heartbeat would repeat a
-// version.
+// Each event has a quarter of a megabyte, so that few fill the kernel's buffers. A heartbeat would repeat a version.
 const ROW =
   '{ id symbol name logo priceCurrent priceOpen profit units invested createdAt updatedAt }';
 const LARGE = `subscription { positionChanges(heartbeatSeconds: 60) { cursor ${Array.from(
@@ -22,13 +21,13 @@ const LARGE = `subscription { positionChanges(heartbeatSeconds: 60) { cursor ${A
   (_, at) => `copy${at}: upserted ${ROW}`,
 ).join(' ')} upserted ${ROW} status } }`;
 
-/** Readers stall for long on a busy machine, so time stands still for the service. */
+/** The service's clock stands still: a slow reader must not be closed on a busy machine. */
 const atRest = {
   connections: { ...ROOMY, unreadMs: 600_000, pingMs: 600_000, clock: createScriptedClock(0) },
 };
 
 test('the server does not read from a socket that does not read its pongs', async () => {
-  // The size of sent messages is limited too, which is not tested here.
+  // The limit of received bytes must not interfere.
   await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1000000' }, atRest);
   using raw = await initializedSocket(app);
   raw.socket.pause();
@@ -56,7 +55,7 @@ test('an operation does not begin on a socket that has not read its earlier answ
   using raw = await initializedSocket(app, token);
   using other = await initializedSocket(app, token);
   raw.socket.pause();
-  // Less than the account's limit of unread bytes, and more than the socket's.
+  // More than a socket may have unread before it waits, and less than an account may.
   raw.subscribe('long', `{ ${longField(1.5 * UNTAKEN_BYTES)} }`);
   await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(UNTAKEN_BYTES));
   raw.subscribe('next', '{ customerId }');
@@ -98,7 +97,7 @@ test('a socket that stops reading gets the missed changes as one event', async (
   const last = versionOf(witness.last?.cursor);
   await eventually(() => expect(versionOf(events().at(-1).cursor)).toBe(last));
   const versions = events().map(({ cursor }) => versionOf(cursor));
-  // The kernel accepted some events, none twice; the others arrive merged into one.
+  // The kernel's buffers hold some events. All later changes arrive as one event, and no version arrives twice.
   const steps = versions.slice(1).map((version, at) => version - (versions[at] as number));
   expect(steps.every((step) => step >= 1)).toBe(true);
   expect(steps.at(-1)).toBeGreaterThan(1);

@@ -23,7 +23,7 @@ export interface Row {
   readonly priceCurrent: number | null;
 }
 
-/** An event of the whole account; it counts as one of the positions as well. */
+/** An event of the whole account. The watcher also folds its positions. */
 export interface AccountEvent
   extends Omit<ChangesEvent, 'upserted' | 'ticks' | 'opened' | 'closed'> {
   readonly positions: Pick<ChangesEvent, 'upserted' | 'ticks' | 'opened' | 'closed'>;
@@ -109,7 +109,7 @@ export class Watcher {
       };
       if (positions) this.lists.push(positions);
       if (accountChanges) this.#foldAccount(accountChanges);
-      // Any other list, by the name of its subscription.
+      // The remaining field is `positionChanges`, or an alias of it.
       for (const event of Object.values<ChangesEvent>(changes)) this.#fold(event);
     },
     error: (failure: unknown) => {
@@ -135,7 +135,7 @@ export class Watcher {
     if (event.snapshot) this.rows.clear();
     for (const id of event.closed) this.rows.delete(id);
     for (const row of event.upserted) this.rows.set(row.id, row);
-    // A tick of a missing row would appear as a row without a symbol.
+    // A tick for a missing row makes a row without a symbol, which fails a test's comparison.
     for (const tick of event.ticks ?? [])
       this.rows.set(tick.id, { ...(this.rows.get(tick.id) as Row), ...tick });
   }

@@ -23,7 +23,7 @@ const [, askByStream] = TRANSPORTS[2] as (typeof TRANSPORTS)[number];
 
 const CACHES = 'catalog document positions quota response session token'.split(' ');
 
-/** The metrics that exist once there is something to measure. */
+/** Metrics that are absent until something was measured. */
 const ONCE_MEASURED =
   /_(clock_skew_seconds|missing_fields|catalog_left_seconds|catalog_(skipped|(offered_)?instruments))$/;
 
@@ -181,11 +181,11 @@ describe('the caches', () => {
     const fetches = (outcome: string) => `catalog_fetches_total{outcome="${outcome}"}`;
     const read = (token = own) => other.query(SYMBOLS, { token });
     expect(await of('catalog_left_seconds')).toBeNaN();
-    // Two seconds before its end, by the gateway's Age.
+    // By the gateway's Age it is two seconds before the end of its freshness.
     other.sandbox.changeCatalog({ broken: 3, ageSeconds: 3_598 });
     await moved(other, fetches('modified'), 1, read);
     expect(await ofGroup('catalog_skipped')).toBe(3);
-    // It is served for an hour beyond them.
+    // Stale, it is served for an hour more.
     expect(Math.round((await of('catalog_left_seconds')) / 100)).toBe(36);
     expect(await ofGroup('catalog_instruments')).toBeGreaterThan(400);
     expect(await ofGroup('catalog_offered_instruments')).toBe(await ofGroup('catalog_instruments'));

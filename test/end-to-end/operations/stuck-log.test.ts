@@ -11,8 +11,8 @@ import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-ports.ts';
 import { PROGRAM } from '../../support/program.ts';
 
-/** Of fifty requests each. */
 const ROUNDS = 8;
+const REQUESTS_PER_ROUND = 50;
 
 const children: ChildProcess[] = [];
 afterEach(() => {
@@ -28,7 +28,6 @@ async function startWith(stdout: 'pipe' | number, onSpawn = (_child: ChildProces
       NODE_ENV: 'production',
       GATEWAY_URL: 'http://127.0.0.1:1',
       ORDER_STORE: 'memory',
-      // The test asks as soon as the admin port answers.
       PORT: String(port),
       ADMIN_PORT: String(adminPort),
       RATE_LIMIT_PER_MINUTE: '100000',
@@ -44,12 +43,12 @@ async function startWith(stdout: 'pipe' | number, onSpawn = (_child: ChildProces
   return {
     child,
     exited,
-    /** Sends requests whose log lines exceed several pipes. */
+    /** Sends requests whose log lines exceed the buffer of a pipe several times. */
     async logMuch() {
       const url = `http://127.0.0.1:${port}/graphql`;
       const headers = { 'x-request-id': 'r'.repeat(128) };
       for (let round = 0; round < ROUNDS; round += 1) {
-        const asked = Array.from({ length: 50 }, () =>
+        const asked = Array.from({ length: REQUESTS_PER_ROUND }, () =>
           postQuery(url, '{ __typename }', { headers }),
         );
         for (const { status } of await Promise.all(asked)) expect(status).toBe(200);
@@ -67,7 +66,7 @@ test('a log without a reader blocks nothing, and lines that are read later are w
   });
   child.stdout?.resume();
   const requests = () => read.match(/"msg":"request"/g) ?? [];
-  await eventually(() => expect(requests()).toHaveLength(ROUNDS * 50));
+  await eventually(() => expect(requests()).toHaveLength(ROUNDS * REQUESTS_PER_ROUND));
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
   const lines = read.trimEnd().split('\n');

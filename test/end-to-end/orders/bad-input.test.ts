@@ -15,7 +15,7 @@ const TYPES = { placeOrder: 'PlaceOrderInput', placeLimitOrder: 'PlaceLimitOrder
 const FIELDS = '{ __typename ... on OrderOutcome { replayed } }';
 const schema = buildSchema();
 
-// `JSON.stringify` cannot write these values, so these texts replace them.
+// `JSON.stringify` cannot write 1e309 and -0. These texts stand for them until the body is written.
 const HUGE = 'a number beyond all';
 const MINUS_ZERO = 'a zero with a sign';
 
@@ -74,7 +74,7 @@ const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
   ['placeOrder', { size: {} }, 'input.size'],
   ['placeOrder', { stopLoss: { price: -1 } }, 'input.stopLoss.price'],
   ['placeOrder', { side: 'HOLD' }, 'input.side'],
-  // Without a kind an order that lost its price must not become a market order.
+  // The kind is required: an order that lost its price must not become a market order.
   ['placeOrder', { kind: undefined }, 'input.kind'],
   ['placeOrder', { kind: null }, 'input.kind'],
   ['placeOrder', { symbol: '' }, 'input.symbol'],

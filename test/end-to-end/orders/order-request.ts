@@ -26,7 +26,7 @@ interface ErrorDetails {
   readonly earlierUnknown: boolean;
 }
 
-/** A client's reply. `cut`: its connection was closed first, from either end. */
+/** The reply that a client receives. `cut`: the connection was closed before the reply. */
 export type Reply =
   | ({ readonly kind: 'outcome' } & Outcome)
   | { readonly kind: 'nothing' }
@@ -112,7 +112,7 @@ export function buying(key: string, symbol = 'AAPL'): OrderRequest {
   return { mutation: 'placeOrder', input };
 }
 
-/** More than a correction of this machine's date. */
+/** In the past even if the date of this machine is corrected during a test. */
 export const TOO_LATE_MS = -60_000;
 
 /** The order with a `sendBefore` in this many milliseconds, which may be in the past. */

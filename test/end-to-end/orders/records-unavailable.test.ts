@@ -37,7 +37,7 @@ test('a full store refuses orders before they are sent', async () => {
   await eventually(() => expect(outcomesOf(facade, UNAVAILABLE.code)).toEqual(['fault']));
 });
 
-test('only an account over its share is refused, before sending, and rejected orders take no room from others', async () => {
+test('an order of an account over its share is refused unsent, others are not, and rejected orders make room', async () => {
   await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '4' });
   const { sandbox } = facade;
   const flooding = facade.client();
@@ -76,7 +76,7 @@ test('a recorded key is answered while nothing can be written', async () => {
   const { sandbox } = facade;
   const client = facade.client();
   const file = new DatabaseSync(path);
-  // Every request that asks for a key's outcome.
+  // Asks for the outcome of a key in each way.
   const asking = () =>
     Promise.all([client.place(buying('lost')), client.placed('lost'), client.void('lost')]);
   const replayed = { type: 'OrderAccepted', replayed: true };
@@ -97,7 +97,7 @@ test('a recorded key is answered while nothing can be written', async () => {
   file.exec('ROLLBACK');
   file.exec('BEGIN EXCLUSIVE');
   const unknown = { ...UNAVAILABLE, earlierUnknown: true };
-  // The same message for `placedOrder`, so it must not refer to `placedOrder`.
+  // `placedOrder` has the same message, so the message must not advise to use it.
   const message = expect.stringContaining('is not known: ask again with the same key');
   const answers = await asking();
   expect(answers).toMatchObject([{ ...unknown, message }, { ...unknown, message }, unknown]);

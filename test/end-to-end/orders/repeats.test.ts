@@ -4,7 +4,7 @@ import { startOrderFacade } from './order-facade.ts';
 import { buying, waiting } from './order-request.ts';
 
 const CROWD = 50;
-// More runs than needed until an operation is compiled.
+// Enough runs that the operation is compiled.
 const RUNS = 24;
 
 test.each([buying('crowded'), waiting('crowded')])(

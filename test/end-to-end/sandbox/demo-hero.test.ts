@@ -110,14 +110,14 @@ describeInBrowser('the two phones', (browser) => {
     expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
     expect(inOrder.at(-1)).toBeLessThan(PHONE.height / 2);
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(2_000);
-    // With any text size of the browser.
+    // Texts follow the browser's text size.
     const titleHeight = async () => (await page.locator('h1').boundingBox())?.height ?? 0;
     const before = await titleHeight();
     await page.evaluate("document.documentElement.style.fontSize = '200%'");
     expect(await titleHeight()).toBeGreaterThan(1.8 * before);
   });
 
-  test('are missing without JavaScript, and the page explains what it is', async () => {
+  test('are hidden without JavaScript, and the page says that it needs JavaScript', async () => {
     await using visitor = await visit(browser, app.url, { javaScriptEnabled: false });
     const { page } = visitor;
     await page.getByText(/needs JavaScript/).waitFor();

@@ -10,8 +10,8 @@ import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 import { linkOf, openGraphiql } from './graphiql-visit.ts';
 
-// They change neither money nor a password; signing in is what the form does.
-const SENT_WITHOUT_A_QUESTION = [
+/** Mutations that need no confirmation: they neither trade nor change a payout or a password. */
+const UNCONFIRMED_FIELDS = [
   'login',
   'voidOrder',
   'setValue',
@@ -22,7 +22,7 @@ const SENT_WITHOUT_A_QUESTION = [
 const ORDER =
   'placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k" }) { __typename }';
 
-describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
+describeInBrowser('GraphiQL before a real gateway', (browser) => {
   const gateway = sharedApp();
   const app = startedOnce(() =>
     startTestApp(
@@ -39,7 +39,7 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
     const rest = query === null ? '' : `#${linkOf(query)}`;
     return openGraphiql(browser, app.url, rest, { viewport });
   };
-  const question = (page: Page) => page.getByRole('dialog', { name: /^Send / });
+  const confirmation = (page: Page) => page.getByRole('dialog', { name: /^Send / });
   const signIn = async (page: Page, password = 'demo') => {
     await page.locator('#account-state').click();
     await page.getByLabel('Email').fill('demo@example.com');
@@ -63,7 +63,7 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
       await page.getByText(/^Signed in until /).waitFor();
       await run();
       await result.getByText('cus_700001').waitFor();
-      // None of it is stored.
+      // Neither the token nor the email is stored.
       const kept = await page.evaluate(
         'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
       );
@@ -117,13 +117,14 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
         await run();
         await page.getByRole('menuitem', { name: 'M' }).click();
       } else await run();
-      await question(page).waitFor();
-      expect(await question(page).innerText()).toContain(new URL(app.url).host);
+      await confirmation(page).waitFor();
+      expect(await confirmation(page).innerText()).toContain(new URL(app.url).host);
       if (at === 0) await expectFlawless(page, { include: ['#confirmation'] });
       if (at % 2 === 0) await page.keyboard.press('Escape');
       else await page.getByRole('button', { name: 'Do not send' }).click();
       await result.getByText('It was not sent.').waitFor();
       expect(gateway.sandbox.orders(), query).toHaveLength(Math.min(at, 1));
+      // The first order is then sent after all.
       if (at > 0) continue;
       await run();
       await page.getByRole('button', { name: 'Send it' }).click();
@@ -135,6 +136,6 @@ describeInBrowser('GraphiQL before a gateway of one’s own', (browser) => {
   test('each mutation field needs a confirmation, or is known to be harmless', async () => {
     const { data } = await app.query('{ __schema { mutationType { fields { name } } } }');
     const names = data.__schema.mutationType.fields.map(({ name }: { name: string }) => name);
-    expect([...CONFIRMED_FIELDS, ...SENT_WITHOUT_A_QUESTION].sort()).toEqual(names.sort());
+    expect([...CONFIRMED_FIELDS, ...UNCONFIRMED_FIELDS].sort()).toEqual(names.sort());
   });
 });

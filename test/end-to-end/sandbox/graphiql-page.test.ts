@@ -16,7 +16,6 @@ import { sharedApp } from '../../support/shared-app.ts';
 import { linkOf, openGraphiql } from './graphiql-visit.ts';
 
 const WIDE = { width: 1920, height: 1080 };
-// A short run uses one of these windows for each check.
 const NARROW = { width: 320, height: 640 };
 
 const NAMES = EXAMPLES.map(
@@ -62,7 +61,7 @@ describeInBrowser('GraphiQL', (browser) => {
       await using opened = await open({ viewport });
       const { page, problems, run, stop, summary } = opened;
       expect(await tabNames(page)).toEqual(NAMES);
-      // From the last to the first, so that the tab is never the open one.
+      // The first tab is open, so the clicks begin with the last.
       for (const [at, name] of [...NAMES.entries()].reverse()) {
         await clickAsAPerson(page, `#graphiql-session-tab-${at}`);
         expect(await activeTab(page)).toBe(name);
@@ -141,15 +140,15 @@ describeInBrowser('GraphiQL', (browser) => {
     expect((await positionsOf('')).errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
 
-  test('the user is passed in the address, stays after a reload, and returns to the page, which accepts only users of the sandbox', async () => {
+  test('the chosen user goes along between the page and GraphiQL, and an unknown user in the address is ignored', async () => {
     await using opened = await openPage(browser, `${app.url}/?user=pro%40example.com`);
     const { page, problems } = opened;
-    const isTakenAlong = (user: string) =>
+    const expectUserInLink = (user: string) =>
       eventually(async () => {
         const address = await page.locator('#graphiql-link').getAttribute('href');
         expect(new URL(address ?? '', app.url).searchParams.get('user')).toBe(user);
       });
-    await isTakenAlong('pro@example.com');
+    await expectUserInLink('pro@example.com');
     await page.locator('#graphiql-link').click();
     await isReady(page);
     const user = page.getByLabel('User');
@@ -159,9 +158,9 @@ describeInBrowser('GraphiQL', (browser) => {
     await isReady(page);
     expect(await user.inputValue()).toBe('fresh@example.com');
     await page.getByRole('link', { name: 'Trading Graph' }).click();
-    await isTakenAlong('fresh@example.com');
+    await expectUserInLink('fresh@example.com');
     await page.goto(`${app.url}/?user=somebody%40example.com`);
-    await isTakenAlong('demo@example.com');
+    await expectUserInLink('demo@example.com');
     expect(problems).toEqual([]);
   });
 
@@ -185,7 +184,7 @@ describeInBrowser('GraphiQL', (browser) => {
       await page.reload();
       await isReady(page);
       expect(await tabNames(page)).toEqual(['Linked', ...NAMES]);
-      // The editor shows the open tab, and not the last content.
+      // The editor shows the open tab's operation.
       await page.locator('.graphiql-query-editor').getByText('Linked').waitFor();
       await page.getByRole('region', { name: 'Variables' }).getByText('AAPL').waitFor();
       expect(problems).toEqual([]);

@@ -19,7 +19,7 @@ const snapshot = (orders: string[], positions: string[]) => ({
   positions: rows(...positions),
 });
 
-/** Executes a pending order of the account; returns its id and the position's. */
+/** Executes a pending order of the account. Returns its id, which the new position has too. */
 async function trigger({ sandbox, query }: TestApp, token: string): Promise<string> {
   const { data } = await query('{ orders { id symbol priceOpen } }', { token });
   const [order] = data.orders;
@@ -47,7 +47,7 @@ describe('orders together with positions', () => {
 
   test.each([
     ['newer than the snapshot is used for the session too', '', ['p', 'q'], ['q'], ['q']],
-    // A feed's earlier list.
+    // The list is that of a feed, read before the snapshot.
     [
       'older than the snapshot is not used for the session',
       'maxAge: 0',
@@ -61,7 +61,7 @@ describe('orders together with positions', () => {
     await using client = webSocketClient(app, token);
     const fake = (operation: 'getSession' | 'getOpenPositions', body: unknown, delayMs = 0) =>
       app.sandbox.fail({ operation, kind: 'status', status: 200, body, delayMs });
-    // The snapshot is answered first.
+    // The list arrives after the snapshot.
     fake('getOpenPositions', { positions: rows(...listed) }, 200);
     fake('getSession', snapshot([], inSnapshot));
     if (maxAge) {

@@ -98,7 +98,7 @@ test('a null for a variable with a default is BAD_USER_INPUT', async () => {
 const packed = gzipSync('{"query":"{ __typename }"}');
 const body = query({ query: '{ __typename }' });
 
-// A page of another origin can send forms and plain texts without a preflight.
+// Forms and plain texts are refused, because a page of another origin can send them without a preflight.
 test.each([
   [200, { 'content-encoding': 'gzip', 'content-type': PLAIN }, packed],
   [400, { 'content-encoding': 'gzip', 'content-type': PLAIN }, 'this is not packed'],
@@ -134,9 +134,9 @@ describe('a GET', () => {
 
   test.each([
     ['no query', {}],
-    ['variables that are no JSON', { query: '{ __typename }', variables: '{' }],
+    ['variables that are not JSON', { query: '{ __typename }', variables: '{' }],
     ['variables that are a list', { query: '{ __typename }', variables: '[1]' }],
-    ['extensions that are no JSON', { query: '{ __typename }', extensions: 'x' }],
+    ['extensions that are not JSON', { query: '{ __typename }', extensions: 'x' }],
   ])('with %s gets 400', async (_what, parameters) => {
     const answer = await get(parameters);
     expect(answer.status).toBe(400);

@@ -53,13 +53,13 @@ describe('real clients', () => {
     const isResponse = client.media === 'application/graphql-response+json';
     for (const document of ['{ nope }', '{', 'query ($a: Int!) { session(maxAge: $a) { id } }']) {
       const refused = await send(client, document);
-      // A refused subscription has one result, with a query's media type.
-      expect(refused.status).toBe(isResponse || isBoth(client) ? 400 : 200);
+      // A refused subscription is answered like a query: by one result.
+      expect(refused.status).toBe(isResponse || acceptsResponse(client) ? 400 : 200);
       expect(refused.text).toContain('"errors":[{"message":');
     }
   });
 
-  function isBoth({ accept, kind }: ClientRequest): boolean {
+  function acceptsResponse({ accept, kind }: ClientRequest): boolean {
     return kind === 'subscription' && (accept ?? '').includes('application/graphql-response+json');
   }
 
@@ -150,7 +150,7 @@ describe('real clients', () => {
       return json?.replace(/"extensions":\{"gateway":.*?\}\}$/, '"extensions":{}}');
     };
     expect(await ask('{ __typename }')).toBe('{"data":{"__typename":"Query"},"extensions":{}}');
-    // Only catalog data, whose bytes are cached.
+    // The bytes of an answer with catalog data alone are cached, so it is requested twice.
     const ofCatalog = '{ instrument(id: "AAPL") { id } }';
     for (let count = 0; count < 2; count += 1) {
       expect(await ask(ofCatalog)).toBe('{"data":{"instrument":{"id":"AAPL"}},"extensions":{}}');
@@ -161,7 +161,7 @@ describe('real clients', () => {
     expect(await ask('subscription { positions { id } }', null)).toContain('UNAUTHENTICATED');
   });
 
-  // The public suite, with its optional audits.
+  // The public test suite for GraphQL over HTTP, with its optional audits.
   test.each(serverAudits({ url: () => `${app.url}/graphql` }))('$name ($id)', async (audit) => {
     expect(await audit.fn()).toMatchObject({ status: 'ok' });
   });

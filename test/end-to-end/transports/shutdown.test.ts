@@ -17,7 +17,7 @@ const OVER_WEB_SOCKET = 4;
 const sandbox = startedOnce(() => startSandbox({ seed: 'shutdown', tickMs: 0 }));
 let tokens: readonly string[];
 beforeAll(() => {
-  // Equal reads of one token are one call, so each client has its own token.
+  // The service joins equal reads of one token, so each client has its own token.
   tokens = Array.from({ length: OVER_HTTP + OVER_WEB_SOCKET }, (_, at) =>
     sandbox.token({ email: `user-${at + 1}@example.com` }),
   );
@@ -38,7 +38,7 @@ describe('SIGTERM', () => {
     await using facade = await startFacade();
     sandbox.clearFaults();
     sandbox.clearCalls();
-    // Long enough that some calls are always under way.
+    // Some calls are always under way.
     sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20 });
     const clients = tokens.map((token, at) => {
       const tally: Tally = { answered: 0, lost: [] };
@@ -91,7 +91,7 @@ interface Tally {
   readonly lost: string[];
 }
 
-/** Asks until the service no longer answers, which null shows. */
+/** Asks again and again, until `ask` returns null because the service has closed the connection. */
 async function untilLeft(tally: Tally, ask: () => Promise<string | null>): Promise<void> {
   let answer: string | null = '';
   const again = async () => {
@@ -111,8 +111,7 @@ async function askOverHttp({ url }: FacadeProcess, token: string, tally: Tally):
       return (await post(url, token, agent)).text;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      // The port is closed; or the connection is, because a busy machine sent nothing on it for a while. HTTP clients
-      // repeat a request that finds its kept connection closed.
+      // The request was not sent: the port is closed, or the idle connection was. HTTP clients repeat such a request.
       const isUnsent = code === 'ECONNREFUSED' || (code === 'ECONNRESET' && message !== 'aborted');
       if (!isUnsent) tally.lost.push(String(error));
       return null;
@@ -121,7 +120,7 @@ async function askOverHttp({ url }: FacadeProcess, token: string, tally: Tally):
   agent.destroy();
 }
 
-/** One operation after another on a socket, until the server has closed it. */
+/** Sends one operation after another on a socket, until the server has closed it. */
 async function askOverWebSocket(facade: FacadeProcess, token: string, tally: Tally): Promise<void> {
   using raw = await initializedSocket(facade, token);
   let id = 0;

@@ -86,16 +86,16 @@ test('a poll that waited has the rest of its deadline, and is not sent after hal
 
 test('an account with a hundred calls delays another account by one call', async () => {
   const { send, answer, paths } = openArea(3, 'getOpenPositions');
-  for (let at = 0; at < 100; at += 1) void send(`/crowd/${at}`, provedAs('crowd'));
+  for (let at = 0; at < 100; at += 1) void send(`/many/${at}`, provedAs('many'));
   for (let at = 0; at < 3; at += 1) void send(`/other/${at}`, provedAs('other'));
   for (let at = 0; at < 6; at += 1) await answer(at);
   expect(paths()).toEqual([
-    ...['/crowd/0', '/crowd/1', '/crowd/2', '/crowd/3', '/other/0', '/crowd/4', '/other/1'],
-    ...['/crowd/5', '/other/2'],
+    ...['/many/0', '/many/1', '/many/2', '/many/3', '/other/0', '/many/4', '/other/1'],
+    ...['/many/5', '/other/2'],
   ]);
 });
 
-/** Places orders of named accounts on 32 connections. */
+/** Opens an area for orders with 32 connections. */
 function openOrders() {
   const area = openArea(32, 'openPosition');
   const place = (account: string, times = 1) =>
@@ -106,18 +106,18 @@ function openOrders() {
 
 test('an account’s orders hold at most a quarter of the connections, and wait at most two seconds', async () => {
   const { clock, place, sentOf, answer } = openOrders();
-  const crowd = place('crowd', 10);
+  const orders = place('many', 10);
   place('other', 2);
-  expect([sentOf('crowd'), sentOf('other')]).toEqual([8, 2]);
+  expect([sentOf('many'), sentOf('other')]).toEqual([8, 2]);
   await answer(0);
-  expect(sentOf('crowd')).toBe(9);
-  // An order is sent soon after its tap, or never.
+  expect(sentOf('many')).toBe(9);
+  // The tenth order still waits, and is given up after two seconds.
   await clock.advance(ORDER_WAIT_MS - 1);
-  const isLast = crowd[9]?.then(() => true);
-  expect(await Promise.race([isLast, Promise.resolve(false)])).toBe(false);
+  const isOver = orders[9]?.then(() => true);
+  expect(await Promise.race([isOver, Promise.resolve(false)])).toBe(false);
   await clock.advance(1);
-  expect(await crowd[9]).toMatchObject({ sent: false, cause: { reason: 'busy' } });
-  expect(sentOf('crowd')).toBe(9);
+  expect(await orders[9]).toMatchObject({ sent: false, cause: { reason: 'busy' } });
+  expect(sentOf('many')).toBe(9);
 });
 
 test('an order whose turn comes after a pause of the process is not sent, and frees its place', async () => {

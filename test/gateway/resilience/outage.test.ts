@@ -19,7 +19,7 @@ async function readMany(open: Open, count: number): Promise<void> {
 }
 
 describe('while the gateway fails for every call', () => {
-  test('retries add at most a tenth to the calls, and then one probe in two seconds is sent until one succeeds', async () => {
+  test('retries add at most a tenth of calls, and an open breaker sends a probe every two seconds until one succeeds', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) =>
       (isDown ? down : positions)(socket, request),
@@ -184,7 +184,7 @@ describe('among the operations of one area', () => {
     expect(open.resilience.isOpen('reads')).toBe(false);
   });
 
-  test('two failing operations are one warning, which ends with the last', async () => {
+  test('two failing operations cause one warning, which ends when both succeed again', async () => {
     await using gateway = await startScriptedGateway(script);
     await using open = openResilient(gateway.url);
     for (const each of ['session', 'positions']) dead.add(each);
@@ -206,7 +206,7 @@ describe('among the operations of one area', () => {
   });
 });
 
-describe('orders that another server answers', () => {
+describe('orders that are answered by a server other than the gateway', () => {
   const page = answer(200, '<!doctype html>', { 'content-type': 'text/html' });
   const moved = answer(302, '', { location: '/login' });
 
@@ -216,7 +216,7 @@ describe('orders that another server answers', () => {
     ['nothing', answer(200, '')],
     ['a redirect', moved],
     ['not HTTP', Buffer.from('SSH-2.0-OpenSSH_9.9\r\n')],
-  ])('are held back (%s) until the gateway answers one', async (_, bytes) => {
+  ])('are held back after %s, until the gateway answers one', async (_, bytes) => {
     let reply = bytes;
     await using gateway = await startScriptedGateway((socket) => socket.write(reply));
     await using open = openResilient(gateway.url);
@@ -255,7 +255,7 @@ describe('orders that a gateway receives and does not answer', () => {
   const accepted = answer(200, { success: true, orderId: '1' });
   const SECONDS = 100;
 
-  /** The outcomes of three orders per second of twelve accounts, while `end` replaces the gateway's answers. */
+  /** Places three orders a second for twelve accounts, and counts their outcomes while `end` replaces the answers. */
   async function outage(end: Script, { withReads }: { readonly withReads: boolean }) {
     let isDown = false;
     await using gateway = await startScriptedGateway((socket, request) => {
@@ -340,7 +340,7 @@ describe('orders that a gateway receives and does not answer', () => {
     expect(open.circuits).toEqual(['orders open', 'orders closed']);
   });
 
-  test('are sent while only reads are silent: the first shows that orders are answered', async () => {
+  test('are sent while only reads get no answers, because orders are answered', async () => {
     await using gateway = await startScriptedGateway((socket, request) =>
       request.method === 'GET' ? reset(socket, request) : socket.write(accepted),
     );
@@ -374,7 +374,7 @@ describe('orders that a gateway receives and does not answer', () => {
     await open.clock.advance(7_999);
     expect(await isSent(7)).toBe(false);
     await open.clock.advance(1);
-    // A failed account probes if no other has called. Then probes are left to the others again.
+    // A failed account may probe if no other account has called. The next probe is left to the others again.
     expect(await isSent(1)).toBe(true);
     isDown = false;
     await open.clock.advance(5_000);

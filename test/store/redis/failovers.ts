@@ -50,11 +50,14 @@ interface Failover {
   readonly redisReplicas?: number;
 }
 
-const AT_ONCE = 6;
+const BUYERS = 6;
 const MAX_ORDERS = 5_000;
-const AFTERWARDS = 50;
+const NEW_ORDERS = 50;
 
-/** Places orders until the primary and the process die together, and then repeats them, and places new ones, on a promoted replica of Redis. */
+/**
+ * Places orders until the primary and the process die together, and promotes a replica of Redis. A new process then repeats
+ * all sent orders and places new ones. Returns the keys that were sent twice, and how soon new orders are taken.
+ */
 export async function failOver(serverPath: string, { lagsMs, promoted, ...setting }: Failover) {
   await using started = new AsyncDisposableStack();
   const redis = started.use(await startCopiedRedis(serverPath, lagsMs));
@@ -78,8 +81,8 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
     for (let n = 0; !isDead && n < MAX_ORDERS; n += 1) await order(`${name}-${n}`);
   };
   for (const copy of redis.copies) await isMarked(copy.redis, lagsMs.length);
-  const buyers = Array.from({ length: AT_ONCE }, (_, name) => buyer(name));
-  await eventually(() => sent.length >= 2 * AT_ONCE);
+  const buyers = Array.from({ length: BUYERS }, (_, name) => buyer(name));
+  await eventually(() => sent.length >= 2 * BUYERS);
   await delay(Math.random() * 200);
   isDead = true;
   const killed = redis.primary.kill();
@@ -99,7 +102,7 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
   }
   const successor = started.use(await openReplica(next.url, options));
   const { records } = successor;
-  // A new replica replaces the lost one if the most replicas ever seen are waited for.
+  // By default an order waits for as many replicas as were ever seen, so a new one replaces the promoted one.
   if (setting.redisReplicas === undefined) {
     const args = [...PRIMARY, '--replicaof', `127.0.0.1 ${port}`];
     await eventually(() => records.status.degradedReason === null);
@@ -113,11 +116,11 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
     if (again?.reserved) twice.push(key);
   }
   let taken = 0;
-  for (let n = 0; n < AFTERWARDS; n += 1) {
+  for (let n = 0; n < NEW_ORDERS; n += 1) {
     const answer = await records.reserve(request('1', `afterwards ${n}`)).catch(() => null);
     if (answer?.reserved) taken += 1;
   }
-  return { sent: sent.length, refused, twice, waitedMs, takenAfterwards: taken / AFTERWARDS };
+  return { sent: sent.length, refused, twice, waitedMs, takenAfterwards: taken / NEW_ORDERS };
 }
 
 async function offsetOf(replica: TestRedis): Promise<number> {
@@ -126,7 +129,7 @@ async function offsetOf(replica: TestRedis): Promise<number> {
   return Number(offset);
 }
 
-/** Waits until the replica has run for some seconds, and has received a later marker with this `reach`. */
+/** Waits until the replica has run for three seconds, and has received the marker again, with this `reach`. */
 export async function isMarked(replica: TestRedis, reach: number): Promise<void> {
   const of = async (field: string) => Number(await replica.command('HGET', MARKER, field));
   await eventually(async () => {

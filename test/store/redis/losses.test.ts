@@ -12,6 +12,7 @@ import { DURABLE, MARKER, openOperator, openReadyReplica, openReplica, PREFIX } 
 
 const GAP = { name: 'RecordsGapError', earlierUnknown: true };
 
+/** An order whose key is made this long after now. */
 const made = (key: string, aheadMs: number) => ({
   ...request('1', key),
   keyMadeMs: Date.now() + aheadMs,
@@ -34,7 +35,7 @@ async function isRefused(records: OrderRecords, asked: ReserveRequest): Promise<
 }
 
 describeWithRedis('a loss of order records in Redis', (serverPath) => {
-  test('a restart begins a gap: unknown keys are refused unless they were made later, and known keys are answered', async () => {
+  test('a restart begins a gap: unknown keys are refused if they were made before its end, and known keys are answered', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
     await using one = await openReadyReplica(redis.url);
     await one.records.settle(await reserved(one.records, '1', 'k'), accepted);
@@ -57,10 +58,10 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await reserved(one.records, '1', 'k');
     await restart(redis);
     await eventually(() => one.records.status.gapReason !== null);
-    const young = () => one.records.reserve(made('new', 120_000));
-    await expect(young()).rejects.toMatchObject({ ...GAP, untilMs: null });
+    const reserve = () => one.records.reserve(made('new', 120_000));
+    await expect(reserve()).rejects.toMatchObject({ ...GAP, untilMs: null });
     skewMs = 0;
-    expect(await young()).toMatchObject({ reserved: true });
+    expect(await reserve()).toMatchObject({ reserved: true });
   });
 
   test('the end of the gap allows for the largest difference of any process from the gateway’s clock', async () => {
@@ -115,7 +116,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(GAP);
   });
 
-  test('keys of an earlier version are a loss, and processes of that version hold their orders back', async () => {
+  test('Redis keys of an earlier version of the service are a loss, and stop the orders of its processes', async () => {
     await using redis = await startTestRedis(serverPath);
     await redis.command('HSET', 'trading-graph:{orders}:epoch', 'epoch', 'e');
     await using one = await openReadyReplica(redis.url);
@@ -176,7 +177,7 @@ describeWithRedis('a promotion', (serverPath) => {
     await using one = await openReplica(promoted.url, { redisReplicas: 1, redisTimeoutMs: 1_000 });
     expect(one.records.status.gapReason).toBe(null);
     expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
-    // The new primary first needs a replica.
+    // Orders wait until the new primary has a replica.
     await expect(one.records.reserve(request('1', 'new'))).rejects.toThrow('0 of 1 replicas');
     await redis.primary.start();
     const { port } = new URL(promoted.url);
@@ -186,7 +187,7 @@ describeWithRedis('a promotion', (serverPath) => {
     expect(one.warnings).toEqual([]);
   });
 
-  test('is distinguished from a restart of the primary from its snapshot, which is a loss', async () => {
+  test('is told apart from a restart of the primary with an old snapshot, which is a loss', async () => {
     await using primary = await startTestRedis(serverPath, {
       args: ['--repl-diskless-sync-delay', '0', '--save', '3600 1'],
     });
@@ -202,7 +203,7 @@ describeWithRedis('a promotion', (serverPath) => {
     await isRefused(one.records, request('1', 'lost'));
   });
 
-  test('of one of two replicas is undecided until the other replica follows it', async () => {
+  test('of one of two replicas is undecided, and orders are refused, until the other replica follows it', async () => {
     await using redis = await startCopiedRedis(serverPath, [0, 0]);
     const [first, second] = redis.copies.map((copy) => copy.redis) as [TestRedis, TestRedis];
     const options = { redisReplicas: 1, redisTimeoutMs: 1_000 };
@@ -227,7 +228,7 @@ describeWithRedis('a promotion', (serverPath) => {
     expect(one.records.status.gapReason).toBe(null);
   });
 
-  test('that stays undecided ends when an operator declares a loss', async () => {
+  test('that is undecided counts as a loss once an operator declares it', async () => {
     await using redis = await startCopiedRedis(serverPath, [0, 0]);
     const [first, second] = redis.copies.map((copy) => copy.redis) as [TestRedis, TestRedis];
     const options = { redisReplicas: 1, redisTimeoutMs: 1_000 };

@@ -1,4 +1,4 @@
-// Never compiled: no Swift runs where this project is tested.
+// This file was never compiled, because the project is tested without Swift.
 import Apollo
 import ApolloAPI
 import Foundation
@@ -21,7 +21,7 @@ import Observation
     session.onAccount = { [account] in account.accountChanged() }
   }
 
-  /// The first screen in one query. A field that failed is nil, the others are there.
+  /// The first screen in one query. A field that has failed is nil; the others have their data.
   public func home() async throws -> Api.HomeQuery.Data { try await session.ask(Api.HomeQuery(), partial: true) }
 }
 
@@ -52,22 +52,22 @@ public struct Account: Codable, Sendable {
 }
 
 @MainActor public protocol AccountStore {
-  /// Nil where nobody is signed in.
+  /// Nil if no user is signed in.
   func read() -> Account?
   func write(_ account: Account?) throws
 }
 
-/// The token, and requests with it.
+/// Keeps the account with its token, and sends requests with it.
 @MainActor public final class Session {
   private let clock = ServerClock()
   private let urlSession = URLSession(configuration: .ephemeral)
   private let client: ApolloClient
   private let store: any AccountStore
   private(set) var account: Account?
-  /// The credentials of this run only. A run that has none shows the form again when the token ends.
+  /// The password is kept in memory only. After a restart the sign-in form is shown again when the token ends.
   private var password: String?
   private var renewal: Task<String, any Error>?
-  /// Called where somebody has signed in or out: what is followed is another's.
+  /// Called after a sign-in or sign-out: live data must be that of the new account.
   var onAccount: @MainActor () -> Void = {}
 
   init(url: URL, store: any AccountStore) {
@@ -83,7 +83,7 @@ public struct Account: Codable, Sendable {
 
   public var isSignedIn: Bool { account != nil }
 
-  /// Throws `SignedOut` with the server's words where it is refused.
+  /// Throws `SignedOut` with the server's message if it is refused.
   public func signIn(email: String, password: String) async throws {
     let token = try await logIn(email, password)
     try keep(Account(email: email, token: token), password)
@@ -91,7 +91,7 @@ public struct Account: Codable, Sendable {
 
   public func signOut() { _ = end("signed out", of: account?.token) }
 
-  /// The token, or another one than that which was refused: fetched once for all that wait for it.
+  /// The account's token. If that token was refused, it is renewed once for all callers.
   func token(refused: String?) async throws -> String {
     guard let account else { throw SignedOut(why: "nobody is signed in") }
     if account.token != refused { return account.token }
@@ -113,7 +113,7 @@ public struct Account: Codable, Sendable {
     return try await next.value
   }
 
-  /// Called where the renewed token is refused too: a third is not tried. Orders stay on the disk.
+  /// Called if the renewed token is refused too: the user is signed out. Orders stay on the disk.
   func end(_ why: String, of token: String?) -> SignedOut {
     if account?.token == token {
       account = nil
@@ -129,25 +129,25 @@ public struct Account: Codable, Sendable {
     try await withToken { try await self.client.fetch(query: query, cachePolicy: .networkOnly).dataOrThrow(partial: partial) }
   }
 
-  /// With the token of this account alone: an order is never sent as another one's.
+  /// Sends with the token of this account alone: an order must never be sent for another one.
   func ask<Mutation: GraphQLMutation>(_ mutation: Mutation, of email: String) async throws -> Mutation.Data
   where Mutation.ResponseFormat == SingleResponseFormat {
     try await withToken(of: email) { try await self.client.perform(mutation: mutation).dataOrThrow() }
   }
 
-  /// A multipart answer, which `URLSession` unpacks: its WebSockets are not packed, and hide the close code of an ended token.
+  /// Subscribes by a multipart answer. The WebSockets of `URLSession` do not compress, and hide the close code of an ended token.
   func events(after cursor: String?, token: String) throws -> SubscriptionStream<GraphQLResponse<Api.AccountSubscription>> {
     try Wire.$token.withValue(token) {
       try client.subscribe(
         subscription: Api.AccountSubscription(after: cursor ?? .none),
         cachePolicy: .networkOnly,
-        // The heartbeat and ten seconds without a byte: then the line is dead, though nobody says so.
+        // Heartbeats come every 15 s. After 25 s without a byte the connection is dead, even if no error was reported.
         requestConfiguration: RequestConfiguration(requestTimeout: 25, writeResultsToCache: false)
       )
     }
   }
 
-  /// Requests from now on, orders too, go over new connections: those that are kept answer nothing.
+  /// Later requests, orders too, open new connections: the kept ones are dead.
   func leaveConnections() async { await urlSession.flush() }
 
   func serverTime() async throws -> Date {
@@ -188,14 +188,14 @@ public struct Account: Codable, Sendable {
   }
 }
 
-/// The account from a snapshot, and then from what changed.
+/// The account: a snapshot, and all changes since.
 public struct AccountState {
   public var positions: [String: Api.PositionRow] = [:]
   public var orders: [String: Api.OrderRow] = [:]
   public var figures: Api.Figures?
   /// Nil while there is no connection.
   public var status: GraphQLEnum<Api.FeedStatus>?
-  /// Shown beside the list whenever the status is not `LIVE`.
+  /// Show it next to the list if the status is not `LIVE`.
   public var asOf: Api.DateTime?
 
   mutating func fold(_ event: Api.AccountSubscription.Data.AccountChanges) {
@@ -230,7 +230,7 @@ public struct AccountState {
 
   init(session: Session) { self.session = session }
 
-  /// Follows until nobody is signed in, or the server says that it is no use to ask again: then it throws.
+  /// Follows the account. Throws when no user is signed in, or the server's error is permanent.
   public func follow() async throws {
     while true {
       try Task.checkCancellation()
@@ -251,10 +251,10 @@ public struct AccountState {
       } catch let signedOut as SignedOut {
         throw signedOut
       } catch {
-        // The line is lost.
+        // The connection is lost.
         if (error as? URLError)?.code == .timedOut { isLineDead = true }
       }
-      // A renewed token may end while the next line is waited for.
+      // The new token was not refused, so it may be renewed when it is.
       if sent != nil && sent != refused { refused = nil }
       state.status = nil
       failures += 1
@@ -264,20 +264,20 @@ public struct AccountState {
     }
   }
 
-  /// Called where the platform knows of a network that is back, or another.
+  /// Called if the network is back or has changed.
   func networkIsBack() {
     failures = 0
     isLineDead = true
     step?.cancel()
   }
 
-  /// Called where somebody has signed in or out.
+  /// Called after a sign-in or sign-out.
   func accountChanged() {
     begin(nil)
     networkIsBack()
   }
 
-  /// Nothing of another account is shown, nor gone on from.
+  /// Forgets the list and the cursor of another account.
   private func begin(_ next: String?) {
     if next == email { return }
     email = next
@@ -295,7 +295,7 @@ public struct AccountState {
     }
   }
 
-  /// Until it ends, the screen is left, or `networkIsBack`.
+  /// Waits until the step ends, the screen is closed, or `networkIsBack` is called.
   private func run(_ work: @escaping @MainActor () async throws -> Void) async throws {
     let task = Task { try await work() }
     step = task
@@ -309,7 +309,7 @@ private struct Kept: Codable {
   let since: String
 }
 
-/// The reasons that speak of each request with the key; there may be others one day.
+/// With these reasons no request with the key was carried out. A server may add reasons that do not prove this.
 private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.settled)]
 
 /// Orders, each kept on disk under its key from before it is sent until its outcome is known.
@@ -323,7 +323,7 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
     self.network = network
   }
 
-  /// One call for a tap. Nil: the server's records do not reach back to it, so nobody knows.
+  /// Call it once for a tap. Nil: the server's records do not reach back that far, so the outcome is unknown.
   public func place(symbol: String, side: Api.Side, units: Double) async throws -> Api.Outcome? {
     guard network.isOnline else { throw Offline() }
     guard let account = session.account else { throw SignedOut(why: "nobody is signed in") }
@@ -334,18 +334,18 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
       idempotencyKey: kept.key, keyMade: .some(kept.since), kind: .some(.case(.market)), sendBefore: .some(before.ISO8601Format()), side: .case(side),
       size: .units(units), symbol: symbol)
     try keep(kept)
-    // The order runs to its end, whatever the screen does.
+    // The order continues even if the screen is closed.
     return try await Task { try await settle(kept, input, before) }.value
   }
 
-  /// At the start of the app and after a sign-in: ends the doubt about orders of an earlier run, which are not sent again.
-  /// The next start asks about an order whose answer was refused.
+  /// Finds the outcome of orders from before the app ended, which are not sent again. Call it at the start of the app and
+  /// after a sign-in. The next start asks again about an order whose request was refused.
   public func resume() async throws -> [Api.Outcome?] {
     var outcomes: [Api.Outcome?] = []
     let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
     for file in files where file.pathExtension == "json" {
       let kept = try JSONDecoder().decode(Kept.self, from: Data(contentsOf: file))
-      // A key is one account's: for another it would be unused, and the answer that nothing was sent.
+      // A key belongs to its account: with another account's token the server would answer that nothing was sent.
       guard kept.account == session.account?.email else { continue }
       do {
         outcomes.append(try await close(kept))
@@ -356,7 +356,7 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
     return outcomes
   }
 
-  /// Sends it, and again under its key, for as long as it is meant; then its key is closed.
+  /// Sends the order, and repeats it under its key until `before`. Then closes its key.
   private func settle(_ kept: Kept, _ input: Api.PlaceOrderInput, _ before: Date) async throws -> Api.Outcome? {
     var refusal: Refused?
     var failures = 0
@@ -364,7 +364,7 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
       var seconds = pause(failures, longest: 4)
       do {
         let outcome = try await session.ask(Api.PlaceMutation(input: input), of: kept.account).placeOrder?.fragments.outcome
-        // That says nothing of earlier requests, such as one that somebody on the way has sent twice: closing the key does.
+        // This answer does not cover earlier requests, such as one that a proxy has sent twice. Closing the key does.
         if outcome?.asOrderRejected?.sent == false { break }
         if let outcome { return end(kept, outcome) }
       } catch let refused as Refused {
@@ -374,26 +374,27 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
       } catch let signedOut as SignedOut {
         throw signedOut
       } catch {
-        // No answer: it was sent or not.
+        // Without an answer it is unknown whether the order was sent.
         refusal = nil
       }
       try await Task.sleep(for: .seconds(seconds))
       failures += 1
     }
     let outcome = try await close(kept)
-    // Surely not placed: the reason is the server's.
+    // The order was certainly not placed: reports the server's reason.
     if let refusal, outcome?.asOrderRejected?.sent == false { throw refusal }
     return outcome
   }
 
-  /// Ends the doubt: its outcome where it was placed, else it never is.
+  /// Closes the key: returns the outcome if the order was placed, and otherwise ensures that it never is.
   private func close(_ kept: Kept) async throws -> Api.Outcome? {
     var failures = 0
     while true {
       var seconds = pause(failures, longest: 4)
       do {
         if let outcome = try await voided(kept.key, kept) {
-          // A repeat is refused so also where the first request is forgotten: a key of the same age tells whether the records reach back.
+          // Other reasons do not prove that: the server may have lost the order's record. Voiding another key of the same age
+          // throws if the records do not reach back that far.
           let rejected = outcome.asOrderRejected
           if rejected?.sent == false && !SURE.contains(rejected?.reason) { _ = try await voided(UUID().uuidString, kept) }
           return end(kept, outcome)
@@ -408,7 +409,7 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
       } catch let signedOut as SignedOut {
         throw signedOut
       } catch {
-        // Nobody was asked: again after the pause.
+        // The server was not reached: tries again after the pause.
       }
       try await Task.sleep(for: .seconds(seconds))
       failures += 1
@@ -419,7 +420,7 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
     try await session.ask(Api.VoidMutation(key: key, since: .some(kept.since)), of: kept.account).voidOrder?.fragments.outcome
   }
 
-  /// The next run asks again for one that is unknown.
+  /// An unknown order stays on the disk, so that the next start asks again.
   private func end(_ kept: Kept, _ outcome: Api.Outcome) -> Api.Outcome {
     if outcome.asOrderOutcomeUnknown == nil { delete(kept) }
     return outcome
@@ -436,7 +437,7 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
   private func file(_ kept: Kept) -> URL { folder.appending(path: "\(kept.key).json") }
 }
 
-/// The server's time by the last `Date` and the time since, which nobody sets; some two seconds behind at most.
+/// The server's time: the last `Date` plus the uptime since, because users change clocks. It is at most two seconds behind.
 actor ServerClock {
   private var last: (date: Date, at: ContinuousClock.Instant)?
 
@@ -453,7 +454,7 @@ actor ServerClock {
   }
 }
 
-/// Adds the token to each request, and notes the date of its answer.
+/// Adds the token to each request, and records the date of its answer.
 struct Wire: HTTPInterceptor {
   @TaskLocal static var token: String?
   let clock: ServerClock
@@ -467,7 +468,7 @@ struct Wire: HTTPInterceptor {
   }
 }
 
-/// Apollo's own check of the status is left out: what a refusal says is in its body.
+/// Without Apollo's check of the status: the body of a refusal has its error.
 struct WireOnly: InterceptorProvider {
   let clock: ServerClock
 
@@ -476,13 +477,13 @@ struct WireOnly: InterceptorProvider {
   }
 }
 
-/// The first error of an answer: the server says what it is, and whether the same request may succeed later.
+/// The first error of an answer, with the server's code, and whether the same request may succeed later.
 public struct Refused: Error {
   public let message: String
   public let code: String?
   public let isRetryable: Bool
   let retryAfter: Double
-  /// The account has had its share of orders or keys.
+  /// Whether the account has used up a limit of orders or keys.
   let isLimit: Bool
 
   init(_ error: GraphQLError) {
@@ -497,14 +498,14 @@ public struct Refused: Error {
   var isOfToken: Bool { code == "UNAUTHENTICATED" }
 }
 
-/// Nobody is signed in: show the form of the sign-in.
+/// No user is signed in: show the sign-in form.
 public struct SignedOut: Error { public let why: String }
 
-/// There is no network: the order was not placed, and does not go out when the network is back.
+/// There is no network: the order was not placed, and is not sent later.
 public struct Offline: Error {}
 
 extension GraphQLResponse {
-  /// With `partial` a screen shows what there is; else each field counts.
+  /// With `partial` an answer may lack fields that failed. Otherwise any error is thrown.
   func dataOrThrow(partial: Bool = false) throws -> Operation.Data {
     let refusals = (errors ?? []).map(Refused.init)
     if let ended = refusals.first(where: \.isOfToken) { throw ended }
@@ -514,7 +515,7 @@ extension GraphQLResponse {
   }
 }
 
-/// 1, 2, 4 … seconds, and with jitter.
+/// 1, 2, 4 … seconds, with jitter.
 func pause(_ failures: Int, longest: Double) -> Double {
   let ceiling = min(longest, pow(2, Double(min(failures, 10))))
   return Double.random(in: ceiling / 2 ..< ceiling)

@@ -10,14 +10,14 @@ import { HAS_CONTROLS } from '../sandbox.ts';
 import { endOf, fetchFromGateway, fetchFromGraph, type Way } from '../start-screen.ts';
 
 export interface OneScreen {
-  /** Measures during a fault, and names it in the caption. */
+  /** A fault has begun: measures, and names the fault in the caption. */
   broken(name: string): Promise<unknown>;
-  /** Describes what was shown during the fault, and measures again. */
+  /** The fault is over: describes what was shown during it, and measures again. */
   mended(name: string): void;
 }
 
 const PHONES = ['rest', 'graph'] as const;
-/** On a machine this slow the times say nothing, so they are not shown. */
+/** Longer times are not shown: they measure the slow machine. */
 const MAX_SHOWN_MS = 1_000;
 const NAMES = new Intl.ListFormat('en-GB');
 

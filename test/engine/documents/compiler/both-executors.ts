@@ -31,7 +31,7 @@ export function executorOf({ schema, document, operation }: ValidatedExecutionAr
   return new CompilingExecutor(createMetering(schema), selections, operation, () => {});
 }
 
-/** Executes the operation with both executors, at once and in slices: first the reference executor, then compiled code. */
+/** Executes the operation by the reference executor, and then by compiled code, each in one slice and in several. */
 export async function ask(args: ValidatedExecutionArgs) {
   const counts = { reference: meterFor(), compiled: meterFor() };
   const expected = await byReference(args, counts.reference);
@@ -42,21 +42,21 @@ export async function ask(args: ValidatedExecutionArgs) {
   return {
     expected,
     found,
-    /** False if compiled code met a wrong value: then the reference executor ran as well, and both counted. */
+    /** False if compiled code met a wrong value: then it ran the reference executor too, and counted more. */
     isCountedAlike: counts.compiled.fields === counts.reference.fields,
     isCompiled: compiled.compiledFields > 0,
   };
 }
 
 /**
- * Runs the reference executor as the service does, with resolvers that count, and compares it with the bare one. They can
- * differ only in which of several errors under a null is found first, because lists take a tick longer.
+ * Runs the reference executor as the service does, with resolvers that count fields, and compares it with graphql-js alone.
+ * Their errors may differ: if several are under one null, the first one counts, and counting makes lists a tick slower.
  */
 async function byReference(args: ValidatedExecutionArgs, meter: Meter): Promise<ExecutionResult> {
   const bare = await executeRootSelectionSet(args);
   const counted = await executorOf(args).execute(args, meter);
   expectSameData(counted, bare);
-  // Costly only after the first field: an answer that is costly from the start would be compiled.
+  // The answer becomes costly at its first field. One that is costly from the start would be compiled.
   expectSameData(await executorOf(args).execute(args, slicedMeter(COSTLY_FIELDS)), bare);
   return counted;
 }

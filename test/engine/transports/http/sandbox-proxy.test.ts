@@ -30,7 +30,7 @@ test('the sandbox’s controls can be reached through the service from this mach
   expect(JSON.stringify(calls)).toContain('getCustomerId');
 });
 
-test('with CORS_ORIGINS the controls are open to the server’s own page alone, and their failure affects nothing else', async () => {
+test('with CORS_ORIGINS only the server’s own page reaches the controls, and queries are answered if the sandbox fails', async () => {
   await using own = await startTestApp({ CORS_ORIGINS: 'https://app.example.com' });
   const statusFrom = async (origin: string) =>
     (await rawRequest(`${own.url}/sandbox/calls`, { headers: { origin } })).status;
@@ -88,7 +88,7 @@ test.each([
   expect(app.sandbox.calls()).toBe(0);
 });
 
-test('the gateway’s own operations are passed on unchanged, and a reset one is not an error of the facade', async () => {
+test('answers of the gateway’s operations are passed on unchanged, and a reset is not logged as an error', async () => {
   const headers = { ...bearer(), 'accept-encoding': 'gzip' };
   const session = await rawRequest(app.url + GATEWAY_PATH, { headers });
   expect(JSON.parse(session.text)).toMatchObject({ login: 700001, group: 'standard-usd' });

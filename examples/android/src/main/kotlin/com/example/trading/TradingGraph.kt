@@ -1,4 +1,4 @@
-// Never compiled with Apollo's libraries or Android's: examples/README.md says with what it was.
+// This file was compiled with stand-ins for the libraries of Apollo and Android, never with the libraries (examples/README.md).
 package com.example.trading
 
 import android.content.Context
@@ -73,11 +73,11 @@ class TradingGraph(context: Context, url: String, store: AccountStore) {
     session.onAccount = account::accountChanged
   }
 
-  /** The first screen in one query. A field that failed is null, the others are there. */
+  /** The first screen in one query. A field that has failed is null; the others have their data. */
   suspend fun home(): HomeQuery.Data = session.ask(session.client.query(HomeQuery()), partial = true)
 }
 
-/** Orders ask `isOnline` before they leave. */
+/** Orders check `isOnline` before they are sent. */
 class NetworkState(context: Context, private val onReturn: () -> Unit) : ConnectivityManager.NetworkCallback() {
   private val manager = context.getSystemService(ConnectivityManager::class.java)
   val isOnline get() = manager.activeNetwork != null
@@ -93,20 +93,20 @@ class NetworkState(context: Context, private val onReturn: () -> Unit) : Connect
 data class Account(val email: String, val token: String)
 
 interface AccountStore {
-  /** Null where nobody is signed in. */
+  /** Null if no user is signed in. */
   fun read(): Account?
   fun write(account: Account?)
 }
 
-/** The token, and requests with it. */
+/** Keeps the account with its token, and sends requests with it. */
 class Session(url: String, private val store: AccountStore) {
   private val mutex = Mutex()
   @Volatile
   var account = store.read()
     private set
-  /** The credentials of this run only. A run that has none shows the form again when the token ends. */
+  /** The password is kept in memory only. After a restart the sign-in form is shown again when the token ends. */
   private var password: String? = null
-  /** Called where somebody has signed in or out: what is followed is another's. */
+  /** Called after a sign-in or sign-out: live data must be that of the new account. */
   var onAccount: () -> Unit = {}
   @Volatile
   private var serverAheadMs: Long? = null
@@ -115,7 +115,7 @@ class Session(url: String, private val store: AccountStore) {
     .serverUrl(url)
     .httpEngine(DefaultHttpEngine(timeoutMillis = 10_000))
     .subscriptionNetworkTransport(
-      // OkHttp packs its sockets, and tells the code with which one is closed.
+      // OkHttp compresses its sockets, and reports the close code.
       WebSocketNetworkTransport.Builder()
         .serverUrl(url)
         .wsProtocol(GraphQLWsProtocol { mapOf("authorization" to "Bearer ${account?.token}") })
@@ -123,12 +123,12 @@ class Session(url: String, private val store: AccountStore) {
     )
     .build()
 
-  /** Throws `SignedOut` with the server's words where it is refused. */
+  /** Throws `SignedOut` with the server's message if it is refused. */
   suspend fun signIn(email: String, password: String) = mutex.withLock { logIn(email, password) }
 
   suspend fun signOut() = mutex.withLock { end("signed out", account?.token) }
 
-  /** The account with its token, or another token than that which was refused: fetched once for all that wait for it. */
+  /** The account with its token. If that token was refused, it is renewed once for all callers. */
   suspend fun account(refused: String?): Account = mutex.withLock {
     val known = account ?: throw SignedOut("nobody is signed in")
     if (known.token != refused) return@withLock known
@@ -139,10 +139,10 @@ class Session(url: String, private val store: AccountStore) {
     }
   }
 
-  /** Called where the renewed token is refused too: a third is not tried. */
+  /** Called if the renewed token is refused too: the user is signed out. */
   suspend fun giveUp(token: String): SignedOut = mutex.withLock { end("the renewed token is refused", token) }
 
-  /** An answer to a request with the token; a refused token is renewed once. With `email` as that account alone. */
+  /** Sends a request with the token, and renews a refused token once. With `email` it is sent only for that account. */
   suspend fun <D : Operation.Data> ask(call: ApolloCall<D>, partial: Boolean = false, email: String? = null): D {
     var refused: String? = null
     while (true) {
@@ -159,14 +159,14 @@ class Session(url: String, private val store: AccountStore) {
     }
   }
 
-  /** The server's time by the last `Date` and this device's uptime, which nobody sets; some two seconds behind at most. */
+  /** The server's time: the last `Date` plus the uptime since, because users change clocks. It is at most two seconds behind. */
   suspend fun serverTime(): Instant {
     if (serverAheadMs == null) ask(client.query(HomeQuery()), partial = true)
     val aheadMs = serverAheadMs ?: throw DefaultApolloException("an answer without a date")
     return Instant.ofEpochMilli(SystemClock.elapsedRealtime() + aheadMs)
   }
 
-  /** The next subscription has a socket of its own. */
+  /** Closes the socket, so that the next subscription opens a new one. */
   fun dropLine(why: String) = client.subscriptionNetworkTransport.closeConnection(DefaultApolloException(why))
 
   private suspend fun logIn(email: String, password: String): Account {
@@ -201,14 +201,14 @@ class Session(url: String, private val store: AccountStore) {
   }
 }
 
-/** The account from a snapshot, and then from what changed. */
+/** The account: a snapshot, and all changes since. */
 data class AccountState(
   val positions: Map<String, PositionRow> = emptyMap(),
   val orders: Map<String, OrderRow> = emptyMap(),
   val figures: Figures? = null,
   /** Null while there is no connection. */
   val status: FeedStatus? = null,
-  /** Shown beside the list whenever the status is not `LIVE`. */
+  /** Show it next to the list if the status is not `LIVE`. */
   val asOf: String? = null,
 ) {
   fun fold(event: AccountSubscription.AccountChanges): AccountState {
@@ -234,7 +234,7 @@ class LiveAccount(private val session: Session) {
   private var email: String? = null
   private var cursor: String? = null
 
-  /** Follows until nobody is signed in, or the server says that it is no use to ask again: then it throws. */
+  /** Follows the account. Throws when no user is signed in, or the server's error is permanent. */
   @OptIn(FlowPreview::class)
   suspend fun follow() {
     var refused: String? = null
@@ -248,7 +248,7 @@ class LiveAccount(private val session: Session) {
         token = account.token
         begin(account.email)
         session.client.subscription(AccountSubscription(after = Optional.presentIfNotNull(cursor))).toFlow()
-          // The heartbeat and ten seconds without an event: then the line is dead, though nobody says so.
+          // Heartbeats come every 15 s. After 25 s without an event the connection is dead, even if no error was reported.
           .timeout(25.seconds)
           .collect { answer ->
             val event = answer.dataOrRefused(partial = true).accountChanges
@@ -271,7 +271,7 @@ class LiveAccount(private val session: Session) {
         refused = token
         back.trySend(Unit)
       }
-      // A renewed token may end while the next line is waited for.
+      // The new token was not refused, so it may be renewed when it is.
       if (token != null && token != refused) refused = null
       shown.update { it.copy(status = null) }
       withTimeoutOrNull(leastMs + pauseMs(failures, 30_000)) { back.receive() }
@@ -279,19 +279,19 @@ class LiveAccount(private val session: Session) {
     }
   }
 
-  /** Called where the platform knows of a network that is back, or another: the old line is left to die. */
+  /** Called if the network is back or has changed: opens a new connection in place of the old one. */
   fun networkIsBack() {
     back.trySend(Unit)
     session.dropLine("another line")
   }
 
-  /** Called where somebody has signed in or out. The socket, which Apollo keeps for a minute, would be the next user's. */
+  /** Called after a sign-in or sign-out. Apollo keeps a socket for a minute; the next user must not get this one. */
   fun accountChanged() {
     begin(null)
     networkIsBack()
   }
 
-  /** Nothing of another account is shown, nor gone on from. */
+  /** Forgets the list and the cursor of another account. */
   private fun begin(next: String?) {
     if (next == email) return
     email = next
@@ -304,7 +304,7 @@ class LiveAccount(private val session: Session) {
   }
 }
 
-/** The reasons that speak of each request with the key; there may be others one day. */
+/** With these reasons no request with the key was carried out. A server may add reasons that do not prove this. */
 private val SURE = setOf(UnsentReason.VOIDED, UnsentReason.SETTLED)
 
 /** Orders, each kept on disk under its key from before it is sent until its outcome is known. */
@@ -318,7 +318,7 @@ class Orders(
 
   private val folder = File(context.filesDir, "orders").apply { mkdirs() }
 
-  /** One call for a tap. Null: the server's records do not reach back to it, so nobody knows. */
+  /** Call it once for a tap. Null: the server's records do not reach back that far, so the outcome is unknown. */
   suspend fun place(symbol: String, side: Side, units: Double): Outcome? {
     if (!network.isOnline) throw Offline()
     val account = session.account(null)
@@ -330,20 +330,20 @@ class Orders(
       idempotencyKey = kept.key, sendBefore = Optional.present(before.toString()),
       keyMade = Optional.present(kept.since))
     keep(kept)
-    // The order runs to its end, whatever the screen does.
+    // The order continues even if the screen is closed.
     return scope.async { settle(kept, input, before) }.await()
   }
 
   /**
-   * At the start of the app and after a sign-in: ends the doubt about orders of an earlier run, which are not sent again.
-   * What is refused is asked about by the next start.
+   * Finds the outcome of orders from before the app ended, which are not sent again. Call it at the start of the app and
+   * after a sign-in. The next start asks again about an order whose request was refused.
    */
   suspend fun resume(): List<Outcome?> {
     val outcomes = mutableListOf<Outcome?>()
     for (file in folder.listFiles { file -> file.extension == "json" }.orEmpty()) {
       val json = JSONObject(file.readText())
       val kept = Kept(json.getString("account"), json.getString("key"), json.getString("since"))
-      // A key is one account's: for another it would be unused, and the answer that nothing was sent.
+      // A key belongs to its account: with another account's token the server would answer that nothing was sent.
       if (kept.account != session.account?.email) continue
       try {
         outcomes += close(kept)
@@ -354,7 +354,7 @@ class Orders(
     return outcomes
   }
 
-  /** Sends it, and again under its key, for as long as it is meant; then its key is closed. */
+  /** Sends the order, and repeats it under its key until `before`. Then closes its key. */
   private suspend fun settle(kept: Kept, input: PlaceOrderInput, before: Instant): Outcome? {
     var refusal: Refused? = null
     var failures = 0
@@ -362,11 +362,11 @@ class Orders(
       var leastMs = 0L
       try {
         val outcome = session.ask(session.client.mutation(PlaceMutation(input)), email = kept.account).placeOrder?.outcome
-        // That says nothing of earlier requests, such as one that somebody on the way has sent twice: closing the key does.
+        // This answer does not cover earlier requests, such as one that a proxy has sent twice. Closing the key does.
         if (outcome?.onOrderRejected?.sent == false) break
         if (outcome != null) return end(kept, outcome)
       } catch (lost: ApolloException) {
-        // No answer: it was sent or not.
+        // Without an answer it is unknown whether the order was sent.
         refusal = null
       } catch (refused: Refused) {
         refusal = refused
@@ -376,24 +376,25 @@ class Orders(
       delay(leastMs + pauseMs(failures++, 4_000))
     }
     val outcome = close(kept)
-    // Surely not placed: the reason is the server's.
+    // The order was certainly not placed: reports the server's reason.
     if (refusal != null && outcome?.onOrderRejected?.sent == false) throw refusal
     return outcome
   }
 
-  /** Ends the doubt: its outcome where it was placed, else it never is. */
+  /** Closes the key: returns the outcome if the order was placed, and otherwise ensures that it never is. */
   private suspend fun close(kept: Kept): Outcome? {
     var failures = 0
     while (true) {
       var leastMs = 0L
       try {
         val outcome = voided(kept.key, kept)
-        // A repeat is refused so also where the first request is forgotten: a key of the same age tells whether the records reach back.
+        // Other reasons do not prove that: the server may have lost the order's record. Voiding another key of the same age throws
+        // if the records do not reach back that far.
         val rejected = outcome?.onOrderRejected
         if (rejected?.sent == false && rejected.reason !in SURE) voided(UUID.randomUUID().toString(), kept)
         if (outcome != null) return end(kept, outcome)
       } catch (lost: ApolloException) {
-        // Nobody was asked: again after a pause.
+        // The server was not reached: tries again after a pause.
       } catch (refused: Refused) {
         if (refused.code == "IDEMPOTENCY_UNAVAILABLE" && !refused.isRetryable && !refused.isLimit) {
           file(kept).delete()
@@ -409,13 +410,13 @@ class Orders(
   private suspend fun voided(key: String, kept: Kept): Outcome? =
     session.ask(session.client.mutation(VoidMutation(key, Optional.present(kept.since))), email = kept.account).voidOrder?.outcome
 
-  /** The next run asks again for one that is unknown. */
+  /** An unknown order stays on the disk, so that the next start asks again. */
   private fun end(kept: Kept, outcome: Outcome): Outcome {
     if (outcome.onOrderOutcomeUnknown == null) file(kept).delete()
     return outcome
   }
 
-  /** On the disk when this returns, whole or not at all. */
+  /** Writes the file completely before it returns, or throws. */
   private fun keep(kept: Kept) {
     val json = JSONObject().put("account", kept.account).put("key", kept.key).put("since", kept.since)
     val file = AtomicFile(file(kept))
@@ -427,25 +428,25 @@ class Orders(
   private fun file(kept: Kept) = File(folder, "${kept.key}.json")
 }
 
-/** The first error of an answer: the server says what it is, and whether the same request may succeed later. */
+/** The first error of an answer, with the server's code, and whether the same request may succeed later. */
 class Refused(error: Error) : Exception(error.message) {
   val code = error.extensions?.get("code")
   val isRetryable = error.extensions?.get("retryable") == true
   val retryAfterMs = 1_000 * ((error.extensions?.get("retryAfter") as? Number)?.toLong() ?: 0)
 
-  /** The account has had its share of orders or keys. */
+  /** Whether the account has used up a limit of orders or keys. */
   val isLimit = error.extensions?.get("limit") != null
 
   val isOfToken get() = code == "UNAUTHENTICATED"
 }
 
-/** Nobody is signed in: show the form of the sign-in. */
+/** No user is signed in: show the sign-in form. */
 class SignedOut(why: String?) : Exception(why)
 
-/** There is no network: the order was not placed, and does not go out when the network is back. */
+/** There is no network: the order was not placed, and is not sent later. */
 class Offline : Exception("no network")
 
-/** With `partial` a screen shows what there is; else each field counts. */
+/** With `partial` an answer may lack fields that failed. Otherwise any error is thrown. */
 fun <D : Operation.Data> ApolloResponse<D>.dataOrRefused(partial: Boolean = false): D {
   exception?.let { throw it }
   val refusals = errors.orEmpty().map(::Refused)
@@ -455,7 +456,7 @@ fun <D : Operation.Data> ApolloResponse<D>.dataOrRefused(partial: Boolean = fals
   throw refusals.firstOrNull() ?: DefaultApolloException("an answer with neither data nor errors")
 }
 
-/** 1, 2, 4 … seconds, and with jitter. */
+/** 1, 2, 4 … seconds, with jitter. */
 fun pauseMs(failures: Int, longest: Long): Long {
   val ceiling = minOf(longest, 1_000L shl minOf(failures, 10))
   return Random.nextLong(ceiling / 2, ceiling)
