@@ -2,8 +2,8 @@
 // process ends or an answer is INTERNAL. `npm run soak -- fuzz [--minutes 10] [--seed 1] [--case websocket:7]`
 import { parseArgs } from 'node:util';
 import { TARGETS } from '../test/support/fuzz/cases.ts';
-import { fuzzDoors } from '../test/support/fuzz/doors.ts';
 import { fuzz } from '../test/support/fuzz/fuzz.ts';
+import { fuzzServices } from '../test/support/fuzz/services.ts';
 import { redisServerPath } from '../test/support/machine.ts';
 import { runSeeds, SEED_OPTIONS } from './seeds.ts';
 
@@ -27,9 +27,9 @@ await runSeeds({ ...values, ...(only && { minutes: '0' }) }, async (seed) => {
   for (const [what, count] of counts) all.set(what, (all.get(what) ?? 0) + count);
   console.log(`seed ${seed}: ${problem === null ? 'nothing' : 'a problem'}`);
   const again = cases.map((each) => `--seed ${seed} --case ${each.target}:${each.index}`);
-  const doors =
-    only || redisServerPath === null ? null : await fuzzDoors(redisServerPath, seed, CASES / 5);
-  if (doors?.problem) return [doors.problem, `npm run soak -- fuzz --seed ${seed}`];
+  const services =
+    only || redisServerPath === null ? null : await fuzzServices(redisServerPath, seed, CASES / 5);
+  if (services?.problem) return [services.problem, `npm run soak -- fuzz --seed ${seed}`];
   return problem === null ? [] : [problem, ...again.map((each) => `npm run soak -- fuzz ${each}`)];
 });
 const sorted = [...all].sort(([, one], [, other]) => other - one);

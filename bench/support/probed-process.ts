@@ -18,7 +18,7 @@ export interface ProcessOptions {
 const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url));
 const STARTS_WITHIN_MS = 120_000;
 const ENDS_WITHIN_MS = 30_000;
-// A service that logs each request writes hundreds of megabytes.
+// The last output is enough: a service that logs each request writes hundreds of megabytes.
 const KEPT_CHARACTERS = 20_000;
 
 /** A Node process on a core of its own that reports its resource usage. */
@@ -37,7 +37,7 @@ export class ProbedProcess implements AsyncDisposable {
     const [command = '', ...args] = onCore(core, process.execPath, [...flags, script]);
     this.port = port;
     this.#child = spawn(command, args, {
-      // Drops the caller's own settings, so that the run is the same everywhere.
+      // The caller's other variables are left out, so that each run has the same settings.
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -49,7 +49,7 @@ export class ProbedProcess implements AsyncDisposable {
     }
   }
 
-  /** Starts a server on a free port, which it gets as `PORT`; resolves when it accepts connections. */
+  /** Starts a server, and waits until it accepts connections. It gets a free port as `PORT`. */
   static async listening(options: ProcessOptions): Promise<ProbedProcess> {
     const port = await freePort();
     const environment = { NODE_ENV: 'production', PORT: String(port), ...options.environment };
@@ -57,7 +57,7 @@ export class ProbedProcess implements AsyncDisposable {
     const waiting = { withinMs: STARTS_WITHIN_MS, ended: () => child.hasEnded };
     await eventually(() => accepts(port), waiting).catch(async () => {
       await child[Symbol.asyncDispose]();
-      throw new Error(`a process did not come up: ${child.#output}`);
+      throw new Error(`the server did not start: ${child.#output}`);
     });
     return child;
   }
@@ -70,7 +70,7 @@ export class ProbedProcess implements AsyncDisposable {
     return this.exchange(question) as Promise<ProbeAnswers[A]>;
   }
 
-  /** One message at a time, because answers have no ids. Rejects if the process ends first. */
+  /** Sends a message and returns its answer, one at a time, because answers have no ids. Rejects if the process ends. */
   exchange(message: object): Promise<unknown> {
     const asked = this.#asking.then(async () => {
       const end = () => new Error(`the process has ended: ${this.#output.slice(-2_000)}`);
@@ -79,7 +79,7 @@ export class ProbedProcess implements AsyncDisposable {
       const ended = this.#ended.then(() => {
         throw end();
       });
-      // The end of the process is reported elsewhere.
+      // Ignores errors of sending: `ended` reports the end of the process.
       this.#child.send(message, () => {});
       const [{ answer }] = (await Promise.race([answered, ended])) as [{ answer: unknown }];
       return answer;
@@ -90,7 +90,7 @@ export class ProbedProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.hasEnded) return;
-    // A graceful end, so that a profile is written.
+    // SIGTERM lets the process write its profile.
     this.#child.kill('SIGTERM');
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), ENDS_WITHIN_MS);
     await this.#ended;

@@ -29,7 +29,7 @@ function start(options: Partial<ClientOptions> = {}) {
   return { client, environment };
 }
 
-test('asks both lists for the heartbeat that it is given', async () => {
+test('both lists are requested with the client’s heartbeat', async () => {
   const { client, market } = fakeClient({ client: { heartbeatSeconds: 30 } });
   client.positions(() => {});
   client.account(() => {});
@@ -39,11 +39,11 @@ test('asks both lists for the heartbeat that it is given', async () => {
   client.dispose();
 });
 
-test.each([14, 61, 15.5, Number.NaN])('takes no heartbeat of %d s', (heartbeatSeconds) => {
+test.each([14, 61, 15.5, Number.NaN])('a heartbeat of %d s is refused', (heartbeatSeconds) => {
   expect(() => start({ heartbeatSeconds })).toThrow(RangeError);
 });
 
-test('signs in, follows positions, places an order once, signs out', async () => {
+test('a user signs in, follows positions, places one order by a double tap, and signs out', async () => {
   const { client, environment } = start();
   const { data } = await client.mutate(LOGIN, { email: 'demo@example.com' }, { anonymous: true });
   token = data?.login?.accessToken ?? null;
@@ -54,7 +54,7 @@ test('signs in, follows positions, places an order once, signs out', async () =>
   });
   await eventually(() => state.status === 'LIVE' && state.positions?.length === 6);
   const input = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
-  // A server that has just started has no records of the second in which a key was made, and refuses it.
+  // A server that has just started refuses keys from before its start.
   await eventually(async () => {
     expect(await client.orders.ticket().place(input)).toMatchObject({ status: 'accepted' });
   });
@@ -74,7 +74,7 @@ test('signs in, follows positions, places an order once, signs out', async () =>
 });
 
 test.each([memoryStorage, './orders', null, { get: () => null }])(
-  'a storage that is none is refused at once: %s',
+  'a value that is not a storage is refused at once: %s',
   (storage) => {
     expect(() => start({ storage: storage as never })).toThrow('`storage` is');
   },
@@ -89,7 +89,7 @@ test.each([
   { environment: { lifecycle: { isVisible: true, onReturn: () => () => {} } } },
   { hiddenSeconds: Number.NaN },
   { hiddenSeconds: -1 },
-])('an option that cannot be meant is refused at once: %o', (option) => {
+])('an invalid option is refused at once: %o', (option) => {
   expect(() => start(option as never)).toThrow(
     /^`(?:token|url|fetch|onReturn|onHide|hiddenSeconds)` is /,
   );
@@ -97,10 +97,10 @@ test.each([
 
 test.each([
   ['a URL', (url: string) => new URL(url)],
-  ['that of a WebSocket', (url: string) => url.replace('http', 'ws')],
-  ['one with a line’s end', (url: string) => `${url}\n`],
-  ['one with a fragment', (url: string) => `${url}#app`],
-])('an address serves requests and lists alike, also as %s', async (_which, given) => {
+  ['the address of a WebSocket', (url: string) => url.replace('http', 'ws')],
+  ['a text with a line end', (url: string) => `${url}\n`],
+  ['a text with a fragment', (url: string) => `${url}#app`],
+])('the option `url` can be %s', async (_which, given) => {
   token = app.sandbox.token({ email: 'demo@example.com' });
   const { client } = start({ url: given(`${app.url}/graphql`) as string });
   expect((await client.query('{ session { id } }')).errors).toEqual([]);
@@ -113,7 +113,7 @@ test.each([
   client.dispose();
 });
 
-test.each(['Bearer %', 'bearer %', '%\n'])('a token is taken as %j has it', async (written) => {
+test.each(['Bearer %', 'bearer %', '%\n'])('a token can be returned as %j', async (written) => {
   token = written.replace('%', app.sandbox.token({ email: 'demo@example.com' }));
   const { client } = start();
   expect((await client.query('{ session { id } }')).errors).toEqual([]);

@@ -69,12 +69,12 @@ interface Target {
   readonly words: string;
 }
 
-// A faulty setting has its default in the configuration, which was not intended.
+// In the configuration a faulty setting has its default, so the gateway is not checked with it.
 const OF_THE_GATEWAY = /^(GATEWAY|CATALOG|JWT|SANDBOX)(_|$)/;
 
 function targetOf({ config, faulty }: ConfigurationReport, sandbox: boolean): Target {
   if ([...faulty].some((name) => OF_THE_GATEWAY.test(name))) {
-    return { kind: 'none', words: 'not checked, since settings of it are wrong' };
+    return { kind: 'none', words: 'not checked, because some of its settings are wrong' };
   }
   if (sandbox) return { kind: 'sandbox', words: 'the sandbox' };
   if (config.gatewayUrl !== null) return { kind: 'gateway', words: config.gatewayUrl };

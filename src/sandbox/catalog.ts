@@ -8,14 +8,14 @@ import { generateListings } from './generated-listings.ts';
 import { findGroup, onTermsOf } from './groups.ts';
 import { dress, type Listed } from './instruments.ts';
 
-/** A group's catalog as bytes, made once per edition. */
+/** A group's catalog as bytes, which are made once after each change. */
 interface CatalogEdition {
   readonly etag: string;
   readonly plain: Buffer;
   readonly zipped: Buffer;
 }
 
-/** A change of the catalogs; a property that is left out stays as it is. */
+/** A change of the catalogs. A property that is left out keeps its value. */
 export interface CatalogChange {
   /** The number of rows that get another description. */
   readonly change?: number | undefined;
@@ -28,7 +28,7 @@ export interface CatalogChange {
 }
 
 const REPUBLISHED_AFTER_SECONDS = 3_600;
-// Rows per turn of the event loop: a catalog of 100,000 must not delay the polls by a second.
+// A catalog of 100,000 rows is printed in several turns of the event loop, because polls must not wait for all of it.
 const ROWS_AT_ONCE = 2_000;
 const zip = promisify(gzip);
 

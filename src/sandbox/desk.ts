@@ -25,7 +25,7 @@ interface Interest {
   readonly id: string;
 }
 
-/** Executes orders and closes positions: the state table of the interface. */
+/** Places and executes orders, and closes positions. */
 export class Desk {
   readonly #options: DeskOptions;
   readonly #interests = new Map<number, Set<Interest>>();
@@ -58,7 +58,7 @@ export class Desk {
     return { kind: 'placed', orderId };
   }
 
-  /** Books a position or order of an account. */
+  /** Adds a position or order to an account. */
   hold(account: Account, holding: OpenPosition | PendingOrder): void {
     if ('isLimit' in holding) account.orders.set(holding.id, holding);
     else account.positions.set(holding.id, holding);
@@ -88,7 +88,7 @@ export class Desk {
     const { account, id } = interest;
     const order = account.orders.get(id);
     if (order !== undefined && isReached(order, price)) this.#execute(account, order, price);
-    // Checked at once, because one jump may pass both the trigger and the stop-loss.
+    // The new position is checked too, because one jump of the price may pass both the trigger and the stop-loss.
     const position = account.positions.get(id);
     if (position !== undefined && isOver(position, price)) this.#close(interest, position);
   }

@@ -20,8 +20,8 @@ const MODE_CLOSED = 0;
 export const MODE_FULL = 4;
 
 /**
- * Creates every instrument of the sandbox. The standard group's catalog has `count` of them; base
- * listings beyond it are in no catalog but have a price, because currency conversion needs it.
+ * Creates all instruments of the sandbox. The standard group's catalog has `count` of them. Further base listings are in no
+ * catalog, but have a price, because currency conversion needs it.
  */
 export function createInstruments(seed: string, count: number): Listed[] {
   const known = [...TEST_LISTINGS, ...BASE_LISTINGS];

@@ -15,7 +15,7 @@ import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import type { Program } from '../support/started-program.ts';
 import { imageEnvironment, replicas, serviceNamed } from './support/compose-file.ts';
 
-/** Settings for this machine: any free port, and no load balancer that has to notice an end. */
+/** Settings for this machine: free ports, and no delay for a load balancer. */
 const HERE = {
   HOST: '127.0.0.1',
   ADMIN_HOST: '127.0.0.1',
@@ -27,7 +27,7 @@ const HERE = {
 type Processes = readonly FacadeProcess[];
 type When = 'at once' | 'within a minute';
 
-/** Scripts that run on the folder `$1` while no process does; the spare folder `$2` has a backup. */
+/** Scripts that change the folder `$1` while the service is stopped. The folder `$2` has a backup. */
 const SCRIPTS: readonly (readonly [how: string, when: When, script: string])[] = [
   ['whose files were chowned to the same owner', 'at once', 'chown -R "$(id -u):$(id -g)" "$1"'],
   ['started again', 'at once', ':'],
@@ -132,7 +132,7 @@ describeWithRedis('two replicas with Compose', (path) => {
   });
 });
 
-/** Operates on a deployment with a recorded order, then places fresh orders and repeats the recorded one. */
+/** Records an order, runs an operation on the processes, and then places new orders and repeats the recorded one. */
 async function takesOrdersAfter(
   environments: readonly Environment[],
   own: Environment,

@@ -85,9 +85,9 @@ describe('a plugin', () => {
     const fails = () => {
       throw new GraphQLError('no', { extensions: { code: 'FORBIDDEN' } });
     };
-    const takes = ({ setResult }: { readonly setResult: (result: object) => void }) =>
+    const replaces = ({ setResult }: { readonly setResult: (result: object) => void }) =>
       setResult({ errors: [new GraphQLError('no', { extensions: { code: 'FORBIDDEN' } })] });
-    for (const onExecuteDone of [fails, takes]) {
+    for (const onExecuteDone of [fails, replaces]) {
       const plugin: TeamPlugin = {
         onExecute: ({ args }) =>
           String(args.document.loc?.source.body).includes('placeOrder')

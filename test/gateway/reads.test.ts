@@ -80,7 +80,7 @@ describe('the open positions', () => {
     await using open = openClient(place.sandbox.url);
     const caller = place.caller();
     const first = await open.client.read(caller, OPERATIONS.getOpenPositions, null);
-    // The second body has the first one's length, so its hash is kept for the third.
+    // A body is hashed only if its length equals the last one's, so the third read is the first that can compare hashes.
     const second = await open.client.read(caller, OPERATIONS.getOpenPositions, first);
     const third = await open.client.read(caller, OPERATIONS.getOpenPositions, second);
     expect(third.positions).toBe(second.positions);

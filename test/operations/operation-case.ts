@@ -8,7 +8,7 @@ import type { Proves } from '../../src/gateway/operation.ts';
 import type { OPERATIONS, OperationName, ReadName } from '../../src/gateway/operations.ts';
 import { type Reading, readingIn, type TimeUnit } from '../../src/gateway/wire/scalars.ts';
 
-/** The facts that suites need of an operation. They repeat the interface, so that a wrong row of a table fails. */
+/** What tests know of an operation. It repeats the gateway's interface, so that a wrong row of the service's tables fails. */
 export interface OperationCase {
   /** A well-formed call of the sandbox's user 700001. */
   readonly call: (client: GatewayClient, caller: Caller) => Promise<unknown>;
@@ -16,10 +16,7 @@ export interface OperationCase {
   readonly ask: ((gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>) | null;
   /** The root field that leads to the call. */
   readonly field: string;
-  /**
-   * A document that makes only this call once the token is proved. Its text is always the same, so that it is compiled;
-   * only `$key` of an order differs.
-   */
+  /** A document that makes only this call, once the token is proved. An order's key is the variable `$key`. */
   readonly document: string;
   /** The verb and the path on the wire. */
   readonly sends: string;
@@ -40,7 +37,7 @@ export interface ReadCase extends OperationCase {
   readonly times: number;
   /** Unusual bodies, each with the result that is read from it. */
   readonly odd: readonly (readonly [unknown, unknown])[];
-  /** A part of the document's result; undefined if another suite checks it. */
+  /** An expected part of the document's result; undefined if another suite checks it. */
   readonly shows?: unknown;
 }
 
@@ -61,8 +58,9 @@ const WRITE = {
 export const ORDER = { ...WRITE, errors: 'submit' } as const;
 export const SIGN_IN = { ...WRITE, ask: null, errors: 'sign-in', statuses: [400, 400] } as const;
 
-type Given<Case, Made extends keyof Case, Usual extends keyof Case> = Omit<Case, Made | Usual> &
-  Partial<Pick<Case, Usual>>;
+/** A case without the properties that a function makes. Those with a default are optional. */
+type Given<Case, Made extends keyof Case, Default extends keyof Case> = Omit<Case, Made | Default> &
+  Partial<Pick<Case, Default>>;
 
 /** A read that needs only its viewer. */
 export function plainRead<T>(

@@ -11,8 +11,9 @@ import { publicCause } from '../../src/schema/public-error.ts';
 import { RecordsUnavailableError } from '../../src/store/order-records.ts';
 import { orderEnd } from '../support/order-end.ts';
 
-type Certain = 'none' | 'unknown';
-type Row = readonly [what: string, certain: Certain, Exchange];
+/** The effect of a write whose call has ended in an error: certainly none, or unknown. */
+type Effect = 'none' | 'unknown';
+type Row = readonly [what: string, effect: Effect, Exchange];
 
 const sentAtMs = Date.UTC(2026, 0, 5);
 const REASONS: readonly NoAnswer['reason'][] = [
@@ -25,11 +26,11 @@ const REASONS: readonly NoAnswer['reason'][] = [
   'cached',
 ];
 const BODIES = ['{}', '{"success":false}', '{"error":"X","message":"words"}', '<html>', ''];
-// By the interface these statuses refuse the sender or its rate, so the gateway has not carried out the write.
+// With these statuses the gateway has refused the sender or its rate, so it has not carried out the write.
 const REFUSING = [401, 403, 429];
 const STATUSES = [200, 201, 204, 301, 304, ...REFUSING, 400, 404, 408, 409, 423, 500, 502, 503];
 
-/** All ends of a call and their meaning for a write: the list in docs/orders.md. */
+/** All ends of a call, and what each means for a write, as docs/orders.md lists them. */
 const ROWS: readonly Row[] = [
   ['never sent', 'none', { sent: false, cause: new Error('refused') }],
   ...REASONS.map(
@@ -41,8 +42,8 @@ const ROWS: readonly Row[] = [
   ),
   ...STATUSES.flatMap((status) =>
     BODIES.map((body): Row => {
-      const certain = REFUSING.includes(status) ? 'none' : 'unknown';
-      return [`${status} ${body}`, certain, answered(status, body)];
+      const effect = REFUSING.includes(status) ? 'none' : 'unknown';
+      return [`${status} ${body}`, effect, answered(status, body)];
     }),
   ),
 ];
@@ -77,9 +78,9 @@ function publicCode(error: unknown): Code {
 
 describe('errors.md is right about writes', () => {
   test.each(JUDGED)('for each outcome of %s', (_operation, judge) => {
-    for (const [what, certain, exchange] of ROWS) {
+    for (const [what, effect, exchange] of ROWS) {
       const code = codeOf(() => judge(exchange));
-      if (code !== null) expect(ERROR_CODES[code].write, `${code} of ${what}`).toBe(certain);
+      if (code !== null) expect(ERROR_CODES[code].write, `${code} of ${what}`).toBe(effect);
     }
   });
 

@@ -16,13 +16,13 @@ import { expect, test } from 'vitest';
 import { ownFolder } from '../support/own-folder.ts';
 
 const folder = ownFolder();
-/** A stand-in for npm, which records its arguments, and fails if a file requests it. */
+/** Replaces npm: records its arguments, fails if the file `fails` exists, and installs a Node. */
 const NPM = `#!/bin/sh
 echo "$1" >> "$NOTES"
 echo "$npm_config_cache" > cache
 echo "$@" > args
 test ! -e fails || exit 7
-mkdir -p node_modules/.bin && ln -sf "$PWD/bin/brought-node" node_modules/.bin/node`;
+mkdir -p node_modules/.bin && ln -sf "$PWD/bin/installed-node" node_modules/.bin/node`;
 const BROKEN =
   "#!/bin/sh\necho 'node: libatomic.so.1: cannot open shared object file' >&2; exit 127";
 /** Makes the setup believe that it runs on this version of Node. */
@@ -36,7 +36,7 @@ function project() {
   cpSync(join(import.meta.dirname, '../../scripts/setup.mjs'), path('scripts/setup.mjs'));
   writeFileSync(path('bin/npm'), NPM, { mode: 0o755 });
   writeFileSync(path('package-lock.json'), '{}');
-  writeFileSync(path('bin/brought-node'), '#!/bin/sh', { mode: 0o755 });
+  writeFileSync(path('bin/installed-node'), '#!/bin/sh', { mode: 0o755 });
   writeFileSync(path('preload.mjs'), '');
   /** `onOutput` is called with the first output. */
   const setUp = async (onOutput = () => {}, ...args: readonly string[]) => {
@@ -56,7 +56,7 @@ function project() {
   return { path, setUp };
 }
 
-test('npm is called once for each lock file, despite the lock of a killed start', async () => {
+test('npm is called once for each package-lock.json, even if a killed start has left its lock', async () => {
   const { path, setUp } = project();
   writeFileSync(path('.setup.lock'), '4194303');
   expect(await setUp()).toMatchObject({ code: 0, calls: ['ci'] });
@@ -139,12 +139,12 @@ test('a failed update keeps the stamp of the previous packages, a failed first i
 test('on an old Node a start reports that the Node from npm does not run, and the next start tries again', async () => {
   const { path, setUp } = project();
   writeFileSync(path('preload.mjs'), pretend('20.0.0'));
-  writeFileSync(path('bin/brought-node'), BROKEN);
+  writeFileSync(path('bin/installed-node'), BROKEN);
   const { code, output, calls } = await setUp();
   expect([code, calls]).toEqual([1, ['ci']]);
   expect(output).toContain('cannot open shared object file');
   expect(output).toContain('apt-get install libatomic1');
-  writeFileSync(path('bin/brought-node'), '#!/bin/sh');
+  writeFileSync(path('bin/installed-node'), '#!/bin/sh');
   expect(await setUp()).toMatchObject({ code: 0, calls: ['ci'] });
 });
 

@@ -14,7 +14,7 @@ export interface FollowOptions {
   readonly intervalMs?: number | undefined;
 }
 
-/** Follows a state; the two functions are what React's `useSyncExternalStore` takes. */
+/** Follows a state. It can be passed to React's `useSyncExternalStore`, with `state` as the snapshot. */
 export interface Followed<State> {
   /** All listeners share one subscription. Returns a function that ends it, which may be called twice. */
   (listener: (state: State) => void, options?: FollowOptions): () => void;
@@ -27,8 +27,9 @@ export interface Followed<State> {
 interface Listening<State> {
   readonly listener: (state: State) => void;
   readonly intervalMs: number | null;
-  told: State | null;
-  /** Whether the feed belongs to the listener's own user; undefined while that is being asked. */
+  /** The state with which it was last called. */
+  last: State | null;
+  /** Whether the feed belongs to the listener's own user; undefined while the server is asked. */
   isOwn: boolean | undefined;
 }
 
@@ -68,7 +69,7 @@ class Audience<State> {
     this.#core = core;
     this.#isDisposed = core.isDisposed;
     this.#feed = open(() => {
-      for (const each of [...this.#listening]) this.#tell(each);
+      for (const each of [...this.#listening]) this.#notify(each);
     });
     const endAccountChange = core.onAccountChange(() => this.#feed.forget());
     core.onDispose(() => {
@@ -88,42 +89,39 @@ class Audience<State> {
     listener: (state: State) => void,
     options: FollowOptions = {},
   ): (() => void) => {
-    // On a server a feed that has begun may be another user's.
+    // On a server a feed that has begun may belong to another user.
     const isOwn =
       !this.#core.environment.isServer ||
       this.#isDisposed ||
       (this.#feed.isEmpty && this.#listening.size === 0 && this.#cancelSettling === null);
-    const each: Listening<State> = { listener, intervalMs: intervalOf(options), told: null, isOwn };
+    const each: Listening<State> = { listener, intervalMs: intervalOf(options), last: null, isOwn };
     this.#listening.add(each);
-    const telling = Promise.resolve().then(() => {
-      this.#tell(each);
+    const called = Promise.resolve().then(() => {
+      this.#notify(each);
       if (this.#isDisposed) this.#listening.delete(each);
     });
-    fireAndForget(telling);
+    fireAndForget(called);
     this.#settleSoon();
     return () => {
       if (this.#listening.delete(each)) this.#settleSoon();
     };
   };
 
-  #tell(each: Listening<State>): void {
+  #notify(each: Listening<State>): void {
     const { state } = this.#feed;
     if (each.isOwn === false) this.#ask(each);
-    if (!this.#listening.has(each) || each.told === state || !each.isOwn) return;
-    each.told = state;
+    if (!this.#listening.has(each) || each.last === state || !each.isOwn) return;
+    each.last = state;
     callApp(this.#core.environment, () => each.listener(state));
   }
 
-  /**
-   * Asks which user the feed belongs to. If a server serves several users, the answer ends the feed before a listener gets
-   * data.
-   */
+  /** Asks the server for the account. If the client serves several users, that ends the feed before a listener gets data. */
   #ask(each: Listening<State>): void {
     each.isOwn = undefined;
     this.#core.account().then(
       () => {
         each.isOwn = true;
-        this.#tell(each);
+        this.#notify(each);
       },
       () => {
         each.isOwn = false;
@@ -131,7 +129,7 @@ class Audience<State> {
     );
   }
 
-  /** The subscription ends a macrotask later, so that a view that is mounted, unmounted and mounted again keeps it. */
+  /** Follows or pauses in a later task, so that a view that is unmounted and mounted again keeps its subscription. */
   #settleSoon(): void {
     if (this.#isDisposed) return;
     this.#cancelSettling ??= this.#core.environment.after(0, () => {

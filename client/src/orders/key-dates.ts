@@ -2,28 +2,28 @@ import type { Core } from '../core.ts';
 import { networkError } from '../request/failures.ts';
 
 const HOUR_MS = 3_600_000;
-/** The server keeps a key for 24 hours; one hour is kept for clocks that differ and requests under way. */
+/** The server keeps a key for 24 hours. One hour is a reserve for clocks that differ and requests under way. */
 const MAX_LIFE_MS = 23 * HOUR_MS;
-/** The most by which clocks of the server's replicas differ; the server allows for as much. */
+/** How much the clocks of the server's replicas may differ. The server allows for the same difference. */
 const REPLICAS_DIFFER_MS = 2_000;
 const UNDATED =
-  'The order was not sent, because no answer of the server tells its time: the headers `Date` and `X-Request-Id` are missing.';
+  'The order was not sent, because the time of the server is unknown: its answers lack the headers `Date` and `X-Request-Id`.';
 
 /** `fresh`: the server still has its record of the key. `old`: it may have removed it. `inDoubt`: the key's age is unknown. */
 export type KeyAge = 'fresh' | 'old' | 'inDoubt';
 
-/** When an order's key was first used, and the dates of it that are sent to the server. */
+/** The time when an order's key was first used, and the dates that are sent to the server for it. */
 export class KeyDates {
   readonly #clocks: Pick<Core, 'environment' | 'serverClock'>;
-  /** True for a key of an earlier run, though the time of its first use may be unknown. */
+  /** Whether the key was used. For a key of an earlier run the time of its first use may be unknown. */
   #isUsed = false;
-  /** The first use by the wall clock; null where it is not known. */
+  /** The first use by the wall clock; null if unknown. */
   #at: number | null = null;
-  /** The first use by the uptime of this run; before its start for a key of an earlier run. */
+  /** The first use by the uptime of this run; negative if it was in an earlier run. */
   #up = 0;
   /** The first use by the server's clock, at the earliest; null while that clock is unknown. */
   #made: number | null = null;
-  /** Whether `made` may be too early by the time that this machine slept, so that no deadline is computed from it. */
+  /** Whether `made` may be too early, because this machine has slept. Then no deadline is computed from it. */
   #isEarly = false;
   /** Null before the first request with the key. */
   #sent: { readonly keyMade: string | undefined } | null = null;
@@ -53,7 +53,7 @@ export class KeyDates {
     this.#up = this.#clocks.environment.uptime();
   }
 
-  /** Forgets the first use, in which nothing was sent. */
+  /** Forgets the first use, because nothing was sent. */
   reset(): void {
     this.#isUsed = false;
     this.#at = null;
@@ -81,9 +81,9 @@ export class KeyDates {
   }
 
   /**
-   * The age of the key. Only a fresh key may be sent again, and only of a fresh key the server knows that it was never
-   * used. The server's clock decides, not this device's. If it is unknown, the clock of this run that gives the longer time
-   * decides: uptime stands still while the machine sleeps, and the wall clock can be set.
+   * The age of the key. Only a fresh key may be sent again, because only for a fresh key can the server exclude an earlier
+   * use. The server's clock decides. If it is unknown, the longer time of this device's two clocks counts: the uptime stops
+   * while the machine sleeps, and the wall clock can be set.
    */
   get age(): KeyAge {
     if (this.#at === null) return 'inDoubt';
@@ -92,7 +92,7 @@ export class KeyDates {
     return ageMs < MAX_LIFE_MS ? 'fresh' : 'old';
   }
 
-  /** How long ago the key was first used, by the clock of this device that gives the longer time; infinite if unknown. */
+  /** The time since the key was first used: the longer one of this device's two clocks; infinite if unknown. */
   get elapsedMs(): number {
     const { environment } = this.#clocks;
     if (this.#at === null) return Number.POSITIVE_INFINITY;
@@ -107,14 +107,14 @@ export class KeyDates {
     return this.#made;
   }
 
-  /** How long the order may still be sent, of `maxWaitMs` in all. */
+  /** How much is left of the time in which the order may be sent. */
   leftMs(maxWaitMs: number): number {
     return Math.max(0, Math.min(maxWaitMs, MAX_LIFE_MS) - this.elapsedMs);
   }
 
   /**
-   * The time from which the server must have kept its records to know of the order, in ISO 8601; undefined if the server's
-   * time was unknown.
+   * The server knows of the order if its records reach back to this time (ISO 8601). Undefined if the server's time was
+   * unknown.
    */
   get since(): string | undefined {
     return this.#dateAt(-REPLICAS_DIFFER_MS);
@@ -126,14 +126,14 @@ export class KeyDates {
   }
 
   /**
-   * When the key was made, by the server's clock and in ISO 8601; undefined where that was not known. A key counts as made at the
-   * tap whose request is the first with it, since until then it exists in this app alone. So an order that was sent at T has a
-   * `keyMade` of T at the latest:
-   * - The value is fixed before the first request, and no later tap or better known clock changes it. A key that was sent without
-   *   one never gets one.
-   * - It is the server's time at the earliest, less the time since the tap by the clock that says more. Where both of the
-   *   device's clocks lost time in between, it is still no later than the server's time at this moment, before the request.
-   * - It is never the device's own time: where the server's is not known, nothing is sent.
+   * When the key was made, by the server's clock, in ISO 8601; undefined if it was sent without that. A key counts as made at
+   * the tap that leads to its first request, because before that only this app knows it. `keyMade` is never later than the
+   * first request:
+   * - It is fixed before the first request. No later tap, and no better known clock, changes it. A key that was sent without
+   *   it never gets one.
+   * - It is the server's present time minus the time since the tap. Even if both clocks of this device have lost time, it is
+   *   not later than the server's present time.
+   * - It is never taken from this device's clock: if the server's time is unknown, nothing is sent.
    */
   get keyMade(): string | undefined {
     return this.#sent?.keyMade;

@@ -21,9 +21,9 @@ export class OrderTicket implements Ticket {
   readonly #context: TicketContext;
   #options: TicketOptions;
   readonly #followers: Followers<TicketState>;
-  /** Null while it has none: a form without a tap has no key. */
+  /** Null before the first tap, because a form has no key until then. */
   #order: Order | null;
-  /** The last order, whose owner is the ticket's owner. */
+  /** The last order. Its owner is the ticket's owner. */
   #lastOrder: Order | null;
   #placed: Placed | null = null;
   #running: Promise<OrderOutcome> | null = null;
@@ -31,7 +31,7 @@ export class OrderTicket implements Ticket {
   #progress: OrderProgress = 'sending';
   #state: TicketState;
 
-  /** A new ticket, or that of an order of an earlier run. */
+  /** Makes a new ticket, or with `resumed` the ticket of an order from before the app ended. */
   constructor(
     context: TicketContext,
     options: TicketOptions,
@@ -48,7 +48,7 @@ export class OrderTicket implements Ticket {
       context.core,
       () => this.state(),
       (login) => {
-        // An order is shown only to its own account; one without an account may have been another user's.
+        // An order is shown only to its own account. One whose account is unknown may belong to another user.
         if (this.#state !== READY && this.#lastOrder?.login !== login) this.#begin();
       },
     );
@@ -98,7 +98,7 @@ export class OrderTicket implements Ticket {
       const key = idempotencyKey ?? this.#context.core.environment.randomId();
       const isGiven = idempotencyKey !== undefined;
       this.#order = new Order(this.#context, key, { isGiven, maxWaitMs });
-      // The given key belongs to the first order only.
+      // Only the first order has the given key.
       this.#options = { maxWaitMs };
     }
     return this.#order;
@@ -121,7 +121,7 @@ export class OrderTicket implements Ticket {
     if (order.isOther(placed)) {
       if (this.#running !== null) return this.#notPlaced('UNDER_WAY', order);
       if (order.isInDoubt) return this.#notPlaced('IN_DOUBT', order);
-      refusal ??= unsendable('input.idempotencyKey', 'stands for another order already');
+      refusal ??= unsendable('input.idempotencyKey', 'already belongs to another order');
     }
     if (refusal !== null) return this.#refused(refusal, order);
     if (this.#isFinal) return this.#outcome as OrderOutcome;
@@ -129,10 +129,10 @@ export class OrderTicket implements Ticket {
     return this.#start(options);
   }
 
-  /** The outcome for another input, which is not placed while an order is in doubt or under way. */
+  /** The outcome for a different input, which is not placed while an order is in doubt or under way. */
   #notPlaced(code: 'UNDER_WAY' | 'IN_DOUBT', { key, sentAt }: Order): OrderOutcome {
     const former = this.#outcome?.status === 'unknown' ? this.#outcome : null;
-    const message = 'This input was not sent: the order that was has no outcome yet.';
+    const message = 'This input was not sent: the order that was sent before has no outcome yet.';
     const error = new TradingGraphError(message, { code, retryable: false, cause: former?.error });
     const own = { status: 'unknown', idempotencyKey: key, sentAt, message: null } as const;
     return { ...own, ...former, error };
@@ -144,8 +144,8 @@ export class OrderTicket implements Ticket {
       order.noteOwner();
       this.#lastOrder = order;
     }
-    // A refused input says nothing about the order that was sent.
-    if (this.#running === null && !this.#isFinal) this.#tell(outcome);
+    // A refused input does not change the outcome of an order that was sent.
+    if (this.#running === null && !this.#isFinal) this.#setOutcome(outcome);
     return outcome;
   }
 
@@ -156,7 +156,7 @@ export class OrderTicket implements Ticket {
     order.begin(this.#placed, former);
     this.#lastOrder = order;
     this.#progress = 'sending';
-    // An app without types may give null.
+    // An app without types may pass null.
     this.#running = this.#run(order, this.#placed, options ?? {});
     this.#note(order, this.#placed, null);
     this.#publish();
@@ -176,7 +176,7 @@ export class OrderTicket implements Ticket {
           this.#progress = progress;
           this.#publish();
         }
-        // The app's own comes last, because it may throw.
+        // The app's function is called last, because it may throw.
         onProgress?.(progress);
       },
     });
@@ -184,9 +184,9 @@ export class OrderTicket implements Ticket {
     // The form may show another order by now, if another user has signed in.
     if (order !== this.#order) return outcome;
     this.#running = null;
-    // The key is used up, and the order certainly not placed: a later tap is another order.
+    // The key is used up, and the order was certainly not placed: a later tap places another order.
     if (outcome.status === 'unsent' && isTold) this.#order = null;
-    this.#tell(outcome);
+    this.#setOutcome(outcome);
     return outcome;
   }
 
@@ -196,7 +196,7 @@ export class OrderTicket implements Ticket {
     this.#context.list.put(order, { key: order.key, input: placed.input, outcome, ticket: this });
   }
 
-  /** Begins another order; the former one's outcome has been shown. */
+  /** Begins another order. The outcome of the former one has been shown. */
   #begin(): void {
     if (this.#running === null && this.#order?.isInDoubt === false) {
       fireAndForget(this.#order.forget());
@@ -205,10 +205,10 @@ export class OrderTicket implements Ticket {
     this.#lastOrder = null;
     this.#placed = null;
     this.#running = null;
-    this.#tell(null);
+    this.#setOutcome(null);
   }
 
-  #tell(outcome: OrderOutcome | null): void {
+  #setOutcome(outcome: OrderOutcome | null): void {
     this.#outcome = outcome;
     this.#publish();
   }
@@ -225,7 +225,7 @@ export class OrderTicket implements Ticket {
   #described(): TicketState {
     const outcome = this.#outcome;
     if (this.#running) return { status: 'placing', outcome, progress: this.#progress };
-    // Each status has its own outcome, which the compiler does not see for the whole union.
+    // The compiler does not see that each status has its own outcome.
     return outcome === null ? READY : ({ status: outcome.status, outcome } as TicketState);
   }
 }

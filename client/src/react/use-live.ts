@@ -15,8 +15,8 @@ import { featureOf } from './any-client.ts';
 import { useProvided } from './provider.ts';
 
 /**
- * Follows the open positions while the component is mounted. All components share one subscription; of different intervals
- * the shortest counts. If the client follows few fields, pass their names as the type's argument.
+ * Follows the open positions while the component is mounted. All components share one subscription, with the shortest of
+ * their intervals. If the client follows only some fields, pass their names as the type argument.
  */
 export function usePositions<Names extends LiveNames = LiveNames>(
   options: FollowOptions = {},

@@ -32,7 +32,7 @@ interface Request {
   readonly document: RequestedDocument;
   readonly variables: unknown;
   readonly options: OwnRequestOptions;
-  /** The sign-in that it belongs to; null for a query without an account, which is answered for the present one. */
+  /** The sign-in that it belongs to. Null for a query without an account: it is answered for the present one. */
   readonly signIn: SignIn | null;
   readonly repeats: boolean;
   readonly method: 'GET' | 'POST';
@@ -43,12 +43,12 @@ interface Request {
 
 const TRIES = 5;
 const QUERY_TIMEOUT_MS = 30_000;
-/** A silent connection may be dead: in the other half of the time the query is sent over a new one. */
+/** A silent connection may be dead: after half of the time the query is sent over a new one. */
 const QUERY_ATTEMPT_MS = 15_000;
 // Longer than the server's own deadline of an order.
 const MUTATION_TIMEOUT_MS = 60_000;
 
-/** Requests over HTTP, with a token that is renewed once, and with repeats where they are safe. */
+/** Requests over HTTP. A refused token is renewed once, and queries are repeated. */
 export class Requests {
   readonly #options: RequestsOptions;
   readonly #underWay = new Set<AbortController>();
@@ -63,7 +63,7 @@ export class Requests {
     variables: Variables,
     own?: OwnRequestOptions<Data>,
   ): Promise<Result<Data>> {
-    // The type of the data follows from the operation; it cannot be checked here.
+    // The type of the data follows from the operation, and cannot be checked here.
     const options = (own ?? {}) as OwnRequestOptions;
     if (this.#isDisposed) return failed(disposedError());
     if (options.signal?.aborted) return failed(abortedError());
@@ -75,7 +75,7 @@ export class Requests {
     this.#underWay.add(abort);
     try {
       const document = requestedDocument(operation);
-      // With a trusted document the app says by `repeats` that it is a query; a text says it itself.
+      // A text shows whether it is a mutation. For a trusted document `repeats` says whether it is a query.
       const isMutation = 'query' in document && mayMutate(document);
       const repeats = !isMutation && (options.repeats ?? !mayMutate(document));
       const method = 'documentId' in document && repeats ? 'GET' : 'POST';
@@ -94,7 +94,7 @@ export class Requests {
       const usualMs = repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
       const wholeMs = options.timeoutMs === 0 ? 0 : options.timeoutMs || usualMs;
       const { environment } = this.#options;
-      // A prerendered page must not read the date before its first request.
+      // Measures by the uptime: frameworks that prerender pages forbid reading the date before the first request.
       const undated = { ...environment, now: () => environment.uptime() };
       const result = await withinTime(undated, wholeMs, abort.signal, (time) =>
         this.#untilSettled({ ...request, time }),
@@ -142,8 +142,8 @@ export class Requests {
       return result;
     }
     const renewing = tokens.renewed(current);
-    // A partial answer is returned at once, without waiting for the renewal. With `repeats: false` the caller decides
-    // whether to repeat: a new token may be another account's.
+    // A partial answer is returned without waiting for the renewal. With `repeats: false` the caller itself decides whether
+    // to repeat, because the new token may belong to another account.
     if (request.options.repeats === false || !isWhollyRefused(result)) {
       fireAndForget(renewing);
       return result;
@@ -155,7 +155,7 @@ export class Requests {
     return isWhollyRefused(second) ? failed(error) : second;
   }
 
-  /** Whether the token's account need not be asked: the app has not announced another account. */
+  /** Whether the request surely belongs to the signed-in account, so that the server need not be asked for the account. */
   #isSure(signIn: SignIn, isRenewed: boolean): boolean {
     return signIn === this.#options.signIn() && !(isRenewed && signIn.login !== null);
   }

@@ -16,22 +16,19 @@ const TOO_MANY_RETRY_SECONDS = 5;
 /** Close codes of the protocol and of the server. */
 const TOKEN_REFUSED = new Set([4401, 4403]);
 const TRY_AGAIN_LATER = 1013;
-// A message too large, an invalid one, another protocol: a new socket would be closed in the same way.
+// The message is too large or invalid, or the protocol differs: a new socket would be closed in the same way.
 const FATAL = new Set([1009, 4400, 4406, 4409]);
 
 export interface SocketTransportOptions extends TransportOptions {
   readonly WebSocket: typeof globalThis.WebSocket;
   /**
-   * When its requests are sent. The server takes them in one flight with the first message, which saves a round trip; the
-   * acknowledgement shows that this very transport was alive a moment ago.
+   * When requests are sent. After `opening` they go out together with the first message, which saves a round trip. After the
+   * `acknowledgement` the transport is known to be alive.
    */
   readonly sendsAfter: 'opening' | 'acknowledgement';
 }
 
-/**
- * One WebSocket from its opening to its disconnect, by the protocol graphql-transport-ws. What replaces it when it is lost is
- * the caller's to decide.
- */
+/** One WebSocket with the protocol graphql-transport-ws. When it is lost, the caller decides what replaces it. */
 export class SocketTransport {
   readonly #options: TransportOptions;
   readonly #socket: WebSocket;
@@ -45,7 +42,7 @@ export class SocketTransport {
   #watchdog: Watchdog | null = null;
   #isOver = false;
 
-  /** Its address follows from that of the endpoint. Throws where the platform refuses it. */
+  /** Opens the socket at the endpoint's address. Throws if the platform refuses it. */
   constructor({ WebSocket, sendsAfter, ...options }: SocketTransportOptions) {
     const { environment, url, token, events } = options;
     const socket = new WebSocket(url.replace(/^http/, 'ws'), PROTOCOL);
@@ -53,7 +50,7 @@ export class SocketTransport {
     this.#socket = socket;
     const payload = { authorization: `Bearer ${token}` };
     socket.addEventListener('open', () => {
-      // Android opens a socket all the same that was closed before.
+      // Android opens a socket even if it was closed before.
       if (this.#isOver) {
         this.#shut();
         return;
@@ -64,8 +61,8 @@ export class SocketTransport {
     });
     socket.addEventListener('message', ({ data }) => this.#take(data));
     socket.addEventListener('close', (event) => this.#lost(disconnectOf(event)));
-    // The `ws` package throws an error without a listener, also for a socket that is closed while it opens.
-    socket.addEventListener('error', (event) => this.#lost(broken(saidBy(event))));
+    // Without a listener the `ws` package throws the error, also if the socket is closed while it opens.
+    socket.addEventListener('error', (event) => this.#lost(broken(reasonOf(event))));
     const lost = () => this.#lost(broken('the WebSocket did not open in time'));
     this.#cancelHandshake = environment.after(HANDSHAKE_MS, lost);
   }
@@ -85,12 +82,12 @@ export class SocketTransport {
     };
   }
 
-  /** Finds out whether the transport is still alive, as after a sleep; false where a heartbeat is overdue. */
+  /** Checks whether the transport is alive, for example after a sleep. False if a heartbeat is overdue. */
   check(): boolean {
     return this.#watchdog?.check() ?? true;
   }
 
-  /** Lets go of the transport; nothing is reported any more. */
+  /** Closes the transport, and reports nothing more. */
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -104,7 +101,7 @@ export class SocketTransport {
     try {
       this.#socket.close(1000);
     } catch {
-      // It is closed already.
+      // The socket is already closed.
     }
   }
 
@@ -162,7 +159,7 @@ export class SocketTransport {
     try {
       this.#socket.send(JSON.stringify(message));
     } catch {
-      // The socket is closing, which its event reports.
+      // The socket is closing, and its `close` event reports that.
     }
   }
 
@@ -185,18 +182,18 @@ function disconnectOf(event: unknown): Disconnect {
   if (TOKEN_REFUSED.has(Number(code))) return { kind: 'token-refused' };
   if (FATAL.has(Number(code)))
     return { kind: 'fatal', error: protocolError(`The WebSocket was closed: ${code} ${reason}.`) };
-  const said = `the WebSocket was closed, ${[code, reason].join(' ').trim()}`;
-  const error = handshakeError(said, { closeCode: code });
+  const why = `the WebSocket was closed, ${[code, reason].join(' ').trim()}`;
+  const error = handshakeError(why, { closeCode: code });
   if (code === TRY_AGAIN_LATER)
     return { kind: 'broken', retryAfter: TOO_MANY_RETRY_SECONDS, error };
   return { kind: 'broken', error };
 }
 
-function broken(said: string): Disconnect {
-  return { kind: 'broken', error: handshakeError(said) };
+function broken(reason: string): Disconnect {
+  return { kind: 'broken', error: handshakeError(reason) };
 }
 
-/** Browsers say nothing, so that pages cannot explore a network. */
-function saidBy(event: unknown): string {
+/** Browsers give no reason, so that pages cannot explore a network. */
+function reasonOf(event: unknown): string {
   return String(Object(event).message || 'the WebSocket was refused');
 }

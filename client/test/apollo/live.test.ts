@@ -30,7 +30,7 @@ afterEach(() => device[Symbol.dispose]());
 /** Follows the list like an app. */
 class Follower {
   readonly events: PositionChanges[] = [];
-  readonly line: string[] = [];
+  readonly connection: string[] = [];
   readonly errors: unknown[] = [];
   isComplete = false;
   readonly end: () => void;
@@ -40,8 +40,8 @@ class Follower {
       .subscribe({
         query: POSITION_CHANGES,
         context: {
-          connected: () => void this.line.push('connected'),
-          disconnected: () => void this.line.push('disconnected'),
+          connected: () => void this.connection.push('connected'),
+          disconnected: () => void this.connection.push('disconnected'),
         },
       })
       .subscribe({
@@ -63,9 +63,9 @@ class Follower {
 }
 
 async function moves(follower: Follower): Promise<void> {
-  const heard = follower.events.length;
+  const received = follower.events.length;
   world.sandbox.tick();
-  await eventually(() => expect(follower.events.length).toBeGreaterThan(heard));
+  await eventually(() => expect(follower.events.length).toBeGreaterThan(received));
 }
 
 function order(idempotencyKey: string, kind = {}) {
@@ -74,24 +74,24 @@ function order(idempotencyKey: string, kind = {}) {
 }
 
 describe('positionChanges', () => {
-  test('goes on by its cursor after each cut socket, and lacks nothing', async () => {
+  test('resumes at its cursor after each cut socket, and misses no change', async () => {
     const follower = new Follower();
     await eventually(() => follower.events.length > 0);
     for (let round = 0; round < 2; round += 1) {
       await moves(follower);
-      const lines = world.proxy.upgrades;
+      const { upgrades } = world.proxy;
       world.proxy.cut();
       // While the connection is lost the market moves and a position is opened.
       world.sandbox.tick();
       await world.witness.query(PLACE, { token: token(), variables: order(`gap-${round}`) });
-      await eventually(() => expect(world.proxy.upgrades).toBeGreaterThan(lines));
+      await eventually(() => expect(world.proxy.upgrades).toBeGreaterThan(upgrades));
       await moves(follower);
     }
     // The last event counts all positions, also those that were opened in between.
     await eventually(() => expect(follower.events.at(-1)?.totals.count).toBe(8));
     // One whole list at the beginning, and none after a lost connection.
     expect(follower.snapshots).toBe(1);
-    expect(follower.line).toEqual([
+    expect(follower.connection).toEqual([
       'connected',
       ...Array(2).fill(['disconnected', 'connected']).flat(),
     ]);
@@ -100,7 +100,7 @@ describe('positionChanges', () => {
     await eventually(() => expect(world.proxy.openLines).toBe(0));
   });
 
-  test('gives up with an error that the app sees where its token is dead', async () => {
+  test('ends with an error that the app sees if its token is refused and the renewed one is the same', async () => {
     const follower = new Follower();
     await eventually(() => follower.events.length > 0);
     const dead = token();

@@ -8,39 +8,40 @@ import { gatewayList, prints, startLiveWorld } from './live-world.ts';
 
 const world = startedForEach(startLiveWorld);
 
-/** Listens, and keeps all states. */
+/** Adds a listener that collects all states. */
 function listen(positions: Positions, options?: FollowOptions) {
   const states: PositionsState[] = [];
   const end = positions((state) => void states.push(state), options);
   return { states, end, last: () => states.at(-1), isLive: () => states.at(-1)?.status === 'LIVE' };
 }
 
-type Audience = ReturnType<typeof listen>;
+type Listener = ReturnType<typeof listen>;
 
-async function follow(positions: Positions): Promise<Audience> {
-  const audience = listen(positions);
-  await eventually(audience.isLive);
-  return audience;
+async function follow(positions: Positions): Promise<Listener> {
+  const listener = listen(positions);
+  await eventually(listener.isLive);
+  return listener;
 }
 
-async function agrees(audience: Audience): Promise<void> {
+/** Waits until the listener has the gateway's list. */
+async function agrees(listener: Listener): Promise<void> {
   await eventually(async () => {
-    const own = audience.last()?.positions?.map(({ id, profit }) => ({ id, profit })) ?? [];
+    const own = listener.last()?.positions?.map(({ id, profit }) => ({ id, profit })) ?? [];
     expect(prints(own)).toBe(prints(await gatewayList(world)));
-    expect(audience.isLive()).toBe(true);
+    expect(listener.isLive()).toBe(true);
   });
 }
 
-/** Moves the market until a listener has got an event. */
-async function moves(audience: Audience): Promise<void> {
-  const before = audience.last()?.positions;
+/** Moves the market, and waits until the listener has the new list. */
+async function moves(listener: Listener): Promise<void> {
+  const before = listener.last()?.positions;
   world.sandbox.tick();
-  await eventually(() => audience.last()?.positions !== before);
-  await agrees(audience);
+  await eventually(() => listener.last()?.positions !== before);
+  await agrees(listener);
 }
 
 describe('listeners', () => {
-  test('share a subscription, hear the same object, and leave each by itself', async () => {
+  test('share a subscription and get the same object, and each can leave alone', async () => {
     const { positions, core, environment } = world.device();
     const unmounted = listen(positions);
     unmounted.end();
@@ -50,9 +51,9 @@ describe('listeners', () => {
     expect(core.begun).toBe(1);
     expect(unmounted.states).toEqual([]);
     first.end();
-    const heard = first.states.length;
+    const received = first.states.length;
     await moves(second);
-    expect(first.states).toHaveLength(heard);
+    expect(first.states).toHaveLength(received);
     second.end();
     expect(core.open).toBe(1);
     await eventually(() => expect(core.open).toBe(0));
@@ -60,10 +61,10 @@ describe('listeners', () => {
     await eventually(() => expect(environment.pending).toBe(0));
   });
 
-  test('get the shortest of their intervals, and no wait where one wants none', async () => {
+  test('share the shortest of their intervals, and get each change if one of them has no interval', async () => {
     const { positions, core } = world.device();
-    const audience = listen(positions, { intervalMs: 400 });
-    await eventually(audience.isLive);
+    const listener = listen(positions, { intervalMs: 400 });
+    await eventually(listener.isLive);
     const end = positions(() => {}, { intervalMs: 200 });
     await eventually(() => expect(core.begun).toBe(2));
     const endNone = positions(() => {});
@@ -71,18 +72,18 @@ describe('listeners', () => {
     endNone();
     end();
     await eventually(() => expect(core.begun).toBe(4));
-    await moves(audience);
+    await moves(listener);
     const intervals = core.sent.map((each) => (each as { intervalMs: number | null }).intervalMs);
     expect(intervals).toEqual([400, 200, null, 400]);
     expect(core.open).toBe(1);
-    // The socket stays: the new subscription is there before the old one ends.
+    // The socket stays open, because the new subscription begins before the old one ends.
     expect(world.proxy.upgrades).toBe(1);
-    expect(audience.states.filter(({ status }) => status !== 'LIVE')).toHaveLength(1);
+    expect(listener.states.filter(({ status }) => status !== 'LIVE')).toHaveLength(1);
     expect(() => positions(() => {}, { intervalMs: 0 })).toThrow(RangeError);
     expect(() => positions(() => {}, { intervalMs: 15_001 })).toThrow(RangeError);
   });
 
-  test('that throw do not keep the others from hearing', async () => {
+  test('that throw do not affect the others', async () => {
     const thrown: unknown[] = [];
     const { positions } = world.device({ environment: { thrown } });
     const fault = new Error('a fault of the app');
@@ -94,17 +95,17 @@ describe('listeners', () => {
   });
 });
 
-test('after dispose nothing is left, and a new listener gets an error', async () => {
+test('`dispose` ends subscriptions, connections and timers, and a later listener gets an error', async () => {
   const { positions, core, environment } = world.device();
   const end = positions(({ error }) => {
     if (error !== null) end();
   });
-  const audience = await follow(positions);
+  const listener = await follow(positions);
   core.dispose();
-  expect(audience.last()).toMatchObject({ status: 'OFFLINE', error: { code: 'DISPOSED' } });
+  expect(listener.last()).toMatchObject({ status: 'OFFLINE', error: { code: 'DISPOSED' } });
   expect(core.open).toBe(0);
   await eventually(() => expect(world.proxy.openLines).toBe(0));
-  audience.end();
+  listener.end();
   listen(positions).end();
   const late = listen(positions);
   await eventually(() => expect(late.last()?.error?.code).toBe('DISPOSED'));

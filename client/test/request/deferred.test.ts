@@ -25,22 +25,22 @@ const SCREEN = `query Screen {
 fragment Payout on Query { customerId withdrawalMethods { id } }`;
 
 // biome-ignore lint/suspicious/noExplicitAny: each library has a type of its own for a result
-type Drawn = any;
+type Data = any;
 
 interface Given {
   readonly url: string;
   readonly headers: { readonly authorization: string };
 }
 
-/** Calls `draw` with the data that the library shows, each time. */
-type Show = (given: Given, draw: (data: Drawn) => void) => void;
+/** Sends the query with a library, and calls `draw` each time the library has data to show. */
+type Show = (given: Given, draw: (data: Data) => void) => void;
 
 // The 2022 format over the client's link is tested in client/test/guides/apollo.test.ts.
 const apollo: Show = ({ url, headers }, draw) => {
   const client = new ApolloClient({
     link: new HttpLink({ uri: url, headers }),
     cache: new InMemoryCache(),
-    // The types of the library's own handlers differ from its own option.
+    // The library's handler does not have the type of its option.
     incrementalHandler: new GraphQL17Alpha9Handler() as never,
   });
   client.watchQuery({ query: gql(SCREEN) }).subscribe(({ data }) => data && draw(data));
@@ -52,11 +52,11 @@ const overSocket: Show = ({ url, headers }, draw) => {
     webSocketImpl: WebSocket,
     connectionParams: headers,
   });
-  let data: Drawn = {};
-  client.subscribe<Drawn>(
+  let data: Data = {};
+  client.subscribe<Data>(
     { query: SCREEN },
     {
-      next(message: Drawn) {
+      next(message: Data) {
         for (const part of message.incremental ?? [message]) data = { ...data, ...part.data };
         draw(data);
       },
@@ -71,7 +71,7 @@ test.each<[string, Show]>([
   ['graphql-ws', overSocket],
 ])('%s draws the account while another backend is waited for', async (_name, show) => {
   gateway.hold(/withdrawal|customer/);
-  const drawn: Drawn[] = [];
+  const drawn: Data[] = [];
   const authorization = `Bearer ${sandbox.token({ email: 'demo@example.com' })}`;
   show({ url: `${app.url}/graphql`, headers: { authorization } }, (data) => drawn.push(data));
   await eventually(() => drawn.length > 0 && gateway.waiting > 0);
@@ -87,12 +87,12 @@ test.each<[string, Show]>([
   });
 });
 
-test('the client gives the answer so far to who asks for parts, and one piece to everybody else', async () => {
+test('with `onPart` the client passes on each part of an answer, and otherwise only the whole answer', async () => {
   gateway.hold(/withdrawal|customer/);
   const token = sandbox.token({ email: 'demo@example.com' });
   const client = createClientWith({ url: `${app.url}/graphql`, token: () => token });
-  const drawn: Drawn[] = [];
-  const whole = client.query<Drawn>(SCREEN, undefined, { onPart: (soFar) => drawn.push(soFar) });
+  const drawn: Data[] = [];
+  const whole = client.query<Data>(SCREEN, undefined, { onPart: (soFar) => drawn.push(soFar) });
   await eventually(() => drawn.length === 1 && gateway.waiting > 0);
   expect(drawn[0]).toEqual({
     data: { session: { id: '700001', balance: expect.any(Number) } },
@@ -104,14 +104,14 @@ test('the client gives the answer so far to who asks for parts, and one piece to
   expect(data).toMatchObject({ session: { id: '700001' }, customerId: 'cus_700001' });
   expect(await client.query(SCREEN)).toEqual({ data, errors });
   sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 500 });
-  const failed = await client.query<Drawn>(SCREEN, undefined, { onPart: () => {} });
+  const failed = await client.query<Data>(SCREEN, undefined, { onPart: () => {} });
   sandbox.clearFaults();
   expect(failed.data).toMatchObject({ customerId: null, withdrawalMethods: expect.any(Array) });
   expect(failed.errors).toMatchObject([{ code: 'GATEWAY_UNAVAILABLE', path: ['customerId'] }]);
   client.dispose();
 });
 
-test('a part that fails has its error once in Apollo Client over the client’s link', async () => {
+test('over the client’s link Apollo Client reports the error of each part once', async () => {
   const token = sandbox.token({ email: 'demo@example.com' });
   const client = createClientWith({ url: `${app.url}/graphql`, token: () => token });
   const apollo = new ApolloClient({
@@ -121,7 +121,7 @@ test('a part that fails has its error once in Apollo Client over the client’s 
   });
   sandbox.fail({ operation: 'getSession', kind: 'status', status: 500 });
   sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 500 });
-  const { data, error } = await apollo.query<Drawn>({
+  const { data, error } = await apollo.query<Data>({
     query: gql(SCREEN),
     errorPolicy: 'all',
     fetchPolicy: 'no-cache',

@@ -9,7 +9,7 @@ import type { Result } from '../../src/result.ts';
 import { type Fake, fakeClient } from '../../src/testing/fake-client.ts';
 import type { FakeNetwork, FakeRequest, FakeSubscription } from '../../src/testing/fake-network.ts';
 
-/** An event (`do`), or something that the client must do or show then (`must`). */
+/** An event (`do`), or an expectation about what the client then does or shows (`must`). */
 export type Step = Readonly<Record<string, unknown>> & {
   readonly do?: string;
   readonly must?: string;
@@ -31,15 +31,17 @@ export interface Case {
 interface Tap {
   readonly ticket: Ticket;
   readonly atMs: number;
+  /** The progress that was reported. */
   readonly words: string[];
   outcome: OrderOutcome | null;
 }
 
 const MINUTE_MS = 60_000;
-const SEEN_MS = 1_000;
-/** The `Date` of an answer has no milliseconds. */
+/** An outcome counts as shown after this time. */
+const SHOWN_MS = 1_000;
+/** The tolerance of times that follow an answer's `Date`, which has no milliseconds. */
 const DATE_MS = 1_000;
-/** The server allows for replicas whose clocks differ. */
+/** The tolerance of `since`: clients allow for replicas whose clocks differ. */
 const SINCE_MS = 4_000;
 const SENT = { place: /order: place(?!d)/, void: /order: void/, ask: /order: placed/ } as const;
 
@@ -49,7 +51,7 @@ export class CaseRun {
   readonly #fake: Fake;
   readonly #event: object;
   #client: Client;
-  /** The numbers of subscriptions, connections and requests that the case has named so far. */
+  /** The subscriptions, connections and requests that earlier steps have expected. */
   #subscribed = 0;
   #tried = 0;
   readonly #met = new Set<FakeRequest>();
@@ -57,7 +59,8 @@ export class CaseRun {
   #open: FakeRequest | null = null;
   #stream: { write(text: string): void; end(): void } | null = null;
   readonly #taps: Tap[] = [];
-  readonly #told = new Map<string, Result<unknown>>();
+  /** The answers to the app's own operations, by their names. */
+  readonly #results = new Map<string, Result<unknown>>();
   #resumed: readonly ResumedOrder[] | null = null;
   #signedOut = 0;
   #leave: () => void = () => {};
@@ -80,7 +83,7 @@ export class CaseRun {
   async #step(step: Step): Promise<void> {
     const name = step.do ?? step.must ?? '';
     const play = step.do === undefined ? this.#must[name] : this.#do[name];
-    if (play === undefined) throw new Error(`No client knows the step ${name}.`);
+    if (play === undefined) throw new Error(`There is no step ${name}.`);
     this.#steps += 1;
     try {
       await play(step);
@@ -94,7 +97,7 @@ export class CaseRun {
   async #end(): Promise<void> {
     this.#client.dispose();
     await this.#pass(0);
-    expect(this.#network.pending, 'tasks, lines and listeners that are left').toBe(0);
+    expect(this.#network.pending, 'tasks, connections and listeners that are left').toBe(0);
   }
 
   readonly #do: Readonly<Record<string, (step: Step) => unknown>> = {
@@ -172,7 +175,7 @@ export class CaseRun {
       const count = () => [this.#network.tried, this.#unmet(/./).length];
       const before = count();
       await this.#pass(ms as number);
-      expect(count(), 'lines and requests').toEqual(before);
+      expect(count(), 'connections and requests').toEqual(before);
     },
     show: ({ must: _, list = 'positions', ...shown }) => this.#shows(String(list), shown),
     query: (step) => this.#request(new RegExp(`\\b${step.name}\\b`), step),
@@ -180,9 +183,9 @@ export class CaseRun {
     void: (step) => this.#order('void', step),
     ask: (step) => this.#order('ask', step),
     tell: async ({ name, data, code }) => {
-      const told = this.#told.get(String(name));
-      if (data !== undefined) expect(told?.data).toEqual(data);
-      expect(told?.errors[0]?.code).toBe(code);
+      const result = this.#results.get(String(name));
+      if (data !== undefined) expect(result?.data).toEqual(data);
+      expect(result?.errors[0]?.code).toBe(code);
     },
     end: async ({ tap = this.#taps.length, status, code, gap, ...step }) => {
       const { outcome } = this.#tapOf(tap);
@@ -195,7 +198,7 @@ export class CaseRun {
     keep: async ({ keys }) => {
       const kept = () => this.#kept().sort().join();
       // An order that has ended is stored until it counts as shown.
-      await this.#pass(SEEN_MS, () => kept() === String(keys));
+      await this.#pass(SHOWN_MS, () => kept() === String(keys));
       expect(kept()).toBe(String(keys));
     },
     resumed: async ({ orders, ...step }) => {
@@ -217,7 +220,7 @@ export class CaseRun {
 
   get #last(): FakeSubscription {
     const last = this.#fake.market.subscriptions.at(-1);
-    if (last === undefined) throw new Error('Nothing is subscribed to.');
+    if (last === undefined) throw new Error('There is no subscription.');
     return last;
   }
 
@@ -230,11 +233,11 @@ export class CaseRun {
     return this.#network.time.pass(ms, isOver);
   }
 
-  /** Waits for a step, a minute by default; with `atLeastMs` it must not happen earlier. */
+  /** Waits until something happens, a minute by default. With `atLeastMs` it must not happen earlier. */
   async #within({ withinMs = MINUTE_MS, atLeastMs = 0 }: Step, isOver: () => boolean) {
     const { time } = this.#network;
     const beganMs = time.uptimeMs;
-    expect(await this.#pass(withinMs as number, isOver), 'it comes in time').toBe(true);
+    expect(await this.#pass(withinMs as number, isOver), 'it happens in time').toBe(true);
     expect(time.uptimeMs - beganMs).toBeGreaterThanOrEqual(atLeastMs as number);
   }
 
@@ -251,7 +254,7 @@ export class CaseRun {
 
   #shows(list: string, { rows, asOf, error, ...shown }: Readonly<Record<string, unknown>>): void {
     const state = this.#client[list as 'positions' | 'account'].state();
-    // An unknown list is null here, so it has no row of another account.
+    // An unknown list is null, which the cases write as a list without rows.
     const positions = state.positions ?? [];
     if (rows !== undefined) expect(positions).toMatchObject(rows as object);
     if (rows !== undefined) expect(positions.length).toBe((rows as object[]).length);
@@ -262,10 +265,10 @@ export class CaseRun {
 
   #asking(name: string, kind: 'query' | 'mutate'): void {
     const operation = `${kind === 'query' ? 'query' : 'mutation'} ${name} { ${name} }`;
-    this.#told.delete(name);
-    const onPart = (soFar: Result<unknown>) => this.#told.set(name, soFar);
+    this.#results.delete(name);
+    const onPart = (soFar: Result<unknown>) => this.#results.set(name, soFar);
     void this.#client[kind](operation, undefined, { onPart }).then((result) =>
-      this.#told.set(name, result),
+      this.#results.set(name, result),
     );
   }
 
@@ -296,16 +299,16 @@ export class CaseRun {
     const input = Object(variables.input) as Step;
     expect(this.#keyNumber(String(variables.key ?? input.idempotencyKey)), 'the key').toBe(key);
     const tapMs = this.#taps.at(-1)?.atMs ?? 0;
-    const isNear = (sent: unknown, wanted: unknown, roomMs: number) => {
+    const expectNear = (sent: unknown, wanted: unknown, toleranceMs: number) => {
       if (wanted === undefined) return;
       if (wanted === null) return expect(sent).toBeUndefined();
       const ms = Date.parse(String(sent)) - tapMs;
       expect(ms, `${sent}`).toBeLessThanOrEqual(wanted as number);
-      expect(ms, `${sent}`).toBeGreaterThanOrEqual((wanted as number) - roomMs);
+      expect(ms, `${sent}`).toBeGreaterThanOrEqual((wanted as number) - toleranceMs);
     };
-    isNear(input.sendBefore, sendBefore, DATE_MS);
-    isNear(input.keyMade, keyMade, DATE_MS);
-    isNear(variables.since, since, SINCE_MS);
+    expectNear(input.sendBefore, sendBefore, DATE_MS);
+    expectNear(input.keyMade, keyMade, DATE_MS);
+    expectNear(variables.since, since, SINCE_MS);
     if (answer !== undefined) this.#answer(this.#open, answer);
   }
 
@@ -362,7 +365,7 @@ export class CaseRun {
   #resumedBy(key: unknown): ResumedOrder {
     const wanted = this.#keys[(key as number) - 1];
     const found = this.#resumed?.find(({ idempotencyKey }) => idempotencyKey === wanted);
-    if (found === undefined) throw new Error('That order was not found again.');
+    if (found === undefined) throw new Error('`resume` has not found that order.');
     return found;
   }
 

@@ -55,7 +55,7 @@ export function OrderForm({ symbol }: { readonly symbol: string }) {
             {HEADINGS[ticket.status]}: {placed.side} {placed.size.units} {placed.symbol}
           </h3>
         )}
-        <p>{said(ticket)}</p>
+        <p>{describe(ticket)}</p>
         {ticket.status === 'unknown' && (
           <button type="button" onClick={() => ticket.retry()}>
             Ask again
@@ -85,7 +85,7 @@ const STEPS = {
   closing: 'Checking whether your order was placed …',
 };
 
-function said(ticket: TicketForm): string {
+function describe(ticket: TicketForm): string {
   switch (ticket.status) {
     case 'ready':
       return '';
@@ -98,6 +98,6 @@ function said(ticket: TicketForm): string {
     case 'unsent':
       return ticket.outcome.error.message;
     case 'unknown':
-      return `Sent at ${time(new Date(ticket.outcome.sentAt))}, and nobody knows whether it was carried out. Look at your positions before you order again.`;
+      return `Sent at ${time(new Date(ticket.outcome.sentAt))}. It is not known whether it was carried out. Look at your positions before you order again.`;
   }
 }

@@ -17,7 +17,7 @@ export async function checkCatalog(
   const setting = { ...ABOUT, setting: 'GATEWAY_GROUP_CLAIM' } as const;
   if (group === null) {
     const names = read.claims.filter(({ type }) => type === 'string').map(({ name }) => name);
-    const text = `Neither op 10 nor the token names the group, so no catalog can be asked for. Claims that are strings: ${names.join(', ')}.`;
+    const text = `Neither op 10 nor the token names the group, so the catalog cannot be requested. Claims that are strings: ${names.join(', ')}.`;
     run.find('problem', text, setting);
     return false;
   }
@@ -43,7 +43,7 @@ function judgeHeaders(run: CheckRun, { headers, etag }: ModifiedCatalog): void {
   const age = ageSeconds(headers.age);
   const limit = lifeMsOf(run.config.catalogMaxAgeSeconds * 1000, headers) / 1000;
   if (age !== null && age >= limit) {
-    const text = `The catalog is ${age} s old when it comes, and counts for ${limit}: it is always marked stale. Does a cache in front of the gateway keep it?`;
+    const text = `The catalog is ${age} s old when it arrives, and may be ${limit} s old: it is always marked stale. Is there a cache in front of the gateway?`;
     run.find('problem', text, { ...ABOUT, setting: 'CATALOG_MAX_AGE_SECONDS' });
   }
   if (headers.age === undefined) {
@@ -62,7 +62,7 @@ function judgeRows(
   symbols: readonly string[],
 ): void {
   if (total === 0) {
-    const text = 'The catalog is empty: it is served only for a minute, and only without a better.';
+    const text = 'The catalog is empty: it is served for a minute, and only if there is no other.';
     run.find('problem', text, ABOUT);
   } else if (skipped > 0) {
     const text = `${skipped} of ${total} instruments are outside the interface, and are left out of the catalog.`;
@@ -71,7 +71,7 @@ function judgeRows(
   const ids = new Set(instruments.map(({ id }) => id));
   const unknown = symbols.filter((symbol) => !ids.has(symbol)).length;
   if (unknown > 0) {
-    const text = `${unknown} of ${symbols.length} symbols of positions and orders are the _id of no instrument: their \`instrument\` will be null.`;
+    const text = `${unknown} of ${symbols.length} symbols of positions and orders are not the _id of an instrument: their \`instrument\` will be null.`;
     run.find('warning', text, ABOUT);
   }
 }

@@ -23,7 +23,7 @@ export type Purpose =
   | 'with If-None-Match'
   | 'with a broken signature';
 
-/** An operation that has ended, for the report. It contains no value of the answer. */
+/** One operation of the check, for the report. It contains no value of the answer. */
 export interface CallReport {
   readonly operation: CheckedName;
   readonly purpose: Purpose;
@@ -31,7 +31,7 @@ export interface CallReport {
   readonly sent: string;
   readonly status: number | null;
   readonly ms: number;
-  /** The number of fields in the answer, and of those that are as described. */
+  /** How many fields the answer has, and how many of them are as described. */
   readonly fields: { readonly fitting: number; readonly seen: number } | null;
 }
 
@@ -55,10 +55,10 @@ export interface Called<Result> {
 }
 
 const COMPARED: ReadonlySet<Purpose> = new Set(['sign in', 'read', 'with another claim']);
-// The leeway of a token's expiry: a clock that is further ahead locks users out.
+// The service allows for this difference when a token expires. A clock that is further ahead locks users out.
 const CLOCK_LEEWAY_MS = 30_000;
 
-/** One run of the check: it runs operations, and collects the findings. */
+/** One run of the check. It executes operations, and collects the findings. */
 export class CheckRun {
   readonly config: Config;
   readonly calls: CallReport[] = [];
@@ -153,7 +153,7 @@ export class CheckRun {
     this.find('problem', text, { operation, setting: 'GATEWAY_TIME_UNIT' });
   }
 
-  /** A cached answer keeps its original date. */
+  /** Compares the clocks once. Cached answers do not count, because they keep their original date. */
   #judgeClock({ headers }: Answer): void {
     const aheadMs = Date.parse(headers.date ?? '') - this.nowMs();
     if (this.#isClockJudged || headers.age !== undefined || !(Math.abs(aheadMs) > CLOCK_LEEWAY_MS))
@@ -161,7 +161,7 @@ export class CheckRun {
     this.#isClockJudged = true;
     const seconds = Math.round(Math.abs(aheadMs) / 1_000);
     const side = aheadMs > 0 ? 'ahead of' : 'behind';
-    const text = `The gateway's clock is ${seconds} s ${side} this machine's: is this machine's right?`;
+    const text = `The gateway's clock is ${seconds} s ${side} this machine's. Is this machine's clock right?`;
     this.find('warning', text);
   }
 }

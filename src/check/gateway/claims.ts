@@ -89,7 +89,7 @@ export function groupOf(run: CheckRun, { read }: Account, session: Session | nul
   const [claim] = read.claimsOf(group);
   const fault = claimed === null ? 'has no group in' : 'names another group than op 10 in';
   if (claim === undefined) {
-    const text = `The token ${fault} the claim ${configured}, and no claim holds the group of op 10: each user's first look at the catalog costs a call of op 10.`;
+    const text = `The token ${fault} the claim ${configured}, and no claim holds the group of op 10: each user's first read of the catalog costs a call of op 10.`;
     run.find('warning', text, setting);
   } else {
     run.settings.GATEWAY_GROUP_CLAIM = claim;

@@ -45,7 +45,7 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
   };
 }
 
-/** A start waits for neither: without Redis it refuses orders, and without keys it verifies no token. */
+/** Tries Redis and the key set. A start does not wait for them: it then refuses orders, or verifies no token. */
 function* unreachable(
   { redisUrl, jwtJwksUrl }: Config,
   storeFault: string | null,

@@ -22,7 +22,7 @@ export function readCredentials(environment: Variables): Credentials | string {
   const password = givenValue('CHECK_PASSWORD', SECRET, environment);
   for (const each of [token, email, password]) if (typeof each === 'string') return each;
   if (isGiven(token)) {
-    return isGiven(email) ? 'Unset CHECK_EMAIL where CHECK_TOKEN is set' : tokenOf(token.text);
+    return isGiven(email) ? 'Set CHECK_EMAIL or CHECK_TOKEN, not both' : tokenOf(token.text);
   }
   if (!isGiven(email)) return NEITHER;
   if (!isGiven(password)) return 'Set CHECK_PASSWORD or CHECK_PASSWORD_FILE with CHECK_EMAIL';

@@ -10,7 +10,7 @@ import type { Recorded } from './probe.ts';
 /** Why an operation failed, and the setting to look at. */
 export type Fault = Pick<Finding, 'text' | 'setting'>;
 
-/** `sent`: the method and the path of the call. */
+/** Explains why an operation failed. `sent`: the method and the path of its call. */
 export function diagnose(last: Recorded | undefined, error: unknown, sent: string): Fault {
   if (error instanceof UnsafePathError) {
     return { text: `The ${error.parameter} cannot be a part of a path, so it is never sent.` };
@@ -25,7 +25,7 @@ export function diagnose(last: Recorded | undefined, error: unknown, sent: strin
 function ofAnswer(answer: Answer, error: unknown, sent: string): Fault {
   const { status, headers } = answer;
   if (/^\s*basic\b/i.test(headers['www-authenticate'] ?? '')) {
-    const text = `Status ${status} asks for a user and a password of its own (Basic): something in front of the gateway wants a fixed header.`;
+    const text = `Status ${status} asks for a user and a password (Basic): a proxy in front of the gateway needs a fixed header.`;
     return { text, setting: 'GATEWAY_HEADERS' };
   }
   if (status >= 300 && status <= 399) {
@@ -34,11 +34,11 @@ function ofAnswer(answer: Answer, error: unknown, sent: string): Fault {
     return { text, setting: 'GATEWAY_URL' };
   }
   if (status === 401) {
-    const text = `Status 401 for ${sent}: the token is refused. Is it of this gateway, and still valid, or is the path another?`;
+    const text = `Status 401 for ${sent}: the token is refused. Is it a valid token of this gateway, and is the path right?`;
     return { text, setting: 'CHECK_TOKEN' };
   }
   if (status === 403) {
-    const text = `Status 403 for ${sent}: this account, or the address of this machine, is not allowed to. Does something in front want a header of its own (GATEWAY_HEADERS)?`;
+    const text = `Status 403 for ${sent}: this account, or this machine's address, has no access. Does a proxy in front need a header (GATEWAY_HEADERS)?`;
     return { text, setting: 'CHECK_TOKEN' };
   }
   if (status === 429) {
@@ -55,7 +55,7 @@ function ofAnswer(answer: Answer, error: unknown, sent: string): Fault {
     return { text, setting: 'GATEWAY_URL' };
   }
   if (status === 404 || status === 405) {
-    const text = `Status ${status}: the gateway has no ${sent}. Is a part of the base address missing or too much, or is the path another?`;
+    const text = `Status ${status}: the gateway has no ${sent}. Is the base address right, and is the path right?`;
     return { text, setting: 'GATEWAY_URL' };
   }
   if (status >= 400) return { text: `The interface has no status ${status} for ${sent}.` };
@@ -73,7 +73,7 @@ function notJsonText({ headers, bytes }: Answer): string {
   const type = headers['content-type']?.split(';', 1)[0];
   try {
     JSON.parse(bytes.toString('utf8'));
-    return `The answer is JSON, but its Content-Type says ${type}: the service does not read it.`;
+    return `The answer is JSON, but its Content-Type is ${type}, so the service does not read it.`;
   } catch {
     return 'The answer is not valid JSON.';
   }
@@ -86,12 +86,12 @@ function noAnswer({ reason, cause }: NoAnswer, deadlineMs: number): Fault {
       return { text, setting: 'GATEWAY_TIMEOUT_MS' };
     }
     case 'oversize':
-      return { text: 'The answer is larger than is accepted.', setting: 'GATEWAY_MAX_BYTES' };
+      return { text: 'The answer is larger than the limit.', setting: 'GATEWAY_MAX_BYTES' };
     case 'encoding':
-      return { text: 'The answer has a content encoding that was not asked for, or is damaged.' };
+      return { text: 'The content encoding of the answer was not requested, or is damaged.' };
     case 'cached':
       return {
-        text: 'A cache answered (Age), which may have it from another user: exclude this call from it.',
+        text: 'A cache answered (Age), possibly with the answer to another user: exclude this call from the cache.',
       };
     case 'protocol': {
       const text = 'The answer is not HTTP: is the port right, and is it http or https?';
@@ -117,10 +117,13 @@ const CONNECT_FAILURES: readonly (readonly [RegExp, string, Finding['setting']?]
     /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/,
     'the port does not speak TLS; is http meant in place of https?',
   ],
-  [/ALTNAME_INVALID|EXPIRED|NOT_YET_VALID/, 'its certificate is of another host or time'],
+  [
+    /ALTNAME_INVALID|EXPIRED|NOT_YET_VALID/,
+    'its certificate is for another host, or is not valid now',
+  ],
   [
     /SELF_SIGNED|UNABLE_TO|CERT_UNTRUSTED|ISSUER/,
-    'its certificate is of an authority that this machine does not know; name the file of that certificate',
+    'its certificate is signed by an authority that this machine does not know; name the file of that authority’s certificate',
     'NODE_EXTRA_CA_CERTS',
   ],
   [

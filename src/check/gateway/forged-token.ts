@@ -4,7 +4,7 @@ import type { CheckRun } from './check-run.ts';
 import type { Account } from './sign-in.ts';
 import { withBrokenSignature } from './token.ts';
 
-/** The service takes the gateway's 200 as proof of a token, which is right only if the gateway checks signatures. */
+/** Checks that the gateway verifies signatures, because the service takes its 200 as proof of a token. */
 export async function tryForgedToken(
   run: CheckRun,
   { token }: Account,
@@ -27,11 +27,11 @@ export async function tryForgedToken(
     if (result === null) continue;
     if (operation === 'getAllTickers') {
       const text =
-        'A token with a broken signature gets the catalog, as from a CDN; the service opens it to proved tokens alone.';
+        'A token with a broken signature gets the catalog, as from a CDN. The service itself serves it to proved tokens only.';
       run.find('note', text, { operation });
     } else {
       const text =
-        "A token with a broken signature is accepted, so the gateway's 200 proves nothing: let it check them, or give the service the tokens' secret.";
+        "A token with a broken signature is accepted, so the gateway's 200 proves nothing: let the gateway verify signatures, or give the service the tokens' secret.";
       run.find(level, text, { operation, ...setting });
     }
   }

@@ -28,8 +28,8 @@ export function findingLines(findings: readonly Finding[]): string[] {
 
 function linesOf({ setting, operation, text }: Finding): string[] {
   const place = operation === undefined ? '' : `op ${OPERATIONS[operation].number}: `;
-  const mend = setting === undefined ? '' : `${setting}  `;
-  return wrapped(`${mend}${place}${text}`);
+  const toCorrect = setting === undefined ? '' : `${setting}  `;
+  return wrapped(`${toCorrect}${place}${text}`);
 }
 
 function wrapped(text: string): string[] {

@@ -25,7 +25,7 @@ export async function isReached(run: CheckRun): Promise<boolean> {
     return true;
   }
   const isRefused = called.status === 401 || called.status === 403;
-  // A proxy that asks for its own password is not the gateway.
+  // A 401 of a proxy with a password of its own does not count.
   if (isRefused && called.fault?.setting === 'CHECK_TOKEN') return true;
   run.resultOf(operation, called);
   return false;

@@ -1,7 +1,7 @@
 import { decodeClaims, EXPIRY_LEEWAY_MS, toLogin } from '../../domain/auth/claims.ts';
 import type { Login } from '../../lib/account.ts';
 
-/** The claims of a token. Only the values that calls need leave this object. */
+/** The claims of a token. It exposes only the values that calls need. */
 export interface ReadToken {
   /** The names and types of its claims. */
   readonly claims: readonly { readonly name: string; readonly type: string }[];

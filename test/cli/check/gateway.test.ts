@@ -66,7 +66,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a wrong path': {
     base: '/api/v1',
     problems: [
-      /^GATEWAY_URL {2}op 12: Status 404: the gateway has no GET \/api\/v1\/trading\/positions\. .* or is the path another\?/,
+      /^GATEWAY_URL {2}op 12: Status 404: the gateway has no GET \/api\/v1\/trading\/positions\. .* is the path right\?/,
     ],
     isElsewhere: true,
   },
@@ -108,7 +108,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'an answer that is too large': {
     set: { GATEWAY_MAX_BYTES: '100' },
-    problems: [/^GATEWAY_MAX_BYTES {2}op 2: The answer is larger than is accepted/],
+    problems: [/^GATEWAY_MAX_BYTES {2}op 2: The answer is larger than the limit/],
   },
   'a wrong password': {
     set: { CHECK_PASSWORD: 'wrong' },
@@ -150,7 +150,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a catalog that is always too old': {
     catalog: { ageSeconds: 7_200 },
     problems: [
-      /^CATALOG_MAX_AGE_SECONDS {2}op 1: The catalog is 72\d\d s old when it comes, and counts for 3600/,
+      /^CATALOG_MAX_AGE_SECONDS {2}op 1: The catalog is 72\d\d s old when it arrives, and may be 3600/,
     ],
   },
   'several faults at once': {

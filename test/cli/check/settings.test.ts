@@ -34,7 +34,7 @@ test('a useless token is reported: expired, revoked, not a JWT, or without the l
   const revoked = gateway.token({ email: DEMO_EMAIL });
   gateway.revoke({ token: revoked });
   expect(await of(revoked)).toMatch(
-    /^CHECK_TOKEN {2}op 10: Status 401 for GET \/trading\/session\/\{login\}: the token is refused.*or is the path another\?$/,
+    /^CHECK_TOKEN {2}op 10: Status 401 for GET \/trading\/session\/\{login\}: the token is refused.* is the path right\?$/,
   );
   expect(await of('opaque')).toMatch(/^The token is not a readable JWT/);
   const signed = (claims: object) =>
@@ -93,7 +93,7 @@ test('without credentials the check names the variables to set', async () => {
     'Set CHECK_PASSWORD or CHECK_PASSWORD_FILE',
   );
   expect(await first({ ...DEMO, CHECK_TOKEN: 'x' })).toBe(
-    'Unset CHECK_EMAIL where CHECK_TOKEN is set.',
+    'Set CHECK_EMAIL or CHECK_TOKEN, not both.',
   );
   expect(await first({ CHECK_TOKEN_FILE: '/none' })).toContain(
     'CHECK_TOKEN_FILE="/none": must be a file that holds CHECK_TOKEN',
@@ -114,7 +114,7 @@ test('all problems are reported at once, and the gateway is not called if its se
     expect(text).toContain(`  - ${name}`);
   }
   expect(text).toContain('warning: RATE_LIMIT_PER_MIN is not a setting');
-  expect(text).toContain('Gateway        not checked, since settings of it are wrong');
+  expect(text).toContain('Gateway        not checked, because some of its settings are wrong');
 });
 
 test('the gateway is checked despite problems of other settings', async () => {

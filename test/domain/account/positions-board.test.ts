@@ -57,7 +57,7 @@ test('a token without proof neither reads nor writes the account’s list', () =
   expect(board.newest(phone)?.positions[0]?.id).toBe('secret');
 });
 
-test('a feed’s list is stored for its account even if its token was refused during the call', () => {
+test('a list that a feed has polled is stored for its account, even if the token was refused during the call', () => {
   const viewer = bench.viewer('refused');
   const proof = bench.prove(viewer);
   ledger.refused(viewer);
@@ -124,13 +124,13 @@ test.each([
     board.offer(phone, list(6, 'y'));
     expect(contradicts(phone, 6, ...ids)).toBe(isContradicted);
     expect(contradicts(tablet, 6, ...ids)).toBe(isContradicted);
-    // Without proof the account’s lists do not count. From time 7 on, the snapshot is newer than the list.
+    // A token without proof does not see the account's list. At time 7 the snapshot is as new as the list.
     expect(contradicts(bench.viewer('unproved'), 6, ...ids)).toBe(false);
     expect(contradicts(phone, 7, ...ids)).toBe(false);
   },
 );
 
-test('a list that is served again keeps its ids, even after another list for its token', () => {
+test('when a list is served again or replaced, a snapshot is compared with the newest list’s ids', () => {
   const first = list(1, 'a');
   board.offer(phone, first);
   board.offer(phone, { ...first, logicalTime: 3 });

@@ -86,7 +86,7 @@ describe('a sign-in', () => {
   });
 });
 
-test('password mails are limited per e-mail, later even more, and per address', async () => {
+test('password mails are limited per e-mail and minute, per e-mail and hour, and per address', async () => {
   const { clock, limits, refusedOf } = setUp();
   const forgot = (email: string, address = '192.0.2.1') =>
     limits.forgotPassword(from(address), email, async () => 'sent');

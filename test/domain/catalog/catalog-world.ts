@@ -36,12 +36,12 @@ interface ViewerOptions extends Pick<Caller, 'signal' | 'receipt'> {
   readonly forged?: boolean;
 }
 
-/** The catalogs over the real client and a real sandbox, on one clock that the test advances. */
+/** Opens catalogs with the real client and a real sandbox. The test advances their clock. */
 export async function openCatalogWorld(options: WorldOptions = {}) {
   const { instruments = 60, proofMs = 30 * DAY_SECONDS * 1000, ...settings } = options;
   const clock = createScriptedClock();
   const sandbox = await startSandbox({ instruments, tickMs: 0, clock });
-  // Without this header a test sets an answer's age itself.
+  // Answers have no age, unless a test sets one.
   sandbox.changeCatalog({ ageSeconds: null });
   const { client, pools } = openClient(sandbox.url, {
     connections: 16,
@@ -54,7 +54,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     ledger,
     unknownTokens: createTestUnknownTokens(clock, ledger),
   });
-  // The client reads the times of answers from the system clock.
+  // Replaces the times of answers, which the client has read from the system clock.
   const timed = async <T>(call: () => Promise<T>) => {
     const sentAtMs = clock.now();
     const answer = await call();

@@ -26,7 +26,7 @@ export interface ScriptedAccount {
 
 type Fault = (viewer: Viewer) => GatewayError | null;
 
-/** Scripted ops 12 and 10, with lists by account, faults and latencies. Caches no snapshot. */
+/** A gateway with ops 12 and 10 alone. A test sets its lists, faults and latencies. */
 export class ScriptedGateway {
   readonly polls: Poll[] = [];
   /** The calls of op 10. */
@@ -35,8 +35,8 @@ export class ScriptedGateway {
   fault: Fault = () => null;
   sessionFault: Fault = () => null;
   sessionLatencyMs = 0;
-  /** Changes the content of snapshots. */
-  sessionLie: (session: Session) => Session = (session) => session;
+  /** Changes snapshots before they are answered. */
+  changeSession: (session: Session) => Session = (session) => session;
   readonly #lists = new Map<string, readonly Position[]>();
   readonly #accounts = new Map<string, ScriptedAccount>();
   readonly #clock: Clock;
@@ -105,15 +105,14 @@ export class ScriptedGateway {
     this.sessions.push(this.#call(viewer));
     const logicalTime = this.#ledger.beginCall();
     const error = this.sessionFault(viewer);
-    const truth = this.#session(viewer.login);
+    const session = this.#session(viewer.login);
     if (this.sessionLatencyMs > 0) {
       await new Promise<void>((resolve) => void this.#clock.after(this.sessionLatencyMs, resolve));
     }
     if (error?.kind === 'unauthenticated') this.#ledger.refused(viewer);
     if (error) throw error;
     this.#ledger.answered(viewer, 'getSession', logicalTime);
-    const session = this.sessionLie(truth);
-    return { ...sent, receivedAtMs: this.#clock.now(), session };
+    return { ...sent, receivedAtMs: this.#clock.now(), session: this.changeSession(session) };
   }
 
   #session(login: string): Session {

@@ -7,7 +7,7 @@ import { gatewayError, order, position } from './scripted-gateway.ts';
 
 const MAX_AGE_MS = 60_000;
 
-/** An account with a position and an order. One phone follows it, and has received its first event. */
+/** A phone follows an account with a position and an order, and has received its first event. */
 async function followed(options: Parameters<typeof createLiveBench>[0] = {}) {
   const bench = createLiveBench(options);
   const { clock, gateway, viewer, followAccount } = bench;
@@ -18,7 +18,7 @@ async function followed(options: Parameters<typeof createLiveBench>[0] = {}) {
   return { ...bench, phone };
 }
 
-/** The market reaches the order's price. */
+/** The market reaches the order's price: the order becomes a position. */
 function trigger({ gateway }: Pick<Awaited<ReturnType<typeof followed>>, 'gateway'>): void {
   gateway.set(LOGIN, [position('a'), position('o')]);
   gateway.setAccount(LOGIN, { orders: [], balance: 90 });
@@ -42,7 +42,7 @@ test('a first subscriber waits for a read until the deadline, or until the read 
   expect(tablet.events).toMatchObject([{ snapshot: true, orders: null }]);
 });
 
-test('a read that waits for the ceiling of polls is dropped when its last subscriber leaves', async () => {
+test('a read of op 10 that the ceiling of polls delays is dropped when its last subscriber leaves', async () => {
   const { changed, clock, gateway, viewer, followChanges, phone } = await followed({
     pollsPerSecond: 1,
   });
@@ -55,7 +55,7 @@ test('a read that waits for the ceiling of polls is dropped when its last subscr
   expect(gateway.sessions.length).toBe(before);
 });
 
-test('changed positions are shown at once; an order that became a position is closed once op 10 was read again', async () => {
+test('an order that became a position is shown as a position at once, and closed as an order after the next read of op 10', async () => {
   const bench = await followed();
   const { clock, gateway, phone } = bench;
   const readAt = phone.last?.orders?.fetchedAt;
@@ -78,9 +78,9 @@ test('changed positions are shown at once; an order that became a position is cl
   expect(gateway.sessions).toHaveLength(2);
 });
 
-test('if op 10 always differs from op 12, it is read at the pace of a followed session, and its orders and figures are shown', async () => {
+test('if op 10 always differs from op 12, it is read as often as for followers of the session, and its orders are shown', async () => {
   const { clock, gateway, phone } = await followed();
-  gateway.sessionLie = (session) => ({
+  gateway.changeSession = (session) => ({
     ...session,
     positions: inSnapshot([position('a'), position('z')]),
   });
@@ -99,7 +99,7 @@ test('if op 10 always differs from op 12, it is read at the pace of a followed s
 
 test('a snapshot without a list of positions is not read again for a changed list', async () => {
   const { clock, gateway, phone } = await followed();
-  gateway.sessionLie = (session) => ({ ...session, positions: null });
+  gateway.changeSession = (session) => ({ ...session, positions: null });
   gateway.set(LOGIN, [position('a'), position('b')]);
   await clock.advance(3_000);
   expect(phone.last?.opened).toEqual(['b']);

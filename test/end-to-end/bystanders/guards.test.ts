@@ -24,9 +24,10 @@ import { initializedSocket } from '../live/raw-socket.ts';
 import { provedToken } from '../operations/accounts.ts';
 
 const LIMITS = { ...ENGINE_LIMITS, ...TRADING_LIMITS };
-const GUILTY = '192.0.2.1';
+const OFFENDING_ADDRESS = '192.0.2.1';
 const ELSEWHERE = '198.51.100.1';
-const VICTIM = 'demo@example.com';
+/** The account that offends, or that is attacked. */
+const ACCOUNT = 'demo@example.com';
 const ASKED = 8;
 
 const SESSION = '{ session { login } }';
@@ -46,7 +47,7 @@ const order = (key: string) =>
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
-/** The accounts of the sandbox, each of which is asked for once with a token of its own, and the keys of orders. */
+/** The last number that was used for an account of the sandbox, or for the key of an order. */
 let last = 0;
 const next = () => {
   last += 1;
@@ -56,7 +57,7 @@ const nextUser = () => `user-${next()}@example.com`;
 
 interface Stage {
   readonly app: TestApp;
-  /** A token of the guilty account. */
+  /** A token of the offending account. */
   readonly token: string;
   readonly held: DisposableStack;
 }
@@ -81,44 +82,50 @@ const follows: Ask = async ({ app }, { token }) => {
   return (await socket.watch('1')).payload.errors === undefined;
 };
 
-interface Innocent {
+interface Bystander {
   readonly address: string;
-  /** Made before the guilty begins. */
+  /** Returns its token, before the offence begins. */
   token(app: TestApp): Promise<string>;
   readonly ask?: Ask;
 }
 
 const fresh = async (app: TestApp) => app.sandbox.token({ email: nextUser() });
-const INNOCENTS = {
+const BYSTANDERS = {
   'another address': { address: ELSEWHERE, token: fresh },
-  'same address, known token': { address: GUILTY, token: (app) => app.signIn(nextUser()) },
-  'same address, proved token': { address: GUILTY, token: (app) => provedToken(app, nextUser()) },
-  'same address, signing in': { address: GUILTY, token: async () => '', ask: signsIn },
-  'same account, another token': { address: ELSEWHERE, token: (app) => provedToken(app, VICTIM) },
-} as const satisfies Record<string, Innocent>;
+  'same address, known token': {
+    address: OFFENDING_ADDRESS,
+    token: (app) => app.signIn(nextUser()),
+  },
+  'same address, proved token': {
+    address: OFFENDING_ADDRESS,
+    token: (app) => provedToken(app, nextUser()),
+  },
+  'same address, signing in': { address: OFFENDING_ADDRESS, token: async () => '', ask: signsIn },
+  'same account, another token': { address: ELSEWHERE, token: (app) => provedToken(app, ACCOUNT) },
+} as const satisfies Record<string, Bystander>;
 
 interface Guard {
   readonly of: 'an address' | 'an account';
   /** The beginning of its row in docs/limits.md. */
   readonly row: string;
-  /** So few that a test uses them up; what refills goes on refilling. */
+  /** Small numbers, so that a test soon uses them up. They are refilled as usual. */
   readonly limits: Partial<LimitTable>;
   readonly environment?: Environment;
   readonly connections?: ConnectionBounds;
-  /** One step of the guilty after another. True once it was refused, which it goes on to be. */
-  guilty(stage: Stage): Step | Promise<Step>;
-  readonly kept: readonly (keyof typeof INNOCENTS)[];
-  /** What the innocents want; their session, where it is left out. */
+  /** Prepares the offence, and returns a step that is repeated. The step is true if it was refused. */
+  offend(stage: Stage): Step | Promise<Step>;
+  readonly unaffected: readonly (keyof typeof BYSTANDERS)[];
+  /** The request of the bystanders; by default they read their session. */
   readonly ask?: Ask;
 }
 
 type Step = (at: number) => Promise<boolean>;
 
-const BESIDE_AN_ADDRESS = ['another address', 'same address, known token'] as const;
-const BESIDE_AN_ACCOUNT = ['another address', 'same address, proved token'] as const;
-const BESIDE_A_TOKEN = ['another address', 'same account, another token'] as const;
+const UNAFFECTED_BY_AN_ADDRESS = ['another address', 'same address, known token'] as const;
+const UNAFFECTED_BY_AN_ACCOUNT = ['another address', 'same address, proved token'] as const;
+const UNAFFECTED_BY_A_TOKEN = ['another address', 'same account, another token'] as const;
 
-/** A guard of the tables, of which there are so many. */
+/** A limit of the tables, reduced to this number. */
 function guard(
   limit: LimitName,
   max: number,
@@ -131,15 +138,15 @@ async function isRefused(asked: ReturnType<TestApp['query']>): Promise<boolean> 
   return (await asked).errors[0]?.extensions.code === 'RATE_LIMITED';
 }
 
-/** Asks again and again, from the address of the guilty. */
+/** Sends documents without a token from the offending address. */
 const asksFor =
-  (document: (at: number) => string): Guard['guilty'] =>
+  (document: (at: number) => string): Guard['offend'] =>
   ({ app }) =>
   (at) =>
-    isRefused(app.query(document(at), { headers: from(GUILTY) }));
-/** Asks again and again with the token of the guilty. */
+    isRefused(app.query(document(at), { headers: from(OFFENDING_ADDRESS) }));
+/** Sends documents with the token of the offending account. */
 const asksByToken =
-  (document: (at: number) => string): Guard['guilty'] =>
+  (document: (at: number) => string): Guard['offend'] =>
   ({ app, token }) =>
   (at) =>
     isRefused(app.query(document(at), { token }));
@@ -147,35 +154,36 @@ const asksByToken =
 const GUARDS: readonly Guard[] = [
   guard('requests', 40, {
     of: 'an address',
-    guilty: asksFor(() => TYPENAME),
-    kept: BESIDE_AN_ACCOUNT,
+    offend: asksFor(() => TYPENAME),
+    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('requests', 200, {
     of: 'an account',
-    guilty: asksByToken(() => TYPENAME),
-    kept: BESIDE_AN_ACCOUNT,
+    offend: asksByToken(() => TYPENAME),
+    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('fields', 300, {
     of: 'an address',
-    guilty: asksFor(() => MANY_FIELDS),
-    kept: BESIDE_AN_ACCOUNT,
+    offend: asksFor(() => MANY_FIELDS),
+    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('fields', 2_000, {
     of: 'an account',
-    guilty: asksByToken(() => MANY_FIELDS),
-    kept: BESIDE_AN_ACCOUNT,
+    offend: asksByToken(() => MANY_FIELDS),
+    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('messages', 40, {
     of: 'an address',
-    guilty:
+    offend:
       ({ app }) =>
       async () =>
-        (await rawRequest(`${app.url}/nothing`, { headers: from(GUILTY) })).status === 429,
-    kept: BESIDE_AN_ACCOUNT,
+        (await rawRequest(`${app.url}/nothing`, { headers: from(OFFENDING_ADDRESS) })).status ===
+        429,
+    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('connections', 12, {
     of: 'an address',
-    guilty:
+    offend:
       ({ app, held }) =>
       async () => {
         const raw = held.use(await openRaw(app.url, '127.0.1.2'));
@@ -183,71 +191,71 @@ const GUARDS: readonly Guard[] = [
         await eventually(() => raw.isClosed || raw.received !== '');
         return raw.received === '';
       },
-    kept: BESIDE_AN_ADDRESS,
+    unaffected: UNAFFECTED_BY_AN_ADDRESS,
   }),
   guard('subscriptions', 12, {
     of: 'an account',
-    async guilty({ app, token, held }) {
+    async offend({ app, token, held }) {
       const socket = held.use(await initializedSocket(app, token));
       return async (at) => {
         const { payload } = await socket.watch(`${at}`).catch(() => socket.until(`${at}`, 'error'));
         return JSON.stringify(payload).includes('RATE_LIMITED');
       };
     },
-    kept: BESIDE_AN_ACCOUNT,
+    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
     ask: follows,
   }),
   guard('largeAnswers', 3, {
     of: 'an account',
-    guilty: asksByToken(() => COSTLY),
-    kept: BESIDE_AN_ACCOUNT,
+    offend: asksByToken(() => COSTLY),
+    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
     ask: answers(() => COSTLY),
   }),
   guard('login', 10, {
     of: 'an address',
     limits: {},
-    guilty: asksFor(() => login(VICTIM, 'wrong')),
-    kept: ['another address', 'same address, signing in'],
+    offend: asksFor(() => login(ACCOUNT, 'wrong')),
+    unaffected: ['another address', 'same address, signing in'],
     ask: signsIn,
   }),
   guard('forgotPassword', 30, {
     of: 'an address',
-    guilty: asksFor(() => forgot(nextUser())),
-    kept: ['another address'],
+    offend: asksFor(() => forgot(nextUser())),
+    unaffected: ['another address'],
     ask: answers(() => forgot(nextUser())),
   }),
   guard('resets', 3, {
     of: 'an address',
     limits: {},
-    // Mails to one e-mail, from ever other addresses.
-    guilty:
+    // Requests mails to one e-mail, each time from another address.
+    offend:
       ({ app }) =>
       (at) =>
-        isRefused(app.query(forgot(VICTIM), { headers: from(`203.0.113.${at % 250}`) })),
-    kept: BESIDE_AN_ADDRESS,
+        isRefused(app.query(forgot(ACCOUNT), { headers: from(`203.0.113.${at % 250}`) })),
+    unaffected: UNAFFECTED_BY_AN_ADDRESS,
     ask: answers(() => forgot(nextUser())),
   }),
   guard('orders', 40, {
     of: 'an account',
-    guilty: asksByToken(() => order(`guilty-${next()}`)),
-    kept: BESIDE_AN_ACCOUNT,
-    ask: answers(() => order(`innocent-${next()}`)),
+    offend: asksByToken(() => order(`offender-${next()}`)),
+    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
+    ask: answers(() => order(`bystander-${next()}`)),
   }),
   guard('writes', 40, {
     of: 'an account',
-    guilty: asksByToken(() => SET_VALUE),
-    kept: BESIDE_AN_ACCOUNT,
+    offend: asksByToken(() => SET_VALUE),
+    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
     ask: answers(() => ADD_DEVICE),
   }),
   guard('proofs', 10, {
     of: 'an address',
-    guilty: ({ app }) => {
+    offend: ({ app }) => {
       return async () => {
         const token = unsignedToken({ login: 5_000_000, group: 'g', exp: 4e9, at: next() });
-        return isRefused(app.query(SESSION, { token, headers: from(GUILTY) }));
+        return isRefused(app.query(SESSION, { token, headers: from(OFFENDING_ADDRESS) }));
       };
     },
-    kept: [...BESIDE_AN_ADDRESS, 'same address, signing in'],
+    unaffected: [...UNAFFECTED_BY_AN_ADDRESS, 'same address, signing in'],
   }),
   {
     of: 'an account',
@@ -255,7 +263,7 @@ const GUARDS: readonly Guard[] = [
     limits: {},
     environment: LONG_QUESTIONS,
     connections: { heldBytes: 24 * MEGABYTE },
-    guilty: ({ app, token, held }) => {
+    offend: ({ app, token, held }) => {
       let readers = 0;
       return async () => {
         readers += 1;
@@ -264,11 +272,11 @@ const GUARDS: readonly Guard[] = [
         return (await cuts(app, 'bytes')) > 0;
       };
     },
-    kept: BESIDE_A_TOKEN,
+    unaffected: UNAFFECTED_BY_A_TOKEN,
   },
 ];
 
-/** Rows whose bystanders are in orders.test.ts. */
+/** Rows that are tested in orders.test.ts. */
 const IN_ORDERS = ['orders at the gateway at a time', 'orders in a day'];
 
 test('each limit has a documented row with the other affected clients, and each row has a test here', () => {
@@ -285,29 +293,32 @@ test('each limit has a documented row with the other affected clients, and each 
 
 test.each(GUARDS)(
   'while $of keeps exceeding “$row”, other clients are answered as before',
-  async ({ limits, environment, connections = ROOMY, guilty, kept, ask = readsSession }) => {
+  async ({ limits, environment, connections = ROOMY, offend, unaffected, ask = readsSession }) => {
     const settings = { TRUSTED_PROXIES: '127.0.0.1', ...environment };
     await using app = await startTestApp(settings, { limits, connections });
     using held = new DisposableStack();
-    const stage = { app, held, token: await provedToken(app, VICTIM) };
-    const asking = async (innocent: Innocent) => {
-      const tokens = await inParallel(ASKED, 2, () => innocent.token(app));
+    const stage = { app, held, token: await provedToken(app, ACCOUNT) };
+    const asking = async (bystander: Bystander) => {
+      const tokens = await inParallel(ASKED, 2, () => bystander.token(app));
       const by = (at: number) => ({
         token: tokens[at] as string,
-        headers: from(innocent.address),
+        headers: from(bystander.address),
       });
       return async () => {
-        const all = await inParallel(ASKED, 2, (at) => (innocent.ask ?? ask)(stage, by(at)));
+        const all = await inParallel(ASKED, 2, (at) => (bystander.ask ?? ask)(stage, by(at)));
         return all.filter(Boolean).length;
       };
     };
-    const innocents = await Promise.all(
-      kept.map(async (name) => {
-        const [without, beside] = [await asking(INNOCENTS[name]), await asking(INNOCENTS[name])];
-        return { name, beside, calm: await without() };
+    const bystanders = await Promise.all(
+      unaffected.map(async (name) => {
+        const [askBefore, askDuring] = [
+          await asking(BYSTANDERS[name]),
+          await asking(BYSTANDERS[name]),
+        ];
+        return { name, askDuring, before: await askBefore() };
       }),
     );
-    const step = await guilty(stage);
+    const step = await offend(stage);
     let refused = 0;
     let isOver = false;
     const flood = inParallel(4, 4, async (worker) => {
@@ -316,9 +327,9 @@ test.each(GUARDS)(
       }
     });
     await eventually(() => refused > 0);
-    for (const { name, beside, calm } of innocents) {
-      const answered = await beside();
-      expect([calm, answered / calm >= 0.95], name).toEqual([ASKED, true]);
+    for (const { name, askDuring, before } of bystanders) {
+      const during = await askDuring();
+      expect([before, during / before >= 0.95], name).toEqual([ASKED, true]);
     }
     isOver = true;
     await flood;

@@ -9,8 +9,8 @@ import { inParallel } from '../../support/in-parallel.ts';
 import { listenLocally } from '../../support/local-server.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 
-const INNOCENTS = Array.from({ length: 8 }, (_, at) => 900_001 + at);
-const GUILTY = [800_001, 800_002, 800_003];
+const BYSTANDERS = Array.from({ length: 8 }, (_, at) => 900_001 + at);
+const OFFENDERS = [800_001, 800_002, 800_003];
 
 /** How the gateway treats the orders of one account: it answers, resets the connection, or never answers. */
 type Treatment = (response: ServerResponse, accept: () => void) => void;
@@ -102,11 +102,11 @@ function asked(login: number) {
   return { token, headers: { 'x-forwarded-for': `192.0.2.${login % 1_000}` } };
 }
 
-/** Each innocent account places this number of orders, one after the other. Returns all outcomes. */
-async function innocentsPlace(app: TestApp, each: number): Promise<string[]> {
-  const words = await inParallel(INNOCENTS.length, INNOCENTS.length, async (at) => {
+/** Each bystander places this number of orders, one after the other. Returns all outcomes. */
+async function bystandersPlace(app: TestApp, each: number): Promise<string[]> {
+  const words = await inParallel(BYSTANDERS.length, BYSTANDERS.length, async (at) => {
     const own: string[] = [];
-    for (let n = 0; n < each; n += 1) own.push(await place(app, INNOCENTS[at] as number));
+    for (let n = 0; n < each; n += 1) own.push(await place(app, BYSTANDERS[at] as number));
     return own;
   });
   return words.flat();
@@ -122,11 +122,11 @@ test('hanging orders of one account or of three do not delay other accounts', as
     ORDER_TIMEOUT_MS: '60000',
     SHUTDOWN_GRACE_MS: '60001',
   });
-  await innocentsPlace(app, 1);
-  for (const login of GUILTY) state.treatments.set(login, hangs);
-  for (const guilty of [1, 3]) {
+  await bystandersPlace(app, 1);
+  for (const login of OFFENDERS) state.treatments.set(login, hangs);
+  for (const offenders of [1, 3]) {
     const before = state.orders.length;
-    const hanging = GUILTY.slice(0, guilty).flatMap((login) =>
+    const hanging = OFFENDERS.slice(0, offenders).flatMap((login) =>
       Array.from({ length: 60 }, () => place(app, login)),
     );
     // An order without a turn in time was never sent.
@@ -136,11 +136,11 @@ test('hanging orders of one account or of three do not delay other accounts', as
         (word) => words.push(word),
         () => {},
       );
-    expect(share(await innocentsPlace(app, 10), 'OrderAccepted')).toBe(1);
-    await eventually(() => words.length >= 52 * guilty);
+    expect(share(await bystandersPlace(app, 10), 'OrderAccepted')).toBe(1);
+    await eventually(() => words.length >= 52 * offenders);
     expect(new Set(words)).toEqual(new Set(['GATEWAY_UNAVAILABLE']));
-    const sent = state.orders.slice(before).filter((login) => GUILTY.includes(login));
-    expect(sent.length).toBeLessThanOrEqual(8 * guilty);
+    const sent = state.orders.slice(before).filter((login) => OFFENDERS.includes(login));
+    expect(sent.length).toBeLessThanOrEqual(8 * offenders);
     for (const response of state.hanging.splice(0)) response.destroy();
   }
 });
@@ -152,8 +152,8 @@ test('600 concurrent orders of one account use a quarter of the connections, and
     ORDER_TIMEOUT_MS: '60000',
     SHUTDOWN_GRACE_MS: '60001',
   });
-  await innocentsPlace(app, 1);
-  const [flooder = 0] = GUILTY;
+  await bystandersPlace(app, 1);
+  const [flooder = 0] = OFFENDERS;
   // The gateway answers these orders only after the others' orders are done.
   const { promise: answering, resolve: answer } = Promise.withResolvers<void>();
   let [inFlight, mostInFlight] = [0, 0];
@@ -166,7 +166,7 @@ test('600 concurrent orders of one account use a quarter of the connections, and
   });
   const flood = Promise.all(Array.from({ length: 600 }, () => place(app, flooder)));
   await eventually(() => inFlight === 8);
-  expect(share(await innocentsPlace(app, 5), 'OrderAccepted')).toBe(1);
+  expect(share(await bystandersPlace(app, 5), 'OrderAccepted')).toBe(1);
   answer();
   // An order without a turn in time was never sent.
   const words = await flood;
@@ -185,17 +185,17 @@ test.each([
     await using gateway = await startGateway();
     const { state } = gateway;
     await using app = await start(gateway, { ORDER_TIMEOUT_MS: '1000' });
-    await innocentsPlace(app, 1);
-    for (const login of GUILTY) state.treatments.set(login, treatment);
-    const ofGuilty: string[] = [];
-    const ofInnocents: string[] = [];
+    await bystandersPlace(app, 1);
+    for (const login of OFFENDERS) state.treatments.set(login, treatment);
+    const ofOffenders: string[] = [];
+    const ofBystanders: string[] = [];
     for (let round = 0; round < 3; round += 1) {
-      const placed = [...GUILTY, ...GUILTY].map((login) => place(app, login));
-      ofGuilty.push(...(await Promise.all(placed)));
-      ofInnocents.push(...(await innocentsPlace(app, 2)));
+      const placed = [...OFFENDERS, ...OFFENDERS].map((login) => place(app, login));
+      ofOffenders.push(...(await Promise.all(placed)));
+      ofBystanders.push(...(await bystandersPlace(app, 2)));
     }
-    expect(share(ofInnocents, 'OrderAccepted')).toBe(1);
-    expect(share(ofGuilty, 'OrderOutcomeUnknown')).toBe(1);
+    expect(share(ofBystanders, 'OrderAccepted')).toBe(1);
+    expect(share(ofOffenders, 'OrderOutcomeUnknown')).toBe(1);
   },
 );
 
@@ -203,19 +203,19 @@ test('while a proxy answers with its own pages, few orders are sent, and afterwa
   await using gateway = await startGateway();
   const { state } = gateway;
   await using app = await start(gateway);
-  await innocentsPlace(app, 1);
+  await bystandersPlace(app, 1);
   state.isDown = true;
   const words: string[] = [];
   for (let round = 0; round < 40; round += 1) {
-    const reads = INNOCENTS.map((login) => app.query('{ positions { id } }', asked(login)));
-    const [placed] = await Promise.all([innocentsPlace(app, 1), ...reads]);
+    const reads = BYSTANDERS.map((login) => app.query('{ positions { id } }', asked(login)));
+    const [placed] = await Promise.all([bystandersPlace(app, 1), ...reads]);
     words.push(...placed);
   }
   expect(words.length).toBe(320);
   expect(words.filter((word) => word === 'OrderOutcomeUnknown').length).toBeLessThanOrEqual(25);
   expect(new Set(words)).toEqual(new Set(['OrderOutcomeUnknown', 'GATEWAY_UNAVAILABLE']));
   state.isDown = false;
-  const [lone = 0] = INNOCENTS;
+  const [lone = 0] = BYSTANDERS;
   await eventually(async () => (await place(app, lone)) === 'OrderAccepted');
 });
 
@@ -227,9 +227,9 @@ test('records of some accounts’ rejected orders make room for the orders of ot
     { ORDER_RECORDS_PER_ACCOUNT: '60' },
     { orderRecordsMax: 100 },
   );
-  for (const login of GUILTY) state.treatments.set(login, isRejected);
-  for (const login of GUILTY) {
+  for (const login of OFFENDERS) state.treatments.set(login, isRejected);
+  for (const login of OFFENDERS) {
     for (let n = 0; n < 40; n += 1) expect(await place(app, login)).toBe('OrderRejected');
   }
-  expect(share(await innocentsPlace(app, 1), 'OrderAccepted')).toBe(1);
+  expect(share(await bystandersPlace(app, 1), 'OrderAccepted')).toBe(1);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { TARGETS } from '../../support/fuzz/cases.ts';
-import { fuzzDoors } from '../../support/fuzz/doors.ts';
 import { fuzz } from '../../support/fuzz/fuzz.ts';
+import { fuzzServices } from '../../support/fuzz/services.ts';
 import { inFull } from '../../support/in-full.ts';
 
 const CASES = inFull(2_000, 150);
@@ -22,7 +22,7 @@ describeWithRedis('random answers of other backends', (redisPath) => {
   test('do not end the process: Redis, the JWKS endpoint and the trace collector', async () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
     const rounds = inFull(400, 20);
-    const { problem, spoilt } = await fuzzDoors(redisPath, seed, rounds);
+    const { problem, spoilt } = await fuzzServices(redisPath, seed, rounds);
     expect(problem, `npm run soak -- fuzz --seed ${seed}`).toBe(null);
     expect(spoilt).toBeGreaterThan(rounds);
   });

@@ -15,8 +15,8 @@ const LOGIN = `mutation ($input: LoginInput!) { login(input: $input) {
   ... on LoginRejected { error message email details }
 } }`;
 
-const NO_WORDS = { error: null, message: null, email: null, details: null };
-const REJECTED = { __typename: 'LoginRejected', ...NO_WORDS };
+const NO_REASON = { error: null, message: null, email: null, details: null };
+const REJECTED = { __typename: 'LoginRejected', ...NO_REASON };
 const UNKNOWN = { error: 'USER_NOT_FOUND', email: 'nobody@example.com' };
 describe('login', () => {
   const login = async (email: string, password = 'demo') => {
@@ -64,16 +64,16 @@ describe('login', () => {
   test.each<[string, string, string, object]>([
     ['a wrong password (401)', 'demo', 'wrong', { error: 'INVALID_CREDENTIALS' }],
     ['an unknown address (404)', 'nobody', 'demo', UNKNOWN],
-  ])('is rejected with the gateway’s message: %s', async (_what, name, password, words) => {
-    expect(await login(`${name}@example.com`, password)).toEqual({ ...REJECTED, ...words });
+  ])('is rejected with the gateway’s message: %s', async (_what, name, password, reason) => {
+    expect(await login(`${name}@example.com`, password)).toEqual({ ...REJECTED, ...reason });
   });
 
   test.each<[number, object]>([
     [403, { error: 'EMAIL_NOT_VERIFIED', message: 'Confirm it.', details: { resend: true } }],
     [200, { error: 'PASSWORD_EXPIRED' }],
-  ])('is rejected by a %i without a token: %j', async (status, words) => {
-    app.sandbox.fail({ operation: 'login', kind: 'status', status, body: words });
-    expect(await login('demo@example.com')).toEqual({ ...REJECTED, ...words });
+  ])('is rejected by a %i without a token: %j', async (status, reason) => {
+    app.sandbox.fail({ operation: 'login', kind: 'status', status, body: reason });
+    expect(await login('demo@example.com')).toEqual({ ...REJECTED, ...reason });
   });
 
   test('an answer with neither a token nor an error is GATEWAY_CONTRACT, whatever else it contains', async () => {

@@ -28,7 +28,7 @@ const nested = (levels: number) =>
 
 const deepJson = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-// Its other limits are in test/engine/documents/documents.test.ts.
+// The other limits of documents are tested in test/engine/documents/documents.test.ts.
 test.each<[string, string, Asked]>([
   [
     'thirty-one aliases',
@@ -83,7 +83,7 @@ test.each(TRANSPORTS)(
     expect(extensions?.cost).toBe(1 + 1 + 500 * (1 + 1 + 50));
     expect(extensions?.fields).toBeGreaterThan(500);
     const tools = getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true });
-    // With its line breaks it would be too long for a URL.
+    // With its line breaks this query is too long for a URL.
     const { data } = await ask(app, { query: tools.replace(/\s+/g, ' ') });
     expect(data.__schema.types.length).toBeGreaterThan(20);
   },
@@ -98,7 +98,7 @@ test('new documents of one burst are prepared in separate turns', async () => {
   }
   const count = (type: string) => raw.messages.filter((message) => message.type === type).length;
   const turns = await turnsDuring(() => eventually(() => expect(count('complete')).toBe(burst)));
-  // Each takes some milliseconds to validate: without turns all of them take one or two.
+  // If all documents were prepared in one turn, there would be only one or two turns.
   expect(count('next')).toBe(burst);
   expect(turns).toBeGreaterThan(20);
 });
@@ -112,9 +112,8 @@ const place = (key: string, reads: string) =>
   }`;
 
 describe('an answer that turns out larger than estimated', () => {
-  // The estimate of fifty positions with four fields each, and a little more.
+  // Allows the estimate, which assumes fifty positions, with four fields each. The account has more positions.
   const app = sharedApp({ MAX_COST: '240', POSITIONS_POLL_MS: '100' });
-  /** More positions in one symbol than the cost estimate assumes. */
   beforeAll(async () => {
     for (let at = 0; at < HELD; at += 1) {
       expect(await orderElsewhere(app.sandbox, HOLDER)).not.toBeNull();
@@ -224,17 +223,20 @@ test.each([
   ['a query', QUERY, false, sendRaw],
   ['a mutation', MUTATION, true, sendRaw],
   ['a query of a WebSocket', QUERY, false, subscribe],
-])('%s whose client has left does only the necessary work', async (_what, text, isMade, begin) => {
-  const token = await counting.signIn();
-  reads = 0;
-  await begin(text, token);
-  await eventually(() => reads > 0);
-  // The log tells at once that a client has left, and not when its answer has ended.
-  let [seen, times] = [0, 0];
-  await eventually(() => {
-    times = reads === seen ? times + 1 : 0;
-    seen = reads;
-    return times === 20;
-  });
-  expect(reads === TIMES * 500).toBe(isMade);
-});
+])(
+  'after its client has left, a query stops and a mutation completes: %s',
+  async (_what, text, isComplete, begin) => {
+    const token = await counting.signIn();
+    reads = 0;
+    await begin(text, token);
+    await eventually(() => reads > 0);
+    // Waits until no more fields are read.
+    let [seen, unchanged] = [0, 0];
+    await eventually(() => {
+      unchanged = reads === seen ? unchanged + 1 : 0;
+      seen = reads;
+      return unchanged === 20;
+    });
+    expect(reads === TIMES * 500).toBe(isComplete);
+  },
+);

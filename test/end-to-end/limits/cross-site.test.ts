@@ -151,7 +151,7 @@ test('a page of another site does not use up limits of its visitor’s address',
   );
   expect(errors).toEqual([]);
   expect(data.login.__typename).toBe('LoginSuccess');
-  // Beyond their own budget they get a 429.
+  // Refused requests have a budget of their own. Beyond it the status is 429.
   const others = answers.filter(({ status }) => status !== 429);
   expect(new Set(others.map(({ status }) => status))).toEqual(new Set([403]));
 });

@@ -42,7 +42,7 @@ test.each(VIEWS)(
   },
 );
 
-test('with onTokenEnd "error" a client gets an error for each operation of a refused or expired token, and the socket stays open', async () => {
+test('with onTokenEnd "error" the end of a token ends each operation with an error, and the socket stays open', async () => {
   const refused = [{ extensions: { code: 'UNAUTHENTICATED', retryable: false } }];
   const init = (raw: RawSocket, token: string) => {
     const payload = { authorization: `Bearer ${token}`, onTokenEnd: 'error' };
@@ -61,7 +61,7 @@ test('with onTokenEnd "error" a client gets an error for each operation of a ref
     const others = raw.of(id).slice(0, -1);
     expect(others.every(({ type, payload }) => type === 'next' && !payload.errors)).toBe(true);
   }
-  // An operation that begins with the token's end gets an error as well, and no result.
+  // An operation that begins after the token's end gets only an error.
   raw.subscribe('c', LIST);
   expect((await raw.until('c', 'error')).payload).toMatchObject(refused);
   expect(raw.of('c')).toHaveLength(1);
@@ -127,7 +127,7 @@ test('an invalid token closes the socket of a subscription at once, but not the 
   expect(app.sandbox.callCounts().total).toBe(0);
 });
 
-test('without a token only the subscription ends, and the socket can sign in', async () => {
+test('a subscription without a token ends with an error, and its socket stays open for a sign-in', async () => {
   using raw = await initializedSocket(app);
   const { payload } = await raw.watch('a');
   expect(codesOf(payload)).toEqual(['UNAUTHENTICATED']);
@@ -142,7 +142,7 @@ test('without a token only the subscription ends, and the socket can sign in', a
 test.each(VIEWS)(
   '%s: a forged token with a victim’s login reveals nothing, not even whether the victim’s feed runs',
   async (_view, changes) => {
-    // New tokens each time, so that no cache knows them.
+    // Each `exp` makes new tokens, which no cache knows.
     const forgeries = (exp: number) => [
       withClaims(app.sandbox.token({ ...DEMO, signature: 'forged' }), { exp }),
       withClaims(app.sandbox.token({ email: 'fresh@example.com' }), { login: 700_001, exp }),
@@ -155,7 +155,7 @@ test.each(VIEWS)(
       const closed = await raw.close();
       const query = '{ positions { id } session { positions { id } } }';
       const answer = await app.query(query, { token });
-      // The victim's feed reads op 10 as well.
+      // Counts only the attacker's calls: the victim's feed makes calls of op 10 too.
       const sessions = app.sandbox
         .requests('getSession')
         .filter(({ headers }) => headers.authorization === `Bearer ${token}`).length;

@@ -24,7 +24,7 @@ test('during an outage of the gateway the log has a line for each request and ea
   for (let round = 0; round < 20; round += 1) {
     await Promise.all(tokens.map((token) => app.query(HOME, { token })));
   }
-  // A receipt lists the calls that were made, without those that the breaker held back.
+  // `extensions.gateway` lists only calls that were made, not those that the breaker held back.
   const calls = app.sandbox.calls();
   const { extensions } = await app.query('{ customerId }', { token: tokens[0] as string });
   expect([app.sandbox.calls(), extensions.gateway]).toEqual([calls, []]);
@@ -91,7 +91,7 @@ test('an unknown host name and a closed port are reported', async () => {
     const token = gateway.token({ email: 'demo@example.com' });
     for (let at = 0; at < 5; at += 1) await app.query('{ customerId }', { token });
     expect(causes).toContain((await lineOf(app, 'circuit breaker')).cause);
-    // It still accepts traffic.
+    // The service still counts as ready.
     expect((await fetch(`${app.url}/health/ready`)).status).toBe(200);
   }
 });

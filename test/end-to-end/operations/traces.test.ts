@@ -34,7 +34,7 @@ interface TracedOptions {
   readonly status?: () => number | null;
 }
 
-/** A service that exports its spans at once, and the collector that it exports them to. */
+/** Starts a collector, and a service that exports its spans to it without delay. */
 async function traced(
   environment: Environment = {},
   { plugins = [], ...answers }: TracedOptions = {},
@@ -174,7 +174,7 @@ describe('a request', () => {
     expect(forwarded(place.app)).not.toHaveProperty('tracestate');
   });
 
-  test('has an error span if the gateway, the facade or a plugin fails, but not for a client’s error', async () => {
+  test('has an error span if the gateway or a plugin fails, but not for a client’s error', async () => {
     const onParse = ({ params }: { readonly params: { readonly source?: unknown } }) => {
       if (String(params.source).includes('inVain')) throw new TypeError('in vain');
     };
@@ -225,7 +225,7 @@ describe('a request', () => {
     expect(failed).toMatchObject({ isError: true, attributes: { 'error.type': 'INTERNAL' } });
   });
 
-  test('has no error span if its client leaves, nor has its call, and its log line has the outcome `gone`', async () => {
+  test('whose client leaves has no error span, nor has its call, and its log line has the outcome `gone`', async () => {
     await using place = await traced();
     const { collector, app, token } = place;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600_000 });
@@ -251,7 +251,7 @@ describe('a subscription', () => {
   test.each([
     ['WebSocket', webSocketClient],
     ['an event stream', sseClient],
-  ] as const)('over %s is one span, of its start', async (transport, connect) => {
+  ] as const)('over %s has one span, for its start', async (transport, connect) => {
     await using place = await traced({ POSITIONS_POLL_MS: '100' });
     const { collector, app, token } = place;
     await using client = connect(app, token);
@@ -362,7 +362,7 @@ test('spans contain no personal data', async () => {
 });
 
 test('a collector that never answers delays neither requests nor the shutdown, and its queue is small', async () => {
-  // Longer than the test may take: a request or a shutdown that waited for an export would not end in time.
+  // An export may last longer than the test: a request or a shutdown that waited for one would fail the test.
   const patient = { OTEL_EXPORTER_OTLP_TIMEOUT: '120000', OTEL_BSP_EXPORT_TIMEOUT: '120000' };
   const small = { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' };
   await using place = await traced({ ...patient, ...small }, { status: () => null });

@@ -11,7 +11,7 @@ const listOf = (id: string) => ({ positions: [{ id, symbol: 'AAPL' }] });
 const positionsAre = (id: string, more = {}) => screen.fake('getOpenPositions', listOf(id), more);
 
 describe('the newest list of positions', () => {
-  test('is served, in the snapshot too', async () => {
+  test('replaces the older list of a snapshot', async () => {
     await screen.read('{ session { positions { id } } }');
     positionsAre('1');
     await screen.read('{ positions { id } }');

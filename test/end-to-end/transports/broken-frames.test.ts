@@ -62,12 +62,12 @@ afterAll(() => void process.off('uncaughtException', note));
 test.each(Object.entries(WRITINGS))(
   'broken frames do not end the process, %s',
   async (_name, writing) => {
-    using innocent = await initializedSocket(app);
+    using other = await initializedSocket(app);
     for (const [at, names] of [...PAIRS, ...TRIPLES].entries()) {
       await send(names, writing, at % 2 === 0);
     }
-    innocent.subscribe('1', '{ __typename }');
-    expect((await innocent.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
+    other.subscribe('1', '{ __typename }');
+    expect((await other.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
     expect(thrown).toEqual([]);
   },
 );

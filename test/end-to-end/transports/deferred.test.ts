@@ -137,7 +137,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     });
   });
 
-  test('is one piece if nothing is deferred in the end', async () => {
+  test('is one piece if its variables or directives leave nothing to defer', async () => {
     const conditional = `query ($later: Boolean) { session { id } ... @defer(if: $later) { customerId } }`;
     const response = await ask(accept, conditional, { later: false });
     expect(response.headers.get('content-type')).toContain('application/json');

@@ -8,7 +8,7 @@ import { buildSchema } from '../../../src/schema/schema.ts';
 import { inFull } from '../../support/in-full.ts';
 import type { WorkQuestion } from './work-counter.ts';
 
-/** Writes a document that contains a countable element of the grammar this many times, and as little else as possible. */
+/** Writes a document that contains one element of the grammar this many times, and little else. */
 type Write = (count: number) => string;
 
 const FIELDS =
@@ -17,7 +17,7 @@ const FIELDS =
 const INSTRUMENT =
   'id symbol name description logo access calc delayed digits industry leverage limit mCurrency mFx max min mode pCurrency pFx pdt quotes sector session step';
 
-/** Little of it repeats: operations as clients write them, all in one text. */
+/** A text of many operations like those of clients. */
 const plainOperations: Write = (n) => times(n, (at) => `query Q${at} { ${FIELDS} }`);
 
 const inQuery = (selections: string) => `query Q { ${selections} }`;
@@ -29,7 +29,7 @@ const value = (literal: string) =>
 const withVariables = (definitions: string, selections = '__typename') =>
   `query Q(${definitions}) { ${selections} }`;
 
-/** Each countable element, in each place where it may cost a reader of the document more work. */
+/** Writers for each element that can be repeated, in each place where it could cause extra work. */
 const WRITERS: Readonly<Record<string, Write>> = {
   fields: (n) => inQuery(times(n, (at) => `f${at}`)),
   'fields, one repeated': (n) => inQuery(times(n, () => '__typename')),
@@ -152,9 +152,9 @@ const ROOM = inFull(
   { maxTokens: 1_500, maxBytes: 98_304 },
 );
 const LIMITS = { maxTokens: ROOM.maxTokens, maxDepth: 15, maxAliases: 30, maxDirectives: 20 };
-/** The limit of how much faster work may grow than the text. A product of two growing numbers would be at 2. */
+/** Work may grow at most this many times faster than the text. With quadratic work it would be 2. */
 const GROWTH = 1.4;
-/** The limit of a document's work, as a multiple of a plain document of the same size. The highest measured is 2.3. */
+/** A document may take at most this multiple of the work of a plain one of the same size. The highest measured is 2.3. */
 const TIMES_PLAIN = 4;
 
 const schema = buildSchema();
@@ -181,12 +181,13 @@ test.each(Object.entries({ ...WRITERS, ...ABSTRACT_WRITERS }))(
     const sdl = name in ABSTRACT_WRITERS ? NESTED : undefined;
     const of = sdl === undefined ? schema : buildASTSchema(parse(sdl));
     const isAllowed = (text: string) => isAdmitted(text, of);
+    // Tries the largest document that fits, and if that is refused, also the largest one that is allowed.
     const largest = mostThatFit(write);
-    const ofThose = isAllowed(write(largest)) ? [] : [mostThatFit(write, isAllowed)];
-    for (const most of [largest, ...ofThose]) {
+    const largestAllowed = isAllowed(write(largest)) ? [] : [mostThatFit(write, isAllowed)];
+    for (const most of [largest, ...largestAllowed]) {
       const [whole, half] = [write(most), write(Math.ceil(most / 2))];
-      const [work, halfOfIt] = [await workOf(whole, sdl), await workOf(half, sdl)];
-      expect(work / halfOfIt).toBeLessThan((whole.length / half.length) * GROWTH);
+      const [work, workOfHalf] = [await workOf(whole, sdl), await workOf(half, sdl)];
+      expect(work / workOfHalf).toBeLessThan((whole.length / half.length) * GROWTH);
       const plainWork = plain.token * size(whole) + plain.character * whole.length;
       expect(work / plainWork).toBeLessThan(TIMES_PLAIN);
     }

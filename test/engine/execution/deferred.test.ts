@@ -47,7 +47,7 @@ test.each([
   ['incrementalSpec', 0],
   ['deferSpec', 0.02],
 ] as const)(
-  'the parts of %s add up to the answer in one piece, with a share of %d wrong values',
+  'the parts of %s add up to the answer without parts, with a share of %d wrong values',
   { timeout: 600_000 },
   async (format, hostility) => {
     const documents = new Documents({ schema, limits, introspection: true });
@@ -69,9 +69,9 @@ test.each([
       const contextValue = createStage(random, hostility);
       const expected = await executor.execute({ ...plain.args, contextValue }, meterFor());
       const inParts = { ...deferring.args, contextValue };
-      const made = await executor.executeInParts(inParts, meterFor(), format);
-      if (!('initialResult' in made)) continue;
-      const found = await folded(format, deferredAnswer(made, OPTIONS));
+      const parts = await executor.executeInParts(inParts, meterFor(), format);
+      if (!('initialResult' in parts)) continue;
+      const found = await folded(format, deferredAnswer(parts, OPTIONS));
       seen.split += 1;
       if (expected.errors) {
         expect(found.errors.length, text).toBeGreaterThan(0);
@@ -125,7 +125,7 @@ async function messagesOf(answer: OperationEvents): Promise<Data[]> {
   return messages;
 }
 
-/** Folds the messages of an answer by the rules of its format. */
+/** Merges the messages of an answer by the rules of its format. */
 async function folded(format: PartsFormat, answer: OperationEvents) {
   const messages = await messagesOf(answer);
   const [first, ...later] = messages;
@@ -179,12 +179,12 @@ function merged(one: Data, other: Data): Data {
   return Object.fromEntries([...keys].map((key) => [key, merged(own(one, key), own(other, key))]));
 }
 
-/** Writes JSON, including a bigint, which a scalar of the schema lets through. */
+/** Writes JSON. A bigint becomes a text, because a scalar of the schema may return one. */
 function written(value: unknown): string {
   return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? `${each}n` : each));
 }
 
-/** JSON with sorted properties: the order depends on the parts. */
+/** JSON with sorted properties, because their order depends on the parts. */
 function sorted(value: Data): string {
   return JSON.stringify(value, (_key, each) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)

@@ -79,7 +79,7 @@ function resultsFor(fieldsPerMinute: number): EventResults {
   });
 }
 
-/** Prepares a document once, like the same text of several clients. */
+/** Prepares a document. Several subscribers share it, as if they had sent the same text. */
 function prepare(text: string) {
   const execute = (args: ValidatedExecutionArgs, meter: Meter) => {
     executed += 1;
@@ -262,10 +262,10 @@ test.each([
 });
 
 test.each([1, COSTLY_FIELDS + 1])(
-  'each reader of a shared event is charged its fields, and a client over its limit loses its subscription at the next event, with an estimate of %i',
+  'each reader of a shared event is charged its fields, and a client over its limit gets an error in place of the next event, with an estimate of %i',
   async (cost) => {
     fields = 402;
-    // A client that is not over its limit yet receives one more event.
+    // At five events the client is at its limit, and not over it: it receives one more.
     results = resultsFor(402 * 5);
     for (let at = 0; at < 5; at += 1) await sentTo(prices, MANY, { cost });
     await sentTo(prices, MANY, { cost });
@@ -299,7 +299,7 @@ test('no result is made while the client has no room, and events are merged', as
   expect(shown()).toHaveLength(1);
 });
 
-test('the reason of the end is the last result, after the result in progress', async () => {
+test('when a stream ends with an error, its last result is that error, after the result that is being sent', async () => {
   const { results: shown, over, isOver, ended, events, emit, taken } = subscribe(prices);
   emit(priced(1));
   events.end(new Error('over'));
@@ -313,7 +313,7 @@ test('the reason of the end is the last result, after the result in progress', a
   expect(ended).toHaveBeenCalled();
 });
 
-test('a client that leaves while it reads an event does not receive the reason of the end', async () => {
+test('a client that leaves while it reads an event does not receive the error of the stream’s end', async () => {
   const { results: shown, followed, events, emit, taken, isOver } = subscribe(prices);
   emit(priced(1));
   events.end(new Error('over'));
@@ -324,7 +324,7 @@ test('a client that leaves while it reads an event does not receive the reason o
 });
 
 test.each([fail, async () => fail()])(
-  'a result that cannot be made ends the subscription with the reason: %s',
+  'if the execution of an event throws, the subscription ends with that error: %s',
   async (execute) => {
     const { results: shown, events, emit, taken, isOver } = subscribe(preparedBy(execute));
     emit(ROWS);
@@ -338,7 +338,7 @@ test.each([fail, async () => fail()])(
 
 test.each([
   ['has disconnected receives nothing more', null, []],
-  ['has lost its token receives only the reason', new Error('over'), [MASKED]],
+  ['has lost its token receives only the error', new Error('over'), [MASKED]],
 ])('a client that %s, even with a result in progress', async (_what, error, left) => {
   const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
   const subscriber = subscribe(preparedBy(() => promise));

@@ -41,7 +41,7 @@ describe('a limit', () => {
     expect(limiter.take('requests', A, 0)).toMatchObject({ left: 3, waitMs: 0 });
   });
 
-  test('throws for a kind of client that it has no number for', () => {
+  test('throws for a kind of client that is not in its table', () => {
     const { limiter } = createFixture({});
     expect(() => limiter.take('orders', A)).toThrow('orders has no number for address');
   });
@@ -55,7 +55,7 @@ describe('a limit', () => {
     expect(limiter.take('fields', A, 0)).toMatchObject({ isOver: false, left: 0 });
   });
 
-  test('takes tokens back up to its size, and moves a charge to a client that has some left', async () => {
+  test('takes tokens back up to its size, and moves a charge to a client that has enough left', async () => {
     const { clock, limiter } = createFixture({
       ...limited('requests', 1),
       ...limited('subscriptions', 1),
@@ -141,7 +141,7 @@ describe('replicas that share a limit', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('turn what they granted beyond the limit into debt', async () => {
+  test('turn usage beyond the limit into debt', async () => {
     const { clock, one, other } = replicasOf(limited('login', 4), sharedStore(4).share);
     const pair = singleClient('pair', 'x');
     for (const replica of [one, other]) replica.take('login', pair, 4);

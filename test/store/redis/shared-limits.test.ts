@@ -9,7 +9,7 @@ import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
 
-/** The figures of a bucket of ten that refills in ten minutes, with a usage. */
+/** The figures of a bucket: its size of ten, its refill in ten minutes, and this usage. */
 const taken = (points: number) => [10, 10 / 600_000, points];
 
 describeWithRedis('limits in Redis', (serverPath) => {

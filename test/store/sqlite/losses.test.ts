@@ -34,6 +34,7 @@ async function opened(path: string, gatewaySkewMs: () => number | null = () => 0
   return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
 }
 
+/** An order whose key is made this long after now. */
 const made = (key: string, aheadMs: number) => ({
   ...request('1', key),
   keyMadeMs: Date.now() + aheadMs,
@@ -46,7 +47,7 @@ function operatorOf(path: string) {
 
 const LATE = ['late1', 'late2', 'late3'];
 
-/** A file with late orders, and copies of the file and its mark without them. */
+/** Makes a file with late orders. `.kept` are copies of the file and its mark from before these orders. */
 async function fileWithCopy(folder: string): Promise<string> {
   const path = join(folder, 'orders.db');
   {
@@ -71,12 +72,12 @@ const losses: Readonly<Record<string, (path: string) => string>> = {
     copyFileSync(`${path}.kept`, path);
     return path;
   },
-  'an older copy is there without a mark': (path) => {
+  'an older copy replaces it without a mark': (path) => {
     renameSync(`${path}.kept`, path);
     rmSync(`${path}.mark`);
     return path;
   },
-  'an older copy with its own mark is another file': (path) => {
+  'an older copy replaces it, with the mark of another file': (path) => {
     renameSync(`${path}.kept`, path);
     renameSync(`${path}.mark.kept`, `${path}.mark`);
     return path;
@@ -85,7 +86,7 @@ const losses: Readonly<Record<string, (path: string) => string>> = {
     renameSync(path, `${path}.moved`);
     return `${path}.moved`;
   },
-  'its mark is left alone': (path) => {
+  'only its mark remains': (path) => {
     rmSync(path);
     return path;
   },
@@ -133,11 +134,11 @@ test.each(Object.entries(losses))(
   },
 );
 
-test('a loss is detected if a second copy replaces a restored file, although it has more writes than that file', async () => {
+test('a loss is detected if a newer copy replaces a restored file that has taken an order since', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(path, `${path}.later`);
-  losses['an older copy is there without a mark']?.(path);
+  losses['an older copy replaces it without a mark']?.(path);
   {
     await using one = await opened(path);
     expect(await one.records.reserve(made('between', 90_000))).toMatchObject({ reserved: true });
@@ -157,7 +158,7 @@ test('a loss is detected if a copy without records is restored without a mark', 
     await using one = await opened(path);
     await reserved(one.records, '1', 'k');
   }
-  losses['an older copy is there without a mark']?.(path);
+  losses['an older copy replaces it without a mark']?.(path);
   await using one = await opened(path);
   await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
 });
@@ -212,7 +213,7 @@ test.each([
     await expect(one.records.reserve(request('1', key))).rejects.toThrow('incomplete');
   }
   expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
-  // A process writes the outcomes of orders back whose records are lost.
+  // The process writes the outcome back, although the order's record is lost.
   await one.records.settle(pending, unknown);
   await one.records.settle(pending, accepted);
   expect(await one.records.find(account, 'before')).toMatchObject({
@@ -237,7 +238,7 @@ test('a copy written over a file in use is detected if it lacks the writes of an
   expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
 });
 
-test('a file that is moved back is detected to lack the writes of the file that replaced it', async () => {
+test('a file that was moved away and back is a loss, because it lacks the writes of the file that replaced it', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   await using one = await opened(path);
@@ -327,7 +328,7 @@ test('kill -9 loses no order that may have been sent, and does not count as a lo
   const log = join(folder.path, 'log');
   const lines = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []);
   for (let round = 0; round < 6; round += 1) {
-    // Two processes on one file, killed together.
+    // Two processes use one file, and are killed together.
     const children = ['a', 'b'].map((name) => {
       const args = [join(import.meta.dirname, 'buying-child.ts'), path, log, `${round}${name}`];
       return spawn(process.execPath, args, { stdio: 'inherit' });

@@ -20,14 +20,14 @@ const HOME =
 const LOGIN = `mutation ($email: String!) { login(input: { email: $email, password: "demo" }) { __typename ... on LoginSuccess { accessToken ${HOME.slice(1)} } }`;
 const PATHS = ['/', '/schema.graphql', '/health/ready', '/graphql/', '*', '//', '/%', '/graphql;x'];
 
-/** The writes of a case on a new connection, each buffer in one write. */
+/** For each target, the buffers that a case writes on a new connection. */
 export const writesOf: Readonly<Record<Target, (options: CaseOptions) => Buffer[]>> = {
   documents: (options) => {
     const { random } = options;
     const { text, variables } = documentOf(options);
     const last = post(options, random() < 0.5 ? corruptTokens(random, text) : text, variables);
     const kept = last.toString('latin1').replace('connection: close', 'connection: keep-alive');
-    // Compiled code executes a repeated document.
+    // A repeated document is executed by compiled code.
     return [...Array<Buffer>(pick(random, [0, 0, 4])).fill(Buffer.from(kept, 'latin1')), last];
   },
   framing: (options) => {
@@ -88,7 +88,7 @@ function plain({ method, search, headers, body = '' }: Omit<RandomRequest, 'isEn
   return Buffer.concat([Buffer.from(`${first}${head}\r\n`, 'latin1'), bytes]);
 }
 
-/** A request whose body is framed in one of HTTP's ways, or not at all. */
+/** A request whose body has a length, is chunked, or has wrong framing. */
 function framed(random: Random, request: RandomRequest): Buffer {
   const body = Buffer.from(request.body ?? '');
   const wanted = plain(request);

@@ -6,7 +6,7 @@ import { type RawAnswer, rawRequest } from '../raw-request.ts';
 import { answer, type ScriptedRequest, startScriptedGateway } from '../scripted-gateway.ts';
 import { corruptBytes, corruptJson, corruptTokens } from './corrupt.ts';
 
-/** The sandbox's first user for a case: requests of these users get corrupt answers. */
+/** The login of the user of the first case. Each case has a user of its own, whose requests get corrupt answers. */
 const FIRST_LOGIN = 800_001;
 const STATUSES = [
   ...[100, 101, 102, 200, 201, 202, 204, 206, 226, 299, 300, 301, 304, 307, 400, 401, 403, 404],
@@ -32,7 +32,7 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
 
 export const emailOf = (index: number) => `user-${index + 1}@example.com`;
 
-/** The sandbox gateway with corrupt answers to the cases of a run; the seed determines them. */
+/** The sandbox gateway, with corrupt answers to the users of the cases. The seed determines the answers. */
 export async function startCorruptGateway(seed: number) {
   await using stack = new AsyncDisposableStack();
   const options = { seed: 'fuzz', instruments: 40, tickMs: 50, slowMs: 500 };
@@ -87,7 +87,7 @@ function caseOf({ headers, body }: ScriptedRequest): number | null {
   return user === undefined ? null : Number(user) - 1;
 }
 
-/** Answers as the random numbers determine: mostly almost correctly. */
+/** Sends an answer with random errors. Most answers are nearly correct. */
 export function writeCorrupt(
   random: Random,
   socket: Socket,

@@ -23,17 +23,17 @@ export interface FuzzReport {
   /** The statuses and codes of the answers, with their counts. */
   readonly counts: ReadonlyMap<string, number>;
   readonly problem: string | null;
-  /** The case that alone causes the problem; if there is none, the last cases. */
+  /** The case that causes the problem by itself; if there is none, the last cases. */
   readonly cases: readonly Case[];
 }
 
-const LOOKS_EVERY = 20;
-const REPLAYED = 64;
+const CASES_PER_CHECK = 20;
+const REPLAYED_CASES = 64;
 /** Long enough for a busy machine. */
 const CLOSES_WITHIN_MS = 60_000;
 /**
- * The number of concurrent connections, and the silence and the time after which one is closed: the events of a
- * subscription have no end.
+ * How many connections are used at a time, and when one is closed: after `quietMs` without an answer, or after `lastsMs`,
+ * because the events of a subscription have no end.
  */
 const PACE = {
   documents: { workers: 2, quietMs: 2_000, lastsMs: 500 },
@@ -83,13 +83,13 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
     }
     if (answered !== null && !answered.includes('"code":"INTERNAL"')) return;
     suspect ??= { target, index };
-    // The cause is in the log.
-    await look();
+    // The log has the cause, which says more than the answer.
+    await check();
     problem ??= answered ?? 'a connection is not closed';
   }
 
-  /** Checks whether the process serves others, and reads its log. */
-  async function look(): Promise<void> {
+  /** Checks the log, and whether the process still serves other clients. */
+  async function check(): Promise<void> {
     const { logged, url } = facade;
     const answer = await rawPost(`${url}/graphql`, '{"query":"{ __typename }"}').catch(String);
     const wrong = logged
@@ -108,15 +108,15 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
       for (const index of indices) {
         if (problem !== null) return;
         await send({ target, index });
-        if (index % LOOKS_EVERY === 0) await look();
+        if (index % CASES_PER_CHECK === 0) await check();
       }
     };
     await Promise.all(Array.from({ length: PACE[target].workers }, work));
   }
 
-  /** Repeats the last cases one by one, each with a working process. */
+  /** Repeats the last cases one by one, each with a working process, to find the one that causes the problem. */
   async function narrowed(): Promise<readonly Case[]> {
-    const last = sent.slice(-REPLAYED).reverse();
+    const last = sent.slice(-REPLAYED_CASES).reverse();
     const suspects = suspect === null ? last : [suspect, ...last];
     for (const each of suspects) {
       if (problem !== null) {
@@ -127,7 +127,7 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
       problem = null;
       gateway.beginAnew();
       await send(each);
-      await look();
+      await check();
       if (problem !== null) return [each];
     }
     return suspects;
@@ -135,14 +135,14 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
 
   if (only) await send(only);
   else await Promise.all(TARGETS.map(sendAll));
-  await look();
+  await check();
   counts.set('corrupt answers', gateway.corrupted);
   const found: string | null = problem;
   if (found === null) return { counts, problem: null, cases: [] };
   return { counts, problem: found, cases: only ? [only] : await narrowed() };
 }
 
-/** The answer; null if the connection is not closed. */
+/** Sends the buffers, and returns the answer; null if the server never closes the connection. */
 function exchange(
   url: string,
   { target, index }: Case,

@@ -146,7 +146,7 @@ test('a cursor of another order, direction or search is refused', async () => {
 });
 
 const MAX_INSTRUMENTS = 25;
-/** The number of the smallest pages through both versions, and an empty page. */
+/** With pages of one instrument: all of the first version, all of the second, and an empty page. */
 const MAX_PAGES = 2 * MAX_INSTRUMENTS + 1;
 
 const WORDS = ['gold', 'Gold', 'golden', 'silver', 'Sílver', 'bold', 'fields', ''];

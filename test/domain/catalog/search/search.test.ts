@@ -90,7 +90,7 @@ const SEARCHES: readonly [search: string, ids: string[]][] = [
   ['ger40 cash', ['GER40.cash']],
   ['hk', ['0700.HK']],
   ['vod uk', ['VOD_UK']],
-  // Invisible characters of pasted text.
+  // Pasted text can contain invisible characters.
   ['\u2066appl\u00ade\u2069', ['AAPL']],
   ['VOD\u200b', ['VOD_UK']],
   ['Coca Cola', ['KO']],
@@ -120,7 +120,7 @@ test('a symbol with a space is found by the whole symbol and by its prefix', asy
 });
 
 const TYPOS: readonly [typed: string, word: string, isFound: boolean][] = [
-  // In a short word, one typo would match every second word.
+  // A short word must match exactly: with one typo it would match too many others.
   ['abd', 'abc', false],
   ['abxd', 'abcd', true],
   ['abde', 'abcde', true],

@@ -90,7 +90,7 @@ test.each([
 test('a failing field counts once towards the budget, and the other fields count unchanged', async () => {
   const text = '{ rows { id text } broken { id } }';
   const { meter } = await run(text);
-  // Two root fields, 1,500 rows of two, and the error. Work that failed first counts as well.
+  // The budget counts two root fields, 1,500 rows with two fields, and the error.
   const spent = 2 + 1_500 * 2 + 16;
   const within = await run(text, spent);
   expect(within.result.data?.rows).not.toBeNull();
@@ -150,8 +150,8 @@ function begin(executor: string, text: string, signal?: AbortSignal) {
   const operation = executorOf(args);
   const isCompiled = executor === 'compiled code';
   if (isCompiled) operation.compile();
-  // Only the first field has time in its slice. The answer becomes costly with its first field, or is costly from the start
-  // and then compiled.
+  // Only the first field has time in its slice. An answer that is costly from the start is compiled; for the reference
+  // executor it becomes costly at its first field.
   const meter = slicedMeter(isCompiled ? COSTLY_FIELDS + 1 : COSTLY_FIELDS, signal);
   return operation.execute(args, meter);
 }
@@ -176,12 +176,12 @@ describe.each(['compiled code', 'the reference executor'])('in a costly answer, 
     expect(data).toBeNull();
     expect(errors?.[0]?.message).toBe('Its client has left.');
     expect(began.length).toBe(before);
-    // If the client has left before, nothing begins.
+    // A query of a client that has already left is not executed.
     expect((await begin(executor, text, client.signal)).data).toBeNull();
   });
 });
 
-test('a run that starts again returns its room only once', async () => {
+test('a meter that begins and leaves twice releases its room only once', async () => {
   const scheduler = new FairScheduler();
   const meterOf = (estimate: number) =>
     new Meter({ maxFields: estimate, scheduler, client: 'one', estimate });

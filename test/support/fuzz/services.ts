@@ -15,11 +15,11 @@ import { writeCorrupt } from './corrupt-gateway.ts';
 const KEYS = generateKeyPairSync('ed25519');
 const KEY_ID = '1';
 
-/** The bound of all rounds, as a multiple of those that were asked for. */
+/** The number of rounds is at most this multiple of the requested number. */
 const MAX_TIMES = 50;
 
-/** The correct answers of the other services: keys of tokens, a collector of spans. */
-const RIGHT: Readonly<Record<string, unknown>> = {
+/** The correct answers of the key set and of the collector of spans. */
+const CORRECT: Readonly<Record<string, unknown>> = {
   '/jwks': { keys: [{ ...KEYS.publicKey.export({ format: 'jwk' }), kid: KEY_ID, alg: 'EdDSA' }] },
   '/v1/traces': { partialSuccess: {} },
 };
@@ -32,17 +32,17 @@ const queriesOf = (round: number) => [
 ];
 
 /**
- * Fuzzes the service's inputs besides clients and the gateway: Redis, JWKS and a collector of spans. Returns the problem,
- * or null, once each of them was read, and the number of corrupt replies of Redis.
+ * Corrupts the answers of the services that the facade uses besides the gateway: Redis, a key set (JWKS) and a collector of
+ * spans. Ends when each was read, and returns the problem, or null, and the number of corrupt replies of Redis.
  */
-export async function fuzzDoors(redisPath: string, seed: number, rounds: number) {
-  const random = createRandom(`doors ${seed}`);
+export async function fuzzServices(redisPath: string, seed: number, rounds: number) {
+  const random = createRandom(`services ${seed}`);
   const asked = new Set<string>();
   await using redis = await startTestRedis(redisPath);
   await using front = await startSpoilingRedis(redis.url);
   await using sandbox = await startSandbox({ tickMs: 0 });
   const ofSandbox = `Bearer ${sandbox.token({ email: 'demo@example.com' })}`;
-  // The sandbox accepts only its own tokens, which no key of a set verifies.
+  // The sandbox accepts only its own tokens, and the facade only tokens of the key set, so the token is replaced.
   const relay = async (socket: Socket, { method, path, headers, body }: ScriptedRequest) => {
     const { authorization, 'content-type': type = 'application/json' } = headers;
     const own = { 'content-type': type, ...(authorization && { authorization: ofSandbox }) };
@@ -53,17 +53,17 @@ export async function fuzzDoors(redisPath: string, seed: number, rounds: number)
     // The test may end before its answer arrives.
     relay(socket, request).catch(() => socket.destroy());
   });
-  await using beside = await startScriptedGateway((socket, { path }) => {
+  await using others = await startScriptedGateway((socket, { path }) => {
     asked.add(path);
-    const right = RIGHT[path] ?? 'fine';
-    writeCorrupt(random, socket, { status: 200, text: JSON.stringify(right) });
+    const correct = CORRECT[path] ?? 'fine';
+    writeCorrupt(random, socket, { status: 200, text: JSON.stringify(correct) });
   });
   await using facade = await startFacadeProcess({
     GATEWAY_URL: gateway.url,
     REDIS_URL: front.url,
     REDIS_REPLICAS: 'none',
-    JWT_JWKS_URL: `${beside.url}/jwks`,
-    OTEL_EXPORTER_OTLP_ENDPOINT: beside.url,
+    JWT_JWKS_URL: `${others.url}/jwks`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: others.url,
     OTEL_BSP_SCHEDULE_DELAY: '50',
     RATE_LIMIT_PER_MINUTE: '1000000000',
     LOGIN_LIMIT_PER_MINUTE: '1000000000',
@@ -97,12 +97,12 @@ export async function fuzzDoors(redisPath: string, seed: number, rounds: number)
     if (!bystander.text.includes('"Query"')) wrong.push(`a bystander: ${bystander.text}`);
     wrong.push(...facade.logged.filter((line) => line.includes('"level":"fatal"')));
   }
-  // The service reads each at its own times.
-  await eventually(() => Object.keys(RIGHT).every((path) => asked.has(path)));
+  // The facade reads each of them at times of its own.
+  await eventually(() => Object.keys(CORRECT).every((path) => asked.has(path)));
   return { problem: wrong.length === 0 ? null : wrong.join('\n'), spoilt: front.spoilt };
 }
 
-/** A token of the sandbox's first user, for which the key set is read. */
+/** A token of the sandbox's first user, which the key set verifies. */
 function tokenByKey(): string {
   const claims = { login: 700_001, group: 'standard-usd', exp: inSeconds(86_400) };
   const parts = [{ alg: 'EdDSA', kid: KEY_ID }, claims];
