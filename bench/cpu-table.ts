@@ -6,12 +6,12 @@ import type { Subject } from './support/subject.ts';
 import type { Workload } from './support/workloads.ts';
 
 export interface Pace {
-  /** Node compiles code that runs often: all subjects get the same number of requests, unless that takes too long. */
+  /** Requests before the measurement, so that Node has compiled the code. There are fewer if they take too long. */
   readonly warmRequests: number;
   readonly longestWarmMs: number;
   readonly sampleMs: number;
   readonly rounds: number;
-  /** Processes of each subject, one set after the other, each with the rows in another order. */
+  /** The number of processes of each subject. They are measured one after the other, each with the rows in another order. */
   readonly processes: number;
 }
 
@@ -38,7 +38,7 @@ export async function measureRows(
   return rows;
 }
 
-/** Multiples of the wire's CPU: the median of the processes, with their minimum and maximum. */
+/** Each cell is a multiple of the wire's CPU, the median of the processes, with their minimum and maximum. */
 export function cpuTable(
   names: readonly string[],
   runs: readonly (readonly RowSamples[])[],
@@ -47,7 +47,7 @@ export function cpuTable(
     const same = runs.flatMap((run) => run.filter((row) => row.title === title));
     const cells = samples.map((_, at) => {
       const cpu = same.map((row) => median(row.samples[at] ?? []));
-      // Each round is compared within itself.
+      // A subject is compared with the wire of the same round.
       const ratios = same.map(({ samples: [wire = [], ...others] }) =>
         median(
           (at === 0 ? wire : (others[at - 1] ?? [])).map(
@@ -75,7 +75,7 @@ async function warm(
   }
 }
 
-/** By subject and round. */
+/** Returns the samples by subject and round. */
 async function samplesOf(
   subjects: readonly Subject[],
   workload: Workload,

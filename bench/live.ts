@@ -75,7 +75,7 @@ function start(script: string, sent = ''): Promise<ProbedProcess> {
   });
 }
 
-/** An event, which the loop sends unchanged. */
+/** Returns an event of the service, which the bare loop sends unchanged. */
 async function sampleOf({ port }: ProbedProcess): Promise<string> {
   const clients = new LiveClients(port);
   await clients.connect(tokensOf(gateway, { sockets: 1, accounts: 1 }));
@@ -87,10 +87,10 @@ async function sampleOf({ port }: ProbedProcess): Promise<string> {
   return event;
 }
 
-/** Windows in which both processes serve the same number of sockets, which connect in this order. */
+/** Measures while both processes serve the same number of sockets. `order` is the order in which their clients connect. */
 async function windowsUnder(size: Size, order: readonly number[], count: number, ms: number) {
   const groups = processes.map(({ port }) => new LiveClients(port));
-  // Twice in an interval, so that each poll finds a change.
+  // Prices change twice in an interval, so that each poll finds a change.
   using _ticking = setInterval(() => gateway.tick(), INTERVAL_MS / 2);
   using _awake = stayAwake();
   for (const at of order) {

@@ -6,16 +6,16 @@ import { pinOwnProcess } from './support/cores.ts';
 import { openSubjects } from './support/open-subjects.ts';
 
 const USAGE = `npm run bench -- [options] [what]
-  rows of CPU per request, all of them or those named: home, home-still, search, search-fresh, positions,
-  positions-still, customer-id; beside them:
-    peers     the rows beside servers made of other libraries, which are installed for it
-    --quick   a first impression in less than a minute
-    --rounds  how often each subject has its turn
-    --processes  so many of each subject, one set after the other
-    --beside  one more of this project's processes: a folder with another checkout of it, a flag of Node, or a
-              setting as NAME=value; --beside=--cpu-prof writes a profile
-  or
-    live      live positions: CPU of an event beside a bare loop's; --quick`;
+  Measures the CPU per request for each of these rows, or for those that are named: home, home-still, search,
+  search-fresh, positions, positions-still, customer-id. With them may be named:
+    peers        also measures servers made of other libraries, which are installed for it
+    --quick      takes less than a minute, for a first impression
+    --rounds     how often each subject is measured
+    --processes  how many processes of each subject are measured, one set after the other
+    --beside     also measures this project in another form: a folder with another checkout, a flag of Node, or a
+                 setting as NAME=value; --beside=--cpu-prof writes a profile
+  Instead of rows may be named:
+    live         the CPU per live event, compared with that of a bare loop; also with --quick`;
 
 const given = process.argv.slice(2);
 if (given.includes('--help')) print(USAGE);

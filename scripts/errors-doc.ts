@@ -9,12 +9,12 @@ const INTRODUCTION = `# Errors
 
 <!-- Written by \`npm run docs\` from src/lib/error-codes.ts. -->
 
-What each error code means, whether to repeat the request, and what to show. A refused order or a wrong password is no error: it is a member of a union, and
+What each error code means, whether to repeat the request, and what to show. A refused order or a wrong password is not an error: it is a member of a union, and
 \`... on Refusal { error message }\` selects the gateway’s words in any result.
 
 Programs look at \`extensions.code\`, never at the message. A field that fails is null, with an error that has its \`path\`; an error of the whole request
-comes without \`data\`. HTTP says 200 with the errors of fields, 400 for a wrong request (200 where it is well-formed and \`Accept\` does not name \`application/graphql-response+json\`), 405, 406, 413 and 415 for a wrong
-method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 where a code below says so.
+comes without \`data\`. The HTTP status is 200 with errors of fields, 400 for a wrong request (200 if it is well-formed and \`Accept\` does not name \`application/graphql-response+json\`), 405, 406, 413 and 415 for a wrong
+method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 if a code below says so.
 
 ## What an error carries
 
@@ -26,23 +26,23 @@ In \`extensions\`, of every error:
 Of some:
 
 - \`operation\`: the gateway operation that failed
-- \`retryAfter\`: seconds to wait first (\`RATE_LIMITED\`, \`IDEMPOTENCY_UNAVAILABLE\`; \`GATEWAY_UNAVAILABLE\` and \`OUTCOME_UNKNOWN\` where the gateway’s 503 said it)
+- \`retryAfter\`: seconds to wait first (\`RATE_LIMITED\`, \`IDEMPOTENCY_UNAVAILABLE\`; \`GATEWAY_UNAVAILABLE\` and \`OUTCOME_UNKNOWN\` if the gateway’s 503 names it)
 - \`gatewayError\`: the gateway’s own \`error\` and \`message\`, personal data redacted, for the user too (\`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503)
 - \`argument\`: path of the wrong argument (\`BAD_USER_INPUT\`)
 - \`limit\`, \`value\`, \`maximum\`: the limit’s name, the value found, the limit itself (\`QUERY_TOO_COMPLEX\`; \`limit\` alone \`IDEMPOTENCY_UNAVAILABLE\`)
 - \`gap\`: \`until\` when order records may be missing (\`IDEMPOTENCY_UNAVAILABLE\`)
 - \`earlierUnknown\`: an earlier request with the order’s key may have been sent (\`IDEMPOTENCY_UNAVAILABLE\`, \`GATEWAY_UNAVAILABLE\`)
-- \`sent\`: false, of this request alone (a mutation refused before anything of it was sent; a request that may be one and was not read)
-- \`requestId\`: the log’s name of the cause (\`INTERNAL\`); also the response header \`x-request-id\`
+- \`sent\`: false if nothing of this request was sent (a refused mutation, or an unread request that may be one)
+- \`requestId\`: finds the cause in the log (\`INTERNAL\`); also the response header \`x-request-id\`
 
 ## What is certain of a write
 
-A write that has an error of its own, and each write of a request that has one as a whole, was not carried out by this request, unless the code says otherwise below. A longer \`path\` is about what was read after the write.
+A write with its own error, and each write of a request that failed as a whole, was not carried out by this request, unless the code says otherwise below. An error with a longer \`path\` concerns a read after the write.
 [orders.md](orders.md#outcomes-and-errors) describes earlier requests with an order’s key.
 
 ## The codes
 
-Where a code has no text to show: “${APP_IS_WRONG}”
+If a code has no text to show: “${APP_IS_WRONG}”
 `;
 
 /** docs/errors.md, from the table of codes that the program itself uses. */

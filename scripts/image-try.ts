@@ -12,14 +12,14 @@ import { freePorts } from '../test/support/free-ports.ts';
 import { locate } from '../test/support/machine.ts';
 import { bringIn } from './apt-get.ts';
 
-// A build takes half a minute, the Debian base as long.
+// It takes half a minute to build the image, and as long to make the Debian base.
 const MAX_MS = 180_000;
 const MAX_APP_BYTES = 25_000_000;
 const BASE = 'localhost/image-try-base';
 const IMAGE = 'localhost/image-try';
 const root = join(import.meta.dirname, '..');
 
-/** What `docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges` does, in namespaces of its own. */
+/** Does the same as `docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges`. */
 const ENTER = `set -e
 root=$1 data=$2 user=$3 group=$4; shift 4
 mount --make-rprivate /
@@ -66,7 +66,7 @@ try {
   buildah('rm', '--all');
 }
 
-/** Debian, made once: it takes half a minute. */
+/** Returns the archive of the Debian base, which is made once. */
 function debianArchive(): string {
   const cacheFolder = join(homedir(), '.cache', 'trading-graph');
   const path = join(cacheFolder, 'debian-bookworm.tar');
@@ -85,8 +85,8 @@ function debianArchive(): string {
 }
 
 /**
- * Replaces the official Node image, because this machine may not reach a registry: Debian, the project's Node, this
- * machine's npm.
+ * Makes a base of Debian, the project's Node and this machine's npm. It replaces the official Node image, because this
+ * machine may not reach a registry.
  */
 function buildBase(): void {
   const npm = locate('NPM_PATH', ['npm']);
@@ -143,7 +143,10 @@ async function tryAsSandbox(config: ImageConfig, rootFolder: string): Promise<vo
   expect(await container.isHealthy(), 'its own health check passes');
   const status = container.read('status');
   const [user, group] = config.User.split(':');
-  expect(status.includes(`Uid:\t${user}\t`) && status.includes(`Gid:\t${group}\t`), 'it is nobody');
+  expect(
+    status.includes(`Uid:\t${user}\t`) && status.includes(`Gid:\t${group}\t`),
+    'it runs as its own user',
+  );
   expect(user !== '0' && /^\d+$/.test(user ?? ''), 'its user is a number and not root');
   expect(status.includes('CapEff:\t0000000000000000'), 'it has no capability');
   expect(/^(\S+ ){4}\/ ro\b/m.test(container.read('mountinfo')), 'its root is read-only');
@@ -174,7 +177,7 @@ async function startContainer(
   const [user = '', group = ''] = config.User.split(':');
   fs.chownSync(volume, Number(user), Number(group));
   const ports = [`PORT=${port}`, `ADMIN_PORT=${adminPort}`, 'SHUTDOWN_DELAY_MS=0'];
-  // The image's addresses are for a network of its own; here it shares this machine's.
+  // The image listens on all addresses, but here it shares the network of this machine.
   const here = ['HOST=127.0.0.1', 'ADMIN_HOST=127.0.0.1', ...ports];
   const given = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   const enter = (command: readonly string[]) =>

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { failuresIn } from './sum-report.ts';
 
 const MAX_MESSAGE_LENGTH = 300;
-/** It ends when this process has ended, in any way. */
+/** The loop ends after this process has ended, in any way. */
 const BUSY_LOOP =
   'const parent = process.ppid; for (;;) { const end = Date.now() + 1_000; while (Date.now() < end); if (process.ppid !== parent) process.exit(); }';
 
@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
   options: {
     times: { type: 'string', default: '3' },
     busy: { type: 'string', default: '4' },
-    /** Also the long suites. */
+    /** Runs the long suites too. */
     all: { type: 'boolean', default: false },
   },
 });
@@ -38,7 +38,7 @@ for (let run = 1; run <= Number(times); run += 1) {
   const seconds = Math.round((Date.now() - startedAtMs) / 1_000);
   console.log(`run ${run} of ${times}: ${isGreen ? 'green' : 'RED'}, ${seconds} s`);
 }
-console.log(`${green} of ${times} runs were green, beside ${busy} busy loops.`);
+console.log(`${green} of ${times} runs were green, with ${busy} busy loops.`);
 for (const [name, { count, message }] of [...counts].sort(([, a], [, b]) => b.count - a.count)) {
   console.log(`${count} × ${name}\n    ${message}`);
 }

@@ -31,7 +31,7 @@ function kindOf(type: string, description: string): string {
   return type in DangerousChangeType ? 'dangerous' : 'safe';
 }
 
-/** Whether it removes a deprecated element of the old schema, which graphql says only in words. */
+/** Whether the change removes a deprecated element. graphql names the element only in the description. */
 function wasDeprecated(description: string): boolean {
   const removed = /^(?:Field|Argument|Enum value) (\w+)\.(\w+)(?:\((\w+):\))? was removed\.$/;
   const [, typeName = '', name = '', argument] = removed.exec(description) ?? [];

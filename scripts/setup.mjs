@@ -1,5 +1,5 @@
-// Calls npm where the lock file has changed since the last time. It stands before every npm script, so that a fresh clone
-// needs no step of its own; what follows it finds as `node` the one that npm has brought in. For any Node from 20 on.
+// Installs the packages if the lock file has changed. Every npm script runs this first, so that a fresh clone needs no other
+// step. The commands after it find the `node` that npm has installed. This file itself runs on any Node from 20 on.
 // `node scripts/setup.mjs` installs what the service needs to run, `node scripts/setup.mjs all` the tests' and tools' packages too.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -31,7 +31,7 @@ if (isLink && !isInstalled()) {
   fs.rmSync(LOCK);
 }
 if (!fs.existsSync(NODE) && isTooOld) {
-  say(`npm has brought no Node that runs here, and ${process.version} is older than 24.`);
+  say(`npm has installed no Node that runs here, and ${process.version} is older than 24.`);
   process.exitCode = 1;
 }
 

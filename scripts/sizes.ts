@@ -1,4 +1,4 @@
-// Prints how large the project is, and fails where a part is larger than it may be. Part of `npm run verify`.
+// Prints how large the project is, and fails if a part is larger than it may be. `npm run verify` runs it.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -21,7 +21,7 @@ interface Size {
   readonly what: string;
   readonly found: number;
   readonly limit: number;
-  /** Left out once the limit is met, which it then stays. */
+  /** To be removed when the limit is met. After that the project may not exceed it again. */
   readonly isNotMetYet?: true;
 }
 
@@ -74,7 +74,7 @@ function writtenWords(): number {
   return texts.reduce((sum, text) => sum + text.split(/\s+/).filter(Boolean).length, 0);
 }
 
-/** On a Node that needs no other Node from the registry. */
+/** Counts the packages that are installed if this machine's Node is new enough. */
 function servicePackages(): number {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     readonly packages: Readonly<Record<string, { dev?: true; optional?: true; link?: true }>>;

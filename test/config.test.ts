@@ -105,7 +105,7 @@ test('production requires a gateway', () => {
   ]);
 });
 
-describe('a wrong value is refused with its variable, itself and what is allowed', () => {
+describe('the problem of a wrong value has the variable, the value and what is allowed', () => {
   test.each([
     ['NODE_ENV', 'prod', '`development`, `production`, `test`'],
     ['PORT', '65536', 'a whole number, 0 to 65535'],
@@ -129,7 +129,7 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['REDIS_URL', 'localhost:6379', 'a redis:// or rediss:// address'],
     ['REDIS_URL', 'redis://redis/queue', 'with the number of a database'],
     ['REDIS_URL', 'redis-sentinel://one:26379/orders', 'a redis:// or rediss:// address'],
-    // The client would connect without TLS, or with other options than the service's.
+    // With these the Redis client would connect without TLS, or with options of its own.
     ['REDIS_URL', 'REDISS://redis:6379/0', 'a redis:// or rediss:// address'],
     ['REDIS_URL', 'redis://redis/0#1', 'with the number of a database'],
     ['REDIS_URL', 'redis:/5', 'with the number of a database'],
@@ -153,7 +153,7 @@ describe('a wrong value is refused with its variable, itself and what is allowed
     ['TRUSTED_PROXIES', '::1/129', 'addresses or networks'],
     ['TRUSTED_PROXIES', 'proxy.internal', 'addresses or networks'],
     ['PERSISTED_DOCUMENTS_ONLY', 'yes', '`off`, `log`, `on`'],
-    // The problem must stay one line.
+    // The problem must be one line, even if the value has several.
     ['LOG_LEVEL', 'loud\nPORT=1', '`info`'],
     ['LOG_SAMPLE', '1.5', 'a number from 0 to 1'],
     ['LOG_SAMPLE', '5%', 'a number from 0 to 1'],
@@ -167,14 +167,18 @@ describe('a wrong value is refused with its variable, itself and what is allowed
 });
 
 test.each(Object.keys(SETTINGS))('a wrong %s has a problem that names it', (name) => {
-  // No kind accepts a blank text.
+  // A blank text is wrong for each setting.
   const lines = problemsOf({ [name]: ' \n' });
   expect(lines).toEqual([expect.stringMatching(`^${name}[= ].*: must be `)]);
 });
 
 describe('values that contradict each other are refused', () => {
   test.each<[string, Environment, string]>([
-    ['a drain that an order outlives', { SHUTDOWN_GRACE_MS: '15000' }, 'ORDER_TIMEOUT_MS (15000)'],
+    [
+      'a grace period shorter than an order',
+      { SHUTDOWN_GRACE_MS: '15000' },
+      'ORDER_TIMEOUT_MS (15000)',
+    ],
     ['one port for both listeners', { ADMIN_PORT: '4000' }, 'PORT (4000)'],
     ['the sandbox neither run nor replaced', { SANDBOX: 'off' }, 'GATEWAY_URL is unset'],
     [
@@ -193,7 +197,7 @@ describe('values that contradict each other are refused', () => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(words)]);
   });
 
-  test('but not while a value is wrong by itself, nor an issuer and an audience with one kind of key', () => {
+  test('except if one of them is wrong by itself; an issuer and an audience with one kind of key are accepted', () => {
     expect(problemsOf({ SHUTDOWN_GRACE_MS: '10s', ORDER_TIMEOUT_MS: '30000' })).toHaveLength(1);
     expect(problemsOf({ JWT_AUDIENCE: 'PORT', PORT: 'none' })).toHaveLength(1);
     const expected = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };

@@ -10,7 +10,7 @@ const BIOME = join(ROOT, 'node_modules/@biomejs/biome/bin/biome');
 
 const folder = ownFolder();
 
-/** One file each, with the findings of Biome's layer rules. */
+/** Files with one import each, and the rule of Biome that each breaks; null if it is allowed. */
 const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | null]>> = {
   'src/lib/value.ts': ["import '../store/redis.ts';", 'noRestrictedImports'],
   'src/lib/type.ts': ["import type { A } from '../gateway/wire/all.ts';", 'noRestrictedImports'],
@@ -140,7 +140,7 @@ test('the rules of the linter enforce the layers', async () => {
   expect([...new Set(found)].sort()).toEqual(expected.sort());
 });
 
-// No rule of the linter covers these.
+// The linter has no rules for this.
 test('every file is in a layer, imports no inline types from above, and disables no check without a reason', () => {
   const files = globSync('src/**/*.ts', {
     cwd: ROOT,

@@ -1,4 +1,4 @@
-/** GraphQL Yoga with Pothos and DataLoader, each as its own documentation begins. */
+/** GraphQL Yoga with Pothos and DataLoader, each used as its documentation first shows. */
 import { createServer } from 'node:http';
 import SchemaBuilder from '@pothos/core';
 import DataLoader from 'dataloader';

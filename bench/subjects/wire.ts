@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { Pool } from 'undici';
 import { readBody } from './read-body.ts';
 
-/** By path. */
+/** The recorded answers, by the path of their request. */
 export type PreparedAnswers = Readonly<
   Record<string, { readonly calls: readonly string[]; readonly bodies: readonly string[] }>
 >;

@@ -31,8 +31,8 @@ export async function openSubjects({ rows, besides, peers }: Guests) {
     return subject;
   };
   const ours = await join(startOurs(gateway));
-  // Earlier answers decide how V8 compiles a process: the one that each subject's answers are compared with is slower than
-  // the others, and is not measured.
+  // The answers of all subjects are compared with those of this process. It is not measured, because these answers change how
+  // V8 compiles it, and make it slower.
   const model = await startOurs(gateway, 'model');
   await using _compared = model.process;
   const { data } = await model.ask({ path: '', document: SYMBOLS, variables: {} });

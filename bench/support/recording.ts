@@ -39,7 +39,7 @@ async function positionsOf(sandbox: Sandbox, get: () => Promise<Buffer>): Promis
     const list = await get();
     const theseIds = String(list.toString().match(/"id":"\d+"/g));
     ids ??= theseIds;
-    // A position that reached its limit is closed, which would make another screen.
+    // A position that reaches its limit is closed, which would change the screen.
     if (theseIds !== ids) break;
     lists.push(list);
     sandbox.tick();

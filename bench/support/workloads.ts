@@ -16,7 +16,7 @@ export interface Workload {
   readonly next: () => Question;
   /** The requests whose answers are compared, and which the wire has prepared. */
   readonly samples: readonly [Question, ...Question[]];
-  /** True if others may find less: not every search forgives a typo. */
+  /** True if other subjects may find fewer rows, because not every search forgives a typo. */
   readonly mayEndEarly: boolean;
 }
 

@@ -100,7 +100,7 @@ export class Accounts {
     this.#firstToken = null;
     if (this.#login === null) return;
     this.#login = null;
-    this.#listeners.tell(null);
+    this.#listeners.notify(null);
   }
 
   /** The login that the server named last; null while it is unknown, or no user is signed in. */
@@ -144,6 +144,6 @@ export class Accounts {
     this.#options.onLogin();
     if (former === login) return;
     this.#options.onChange();
-    this.#listeners.tell(login);
+    this.#listeners.notify(login);
   }
 }

@@ -1,9 +1,9 @@
 import type { ServerErrorCode } from './generated/error-codes.ts';
 
 /**
- * The codes of the server and of the client. An order that the server has not sent has `EXPIRED`, `VOIDED` or `SETTLED`; an
- * order in whose place another one was meant has `IN_DOUBT` or `UNDER_WAY`; a notification that the gateway refuses has
- * `REJECTED`. A newer server may have other codes.
+ * The codes of the server and of the client. An order that the server did not send has `EXPIRED`, `VOIDED` or `SETTLED`. An
+ * order that was not placed because of an earlier order of its ticket has `IN_DOUBT` or `UNDER_WAY`. A notification that the
+ * gateway refuses has `REJECTED`. A newer server may have other codes.
  */
 export type ErrorCode =
   | ServerErrorCode
@@ -29,7 +29,7 @@ export type ErrorCode =
 export class TradingGraphError extends Error {
   override readonly name = 'TradingGraphError';
   readonly code: ErrorCode;
-  /** True where the same request may succeed later. */
+  /** True if the same request may succeed later. */
   readonly retryable: boolean;
   /** The least time to wait, in seconds, if the server names one. */
   readonly retryAfter: number | null;
@@ -51,8 +51,8 @@ export class TradingGraphError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // Babel's classes ask so whether they are called with `new`, before the error has its name.
-    // biome-ignore lint/complexity/noThisInStatic: a class of the app's that extends it has its own instances alone.
+    // Babel's classes check by `instanceof` whether they are called with `new`, before the error has its name.
+    // biome-ignore lint/complexity/noThisInStatic: a subclass of the app must accept only its own instances.
     const [own, isWhole]: [object, boolean] = [this.prototype, this === TradingGraphError];
     if (Object.prototype.isPrototypeOf.call(own, Object(value))) return true;
     return isWhole && Object(value).name === 'TradingGraphError';

@@ -25,7 +25,7 @@ export class Listeners<Args extends readonly unknown[] = []> {
     this.#listeners.clear();
   }
 
-  tell(...args: Args): void {
+  notify(...args: Args): void {
     for (const listener of [...this.#listeners]) {
       // A listener that was called before may have removed this one.
       if (this.#listeners.has(listener)) callApp(this.#environment, () => listener(...args));

@@ -17,11 +17,11 @@ export interface RequestsClient {
   /** The signed-in account that the server named last; null while it is unknown, or no user is signed in. */
   readonly login: string | null;
   /**
-   * Calls back when another account, or none (null), is signed in, so that the screen can drop the former account's data.
-   * The first known account is no change. Returns a function that ends it.
+   * Calls the listener when another account signs in, or the user signs out (null), so that the screen can drop the former
+   * account's data. The first known account is not a change. Returns a function that removes the listener.
    */
   onAccountChange(listener: (login: string | null) => void): () => void;
-  /** Call it when the signed-in user changes, so that the client does not notice only at the next request. */
+  /** Call it when the signed-in user changes. Otherwise the client notices the change only at the next request. */
   tokenChanged(): Promise<void>;
   /** Ends everything: requests and subscriptions fail with `DISPOSED`, and no timer or connection remains. */
   dispose(): void;

@@ -4,7 +4,7 @@ import type { Environment } from './environment.ts';
 const RESOLUTION_MS = 1_000;
 const SLACK_MS = 2_000;
 const MAX_DOUBT_MS = 5_000;
-/** The wall clock is adjusted by less between two answers. */
+/** Between two answers the wall clock is adjusted by less than this. */
 const SLEPT_MS = 2_000;
 
 /** The server's time, by the dates of its answers. */
@@ -46,7 +46,7 @@ export class ServerClock {
     return Number.isNaN(now) ? null : now;
   }
 
-  /** Whether this machine seems to have slept since the last date, uncounted by its uptime: then `now` is too early. */
+  /** Whether this machine seems to have slept since the last date. If its uptime has not counted that, `now` is too early. */
   get isBehind(): boolean {
     return this.#currentOffsetMs - this.#offsetMs > SLEPT_MS;
   }

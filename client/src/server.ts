@@ -16,10 +16,10 @@ export interface ServerClient extends Pick<RequestsClient, 'query' | 'mutate' | 
 }
 
 /**
- * Makes the client for one request that a server answers, for the user of this token; null for none. It has queries,
- * mutations and orders, which no cache keeps, and no connections: live data throws, and is followed in the browser. Unlike
- * other clients it rejects with an error that a framework throws from `fetch` to render later. It opens nothing until it is
- * used.
+ * Makes a client for one request that a server answers. The token is that of the request's user; null for none. The client
+ * has queries, mutations and orders, which no cache keeps. Its methods for live data throw, because only a browser can follow
+ * live data. Unlike other clients it rejects with an error that a framework throws from `fetch` to render later. It opens
+ * nothing until it is used.
  */
 export function forRequest(token: string | null, options: ServerOptions): ServerClient {
   const platform = { ...browserEnvironment(), ...options.environment } as Environment;
@@ -50,7 +50,7 @@ export function forRequest(token: string | null, options: ServerOptions): Server
   };
   const { query, mutate, dispose } = ownMethods(core);
   const live = () => {
-    throw new Error('A server follows nothing live: do it in the browser, by `createClient`.');
+    throw new Error('A server cannot follow live data. Use `createClient` in the browser.');
   };
   const own: ServerClient = { query, mutate, dispose, orders: createOrders(core) };
   return Object.assign(own, { subscribe: live, positions: live, account: live });

@@ -8,48 +8,48 @@ function openPage() {
   vi.stubGlobal('addEventListener', events.addEventListener.bind(events));
   vi.stubGlobal('removeEventListener', events.removeEventListener.bind(events));
   const { lifecycle } = browserEnvironment();
-  const heard: string[] = [];
+  const reported: string[] = [];
   const leave = [
-    lifecycle.onReturn(() => void heard.push('return')),
-    lifecycle.onHide(() => void heard.push('hide')),
+    lifecycle.onReturn(() => void reported.push('return')),
+    lifecycle.onHide(() => void reported.push('hide')),
   ];
   return {
     lifecycle,
-    heard: () => heard.splice(0).join(),
+    reported: () => reported.splice(0).join(),
     leave: () => {
       for (const one of leave) one();
     },
-    turn(visibilityState: 'visible' | 'hidden') {
+    become(visibilityState: 'visible' | 'hidden') {
       page.visibilityState = visibilityState;
       page.dispatchEvent(new Event('visibilitychange'));
     },
-    happen: (name: string, persisted = false) =>
+    dispatch: (name: string, persisted = false) =>
       void events.dispatchEvent(Object.assign(new Event(name), { persisted })),
   };
 }
 
 test('a page reports when it is hidden and when it returns, until the listener ends', () => {
-  const { lifecycle, heard, leave, turn, happen } = openPage();
+  const { lifecycle, reported, leave, become, dispatch } = openPage();
   expect(lifecycle.isVisible).toBe(true);
-  turn('hidden');
-  expect([heard(), lifecycle.isVisible]).toEqual(['hide', false]);
-  turn('visible');
-  expect([heard(), lifecycle.isVisible]).toEqual(['return', true]);
-  happen('online');
-  happen('pageshow', true);
-  expect(heard()).toBe('return,return');
-  // The page has loaded, and was never hidden.
-  happen('pageshow');
-  expect(heard()).toBe('');
+  become('hidden');
+  expect([reported(), lifecycle.isVisible]).toEqual(['hide', false]);
+  become('visible');
+  expect([reported(), lifecycle.isVisible]).toEqual(['return', true]);
+  dispatch('online');
+  dispatch('pageshow', true);
+  expect(reported()).toBe('return,return');
+  // A page that has just loaded was not hidden before.
+  dispatch('pageshow');
+  expect(reported()).toBe('');
   leave();
-  turn('hidden');
-  turn('visible');
-  happen('online');
-  happen('pageshow', true);
-  expect(heard()).toBe('');
+  become('hidden');
+  become('visible');
+  dispatch('online');
+  dispatch('pageshow', true);
+  expect(reported()).toBe('');
 });
 
-test('without a page the app is always visible, and online unless the platform says otherwise', () => {
+test('without a page the app is always visible, and online unless the platform reports that it is not', () => {
   const { lifecycle } = browserEnvironment();
   expect([lifecycle.isVisible, lifecycle.isOnline]).toEqual([true, true]);
   lifecycle.onReturn(() => expect.unreachable())();
@@ -58,7 +58,7 @@ test('without a page the app is always visible, and online unless the platform s
   expect(lifecycle.isOnline).toBe(false);
 });
 
-test('ids are random, also on a page of an insecure origin, and without `crypto` the error names what to give', () => {
+test('ids are random, even on a page of an insecure origin; without `crypto` an error names the option to set', () => {
   const { getRandomValues } = crypto;
   const ids = () => [1, 2].map(() => browserEnvironment().randomId());
   for (const id of ids()) expect(id).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
@@ -70,7 +70,7 @@ test('ids are random, also on a page of an insecure origin, and without `crypto`
   expect(() => browserEnvironment().randomId()).toThrow('environment: { randomId }');
 });
 
-test('no wait is cut short by being too long', async () => {
+test('a wait that is too long for a timer of the platform does not end early', async () => {
   const { after } = browserEnvironment();
   let ran = false;
   const cancels = [Number.POSITIVE_INFINITY, 2 ** 31, 1e12].map((ms) =>

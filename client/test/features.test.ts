@@ -15,7 +15,7 @@ import { signedIn } from './support/client.ts';
 
 const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 
-test('a client has the features that it is made with, over one line', async () => {
+test('a client has the features that it is made with, over one connection', async () => {
   const client = createClientWith(
     // A package's class is passed unchanged, as on Node 20.
     { ...signedIn(app), environment: { WebSocket } },
@@ -26,14 +26,14 @@ test('a client has the features that it is made with, over one line', async () =
   await eventually(() => expect(client.positions.state().status).toBe('LIVE'));
   await eventually(() => expect(client.account.state().status).toBe('LIVE'));
   expect(Object.keys(client.positions.state().positions?.[0] ?? {})).toEqual(['id', 'symbol']);
-  // @ts-expect-error It was made without.
+  // @ts-expect-error The client was made without orders.
   expect(client.orders).toBe(undefined);
-  // The login is read again, and not copied when the client is made.
+  // The login is not copied when the client is made.
   expect(client.login).toBe('700001');
   client.dispose();
 });
 
-test('a provider without a client says so', () => {
+test('a provider without a client throws an error that names the option', () => {
   const provider = createElement(TradingGraphProvider, { client: undefined as never });
   expect(() => renderToString(provider)).toThrow('takes a `client`');
 });
@@ -45,7 +45,7 @@ const HOOKS: Readonly<Record<string, () => { readonly status: string }>> = {
 };
 
 test.each(Object.entries(HOOKS))(
-  'a hook for %s renders with that feature alone, and says without it what is missing',
+  'a hook for %s renders with that feature alone, and without it throws an error that names the feature',
   (name, hook) => {
     const features = {
       positions: live(),

@@ -11,15 +11,16 @@ function clockAt() {
   const clock = new ServerClock(
     countedEnvironment({ uptime: () => device.up, now: () => device.now }),
   );
-  const hear = (serverMs: number, outMs: number, backMs: number) => {
+  /** Receives an answer that the server dated at `serverMs`. */
+  const receive = (serverMs: number, outMs: number, backMs: number) => {
     const sentUp = device.up;
     device.up += outMs + backMs;
     clock.onDate(new Date(serverMs).toUTCString(), sentUp, device.up);
   };
-  return { device, clock, hear };
+  return { device, clock, receive };
 }
 
-test('it is never ahead of the server’s clock, and less than a second and a round trip behind', () => {
+test('the clock is never ahead of the server’s, and at most a second and a round trip behind', () => {
   const answer = fc.record({
     pauseMs: fc.integer({ min: 0, max: 60_000 }),
     outMs: fc.integer({ min: 1, max: 3_000 }),
@@ -27,11 +28,11 @@ test('it is never ahead of the server’s clock, and less than a second and a ro
   });
   fc.assert(
     fc.property(fc.array(answer, { minLength: 1, maxLength: 20 }), (answers) => {
-      const { device, clock, hear } = clockAt();
+      const { device, clock, receive } = clockAt();
       let shortestMs = Number.POSITIVE_INFINITY;
       for (const { pauseMs, outMs, backMs } of answers) {
         device.up += pauseMs;
-        hear(START_MS + device.up + outMs, outMs, backMs);
+        receive(START_MS + device.up + outMs, outMs, backMs);
         shortestMs = Math.min(shortestMs, backMs);
         const behindMs = START_MS + device.up - Number(clock.now());
         expect(behindMs).toBeGreaterThanOrEqual(0);
@@ -41,43 +42,43 @@ test('it is never ahead of the server’s clock, and less than a second and a ro
   );
 });
 
-test('after a sleep, and where the server’s clock was set back, the next answer counts', () => {
-  const { device, clock, hear } = clockAt();
-  hear(START_MS, 10, 10);
-  hear(START_MS + 3_600_000, 10, 10);
+test('the next answer sets the clock after a sleep, or if the server’s clock was set back', () => {
+  const { device, clock, receive } = clockAt();
+  receive(START_MS, 10, 10);
+  receive(START_MS + 3_600_000, 10, 10);
   // The device's own clock is not used.
   device.now = 1e12;
   expect(clock.now()).toBe(START_MS + 3_600_000);
-  hear(START_MS, 10, 10);
+  receive(START_MS, 10, 10);
   device.up += 500;
   expect(clock.now()).toBe(START_MS + 500);
 });
 
 test('a request is doubted after four round trips and two seconds, five seconds at most', () => {
-  const { clock, hear } = clockAt();
+  const { clock, receive } = clockAt();
   expect([clock.now(), clock.doubtMs]).toEqual([null, 5_000]);
-  hear(START_MS, 100, 100);
+  receive(START_MS, 100, 100);
   expect(clock.doubtMs).toBe(2_800);
   // The gateway was slow for one answer.
-  hear(START_MS, 100, 5_000);
+  receive(START_MS, 100, 5_000);
   expect(clock.doubtMs).toBe(3_600);
-  for (let times = 0; times < 5; times += 1) hear(START_MS, 2_000, 2_000);
+  for (let times = 0; times < 5; times += 1) receive(START_MS, 2_000, 2_000);
   expect(clock.doubtMs).toBe(5_000);
 });
 
-test('each time that the line is found dead doubles the time, until an answer comes', () => {
-  const { clock, hear } = clockAt();
-  hear(START_MS, 0, 1);
+test('each dead connection doubles the time after which a request is doubted, until an answer arrives', () => {
+  const { clock, receive } = clockAt();
+  receive(START_MS, 0, 1);
   const doubts = [0, 1, 2].map(() => {
     clock.onDead();
     return clock.doubtMs;
   });
   expect(doubts).toEqual([4_008, 5_000, 5_000]);
-  hear(START_MS, 50, 50);
+  receive(START_MS, 50, 50);
   expect(clock.doubtMs).toBe(2_400);
   // The connection has become slow, which the first answer shows.
   clock.onDead();
-  hear(START_MS, 1_600, 1_600);
+  receive(START_MS, 1_600, 1_600);
   expect(clock.doubtMs).toBe(5_000);
 });
 
@@ -88,11 +89,11 @@ test.each([
   ['an answer of the server', '{"data":{}}', OURS, true],
   ['an answer to a GET, which a cache may have given', '{"data":{}}', OURS, false],
   ['an answer from a cache', '{"data":{}}', { ...OURS, age: '3' }, false],
-  ['an answer without a name', '{"data":{}}', { date: DATE }, false],
-  ['a page of somebody else’s', '<html>Welcome</html>', OURS, false],
-  ['JSON of somebody else’s', '{"ok":true}', OURS, false],
+  ['an answer without a request id', '{"data":{}}', { date: DATE }, false],
+  ['a page of another server', '<html>Welcome</html>', OURS, false],
+  ['JSON of another server', '{"ok":true}', OURS, false],
   ['an answer without a date', '{"data":{}}', { 'x-request-id': 'one' }, false],
-])('%s: %s', async (what, text, headers, isHeard) => {
+])('%s sets the clock: %s', async (what, text, headers, isUsed) => {
   const core = new TestCore({
     url: 'http://127.0.0.1:9/graphql',
     token: () => null,
@@ -101,5 +102,5 @@ test.each([
   });
   const document = what.includes('GET') ? { documentId: 'trusted' } : '{ __typename }';
   await core.request(document, {}, { anonymous: true, repeats: what.includes('GET') });
-  expect(core.serverClock.now() !== null).toBe(isHeard);
+  expect(core.serverClock.now() !== null).toBe(isUsed);
 });

@@ -5,7 +5,7 @@ import { type FakeOptions, fakeClient } from '../src/testing.ts';
 const ORDER = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
 const AAPL = { id: '1', symbol: 'AAPL', side: 'BUY', units: 2, priceOpen: 100, profit: 0 } as const;
 
-/** A client that follows its list. */
+/** A fake whose client follows the account. */
 async function followed(options: FakeOptions = { positions: [AAPL] }) {
   const fake = fakeClient(options);
   fake.client.account(() => {});
@@ -13,14 +13,14 @@ async function followed(options: FakeOptions = { positions: [AAPL] }) {
   return { ...fake, state: fake.client.account.state };
 }
 
-/** An order under way, and the states of its ticket. */
+/** Places an order. Returns the progress that it reports, and its outcome. */
 function placed({ client }: Pick<ReturnType<typeof fakeClient>, 'client'>) {
-  const words: OrderProgress[] = [];
-  const onProgress = (word: OrderProgress) => void words.push(word);
-  return { words, end: client.orders.ticket().place(ORDER, { onProgress }) };
+  const steps: OrderProgress[] = [];
+  const onProgress = (step: OrderProgress) => void steps.push(step);
+  return { steps, outcome: client.orders.ticket().place(ORDER, { onProgress }) };
 }
 
-test('prices move, positions open and close, and the gateway is away', async () => {
+test('a test can move prices, open and close positions, and let the gateway fail', async () => {
   const { market, state } = await followed();
   expect(state()).toMatchObject({ status: 'LIVE', positions: [{ profit: 0, comment: null }] });
   await market.move('AAPL', 103);
@@ -35,7 +35,7 @@ test('prices move, positions open and close, and the gateway is away', async () 
   expect(state().status).toBe('LIVE');
 });
 
-test('an order is accepted, rejected, left unsent or unknown, or refused', async () => {
+test('a test can accept, reject or refuse an order, and leave it unsent or unknown', async () => {
   const fake = fakeClient();
   const { market } = fake;
   const ends = [
@@ -45,24 +45,24 @@ test('an order is accepted, rejected, left unsent or unknown, or refused', async
     [() => market.leaveUnsent('EXPIRED'), { status: 'unsent', error: { code: 'EXPIRED' } }],
     [() => market.fail('FORBIDDEN'), { status: 'unsent', error: { code: 'FORBIDDEN' } }],
   ] as const;
-  for (const [happens, outcome] of ends) {
-    const { end } = placed(fake);
+  for (const [end, expected] of ends) {
+    const { outcome } = placed(fake);
     await market.pass(0);
     expect(market.order).toMatchObject({ symbol: 'AAPL', kind: 'MARKET' });
-    await happens();
-    expect(await end).toMatchObject(outcome);
+    await end();
+    expect(await outcome).toMatchObject(expected);
     expect(market.order).toBeNull();
   }
 });
 
-test('what is accepted is in the account, also for the app that is opened after a kill', async () => {
+test('an accepted order appears in the account, also in the app that starts after a kill', async () => {
   const { client, market, open } = fakeClient({ positions: [AAPL], orders: [], session: {} });
   await market.move('TSLA', 50);
   client.account(() => {});
   void client.orders.ticket().place({ ...ORDER, symbol: 'TSLA' });
   void client.orders.ticket().place(ORDER);
   await market.pass(0);
-  // The gateway has the first order when the app is killed, and answers for the second when the next run asks.
+  // The gateway accepts the first order while the app is dead, and rejects the second when the app has started again.
   market.network.kill();
   await market.accept();
   market.kill();
@@ -84,17 +84,17 @@ test('what is accepted is in the account, also for the app that is opened after 
   });
 });
 
-test('an order whose answers are lost says each word at once', async () => {
+test('an order whose answers are lost reports each step of its progress at once', async () => {
   const fake = fakeClient();
-  const { words, end } = placed(fake);
+  const { steps, outcome } = placed(fake);
   await fake.market.lose();
-  expect(words).toEqual(['sending', 'asking']);
-  while (words.at(-1) !== 'closing') await fake.market.lose();
+  expect(steps).toEqual(['sending', 'asking']);
+  while (steps.at(-1) !== 'closing') await fake.market.lose();
   await fake.market.leaveUnsent();
-  expect(await end).toMatchObject({ status: 'unsent', error: { code: 'VOIDED' } });
+  expect(await outcome).toMatchObject({ status: 'unsent', error: { code: 'VOIDED' } });
 });
 
-test('the app’s own questions have the data that the test gives, at once or later', async () => {
+test('the app’s own operations get the data of the option `data`, or of later calls of `answer`', async () => {
   const data = (query: string) => (query.includes('balance') ? { balance: 1 } : undefined);
   const { client, market } = fakeClient({ data });
   expect((await client.query('{ balance }')).data).toEqual({ balance: 1 });
@@ -119,7 +119,7 @@ test('the app’s own questions have the data that the test gives, at once or la
   expect((await later).data).toEqual({ news: 'none' });
 });
 
-test('rows have only the chosen fields, with any timers of the test’s platform', async () => {
+test('rows have only the client’s fields, and the fake works with fake timers', async () => {
   vi.useFakeTimers({ toFake: ['queueMicrotask', 'setTimeout', 'Date', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const { market, state, client } = await followed({
@@ -127,9 +127,9 @@ test('rows have only the chosen fields, with any timers of the test’s platform
     client: { positionFields: ['symbol'] },
   });
   expect(state().positions).toEqual([{ id: '1', symbol: 'AAPL' }]);
-  const { words, end } = placed({ client });
+  const { steps, outcome } = placed({ client });
   await market.accept();
-  expect([words, await end]).toMatchObject([['sending'], { status: 'accepted' }]);
+  expect([steps, await outcome]).toMatchObject([['sending'], { status: 'accepted' }]);
 });
 
 test('a trusted document is answered by its id', async () => {

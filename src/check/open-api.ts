@@ -8,7 +8,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 const TEXT = { type: 'string' };
 const FLAG = { type: 'boolean' };
 
-/** The bodies of refusals, with the names of their schemas. A sign-in can answer them with a 200 too. */
+/** The bodies of refusals, with the names of their schemas. A sign-in can also be refused by a 200. */
 const ERRORS = {
   details: ['DetailedError', { error: TEXT, message: TEXT, details: { type: 'object' } }],
   plain: ['PlainError', { error: TEXT, message: TEXT }],
@@ -107,7 +107,7 @@ class Schemas {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** `isSent`: a body that is sent has no other fields, and no field is null. */
+  /** With `isSent` it is the schema of a body that the service sends: no other fields, and no nulls. */
   of(shape: Shape, isSent = false): Schema {
     if (shape.kind === 'list') return { type: 'array', items: this.of(shape.of, isSent) };
     return shape.kind === 'object' ? this.#object(shape, isSent) : scalarOf(shape);
@@ -141,7 +141,7 @@ function scalarOf({ kind, isWhole, isId, isFilled, isTime, minimum, oneOf }: Sca
   };
 }
 
-/** Whether the row or the whole answer is lost without the field. */
+/** Whether the row or the whole answer cannot be used without the field. */
 function isNeeded({ missing }: FieldShape): boolean {
   return missing === 'row' || missing === 'answer';
 }

@@ -2,7 +2,7 @@ import { OPERATION_NAMES } from '../gateway/operations.ts';
 import { isObject } from '../lib/is-object.ts';
 import { FAULT_KINDS, type Fault } from './faults.ts';
 
-/** A control request that makes no sense; its message says why. */
+/** The error of an invalid control request. Its message says why. */
 export class Refused extends Error {}
 
 /** A property of a request: whether a value is valid, and the message for one that is not. */

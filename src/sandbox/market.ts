@@ -34,7 +34,7 @@ export class Quotes {
 }
 
 export class Market extends Quotes {
-  /** The seed's own prices, which never move: each account starts with them, at any time of its first use. */
+  /** The first prices of the seed, which never move. Each account starts with them, whenever it is first used. */
   readonly opening: Quotes;
   readonly #seedBits: number;
   readonly #instruments: readonly Listed[];

@@ -1,6 +1,6 @@
 import type { Row } from '../gateway/wire/scalars.ts';
 
-/** The well-formed request of operations 4 and 5. */
+/** A well-formed request of op 4 or 5. */
 export interface OrderRequest {
   readonly symbol: string;
   readonly isBuy: boolean;
@@ -99,7 +99,7 @@ function isAbsent(value: unknown): boolean {
   return value === undefined;
 }
 
-/** JSON.parse reads 1e999 as Infinity. */
+/** Refuses Infinity, because `JSON.parse` reads 1e999 as that. */
 function isNumber(value: unknown): boolean {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

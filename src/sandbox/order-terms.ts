@@ -22,7 +22,7 @@ interface OrderTerms {
 
 type Refused = { readonly kind: 'refused'; readonly refusal: OrderRefusal };
 
-/** Checks the desk's rules in order; the first that is broken refuses. */
+/** Checks the rules of the trading desk in this order. The first broken rule refuses the order. */
 export function termsOf(
   account: Account,
   request: OrderRequest,

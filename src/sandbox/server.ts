@@ -73,7 +73,8 @@ async function serve(
     fault,
     response,
     apply: async () => HANDLERS[operation](call, context),
-    refuse: (status) => refuse(operation, status, errorName(status), 'The sandbox was told to.'),
+    refuse: (status) =>
+      refuse(operation, status, errorName(status), 'A fault was set in the sandbox.'),
     wait: context.wait,
   });
 }

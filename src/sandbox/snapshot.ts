@@ -10,7 +10,7 @@ import {
 import type { Market } from './market.ts';
 import { round } from './money.ts';
 
-/** The order state of every pending order: placed, in the numbering of trading platforms. */
+/** The state of every pending order. In the numbering of trading platforms 1 means placed. */
 const STATE_PLACED = 1;
 const CREATED_AT_MS = Date.UTC(2025, 2, 3, 9, 30);
 

@@ -72,13 +72,13 @@ export class Tokens {
     this.#revokedUpTo.set(login, this.#nextSerial());
   }
 
-  /** The serial is not reset, so that a token minted after a reset never equals one minted before. */
+  /** Forgets all revocations, but not the last serial, so that no token is minted twice. */
   reset(): void {
     this.#revoked.clear();
     this.#revokedUpTo.clear();
   }
 
-  /** Serials follow the clock, so that this run's revocations cover tokens of earlier runs. */
+  /** Serials follow the clock, so that tokens of earlier runs have lower ones, and can be revoked. */
   #nextSerial(): number {
     this.#serial = Math.max(this.#serial + 1, this.#options.clock.date());
     return this.#serial;
@@ -98,7 +98,7 @@ export class Tokens {
     const expiresAtSeconds = claims?.exp;
     if (!Number.isInteger(login) || typeof group !== 'string') return null;
     if (typeof expiresAtSeconds !== 'number') return null;
-    // A token minted elsewhere with the right key has no serial: it counts as older than any revocation.
+    // A token that was minted elsewhere with the right key has no serial, so `revokeLogin` revokes it too.
     return { login, group, expiresAtSeconds, serial: Number(claims?.jti) || 0 };
   }
 }

@@ -49,7 +49,7 @@ async function openCli(given: Environment = {}) {
   };
 }
 
-test('one command each holds orders, also in a later process, releases them, and declares the records incomplete', async () => {
+test('commands hold orders, even after a restart, release them, and declare the records incomplete', async () => {
   using cli = await openCli();
   const status = async (word = 'status') => {
     expect(await cli.run(word)).toBe(0);
@@ -108,7 +108,7 @@ test('an order of a tenant is settled only with its headers, and no control char
   expect(cli.err.at(-1)).toContain('has no such order');
   expect(await settle('acme')).toBe(0);
   expect(cli.out.at(-1)).toMatch(/^Settled\. .*by="jane"/);
-  // If another operator settles it the same, the first operator is named.
+  // If another operator settles the order in the same way, the output still names the first.
   expect(await settle('acme', 'joe')).toBe(0);
   expect(cli.out.at(-1)).toMatch(/^Settled before: .*by="jane"/);
   expect(await cli.run('show', '2', key, '--header', 'x-tenant=acme')).toBe(0);
@@ -170,7 +170,7 @@ describeWithRedis('with Redis', (serverPath) => {
     (await openReplica(url, { max: 100, maxPerAccount })).records;
   const shown = ({ url }: TestRedis) => url.replace(`:${REDIS_PASSWORD}@`, '***@');
 
-  test('the status and the mark come from Redis', async () => {
+  test('the commands status and incomplete use Redis', async () => {
     await using redis = await startTestRedis(serverPath);
     const records = await openRecords(redis);
     await reserved(records, '1', 'key');

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { startAlertmanager } from './support/alertmanager.ts';
 
 /** With this factor a wait of half a minute takes a second. */
-const HASTENED_BY = 30;
+const SPEED_UP = 30;
 
 describeWithAlertmanager('the routes', (alertmanagerPath) => {
   const page = (alertname: string, job?: string) => ({
@@ -35,7 +35,7 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
       ['GatewayUnreachable', 'Orders'],
     ],
   ])('page only for the cause of alerts that fire together (%#)', async (alerts, wanted) => {
-    await using alertmanager = await startAlertmanager(alertmanagerPath, HASTENED_BY);
+    await using alertmanager = await startAlertmanager(alertmanagerPath, SPEED_UP);
     // An operator has to settle each of these orders, so no alert hides this ticket.
     const unknown = 'TradingGraphOrderUnknown';
     const ticket = { labels: { alertname: unknown, severity: 'ticket', job: 'trading-graph' } };

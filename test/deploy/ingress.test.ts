@@ -14,9 +14,12 @@ const SNIPPET = 'haproxy.org/backend-config-snippet';
 const { metadata, spec, ...rest } = parse(readDeployed('kubernetes', 'ingress.yaml'));
 const annotations: Readonly<Record<string, string>> = metadata.annotations;
 const snippet = annotations[SNIPPET] ?? '';
-// No request passes the exporter, and limits per address are annotations of the controller.
-const [defaults = '', way = ''] = readDeployed('haproxy', 'haproxy.cfg').split('frontend graph\n');
-const haproxy = `${defaults.replaceAll(/^(?:frontend stats|backend (?:sources|requests|anonymous))\n(?: .*\n)*/gm, '')}${way}`;
+const [general = '', ofRequests = ''] = readDeployed('haproxy', 'haproxy.cfg').split(
+  'frontend graph\n',
+);
+// The ingress has neither the statistics page nor the tables of limits: the controller's annotations set those limits.
+const notInIngress = /^(?:frontend stats|backend (?:sources|requests|anonymous))\n(?: .*\n)*/gm;
+const haproxy = `${general.replaceAll(notInIngress, '')}${ofRequests}`;
 const rulesOf = (text: string) =>
   text
     .split('\n')
@@ -110,7 +113,7 @@ describeWithHaproxy(
   },
 );
 
-/** A backend like the controller's: its own balance first, then the snippet, then the pods. */
+/** A configuration like the one that the controller generates. */
 function generated(pods: readonly string[]): string {
   return `defaults
   mode http

@@ -34,7 +34,7 @@ const UNSAFE = [
   ['a line break', 'a\r\nHost: b'],
   ['the last C1 control', 'a\u009fb'],
   ['half a surrogate pair', 'a\ud800b'],
-  ['the other half', '\udc00'],
+  ['the other half of a surrogate pair', '\udc00'],
 ] as const;
 
 test.each(HARMLESS)('a path value with %s becomes one segment', (_, value, segment) => {

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { expect, test, vi } from 'vitest';
 
 const HOUR_MS = 3_600_000;
-// One of this file alone: other tests' time must not follow these dates.
+// This file has its own copy of the module, because other tests' time must not follow these dates.
 const MODULE = `${new URL('../../src/lib/clock.ts', import.meta.url).href}?alone`;
 const { steadyClock, systemClock }: typeof import('../../src/lib/clock.ts') = await import(MODULE);
 

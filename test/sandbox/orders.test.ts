@@ -15,7 +15,7 @@ test.each([
   ['a stop-loss above the price of a buy', { sl: 1_000 }, 'INVALID_STOPS'],
   ['a stop-loss below the price of a sell', { direction: 'sell', sl: 1 }, 'INVALID_STOPS'],
   ['a trigger price of 0', { price: 0 }, 'INVALID_PRICE'],
-])('an order of %s is answered with 200 and success false', async (_what, change, err) => {
+])('an order with %s is answered with 200 and success false', async (_what, change, err) => {
   await using place = await openSandbox();
   const answer = await place.as('fresh@example.com').post(PATH, { ...FINE, ...change });
   expect(answer.status).toBe(200);

@@ -57,7 +57,7 @@ export async function expectFull(asked: Promise<unknown>, message: string): Prom
   await expect(asked).rejects.toMatchObject({ name: 'AccountRecordsFullError', message });
 }
 
-/** The contract of every store of order records. */
+/** The tests that every store of order records must pass. */
 export function itKeepsOrderRecords(
   open: (max: number, maxPerAccount?: number) => Promise<OpenedRecords>,
 ): void {

@@ -34,47 +34,47 @@ const notSent: SettledOutcome = {
   settled,
 };
 export const booked: SettledOutcome = { kind: 'accepted', orderId: '77', message: null, settled };
-/** The `pendingMs` of an order whose deadline was more than a minute ago. */
+/** The `pendingMs` of an order whose deadline passed more than a minute ago. Then no answer can arrive any more. */
 export const LONG_OVER_MS = -61_000;
 const one = accountNamed('1');
 
-/** The contract of every store that operators use. */
+/** Tests that every store must pass: an operator settles orders. */
 export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void {
   test.each([booked, notSent])(
     'an unknown order that an operator settles as $kind has this outcome on each replica, permanently',
-    async (word) => {
+    async (outcome) => {
       await using shared = await open();
       const [maker, other] = shared.replicas;
       const { operator } = shared;
       const order = await reserved(maker, '1', 'k', LONG_OVER_MS);
       const unsettled = await reserved(maker, '2', 'k', LONG_OVER_MS);
       for (const each of [order, unsettled]) await maker.settle(each, unknown);
-      const answer = await operator.settle({ account: one, key: 'k', outcome: word });
-      expect(answer).toMatchObject({ kind: 'settled', record: { id: order.id, outcome: word } });
+      const answer = await operator.settle({ account: one, key: 'k', outcome });
+      expect(answer).toMatchObject({ kind: 'settled', record: { id: order.id, outcome } });
       const expectSettled = async () => {
         for (const each of [maker, other]) {
-          expect(await each.find(one, 'k')).toMatchObject({ outcome: word, pendingMs: 0 });
+          expect(await each.find(one, 'k')).toMatchObject({ outcome, pendingMs: 0 });
           const repeat = await each.reserve(request('1', 'k'));
-          expect(repeat).toMatchObject({ reserved: false, record: { outcome: word } });
+          expect(repeat).toMatchObject({ reserved: false, record: { outcome } });
           const closed = await each.voidKey(voidRequest('1', 'k'));
-          expect(closed).toMatchObject({ voided: false, record: { outcome: word } });
+          expect(closed).toMatchObject({ voided: false, record: { outcome } });
         }
       };
       await expectSettled();
       // A second settlement is refused if it differs, and changes nothing if it is equal.
-      const others = [booked, notSent].filter((each) => each !== word);
-      for (const outcome of [...others, { ...booked, orderId: '78' }]) {
-        const second = await operator.settle({ account: one, key: 'k', outcome });
-        expect(second).toMatchObject({ kind: 'known', record: { outcome: word } });
+      const others = [booked, notSent].filter((each) => each !== outcome);
+      for (const other of [...others, { ...booked, orderId: '78' }]) {
+        const second = await operator.settle({ account: one, key: 'k', outcome: other });
+        expect(second).toMatchObject({ kind: 'known', record: { outcome } });
       }
-      const again = { ...word, settled: { ...settled, by: 'joe' } };
+      const again = { ...outcome, settled: { ...settled, by: 'joe' } };
       expect(await operator.settle({ account: one, key: 'k', outcome: again })).toMatchObject({
         kind: 'settled',
-        record: { outcome: word },
+        record: { outcome },
       });
       // A late answer changes nothing, and receives the settled outcome each time.
       for (const late of [accepted, rejected, unknown]) {
-        expect(await maker.settle(order, late)).toEqual(word);
+        expect(await maker.settle(order, late)).toEqual(outcome);
       }
       await maker.release(order);
       await expectSettled();
@@ -131,19 +131,19 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     for (let n = 0; n < 12; n += 1) {
       const key = `k${n}`;
       const order = await reserved(maker, '1', key, LONG_OVER_MS);
-      const words = [booked, notSent, notSent, booked].map((outcome) =>
+      const settlements = [booked, notSent, notSent, booked].map((outcome) =>
         shared.operator.settle({ account: one, key, outcome }),
       );
-      const late = maker.settle(order, accepted);
-      const answers = await Promise.all(words);
-      const kept = await late;
-      const stands = (await other.find(one, key))?.outcome as RecordedOutcome;
-      expect(await maker.find(one, key)).toMatchObject({ outcome: stands });
-      if (kept === null) expect(stands).toEqual(accepted);
-      else expect(stands).toEqual(kept);
-      for (const answer of answers) expect(answer).toMatchObject({ record: { outcome: stands } });
-      const isByHand = answers.some(({ kind }) => kind === 'settled');
-      expect(isByHand).toBe(kept !== null);
+      const lateAnswer = maker.settle(order, accepted);
+      const answers = await Promise.all(settlements);
+      // Null if the late answer was recorded; otherwise the operators' outcome.
+      const settledOutcome = await lateAnswer;
+      const outcome = (await other.find(one, key))?.outcome as RecordedOutcome;
+      expect(await maker.find(one, key)).toMatchObject({ outcome });
+      expect(outcome).toEqual(settledOutcome ?? accepted);
+      for (const answer of answers) expect(answer).toMatchObject({ record: { outcome } });
+      const isByOperator = answers.some(({ kind }) => kind === 'settled');
+      expect(isByOperator).toBe(settledOutcome !== null);
     }
   });
 

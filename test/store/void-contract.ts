@@ -28,7 +28,7 @@ export async function rememberedMs(records: OrderRecords, key: string): Promise<
   return closingOf(record)?.rememberedMs ?? Number.NaN;
 }
 
-/** The contract of every store about closed keys. */
+/** The tests about closed keys that every store must pass. */
 export function itVoidsKeys(
   open: (max: number, maxPerAccount?: number) => Promise<OpenedRecords>,
 ): void {
@@ -105,7 +105,7 @@ export function itVoidsKeys(
     }
   });
 
-  test('orders that were never sent have at most half of their account’s share', async () => {
+  test('records of orders that were never sent use at most half of their account’s share', async () => {
     await using records = await open(100, 4);
     await records.voidKey(voidRequest('1', 'k1'));
     const late = await records.reserve({ ...request('1', 'k2'), isTooLate: true });
@@ -125,7 +125,7 @@ export function itVoidsKeys(
     await expect(records.reserve(request('1', 'more'))).rejects.toThrow('all 4 order records');
   });
 
-  test('a void that reaches the store late counts how far back the records reach from the moment of the request', async () => {
+  test('the closing of a key measures rememberedMs from the time of its request, not of its arrival', async () => {
     await using records = await open(100);
     const late = { ...voidRequest('1', 'k', 1_000), atMs: Date.now() - 90_000 };
     expect(closingOf((await records.voidKey(late)).record)?.rememberedMs).toBe(0);

@@ -25,7 +25,7 @@ const deferring = `multipart/mixed;deferSpec=20220824, ${both}`;
 const events = `${both}, ${EVENTS}`;
 const utf8 = `${PLAIN}; charset=utf-8`;
 
-/** As captured on 2026-11-21; browsers' `fetch` and Node's send the same two headers. */
+/** Captured on 2026-11-21. The `fetch` of browsers sends the same two headers as Node's. */
 export const CLIENT_REQUESTS: readonly ClientRequest[] = [
   client('Apollo Client', '3.14.1', 'POST', '*/*', PLAIN, PLAIN),
   client('Apollo Client', '3.14.1', 'GET', '*/*', PLAIN, PLAIN),
@@ -46,7 +46,7 @@ export const CLIENT_REQUESTS: readonly ClientRequest[] = [
   client('curl --json', '7.88.1', 'POST', PLAIN, PLAIN, PLAIN),
   client('curl -N, asking for events', '7.88.1', 'POST', EVENTS, PLAIN, EVENTS, 'subscription'),
   client('a client without an Accept', '–', 'POST', undefined, PLAIN, PLAIN),
-  // These are taken from their source or documentation; the others were sent by the library itself.
+  // The following are taken from the source or documentation of the client. The others were sent by the client itself.
   client('Relay, its quick start', '21', 'POST', relay, PLAIN, RESPONSE),
   client('Apollo iOS', '1 and 2', 'POST', deferring.replaceAll(', ', ','), PLAIN, RESPONSE),
   client('Apollo Kotlin', '4', 'POST', deferring, PLAIN, RESPONSE),

@@ -14,15 +14,15 @@ export interface Waiting<T> {
   /** By default any value but false is accepted. */
   readonly until?: (value: T) => boolean;
   /**
-   * How the process, socket, stream or signal has ended on which the condition depends; null, undefined or false while it
-   * has not. After its end the condition is checked once more, without waiting.
+   * Returns how the process, socket, stream or signal on which the condition depends has ended; null, undefined or false
+   * before its end. Afterwards the condition is checked once more, without waiting.
    */
   readonly ended?: () => unknown;
 }
 
 /**
- * Waits for a condition, never for a time. After the limit it throws the last failure, or that the check has not settled,
- * and names the check by its own source text, with its last value and its last error.
+ * Waits for a condition. After the limit it throws the last failure, and adds the source text of the check, its last value
+ * and its last error.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,

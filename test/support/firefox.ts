@@ -37,7 +37,7 @@ export async function startFirefox(executablePath: string) {
     url = LISTENING.exec(line)?.[1];
     if (url !== undefined) break;
   }
-  if (url === undefined) throw new Error('Firefox says no address for WebDriver BiDi.');
+  if (url === undefined) throw new Error('Firefox printed no address for WebDriver BiDi.');
   browser.stderr.resume();
   const socket = new WebSocket(`${url}/session`);
   started.defer(() => socket.terminate());

@@ -5,12 +5,12 @@ interface Received {
   readonly body: string;
 }
 
-/** Text that no test may cause to be written. */
+/** Texts that the service may never write. */
 const FORBIDDEN: readonly (readonly [string, RegExp])[] = [
-  // Longer than a request id, which may begin like a token by chance.
+  // The pattern is longer than a request id, which may begin like a token by chance.
   ['a token', /eyJ[\w-]{20}/],
   ['an e-mail address', /[\w.+-]@[\w-]+\.[a-z]{2}/i],
-  // Except the value of a metric, which may be such a number by chance.
+  // The value of a metric may be such a number by chance.
   ['a login', /(?<![\w.])70000[1-8](?![\w.])(?<!^\w+(?:\{.*\})? \d+)/m],
   ['a password in an address', /:\/\/[^\s"@/]*:(?!\*)[^\s"@/]+@/],
   ['the password of Redis', new RegExp(REDIS_PASSWORD)],
@@ -19,7 +19,7 @@ const FORBIDDEN: readonly (readonly [string, RegExp])[] = [
 const SECRET_MEMBERS = new Set(['password', 'email', 'phone', 'address', 'token', 'comment']);
 // Shorter values occur in other words by chance.
 const MIN_LENGTH = 8;
-// Load tests send thousands of similar ones.
+// Load tests send thousands of similar values.
 const MAX_VALUES = 50;
 const EXCERPT = 60;
 

@@ -26,7 +26,7 @@ export const LONG_SUITES: readonly string[] = [
   'test/toolchain/packages.test.ts',
 ];
 
-/** The long suites that CI has time for: those of what users see, install and lose first. */
+/** The long suites that CI has time for: of the page, of the packages, and of orders during a shutdown. */
 const SUITES_OF_CI: readonly string[] = [
   'client/test/frameworks/frameworks.test.ts',
   'client/test/packaging/package.test.ts',
@@ -84,7 +84,7 @@ export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/pipelini
 /** An argument of Vitest, which also occurs in names of files. */
 const COMMAND = 'run';
 
-/** The suites that this run leaves out: never a named file; a named folder keeps its short suites. */
+/** The suites that this run leaves out. A file that is named always runs; of a folder that is named the short suites run. */
 export function leftOut(): readonly string[] {
   const named = process.argv
     .slice(2)

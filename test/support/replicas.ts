@@ -28,7 +28,7 @@ export async function startReplicas(
   started.use(balancer);
   const owned = started.move();
   return {
-    /** The load balancer's. */
+    /** The address of the load balancer. */
     url: balancer.url,
     webSocketUrl: `${balancer.url.replace('http', 'ws')}/graphql`,
     balancer,
@@ -41,7 +41,7 @@ export async function startReplicas(
   };
 }
 
-/** Resolves when it accepts connections, on a free port of this machine. */
+/** Starts haproxy on a free port of this machine, and resolves when it accepts connections. */
 export async function startHaproxy(
   haproxyPath: string,
   configuration: string,
@@ -56,7 +56,7 @@ export async function startHaproxy(
   return { url: `http://${BIND}`, ...haproxy };
 }
 
-/** Its ports stay the same over restarts, because the load balancer is configured with them. */
+/** Starts a replica whose ports stay the same over restarts, because the load balancer is configured with them. */
 async function startReplica(
   environment: Environment & { readonly GATEWAY_URL: string },
 ): Promise<FacadeProcess> {

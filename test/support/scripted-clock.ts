@@ -15,7 +15,7 @@ interface Timer {
   readonly task: () => void;
 }
 
-/** The bound of one move, which ends a timer that always sets itself for the same moment. */
+/** The maximum of timers in one move, because a timer may set itself again for the same moment. */
 const MAX_TIMERS = 100_000;
 
 const MONDAY_NOON = Date.UTC(2026, 0, 5, 12);

@@ -21,7 +21,7 @@ export interface ScriptedGatewayOptions {
   readonly onConnection?: (socket: Socket, connection: number) => void;
   /** Called with the headers of each request as soon as they are complete, before its body. */
   readonly onHead?: (socket: Socket, head: string) => void;
-  /** 0: any free one. */
+  /** 0 means any free port. */
   readonly port?: number;
 }
 

@@ -15,7 +15,7 @@ interface SoakOptions {
   readonly cacheBytes: { readonly documents: number; readonly answers: number };
 }
 
-/** The heap after so many requests. */
+/** The size of the heap after a number of requests. */
 export interface Sample {
   readonly requests: number;
   readonly bytes: number;
@@ -43,8 +43,8 @@ const SEARCH = `query ($search: String, $n: Int) {
 const WHOLE = '{ catalog { version instruments { id name description leverage session } } }';
 
 /**
- * Fills the facade's caches: with documents that never come twice, variables that seldom do, a catalog that changes every
- * other second, and subscriptions. After each step all clients pause, and the remaining heap is measured.
+ * Fills the facade's caches. Documents never repeat, variables seldom do, and the catalog changes every 1.5 seconds. After
+ * each step all clients pause, and the remaining heap is measured.
  */
 export async function soak({
   requests,
@@ -56,13 +56,13 @@ export async function soak({
   const log = createLog({ level: 'fatal', destination: { write: () => {} } });
   const app = await startApp(config, { log, cacheBytes });
   const changing = setInterval(() => gateway.changeCatalog({ change: 3 }), CHANGE_MS);
-  const crowd = createCrowd(app, gateway);
+  const clients = createClients(app, gateway);
   const samples: Sample[] = [];
   try {
-    while (crowd.requests() < requests) {
-      const next = crowd.requests() + step;
-      await crowd.workWhile(() => crowd.requests() < next);
-      samples.push({ requests: crowd.requests(), bytes: heldBytes() });
+    while (clients.requests() < requests) {
+      const next = clients.requests() + step;
+      await clients.workWhile(() => clients.requests() < next);
+      samples.push({ requests: clients.requests(), bytes: heldBytes() });
     }
   } finally {
     clearInterval(changing);
@@ -71,8 +71,8 @@ export async function soak({
   return samples;
 }
 
-/** Clients of every kind, a few at a time, until they are stopped. */
-function createCrowd({ url }: App, gateway: Sandbox) {
+/** Makes random requests, a few at a time. */
+function createClients({ url }: App, gateway: Sandbox) {
   const random = createRandom('soak');
   const schema = buildSchema();
   const tokens: string[] = [];

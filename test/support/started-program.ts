@@ -8,7 +8,7 @@ export interface ProgramOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** It is killed at the end of its scope or before, and can be started again. */
+/** A program that is killed at the end of its scope, or by `kill`. It can be started again. */
 export interface Program extends AsyncDisposable {
   /** Every line of all its runs, on stdout and on stderr. */
   readonly logged: readonly string[];
@@ -43,17 +43,17 @@ export async function startProgram(
     for (const input of [started.stdout, started.stderr]) {
       createInterface({ input }).on('line', (line) => logged.push(line));
     }
-    let left: unknown = null;
+    let failure: unknown = null;
     exit.then(
       (code) => {
-        left = `${path} left with ${code} before it was ready: ${logged.at(-1)}`;
+        failure = `${path} exited with ${code} before it was ready: ${logged.at(-1)}`;
       },
       (error) => {
-        left = error;
+        failure = error;
       },
     );
     try {
-      await eventually(() => isReady(logged.slice(before)), { ended: () => left });
+      await eventually(() => isReady(logged.slice(before)), { ended: () => failure });
     } catch (error) {
       await kill();
       throw error;

@@ -32,7 +32,7 @@ export async function startSwitchboard(...urls: readonly string[]) {
     let before = Promise.resolve();
     from.on('data', (chunk) => {
       const dueAtMs = performance.now() + board.delayMs;
-      // After the chunk before it, which may have had a longer delay.
+      // A chunk waits for the one before it, whose delay may be longer.
       before = before.then(async () => {
         const leftMs = dueAtMs - performance.now();
         if (leftMs > 0) await delay(leftMs);

@@ -41,14 +41,14 @@ export function frame(
 export const PACKED = 0x40;
 const text = (value: string) => Buffer.from(value);
 export const packed = (value: string) => deflateRawSync(value).subarray(0, -1);
-const NO_TEXT = Buffer.from([0xff, 0xfe]);
+const INVALID_UTF8 = Buffer.from([0xff, 0xfe]);
 
 /** Frames whole and broken, compressed and plain: bytes after a broken one must have no effect. */
 export const FRAMES: Readonly<Record<string, Buffer>> = {
   text: frame(OPCODES.text, text('{"type":"ping"}')),
   packedText: frame(OPCODES.text, packed('{"type":"ping"}'), { rsv: PACKED }),
-  noText: frame(OPCODES.text, NO_TEXT),
-  packedNoText: frame(OPCODES.text, deflateRawSync(NO_TEXT), { rsv: PACKED }),
+  noText: frame(OPCODES.text, INVALID_UTF8),
+  packedNoText: frame(OPCODES.text, deflateRawSync(INVALID_UTF8), { rsv: PACKED }),
   notPacked: frame(OPCODES.text, text('xxxx'), { rsv: PACKED }),
   packedTooLarge: frame(OPCODES.text, packed('x'.repeat(300_000)), { rsv: PACKED }),
   tooLarge: frame(OPCODES.text, text('x'), { announced: 300_000 }),
@@ -57,7 +57,7 @@ export const FRAMES: Readonly<Record<string, Buffer>> = {
   packedBegun: frame(OPCODES.text, packed('{"ty'), { isLast: false, rsv: PACKED }),
   continued: frame(OPCODES.continuation, text('pe"')),
   packedContinued: frame(OPCODES.continuation, text('pe"'), { rsv: PACKED }),
-  binary: frame(OPCODES.binary, NO_TEXT),
+  binary: frame(OPCODES.binary, INVALID_UTF8),
   ping: frame(OPCODES.ping, text('a')),
   longPing: frame(OPCODES.ping, text('x'.repeat(126))),
   partialPing: frame(OPCODES.ping, text('a'), { isLast: false }),

@@ -14,13 +14,13 @@ test('every npm script first installs packages if needed, and is then replaced b
   const { 'pack:client': _pack, audit: _audit, ...others } = scripts;
   // These scripts need no packages of tests.
   const ofService = ['start', 'dev', 'sandbox', 'check'];
-  const unlike = Object.entries(others).filter(([name, script]) => {
+  const wrong = Object.entries(others).filter(([name, script]) => {
     const packages = ofService.includes(name) ? '' : ' all';
     const begin = `node scripts/setup.mjs${packages} && `;
     const rest = script.slice(begin.length);
     return !script.startsWith(begin) || !/^(NODE_COMPILE_CACHE=\S+ )?exec node \S+/.test(rest);
   });
-  expect(unlike).toEqual([]);
+  expect(wrong).toEqual([]);
 });
 
 test.each(['README.md', 'CONTRIBUTING.md'])('%s names only existing commands', (name) => {

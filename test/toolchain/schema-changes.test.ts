@@ -15,22 +15,22 @@ extend input PlaceOrderInput { day: Int ${deprecated} }
 extend enum Side { HOLD ${deprecated} }`;
 
 test.each([
-  ['the same', schema, 0, /^$/],
+  ['the same fields', 0, schema, /^$/],
   [
-    'one without a field',
-    schema.replace(/^ {2}"""[^"]*"""\n {2}customerId: .*\n/m, ''),
+    'one field less',
     0,
+    schema.replace(/^ {2}"""[^"]*"""\n {2}customerId: .*\n/m, ''),
     /^safe {7}Field \w+\.customerId was added\.$/m,
   ],
-  ['fields, a value and an argument', former(''), 1, /^(breaking .* was removed\.\n){4}/m],
+  ['more fields, values and arguments', 1, former(''), /^(breaking .* was removed\.\n){4}/m],
   [
-    'deprecated fields, a value and an argument',
-    former('@deprecated'),
+    'more fields, values and arguments, all deprecated',
     0,
+    former('@deprecated'),
     /^(announced .* was removed\.\n){4}/m,
   ],
-  ['invalid text', 'type {', 2, /- is no schema that can be read: Syntax Error/],
-])('from a schema that had %s the changes end with %2$i', (_, old, status, expected) => {
+  ['a syntax error', 2, 'type {', /- is no schema that can be read: Syntax Error/],
+])('if the old schema has %s, the script exits with %i', (_, status, old, expected) => {
   const script = join(root, 'scripts', 'schema-changes.ts');
   const run = spawnSync(process.execPath, [script, '-'], { input: old, encoding: 'utf8' });
   expect(run.stdout + run.stderr).toMatch(expected);

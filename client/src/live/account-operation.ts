@@ -35,8 +35,8 @@ export interface PolledAccount extends PolledPositions {
 }
 
 /**
- * The two documents that the live account sends for these fields, for a manifest of trusted documents. The query is used
- * while no socket opens.
+ * The two documents that the live account sends for these fields, for a manifest of trusted documents. The query is sent if
+ * no WebSocket opens.
  */
 export function accountDocuments({ positionFields, orderFields, sessionFields }: LiveFields = {}): {
   readonly subscription: TypedText<AccountChangesData, LiveVariables>;

@@ -4,36 +4,36 @@ import type { Core } from '../core.ts';
 export class Age {
   readonly #core: Pick<Core, 'environment' | 'serverClock'>;
   asOf: Date | null = null;
-  #heard: { readonly ageMs: number; readonly up: number; readonly wall: number } | null = null;
+  #confirmed: { readonly ageMs: number; readonly up: number; readonly wall: number } | null = null;
 
   constructor(core: Pick<Core, 'environment' | 'serverClock'>) {
     this.#core = core;
   }
 
-  /** An event says when the list was last confirmed. */
-  heard(asOf: Date): void {
+  /** Notes the time at which the server last confirmed the list. */
+  confirm(asOf: Date): void {
     this.asOf = asOf;
     const { environment, serverClock } = this.#core;
     const serverMs = serverClock.now() ?? asOf.getTime();
-    this.#heard = {
+    this.#confirmed = {
       ageMs: Math.max(0, serverMs - asOf.getTime()),
       up: environment.uptime(),
       wall: environment.now(),
     };
   }
 
-  /** The list was dropped. */
+  /** Drops the age together with the list. */
   forget(): void {
     this.asOf = null;
-    this.#heard = null;
+    this.#confirmed = null;
   }
 
   /** Null before the first list. Without a connection the device may have slept, which its uptime does not show. */
   ms(isFollowing: boolean): number | null {
     const { environment } = this.#core;
     const [up, wall] = [environment.uptime(), environment.now()];
-    if (this.#heard === null) return null;
-    const { ageMs, ...then } = this.#heard;
+    if (this.#confirmed === null) return null;
+    const { ageMs, ...then } = this.#confirmed;
     return ageMs + Math.max(up - then.up, isFollowing ? 0 : wall - then.wall);
   }
 }

@@ -30,8 +30,8 @@ export function foldAccount(
   if (live === state && event.cursor !== state.cursor) return state;
   const orders = ordersAfter(state?.orders ?? null, event);
   const known = state?.session ?? null;
-  const said = event.session ?? known;
-  const session = known !== null && said !== null && isSame(known, said) ? known : said;
+  const latest = event.session ?? known;
+  const session = known !== null && latest !== null && isSame(known, latest) ? known : latest;
   if (live === state && state.orders === orders && state.session === session) return state;
   return { ...live, orders, session };
 }

@@ -11,9 +11,9 @@ import { applyChanges, idOf, isSame, type KeyOf, withKnownRows } from './rows.ts
 
 /** The result of all events so far. The list and its cursor are one value, so that neither is newer than the other. */
 export interface FoldedList<Row> extends LiveSum {
-  /** The rows in the order of the last whole list; those that came since follow it. */
+  /** The rows in the order of the last whole list. Later rows follow it. */
   readonly rows: readonly Row[];
-  /** Null where the list has none. */
+  /** Null if the list has none. */
   readonly totals: PositionTotals | null;
   /** The latest cursors, to recognize a repeated event. */
   readonly seen: readonly string[];

@@ -19,7 +19,7 @@ interface Retry {
   readonly isDemanded: boolean;
 }
 
-/** If a connection makes no progress for longer, its list counts as cut off. */
+/** If a connection makes no progress in this time, the list becomes OFFLINE. */
 const CONNECTING_MS = 5_000;
 
 /** The one subscription that serves all listeners, and the state that results from its events. */
@@ -141,7 +141,7 @@ export class LiveFeed<
     this.#connecting = this.#isWanted ? after(CONNECTING_MS, end) : () => {};
   }
 
-  /** The time restarts with each step of a slow connection. */
+  /** Restarts the time for CONNECTING at each step of a slow connection. */
   #progressed(): void {
     if (this.#connecting !== null && this.#isWanted) this.#connect();
   }
@@ -243,7 +243,7 @@ export class LiveFeed<
     subscription.isFirst = false;
     this.#isRenewing = false;
     this.#folded = folded;
-    this.#age.heard(folded.asOf);
+    this.#age.confirm(folded.asOf);
     this.#isFollowing = true;
     this.#stopPolling();
     this.#error = errors[0] ?? null;
@@ -258,7 +258,7 @@ export class LiveFeed<
     if (polled !== null) {
       this.#folded = polled;
       this.#hasGap = true;
-      this.#age.heard(polled.asOf);
+      this.#age.confirm(polled.asOf);
     }
     if (error !== undefined) this.#error = error;
     this.#publish();
@@ -273,8 +273,7 @@ export class LiveFeed<
     const cause = error ?? this.#error;
     this.#subscription = null;
     this.#error = cause;
-    // An event stream of an expired token ends with such an error too. So the first one leads to an attempt with a new
-    // token.
+    // The error may mean that the token has expired, so after the first one a new token is tried.
     this.#isOver = cause !== null && isFinal(cause, !this.#isRenewing);
     this.#isRenewing = true;
     if (this.#isOver) this.#settle();
@@ -313,9 +312,9 @@ export class LiveFeed<
     const folded = this.#folded;
     const { nothing, shown } = this.#source;
     if (this.#isFollowing || this.#error !== null) this.#endConnecting();
-    const apart = this.#connecting === null || folded !== null ? 'OFFLINE' : 'CONNECTING';
-    const isShown = folded !== null && (this.#isFollowing || this.#isPolled);
-    const status = isShown ? folded.status : apart;
+    const unconnected = this.#connecting === null || folded !== null ? 'OFFLINE' : 'CONNECTING';
+    const isCurrent = folded !== null && (this.#isFollowing || this.#isPolled);
+    const status = isCurrent ? folded.status : unconnected;
     const values = folded === null ? nothing : shown(folded);
     // The parts make a whole state, which the compiler cannot see after the spread.
     const state = { ...values, status, error: this.#error } as unknown as State;

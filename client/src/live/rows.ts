@@ -5,7 +5,7 @@ export type KeyOf<Row> = (row: Row) => string;
 
 export const idOf = ({ id }: { readonly id: string }): string => id;
 
-/** The index of each row, by its key. Lists of the same rows in the same order share one, so that a tick makes none. */
+/** The index of each row of a list, by its key. Lists with the same keys in the same order share it, so a tick makes none. */
 const indexes = new WeakMap<object, ReadonlyMap<string, number>>();
 
 export function rowOf<Row>(list: readonly Row[], key: string, keyOf: KeyOf<Row>): Row | undefined {

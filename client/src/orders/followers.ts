@@ -37,7 +37,7 @@ export class Followers<State> {
     if (login !== null) this.#forgetOthers(login);
   }
 
-  tell(): void {
-    if (this.#listeners.size > 0) this.#listeners.tell(this.#state());
+  notify(): void {
+    if (this.#listeners.size > 0) this.#listeners.notify(this.#state());
   }
 }

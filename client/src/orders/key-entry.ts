@@ -8,8 +8,8 @@ import type { TicketContext } from './ticket-context.ts';
 
 /** The longest time for which an app with `allowVolatile` waits for its storage. */
 const VOLATILE_AFTER_MS = 1_000;
-/** An app that is killed right after an outcome may not have shown it: `resume` returns the order once more. */
-const SEEN_AFTER_MS = 1_000;
+/** An outcome counts as shown after this time. If the app is killed before, `resume` returns the order again. */
+const SHOWN_AFTER_MS = 1_000;
 
 /** The last value that was stored, or is being written. */
 interface Written {
@@ -23,11 +23,11 @@ export class KeyEntry {
   readonly #context: TicketContext;
   readonly #key: string;
   #latest: Written | null = null;
-  /** Whether the storage took the key; null before the first attempt. */
+  /** Whether the key was stored; null before the first attempt. */
   #isStored: boolean | null = null;
   /** Resolves when no write is under way. */
   #written: Promise<unknown> = Promise.resolve();
-  /** Replaced with each use of the key, so that the end of an earlier use deletes nothing. */
+  /** A new object for each use of the key, so that the end of an earlier use does not delete the entry. */
   #use = {};
 
   constructor(context: TicketContext, key: string) {
@@ -35,7 +35,7 @@ export class KeyEntry {
     this.#key = key;
   }
 
-  /** Takes over what an earlier run of the app has stored. */
+  /** Takes over an entry that was stored before the app ended. */
   adopt(account: string, stored: StoredKey): void {
     const { keys } = this.#context;
     this.#latest = keys && { keys, account, stored };
@@ -62,8 +62,8 @@ export class KeyEntry {
   }
 
   /**
-   * Stores the key. Throws a TradingGraphError, which keeps the order from being sent, if the storage does not take it. A
-   * write that ends after the order was given up is undone, unless the key `isNeeded`.
+   * Stores the key. If that fails it throws a TradingGraphError, so that the order is not sent. If the write ends after the
+   * order was given up, it is undone, unless the key `isNeeded`.
    */
   async write(
     account: string,
@@ -79,15 +79,15 @@ export class KeyEntry {
     const storing = this.#written.then(() => keys.add(account, stored));
     const undone = storing.then(() => (isNeeded() ? undefined : this.#delete(entry)));
     fireAndForget(undone);
-    const patienceMs = allowVolatile ? VOLATILE_AFTER_MS : attempt.remainingMs;
+    const maxMs = allowVolatile ? VOLATILE_AFTER_MS : attempt.remainingMs;
     try {
-      await withinTime(core.environment, patienceMs, attempt.signal, (time) => time.race(storing));
+      await withinTime(core.environment, maxMs, attempt.signal, (time) => time.race(storing));
       this.#isStored = true;
     } catch (cause) {
-      // The storage took the key before: the time is over, but the storage has not failed.
+      // The key was stored before, so only the time is over: the storage has not failed.
       if (this.#isStored && attempt.remainingMs === 0) throw outOfTime();
       this.#isStored ??= false;
-      // An entry that marks the order as unsent must not remain once the order is sent.
+      // Without its key the order may be sent, unless an old entry would still mark it as unsent.
       if (allowVolatile && !wasUnsent) return;
       throw storageError('The order was not sent, because this device cannot keep its key.', cause);
     }
@@ -100,10 +100,10 @@ export class KeyEntry {
     if (entry !== null && this.#isStored) {
       const writing = entry.keys.add(entry.account, { ...entry.stored, outcome });
       this.#written = writing.catch(() => {});
-      await pause(core.environment, SEEN_AFTER_MS, disposal);
+      await pause(core.environment, SHOWN_AFTER_MS, disposal);
       if (disposal.aborted || use !== this.#use) return;
     }
-    // The next `resume` returns an entry that is left over, and deletes it.
+    // If the deletion fails, the next `resume` returns the order once more, and deletes the entry.
     await this.forget().catch(() => {});
     underWay.delete(this.#key);
   }

@@ -11,7 +11,7 @@ export interface FollowedOrder {
   readonly input: OrderInput | LimitOrderInput;
   /** Null while it is under way. */
   readonly outcome: OrderOutcome | null;
-  /** Asks again by its `retry`, until it begins another order. */
+  /** Its `retry` asks again, until the ticket begins another order. */
   readonly ticket: Ticket;
 }
 
@@ -69,6 +69,6 @@ export class OrderList {
   #set(owned: readonly Owned[]): void {
     this.#owned = owned;
     this.#orders = owned.map(({ order }) => order);
-    this.#followers.tell();
+    this.#followers.notify();
   }
 }

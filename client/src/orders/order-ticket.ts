@@ -168,7 +168,7 @@ export class OrderTicket implements Ticket {
     placed: Placed | null,
     { withinMs = WITHIN_MS, onProgress }: PlaceOptions,
   ): Promise<OrderOutcome> {
-    const { outcome, isTold } = await order.place(placed, {
+    const { outcome, isFromServer } = await order.place(placed, {
       withinMs: Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), MAX_MS) : WITHIN_MS,
       maxWaitMs: placed === null ? 0 : (order.maxWaitMs ?? placed.maxWaitMs),
       onProgress: (progress) => {
@@ -185,7 +185,7 @@ export class OrderTicket implements Ticket {
     if (order !== this.#order) return outcome;
     this.#running = null;
     // The key is used up, and the order was certainly not placed: a later tap places another order.
-    if (outcome.status === 'unsent' && isTold) this.#order = null;
+    if (outcome.status === 'unsent' && isFromServer) this.#order = null;
     this.#setOutcome(outcome);
     return outcome;
   }
@@ -219,7 +219,7 @@ export class OrderTicket implements Ticket {
     const isSame = status === state.status && outcome === state.outcome;
     if (isSame && progressOf(this.#state) === progressOf(state)) return;
     this.#state = state;
-    this.#followers.tell();
+    this.#followers.notify();
   }
 
   #described(): TicketState {

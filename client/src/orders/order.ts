@@ -20,7 +20,7 @@ import { askOutcome, closeKey } from './ask-outcome.ts';
 import { KeyDates } from './key-dates.ts';
 import { KeyEntry, outOfTime } from './key-entry.ts';
 import { PLACED_ORDER } from './operations.ts';
-import { OrderLine } from './order-line.ts';
+import { OrderConnection } from './order-connection.ts';
 import { type OrderOutcome, readAnswer, type Settled, unsentCode } from './outcome.ts';
 import type { Placed } from './placed.ts';
 import { isAnothers, isLasting, mayClose, mayHaveTraded, pauseMs } from './repeat-rules.ts';
@@ -28,7 +28,7 @@ import type { StoredKey } from './stored-keys.ts';
 import type { OrderProgress } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
 
-/** The time after which an unanswered request is repeated over another connection: the server joins both. */
+/** After this time an unanswered request is repeated over another connection. The server gives both the same outcome. */
 const ATTEMPT_MS = 10_000;
 /** A deadline that ends this late shows that the thread was blocked, or that the machine slept. */
 const BLOCKED_MS = 500;
@@ -41,25 +41,25 @@ export interface OrderOptions {
 }
 
 export interface SearchOptions {
-  /** How long the outcome is sought. In the second half nothing is sent any more, and the key is closed. */
+  /** How long the outcome is sought. In the second half the order is not sent any more: its key is closed. */
   readonly withinMs: number;
   /** How long after the first use of its key the order may be sent. */
   readonly maxWaitMs: number;
   readonly onProgress?: (progress: OrderProgress) => void;
 }
 
-/** A search for the outcome. Without an input, as for an order of an earlier run, it only asks. */
+/** A search for the outcome. An order of an earlier run of the app has no input, so the search only asks for it. */
 interface Search extends SearchOptions {
   readonly placed: Placed | null;
   readonly deadline: Deadline;
-  readonly line: OrderLine;
+  readonly connection: OrderConnection;
 }
 
 /** The end of a search. */
 export interface Found {
   readonly outcome: OrderOutcome;
-  /** Whether the server said it. */
-  readonly isTold: boolean;
+  /** Whether the server has answered it. */
+  readonly isFromServer: boolean;
 }
 
 /**
@@ -67,13 +67,13 @@ export interface Found {
  *
  *     sending ──► asking ──► closing
  *
- * - `sending`: nothing of the order has left. An error ends the search: the order is unsent.
+ * - `sending`: no request with the order has left. An error ends the search: the order is unsent.
  * - `asking`: a request may have left (`isInDoubt`), so it is repeated under the same key. The server answers a repeat with the
  *   outcome of the first. If the server says that the request did nothing, the order is back at `sending`.
  * - `closing`: the order may not be sent any more, so its key is closed. An error ends the search: the order is unknown.
  *
- * The server's answer ends the search in each step, except a refusal that says nothing of earlier requests: then the key is
- * closed.
+ * In each step an outcome from the server ends the search. The exception is a refusal that says nothing about earlier
+ * requests: then the key is closed.
  */
 export class Order {
   readonly key: string;
@@ -86,7 +86,7 @@ export class Order {
   #isInDoubt: boolean;
   /** The digest of the input that belongs to the key; null while the key has none. */
   #digest: string | null = null;
-  /** The sign-in at the tap, whose login the first attempt finds out; null before, and again if nothing was sent. */
+  /** The sign-in for which the order is placed. The first attempt finds out its login. Null before, and if nothing was sent. */
   #signIn: SignIn | null = null;
   /** The sign-in of the last tap, also if nothing was sent. */
   #owner: SignIn | null = null;
@@ -112,7 +112,7 @@ export class Order {
     order.#belongsTo(account);
     order.#isInDoubt = true;
     if (stored.unsent) {
-      // The server does not know the key, unless another tab is sending it: it counts as made now.
+      // The server does not know the key, unless another tab has sent it since. So the key counts as made now.
       order.#dates.begin();
       order.#dates.date();
       order.#dates.leaveOutKeyMade();
@@ -130,7 +130,7 @@ export class Order {
     return this.#entry.isDurable;
   }
 
-  /** The login that it was placed for; null before, and again if nothing was sent. */
+  /** The login for which the order is placed. Null before, and if nothing was sent. */
   get account(): string | null {
     return this.#signIn?.login ?? null;
   }
@@ -175,11 +175,11 @@ export class Order {
   /** Places the order, or asks for its outcome. It never rejects. */
   async place(placed: Placed | null, options: SearchOptions): Promise<Found> {
     const found = await this.seek(placed, options);
-    const { outcome, isTold } = found;
+    const { outcome, isFromServer } = found;
     if (outcome.status === 'unknown') this.#context.underWay.delete(this.key);
     else this.settle(outcome);
     // Nothing was sent: the form may be corrected, or be sent by another user.
-    if (outcome.status === 'unsent' && !isTold) this.#reset();
+    if (outcome.status === 'unsent' && !isFromServer) this.#reset();
     return found;
   }
 
@@ -191,19 +191,19 @@ export class Order {
     const [startedAt, startedUp] = [environment.now(), environment.uptime()];
     const within = (ms: number, seek: (search: Search) => Promise<OrderOutcome>) =>
       withinTime(environment, ms, disposal, (deadline) =>
-        seek({ ...options, placed, deadline, line: new OrderLine(core) }),
+        seek({ ...options, placed, deadline, connection: new OrderConnection(core) }),
       );
     try {
-      return { outcome: await within(withinMs, (search) => this.#run(search)), isTold: true };
+      return { outcome: await within(withinMs, (search) => this.#run(search)), isFromServer: true };
     } catch (thrown) {
       const error = disposal.aborted ? disposedError() : asTradingGraphError(thrown);
       const elapsedMs = Math.max(environment.now() - startedAt, environment.uptime() - startedUp);
       // A blocked thread has missed the server's answers.
       if (this.#isInDoubt && !disposal.aborted && elapsedMs - withinMs >= BLOCKED_MS) {
         const known = await within(ATTEMPT_MS, (search) => this.#close(search)).catch(() => null);
-        if (known !== null) return { outcome: known, isTold: true };
+        if (known !== null) return { outcome: known, isFromServer: true };
       }
-      return { outcome: this.#failed(error), isTold: false };
+      return { outcome: this.#failed(error), isFromServer: false };
     }
   }
 
@@ -236,9 +236,9 @@ export class Order {
     this.#owner = this.#signIn;
   }
 
-  /** Takes the steps until the server has answered the outcome. Otherwise throws the last error. */
+  /** Takes the steps until the server answers with an outcome. Throws the last error if there is none. */
   async #run(search: Search): Promise<OrderOutcome> {
-    const { deadline, line, onProgress } = search;
+    const { deadline, connection, onProgress } = search;
     const { environment } = this.#context.core;
     let refusedTokens = 0;
     /** The last failure with more information than a time-out. */
@@ -249,16 +249,16 @@ export class Order {
       try {
         const step = this.#nextStep(search, failures);
         this.#step = step;
-        const tell = () => callApp(environment, () => onProgress?.(step));
-        fireAndForget(Promise.resolve().then(tell));
+        const report = () => callApp(environment, () => onProgress?.(step));
+        fireAndForget(Promise.resolve().then(report));
         const outcome = await (step === 'closing' ? this.#close(search) : this.#attempt(search));
         if (step === 'closing' || !saysNothingOfOthers(outcome, wasInDoubt)) return outcome;
         this.#step = 'closing';
       } catch (thrown) {
         const ended = asTradingGraphError(thrown);
-        const whyDead = line.takeError();
+        const whyDead = connection.takeError();
         const error = isLate(ended) ? (whyDead ?? ended) : ended;
-        // It says nothing about a request that was sent later.
+        // The answer to an earlier request says nothing about a request that left after it.
         if (!isLate(error)) answer = error;
         else if (this.#isInDoubt && !wasInDoubt) answer = null;
         if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;
@@ -267,7 +267,7 @@ export class Order {
         // An order in doubt is not given up: its key can still be closed after the time in which it may be sent.
         const isAsking = this.#isInDoubt && this.#step !== 'closing';
         if (isLast && !(isAsking && mayClose(error))) throw error;
-        // An order must not be sent by itself when the network is back.
+        // The app must not send the order on its own when the network is back.
         if (!this.#isInDoubt && (neverLeft(error) || this.#isOffline)) throw error;
         const pause = pauseMs(error, failures, environment.random());
         const leftMs = this.#leftForRepeatMs(search);
@@ -284,7 +284,7 @@ export class Order {
     if (this.#step === 'closing') return 'closing';
     const isOver = this.#leftMs(search) === 0;
     const isFresh = this.#dates.age === 'fresh';
-    // An order of an earlier run is asked about first, and its key is closed only if that proves something.
+    // For an order of an earlier run the client first asks, and closes the key only if that can prove that nothing was sent.
     const isDue = search.placed
       ? this.#isInDoubt && (isOver || !isFresh)
       : failures > 0 && isOver && isFresh;
@@ -306,24 +306,25 @@ export class Order {
 
   /** Sends the order, or only asks if its input is unknown. */
   #attempt(search: Search): Promise<OrderOutcome> {
-    const { placed, deadline, line, maxWaitMs } = search;
+    const { placed, deadline, connection, maxWaitMs } = search;
     const { core } = this.#context;
     if (!this.#isInDoubt) this.#throwIfOffline();
-    // A request that waits somewhere for the network ends with the time in which it may leave.
+    // A request may wait for the network. It is aborted when the order may not be sent any more.
     const leftMs = placed ? this.#leftMs(search) : deadline.remainingMs;
-    return line.run(Math.min(ATTEMPT_MS, leftMs), deadline.signal, async (time, exchange) => {
+    return connection.run(Math.min(ATTEMPT_MS, leftMs), deadline.signal, async (time, exchange) => {
       const account = await this.#checkAccount(time, exchange);
       if (placed === null) return this.#ask(account, time, exchange);
       const { serverClock } = core;
-      // After a sleep the order would name a past moment. A WebSocket has no dates, so there the order names none.
-      const isUntold = serverClock.now() === null || (serverClock.isBehind && !exchange);
-      if (this.#since === undefined && isUntold) {
+      // Without the server's time, or with a time from before a sleep, the key would have no date or a wrong one. Over a
+      // WebSocket a ping does not help after a sleep, because its answer has no date.
+      const needsTime = serverClock.now() === null || (serverClock.isBehind && !exchange);
+      if (this.#since === undefined && needsTime) {
         // Lets the next run of the app know that the order never left.
         await this.#store(account, maxWaitMs, time, true);
         await time.race(core.request(PING, {}, { repeats: false, signal: time.signal }));
       }
       // The key is stored before the order is sent: otherwise the order would be unknown to the next run of the app.
-      // If the key had no date, nothing could prove later that the order was not sent.
+      // Without a date of the key nothing could prove later that the order was not sent.
       this.#dates.fix();
       await this.#store(account, maxWaitMs, time, false);
       return this.#send({ ...search, placed }, account, time, exchange);
@@ -361,7 +362,7 @@ export class Order {
     const outcome = await askOutcome(this.#context, PLACED_ORDER, { key: this.key }, time, own);
     const isForgotten = outcome === null || outcome.status === 'unsent';
     if (isForgotten && this.#dates.age !== 'fresh') throw forgottenError();
-    // Its request may still be under way, or another tab may not have sent it yet.
+    // The order may not have arrived yet, or another tab may not have sent it yet.
     if (outcome === null) throw networkError('The server has no record of this order yet.');
     return outcome;
   }
@@ -401,18 +402,18 @@ export class Order {
   }
 
   /**
-   * Sends no order: the time for that is over, or the server may have removed the key's record and would take it for a new
-   * one.
+   * Closes the key instead of sending the order. Either the time to send it is over, or the server may have removed the
+   * record of the key, and would treat a repeat as a new order.
    */
-  async #close({ deadline, line }: Search): Promise<OrderOutcome> {
+  async #close({ deadline, connection }: Search): Promise<OrderOutcome> {
     // The account of an order in doubt is known.
     const account = this.account as string;
     const asked = { key: this.key, since: this.#since };
     const ms = Math.min(ATTEMPT_MS, deadline.remainingMs);
-    const outcome = await line.run(ms, deadline.signal, (time, exchange) =>
+    const outcome = await connection.run(ms, deadline.signal, (time, exchange) =>
       closeKey(this.#context, asked, time, { account, exchange }),
     );
-    // The answer has the server's time too; the device may have slept for hours.
+    // The age is read after the answer, which has the server's time, because the device may have slept for hours.
     const isProved = outcome?.status !== 'unsent' || this.#dates.age === 'fresh';
     if (outcome === null || !isProved) throw forgottenError();
     return outcome;
@@ -433,15 +434,15 @@ export class Order {
 }
 
 /**
- * Whether the key was closed, or a repeat refused, by a request of another client, so that the server may not know of
- * earlier requests: then a void of our own asks about them. Only a settlement covers all earlier requests.
+ * Whether a refusal leaves open what became of earlier requests of this order, because another client has closed the key, or
+ * because only the repeat was refused. Then this client closes the key itself. Only a settlement covers all requests.
  */
 function saysNothingOfOthers(outcome: OrderOutcome, wasInDoubt: boolean): boolean {
   const code = unsentCode(outcome);
   return code === 'VOIDED' || (wasInDoubt && code !== null && code !== 'SETTLED');
 }
 
-/** Node's own `fetch` sends no order twice. Browsers, phones and Bun may, after a broken connection; our own socket does not. */
+/** Whether the platform may send a request twice after a broken connection. Node's own `fetch` does not. */
 function mayResend({ isServer, resends }: Environment): boolean {
   const { process }: { process?: { versions?: { undici?: string } } } = Object(globalThis);
   return resends ?? !(isServer && process?.versions?.undici);

@@ -16,7 +16,7 @@ type AnyInput = OrderInput | LimitOrderInput;
 export interface Placed {
   readonly operation: TypedText<OrderAnswer, Keyed<AnyInput>>;
   readonly input: AnyInput;
-  /** How long it may be sent, if the app does not say it. */
+  /** How long it may be sent, if the app sets no time. */
   readonly maxWaitMs: number;
   /** Differs between different orders, and between keys, so that the storage does not show which orders are equal. */
   digest(key: string): string;

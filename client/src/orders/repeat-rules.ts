@@ -20,9 +20,8 @@ const REFUSED =
 const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED', 'KEY_EXPIRED']);
 
 /**
- * Whether the order may have been carried out though its request ended in this error. A platform that resends may have sent
- * the request twice and lost the answer to the first copy; a server that cannot read its records says nothing about that
- * one.
+ * Whether the order may have been placed although its request ended in this error. If the platform resends requests, the
+ * error may answer only a second copy of the request. A server that cannot read its records knows nothing of the first copy.
  */
 export function mayHaveTraded(error: TradingGraphError, resends: boolean): boolean {
   const { sent, earlierUnknown } = error.extensions;

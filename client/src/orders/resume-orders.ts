@@ -9,16 +9,16 @@ import type { ResumedOrder, ResumeOptions } from './resumed-order.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
 import type { TicketContext } from './ticket-context.ts';
 
-/** The server gives an order under way up to 15 seconds by default, and then answers. */
+/** By default the server waits for up to 15 seconds for an order under way, and then answers. */
 const WITHIN_MS = 30_000;
 /** A storage that has not answered after this time has failed. */
 const STORAGE_MS = 10_000;
 const AT_ONCE = 4;
 
 /**
- * Settles each stored key of the signed-in account: asks for its outcome, and closes keys without one whose orders may no
- * longer be sent, or have not arrived in the first half of the time. It sends no order. Another tab may do the same
- * concurrently: outcomes do not change, and deleting an entry twice is harmless.
+ * Settles each stored key of the signed-in account. It asks for the outcome first. If there is none, it closes the key when
+ * the order may not be sent any more, at the latest after half of the time. It sends no order. Another tab may do the same at
+ * the same time: outcomes do not change, and an entry may be deleted twice.
  */
 export async function resumeOrders(
   context: TicketContext,

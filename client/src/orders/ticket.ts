@@ -24,16 +24,16 @@ export interface PlaceOptions {
    */
   readonly withinMs?: number | undefined;
   /**
-   * Called with each attempt of this placing, and its step. A placing that joins another, such as a double tap, gets no
-   * calls.
+   * Called at each attempt, with its step. A call of `place` that joins an earlier one, such as a double tap, gets none of
+   * these calls.
    */
   readonly onProgress?: ((progress: OrderProgress) => void) | undefined;
 }
 
 /**
  * The step of an order. `sending`: its first request is under way. `asking`: that request may have been lost, so it is
- * repeated under the same key, which also answers its outcome. `closing`: its time is over, and its key is being closed so
- * that it cannot be placed any more.
+ * repeated under the same key, and the answer has the outcome of the first. `closing`: its time is over, so its key is being
+ * closed, and it cannot be placed any more.
  */
 export type OrderProgress = 'sending' | 'asking' | 'closing';
 
@@ -61,7 +61,7 @@ type Shown<Outcome extends OrderOutcome> = Outcome extends OrderOutcome
 export interface Ticket {
   /** A new key after `reset`, and after an order that is `unsent` because of its key, such as `EXPIRED` and `VOIDED`. */
   readonly idempotencyKey: string;
-  /** The login that the order was placed for; null before, and again if nothing was sent. */
+  /** The login for which the order is placed. Null before, and if nothing was sent. */
   readonly account: string | null;
   /** Whether the key outlives the app, so that `resume` finds the order again: false if the storage refuses. */
   readonly isDurable: boolean;
@@ -80,8 +80,8 @@ export interface Ticket {
   /** The same object until something changes. */
   state(): TicketState;
   /**
-   * Calls back at once and with each change. A ticket with listeners is a form: it resets when another account is signed in
-   * than that of its order, which continues. Returns a function that ends it.
+   * Calls the listener at once and at each change. While it has listeners, the ticket resets if another account signs in. The
+   * order of the former account continues. Returns a function that stops the calls.
    */
   follow(listener: (state: TicketState) => void): () => void;
 }

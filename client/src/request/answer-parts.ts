@@ -5,7 +5,7 @@ import { parseJson } from './wire-result.ts';
 /** The proposal of 2022, in which each part has its path. */
 export const PARTS = 'multipart/mixed;deferSpec=20220824';
 
-/** The answer so far, as the body of an answer in one piece. */
+/** The parts so far, in the form of an answer in one piece. */
 export interface AnswerSoFar {
   readonly data: unknown;
   readonly errors: readonly unknown[];
@@ -61,8 +61,8 @@ export async function* textsOf(response: Response): AsyncGenerator<string> {
 
 /**
  * Chromium reports a request as cancelled if only a reader has read its body, so a clone is read piece by piece. Expo's
- * `fetch` cannot clone before SDK 56, and its response has no text once its body was accessed: there the response itself is
- * read.
+ * `fetch` cannot clone before SDK 56, and its response has no text after its body was accessed, so there the response itself
+ * is read.
  */
 function copyOf(response: Response): Response {
   try {

@@ -13,7 +13,7 @@ export const MAX_MS: number = 2 ** 31 - 1;
 export interface Deadline {
   /** Aborted when the time is over, or the parent's signal is aborted. */
   readonly signal: AbortSignal;
-  /** The time by the wall clock as well: timers stand still while a phone sleeps, and an order must not be sent hours later. */
+  /** This counts the wall clock too: timers stand still while a phone sleeps, and an order must not be sent hours later. */
   readonly remainingMs: number;
   /** Rejects with a TradingGraphError if the time ends first; a later result is dropped. */
   race<T>(promise: Promise<T>): Promise<T>;
@@ -36,11 +36,11 @@ export async function withinTime<T>(
   const end = () => controller.abort();
   const [startedAt, startedUp] = [environment.now(), environment.uptime()];
   const elapsedMs = () => Math.max(environment.now() - startedAt, environment.uptime() - startedUp);
-  // React Native warns of timers of minutes.
   const expire = () => {
     if (elapsedMs() - allowedMs < LATE_MS) end();
     else cancel = environment.after(GRACE_MS, end);
   };
+  // The maximum needs no timer, and React Native warns of timers of minutes.
   let cancel = allowedMs < MAX_MS ? environment.after(allowedMs, expire) : () => {};
   parent?.addEventListener('abort', end);
   if (parent?.aborted) end();

@@ -26,7 +26,7 @@ export interface Exchange {
   readonly token: string | null;
   /** GET is for trusted queries, which caches may answer. */
   readonly method: 'GET' | 'POST';
-  /** The silence after which it is given up. */
+  /** The request is given up after this time without data. */
   readonly timeoutMs: number;
   readonly signal: Signal;
   /**
@@ -35,8 +35,8 @@ export interface Exchange {
    */
   readonly onDate: (date: string, sentUp: number, cameUp: number) => void;
   /**
-   * An exchanger that has to open a connection first calls it right before the request leaves. It stops the request by
-   * throwing.
+   * If the exchanger opens a connection first, it calls this right before it sends the request. If this throws, the request
+   * is not sent.
    */
   readonly leaving?: (() => void) | undefined;
   /** If it is given, the answer may come in parts. */
@@ -49,7 +49,7 @@ const MAX_WAITS = 20;
 const MAX_URL_LENGTH = 2_000;
 const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 
-/** Sends it over HTTP, on a connection that the platform chooses. */
+/** Sends the request over HTTP, on a connection that the platform chooses. */
 export async function exchange(
   environment: Environment,
   { url, document, variables, token, method, timeoutMs, signal, onDate, onPart }: Exchange,
@@ -57,13 +57,13 @@ export async function exchange(
   const abort = new AbortController();
   const leave = () => abort.abort();
   let waits = 0;
-  let hasHeard = true;
+  let hasNewData = true;
   let cancel = () => {};
-  // An answer that is still arriving is slow; a repeat would only cost more.
+  // If data is still arriving, the answer is only slow. To repeat the request would cost more than to wait.
   const wait = () => {
-    if (!hasHeard || waits === MAX_WAITS) return leave();
+    if (!hasNewData || waits === MAX_WAITS) return leave();
     waits += 1;
-    hasHeard = false;
+    hasNewData = false;
     cancel = environment.after(timeoutMs, wait);
   };
   wait();
@@ -85,11 +85,12 @@ export async function exchange(
         })
       : await environment.fetch(getUrl, { headers, signal: abort.signal });
     const cameUp = environment.uptime();
-    const onHeard = () => {
-      hasHeard = true;
+    const onData = () => {
+      hasNewData = true;
     };
-    const tell = onPart && ((soFar: Result<unknown>) => callApp(environment, () => onPart(soFar)));
-    const body = await bodyOf(response, onHeard, tell);
+    const report =
+      onPart && ((soFar: Result<unknown>) => callApp(environment, () => onPart(soFar)));
+    const body = await bodyOf(response, onData, report);
     // A cache may answer a GET, with an old date.
     const dated = (date: string) => isPost && onDate(date, sentUp, cameUp);
     return readAnswer(url, response, body, dated);
@@ -105,24 +106,24 @@ export async function exchange(
 
 async function bodyOf(
   response: Response,
-  onHeard: () => void,
+  onData: () => void,
   onPart: Exchange['onPart'],
 ): Promise<unknown> {
   const boundary = onPart ? boundaryOf(response) : null;
-  if (boundary === null) return parseJson(await textOf(response, onHeard));
+  if (boundary === null) return parseJson(await textOf(response, onData));
   const requestId = response.headers.get('x-request-id');
   return readParts(response, boundary, (soFar) => {
-    onHeard();
+    onData();
     onPart?.(resultOf(soFar, requestId));
   });
 }
 
 /** Reads the body, and reports when data arrives. */
-async function textOf(response: Response, onHeard: () => void): Promise<string> {
+async function textOf(response: Response, onData: () => void): Promise<string> {
   let text = '';
-  onHeard();
+  onData();
   for await (const piece of textsOf(response)) {
-    onHeard();
+    onData();
     text += piece;
   }
   return text;
@@ -135,7 +136,7 @@ export function failed(error: Result<unknown>['errors'][number]): Result<never> 
 
 function urlWithParameters(url: string, document: RequestedDocument, variables: unknown): string {
   const given = variables !== undefined && { variables: JSON.stringify(variables) };
-  // The parameters are given at once, because React Native's `set` throws.
+  // The constructor gets all parameters, because `URLSearchParams.set` throws in React Native.
   const parameters = new URLSearchParams({ ...document, ...given });
   return `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
 }
@@ -146,7 +147,7 @@ function readAnswer(
   body: unknown,
   dated: (date: string) => void,
 ): Result<unknown> {
-  // A platform that follows the redirect makes a GET of it, without the body.
+  // A platform that follows a redirect may send a GET without the body.
   if (redirected && !Object(body).data) return failed(redirectedError(url, address));
   const requestId = headers.get('x-request-id');
   const retryAfter = secondsOf(headers.get('retry-after'));
@@ -168,8 +169,8 @@ function redirectedError(url: string, address: string): TradingGraphError {
   return serverError({ message, extensions }, null);
 }
 
-// The service answers nothing but GraphQL: this is the page of a proxy or a portal, which says nothing about the token and
-// is temporary, or the address is wrong.
+// The service answers only with GraphQL. So either a proxy or a portal has sent this page, which is temporary and says
+// nothing about the token, or the address is wrong.
 function notGraphQL(url: string, status: number): WireError {
   const isPassing = status >= 500 || [408, 425, 429].includes(status);
   const question = isPassing ? '.' : `: is ${url} its endpoint?`;

@@ -1,6 +1,6 @@
 import { TradingGraphError } from '../errors.ts';
 
-/** An error as GraphQL answers it. Every property has to be checked, because a proxy may have answered. */
+/** An error in an answer. Every property has to be checked, because a proxy may have answered. */
 export interface WireError {
   readonly message?: unknown;
   readonly path?: readonly (string | number)[];
@@ -33,7 +33,7 @@ export function networkError(message: string, cause?: unknown): TradingGraphErro
   return new TradingGraphError(message, { code: 'NETWORK', retryable: true, cause });
 }
 
-/** No answer came, which says less than any answer. */
+/** The error of a request that got no answer in time. It says less than any answer. */
 export function lateError(cause?: unknown, message = 'No answer came in time.'): TradingGraphError {
   const details = { code: 'NETWORK', retryable: true, extensions: { late: true }, cause };
   return new TradingGraphError(message, details);

@@ -1,8 +1,8 @@
 import type { ASTNode, DirectiveNode, SelectionSetNode } from 'graphql';
 
 /**
- * The text of a document from its definitions, because its source may be a whole file, or lack fragments that were added.
- * graphql's own `print` would add much of that package to each app.
+ * Prints a document by its definitions. Its source text cannot be used: it may be a whole file, or lack fragments that were
+ * added. graphql's own `print` would add much of that package to each app.
  */
 export function print(node: ASTNode): string {
   switch (node.kind) {

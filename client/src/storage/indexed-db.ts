@@ -13,7 +13,7 @@ const OPEN_TIMEOUT_MS = 10_000;
 
 /**
  * Keeps texts in a database of the browser, which is opened at its first use. All tabs of the origin share it. If the
- * browser refuses the database, as some do in private windows, each call rejects. Throws a TypeError without a name.
+ * browser refuses the database, as some do in private windows, each call rejects. Throws a TypeError if the name is missing.
  */
 export function indexedDb({ name }: IndexedDbOptions): ClientStorage {
   // A missing name would open a database that is called `undefined`.
@@ -56,12 +56,12 @@ class Database {
     const opening = this.#open();
     const database = await opening;
     try {
-      return await carriedOut(database, mode, request);
+      return await runOn(database, mode, request);
     } catch {
       // The browser may close a connection without an event: then its transactions fail.
       if (this.#opening === opening) this.#opening = null;
       database.close();
-      return carriedOut(await this.#open(), mode, request);
+      return runOn(await this.#open(), mode, request);
     }
   }
 
@@ -77,8 +77,8 @@ class Database {
   }
 }
 
-/** Resolves when the transaction is complete. For a write that means that it is on the disk. */
-function carriedOut<T>(
+/** Runs a transaction, and resolves when it is complete. A completed write is on the disk. */
+function runOn<T>(
   database: IDBDatabase,
   mode: IDBTransactionMode,
   request: (texts: IDBObjectStore) => IDBRequest<T>,
@@ -87,11 +87,11 @@ function carriedOut<T>(
     // By default Chrome reports a write as complete before it is on the disk.
     const transaction = database.transaction(STORE, mode, { durability: 'strict' });
     const failed = () =>
-      reject(storageError('The database did not carry it out.', transaction.error));
+      reject(storageError('The database transaction failed.', transaction.error));
     transaction.onabort = failed;
     transaction.onerror = failed;
-    const asked = request(transaction.objectStore(STORE));
-    transaction.oncomplete = () => resolve(asked.result);
+    const sent = request(transaction.objectStore(STORE));
+    transaction.oncomplete = () => resolve(sent.result);
   });
 }
 

@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   readonly isPaused: () => boolean;
   /** Called with each token that a transport is opened with. */
   readonly onToken: (token: string) => void;
-  /** Called when it has no subscriptions any more. */
+  /** Called when the last subscription has ended. */
   readonly onEnded: () => void;
   /** Finds out why no transport opens: if requests fail too, their error is the reason. */
   readonly diagnose: (error: TradingGraphError) => Promise<TradingGraphError>;
@@ -33,23 +33,23 @@ export interface ConnectionOptions {
 const ABNORMAL_CLOSURE = 1006;
 /** After this many refused transports in a row the server counts as unreachable. */
 const UNREACHABLE_AFTER = 2;
-// Keeps a server that closes sockets right after their first data from being overloaded.
+/** A server that refuses the token this soon after data may do so each time, so the next socket waits. */
 const SHORT_LIFE_MS = 2_000;
 const INSTANT_RETRY_MS = 1_000;
-// A token that is refused later than this was valid, and has ended.
+/** A renewed token that is refused within this time is not renewed again. A later refusal means that it has expired. */
 const NEW_TOKEN_MS = 60_000;
 
-/** Keeps a transport open while there are subscriptions, and carries them from a lost transport to the next. */
+/** Keeps a transport open while there are subscriptions, and continues them over a new one when it is lost. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #subscriptions = new Set<Subscription>();
   #state: ConnectionState = IDLE;
-  /** Distinguishes the current attempt from those given up. */
+  /** The number of the current attempt. Earlier ones were given up. */
   #attempt = 0;
   /** Lost transports since the last data. Only data shows that a transport works. */
   #failures = 0;
   #failedHandshakes = 0;
-  /** The token that took a refused one's place, and when; null once it has brought data. */
+  /** The token that replaced a refused one, and when; null once it has brought data. */
   #renewed: { readonly token: string; readonly at: number; readonly up: number } | null = null;
   #instantRetryAt = Number.NEGATIVE_INFINITY;
 
@@ -70,7 +70,7 @@ export class Connection {
   remove(subscription: Subscription): void {
     this.#subscriptions.delete(subscription);
     subscription.cancel();
-    this.#rest();
+    this.#closeIfUnused();
   }
 
   endAll(error: TradingGraphError): void {
@@ -85,7 +85,7 @@ export class Connection {
     this.#options.onEnded();
   }
 
-  /** Opens a new transport with the current token; none while the app is hidden. */
+  /** Opens a new transport with the current token. While the app is hidden, only closes the old one. */
   restart(): void {
     if (this.#subscriptions.size === 0) return;
     this.#giveUp();
@@ -93,16 +93,16 @@ export class Connection {
     if (this.#subscriptions.size > 0 && this.#state.name === 'idle') fireAndForget(this.#connect());
   }
 
-  /** A user has signed in: a transport that waits for a token, or for its next attempt, opens now. */
+  /** After a sign-in: if a transport waits for a token or for its next attempt, it is opened now. */
   tokenChanged(): void {
     if (this.#state.name === 'waiting' || this.#state.name === 'preparing') this.restart();
   }
 
-  /** The page is shown again, or the network is back. An open transport may be dead then without having reported it. */
+  /** Called when the page is shown again, or the network is back: an open transport may be dead without an event. */
   returned(why?: 'online'): void {
     const state = this.#state;
     const nowMs = this.#options.environment.uptime();
-    // Networks that flap report it several times a second.
+    // A network that flaps is reported as back several times a second.
     const isFlapping = nowMs - this.#instantRetryAt < INSTANT_RETRY_MS;
     if (state.name === 'open' && (why !== 'online' || isFlapping) && state.transport.check())
       return;
@@ -122,7 +122,7 @@ export class Connection {
     });
   }
 
-  /** Runs the steps to a new transport, which must stop where the attempt was given up meanwhile. */
+  /** Runs the steps to a new transport. They must stop when `isCurrent` is false: then the attempt was given up. */
   async #prepare(steps: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
     this.#attempt += 1;
     const attempt = this.#attempt;
@@ -148,7 +148,7 @@ export class Connection {
     for (const subscription of [...this.#subscriptions]) this.#begin(subscription);
   }
 
-  /** An error where the platform refuses to open it, as a content security policy makes it do. */
+  /** Opens a transport. Returns an error if the platform refuses it, for example by a content security policy. */
   #opened(token: string): SocketTransport | TradingGraphError {
     const attempt = this.#attempt;
     try {
@@ -175,7 +175,7 @@ export class Connection {
     for (const subscription of [...this.#subscriptions]) subscription.connected();
   }
 
-  /** Begins the subscription where there is a transport; otherwise it begins with the next one. */
+  /** Begins the subscription if there is a transport. Otherwise it begins with the next one. */
   #begin(subscription: Subscription): void {
     if (this.#isOpen) subscription.connected();
     const state = withTransport(this.#state);
@@ -185,7 +185,7 @@ export class Connection {
     const request = subscription.request();
     if (request === null) {
       this.#subscriptions.delete(subscription);
-      this.#rest();
+      this.#closeIfUnused();
       return;
     }
     const leave = transport.start(request, {
@@ -218,7 +218,7 @@ export class Connection {
     if (error?.retryable !== true) {
       this.#subscriptions.delete(subscription);
       subscription.end(error);
-      this.#rest();
+      this.#closeIfUnused();
       return;
     }
     subscription.pause(error, () => this.#begin(subscription));
@@ -232,7 +232,7 @@ export class Connection {
       this.endAll(disconnect.error);
       return;
     }
-    // The pause comes first: subscriptions that the app adds in `disconnected` wait for the next transport as well.
+    // Waits first, so that subscriptions which the app adds in `disconnected` wait for the next transport too.
     if (disconnect.kind === 'broken') this.#wait(disconnect.retryAfter ?? 0);
     for (const subscription of [...this.#subscriptions]) subscription.disconnected();
     if (this.#subscriptions.size === 0) return;
@@ -249,9 +249,9 @@ export class Connection {
     if (this.#failedHandshakes >= UNREACHABLE_AFTER)
       for (const subscription of [...this.#subscriptions]) subscription.unreachable();
     const { closeCode = ABNORMAL_CLOSURE } = error.extensions;
-    // A server that closes by a code has said why.
+    // A close code of the server is the reason. Without one the reason is looked for.
     if (closeCode !== ABNORMAL_CLOSURE) {
-      this.#tell(error);
+      this.#report(error);
       return;
     }
     fireAndForget(this.#diagnose(error));
@@ -259,17 +259,17 @@ export class Connection {
 
   async #diagnose(error: TradingGraphError): Promise<void> {
     const found = await this.#options.diagnose(error);
-    // A later attempt may have succeeded meanwhile.
-    if (!this.#isOpen) this.#tell(found);
+    // A later attempt may already have succeeded.
+    if (!this.#isOpen) this.#report(found);
   }
 
-  #tell(error: TradingGraphError): void {
+  #report(error: TradingGraphError): void {
     for (const subscription of [...this.#subscriptions]) subscription.failing(error);
   }
 
   #renew({ token: refused, hadData }: TransportState, lifeMs: number): Promise<void> {
     const { tokens, environment } = this.#options;
-    // If no data came before the first refusal, the token had only expired.
+    // Without data before the refusal the token had only expired: the next socket need not wait.
     const isLoop = hadData && lifeMs < SHORT_LIFE_MS;
     return this.#prepare(async (isCurrent) => {
       if (this.#isNew(refused)) throw tokens.refusedAgain(refused);
@@ -294,7 +294,7 @@ export class Connection {
       return;
     }
     this.#wait(error.retryAfter ?? 0);
-    this.#tell(error);
+    this.#report(error);
   }
 
   #wait(floorSeconds: number): void {
@@ -307,8 +307,8 @@ export class Connection {
     };
   }
 
-  /** Leaves the transport that nothing is subscribed over any more. */
-  #rest(): void {
+  /** Closes the transport if no subscriptions are left. */
+  #closeIfUnused(): void {
     if (this.#subscriptions.size > 0) return;
     this.#giveUp();
     this.#options.onEnded();
@@ -319,7 +319,7 @@ export class Connection {
     if (this.#state.name === 'waiting') this.#state.cancel();
     withTransport(this.#state)?.transport.close();
     this.#state = IDLE;
-    // The pauses of subscriptions end with the transport as well.
+    // Subscriptions that pause on the transport begin on the next one without a pause.
     for (const subscription of this.#subscriptions) subscription.leave();
   }
 }

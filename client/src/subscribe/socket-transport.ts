@@ -107,7 +107,7 @@ export class SocketTransport {
 
   #take(text: unknown): void {
     if (this.#isOver) return;
-    this.#watchdog?.heard();
+    this.#watchdog?.received();
     // A text that is not a message has no type, and ends the transport below.
     const { type, id, payload }: Message = Object(parseJson(String(text)));
     const events = this.#subscriptions.get(String(id));

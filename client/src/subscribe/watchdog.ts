@@ -14,34 +14,34 @@ const LATE_MS = 5_000;
 const ANSWER_MS = 5_000;
 /** The shortest silence after which a lively connection gets a ping. */
 const SOON_MS = 5_000;
-// Events take different times. After a return to the app one overdue heartbeat is enough.
+// A heartbeat may be this late, because events take different times. After a return to the app one overdue heartbeat is enough.
 const OVERDUE_MS = 1_000;
 // Timers stand still while a machine sleeps, so that a single long one would find a dead transport late.
 const CHECK_MS = 5_000;
 
 /**
- * Notices a dead transport, because a platform may never report a lost connection. The next ping follows the transport's
- * own pace: after four times the last pause, 5 s at least, and 5 s after an overdue heartbeat at most.
+ * Notices a dead transport, because a platform may never report a lost connection. A ping is sent after a silence of four
+ * times the last pause, but not before 5 s, and at the latest 5 s after an overdue heartbeat.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
-  #heardAtMs = 0;
+  #receivedAtMs = 0;
   #lastPauseMs = Number.POSITIVE_INFINITY;
-  #heardAtUptimeMs = 0;
+  #receivedAtUptimeMs = 0;
   #isAnswered = false;
   #cancel: () => void = () => {};
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
-    this.heard();
+    this.received();
     this.#wait();
   }
 
-  heard(): void {
+  received(): void {
     const { environment } = this.#options;
     this.#lastPauseMs = this.#silentMs;
-    this.#heardAtMs = environment.now();
-    this.#heardAtUptimeMs = environment.uptime();
+    this.#receivedAtMs = environment.now();
+    this.#receivedAtUptimeMs = environment.uptime();
     this.#isAnswered = true;
   }
 
@@ -60,8 +60,8 @@ export class Watchdog {
     const { environment } = this.#options;
     // One clock may have been set back, the other may have stood still: the longer time is the safe one.
     return Math.max(
-      environment.now() - this.#heardAtMs,
-      environment.uptime() - this.#heardAtUptimeMs,
+      environment.now() - this.#receivedAtMs,
+      environment.uptime() - this.#receivedAtUptimeMs,
     );
   }
 

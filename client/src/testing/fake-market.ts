@@ -113,13 +113,13 @@ export class FakeMarket implements FakeServer {
       known.set(row.id, { ...(known.get(row.id) ?? positionOf(row)), ...row });
     this.#positions = [...known.values()];
     const upserted = this.#positions.filter(({ id }) => rows.some((row) => row.id === id));
-    return this.#tell({ upserted });
+    return this.#emit({ upserted });
   }
 
   /** Closes positions. */
   close(...ids: readonly string[]): Promise<void> {
     this.#positions = this.#positions.filter(({ id }) => !ids.includes(id));
-    return this.#tell({ closed: ids });
+    return this.#emit({ closed: ids });
   }
 
   /** Ends the app and its requests, but not the market. The fake's `open` starts the app again. */
@@ -130,13 +130,13 @@ export class FakeMarket implements FakeServer {
 
   /** The gateway stops answering the service; `delay(false)` lets it answer again. */
   delay(isDelayed = true): Promise<void> {
-    return this.#tell({ status: isDelayed ? 'DELAYED' : 'LIVE' });
+    return this.#emit({ status: isDelayed ? 'DELAYED' : 'LIVE' });
   }
 
   /** Cuts all connections. None opens until `heal`. */
   async cut(): Promise<void> {
     this.network.reach = 'gone';
-    for (const line of [...this.network.lines]) line.cut();
+    for (const connection of [...this.network.connections]) connection.cut();
     for (const request of this.waiting) request.lose();
     await settled();
   }
@@ -336,10 +336,10 @@ export class FakeMarket implements FakeServer {
       ...(this.#orders ?? []),
       { id, symbol, side, units, amount: Object(size).amount ?? amount ?? null, priceOpen: price },
     ];
-    return this.#tell({ orders: this.#orders.slice(-1) });
+    return this.#emit({ orders: this.#orders.slice(-1) });
   }
 
-  async #tell(changes: object): Promise<void> {
+  async #emit(changes: object): Promise<void> {
     this.#version += 1;
     for (const each of this.subscriptions)
       for (const name of OWN_LISTS) this.#send(each, name, { ...this.#event(), ...changes });

@@ -4,7 +4,7 @@ import { parseJson } from '../request/wire-result.ts';
 import type { ClientStorage } from '../storage.ts';
 import { FakeTime, soon } from './fake-time.ts';
 
-/** The result of a new connection: it opens, is refused with a status or closed with a code, or never answers. */
+/** The result of a new connection: it opens, never answers, is refused with a status, or is closed with a code. */
 export type Handshake =
   | 'opens'
   | 'silence'
@@ -12,8 +12,8 @@ export type Handshake =
   | { readonly code: number };
 
 /**
- * `there`; `gone`: each attempt fails at once; `dead`: nothing is answered, and no error is raised; `portal`: a proxy answers
- * everything with its own 401.
+ * The state of the network. `there`: it works. `gone`: each attempt fails at once. `dead`: nothing is answered, and no error
+ * is raised. `portal`: a proxy answers everything with its own 401.
  */
 export type Reach = 'there' | 'gone' | 'dead' | 'portal';
 
@@ -55,17 +55,18 @@ export class FakeNetwork {
   handshake: Handshake = 'opens';
   /** The number of connections that were tried. */
   tried = 0;
-  /** How much the server's clock, and this device's, are ahead of the real one. */
+  /** How far the server's clock is ahead of the fake time. */
   serverAheadMs = 0;
+  /** How far this device's clock is ahead of the fake time. */
   deviceAheadMs = 0;
-  /** The random numbers of the client. */
+  /** The result of each random number that the client asks for. */
   random = 0.5;
   /** Whether the storage takes texts, refuses them, or never answers. */
   store: 'works' | 'refuses' | 'silence' = 'works';
   isVisible = true;
   isOnline = true;
   /** The open connections, which the network can cut. */
-  readonly lines: Set<{ cut(code?: number): void }> = new Set();
+  readonly connections: Set<{ cut(code?: number): void }> = new Set();
   readonly #returning = new Set<(why?: 'online') => void>();
   readonly #hiding = new Set<() => void>();
   #ids = 0;
@@ -77,14 +78,14 @@ export class FakeNetwork {
 
   /** The tasks, connections and platform listeners that the client has left waiting. */
   get pending(): number {
-    return this.time.pending + this.lines.size + this.#returning.size + this.#hiding.size;
+    return this.time.pending + this.connections.size + this.#returning.size + this.#hiding.size;
   }
 
   /** Ends the app at once, with all its timers and connections. */
   kill(): void {
     this.#run += 1;
     this.time.clear();
-    this.lines.clear();
+    this.connections.clear();
     this.#returning.clear();
     this.#hiding.clear();
   }
@@ -94,7 +95,7 @@ export class FakeNetwork {
     for (const listener of [...this.#hiding]) listener();
   }
 
-  /** The app is shown again, or the network is back, or has changed. */
+  /** Shows the app again; with `online`, reports that the network is back or has changed. */
   comeBack(why?: 'online'): void {
     if (why === undefined) this.isVisible = true;
     for (const listener of [...this.#returning]) listener(why);
@@ -110,7 +111,7 @@ export class FakeNetwork {
       now: () => STARTED_AT + this.time.uptimeMs + this.deviceAheadMs,
       uptime: () => this.time.uptimeMs,
       random: () => this.random,
-      // The app has one user, also if tests run without a window.
+      // A process without a window would count as a server, which has many users.
       isServer: false,
       randomId: () => {
         this.#ids += 1;
@@ -178,22 +179,24 @@ export class FakeNetwork {
         if (this.#isOver || run !== network.#run || network.reach === 'dead') return;
         const { type, id, payload } = Object(parseJson(text));
         if (type === 'connection_init') this.#begin(String(payload.authorization));
-        if (type === 'ping') this.#say({ type: 'pong' });
+        if (type === 'ping') this.#receive({ type: 'pong' });
         if (type !== 'subscribe') return;
         network.server.subscribed({
           token: this.#token,
           query: payload.query ?? payload.documentId,
           variables: payload.variables ?? {},
-          next: (result) => this.#say({ type: 'next', id, payload: result }),
+          next: (result) => this.#receive({ type: 'next', id, payload: result }),
           end: (errors) =>
-            this.#say(errors ? { type: 'error', id, payload: errors } : { type: 'complete', id }),
+            this.#receive(
+              errors ? { type: 'error', id, payload: errors } : { type: 'complete', id },
+            ),
           cut: (code) => this.cut(code),
         });
       }
 
       close(): void {
         this.#isOver = true;
-        network.lines.delete(this);
+        network.connections.delete(this);
       }
 
       cut(code = 1006): void {
@@ -203,7 +206,7 @@ export class FakeNetwork {
       }
 
       #open(): void {
-        network.lines.add(this);
+        network.connections.add(this);
         this.#fire('open');
       }
 
@@ -212,11 +215,11 @@ export class FakeNetwork {
         this.#token = authorization.replace('Bearer ', '');
         const code = typeof handshake === 'object' && 'code' in handshake ? handshake.code : null;
         const refusal = code ?? network.server.refuses(this.#token);
-        if (refusal === null) this.#say({ type: 'connection_ack' });
+        if (refusal === null) this.#receive({ type: 'connection_ack' });
         else soon(() => this.cut(refusal));
       }
 
-      #say(message: object): void {
+      #receive(message: object): void {
         if (network.reach === 'there') this.#fire('message', { data: JSON.stringify(message) });
       }
 
@@ -288,7 +291,7 @@ export class FakeRequest {
     });
   }
 
-  /** An answer that comes piece by piece. */
+  /** Answers with a body whose pieces the test sends. */
   stream(type: string): FakeStream {
     this.isOver = true;
     const stream = new FakeStream();
@@ -297,7 +300,7 @@ export class FakeRequest {
     return stream;
   }
 
-  /** Answers in parts, as a query with `@defer` has it. */
+  /** Answers in parts, like the answer to a query with `@defer`. */
   parts(results: readonly object[]): void {
     const stream = this.stream('multipart/mixed; boundary="-"');
     for (const [at, result] of results.entries()) {
@@ -308,7 +311,7 @@ export class FakeRequest {
     stream.end();
   }
 
-  /** No answer comes, and the device notices it; whether the request arrived is unknown. */
+  /** Fails without an answer. The client cannot know whether the request arrived. */
   lose(): void {
     this.isOver = true;
     this.#reject(new TypeError('Failed to fetch'));
@@ -341,7 +344,7 @@ class FakeStream {
     this.end();
   }
 
-  /** The response makes no copies, like that of Expo's `fetch` before SDK 56. */
+  /** Returns a response without `clone`, like that of Expo's `fetch` before SDK 56. */
   response(headers: object): object {
     return {
       status: 200,

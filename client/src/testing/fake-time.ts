@@ -13,7 +13,7 @@ export class FakeTime {
   uptimeMs = 0;
   readonly #timers = new Set<Timer>();
 
-  /** A task without a pause runs by itself. */
+  /** Runs the task after this time. A task that is due now runs without a call of `pass`. */
   after(ms: number, task: () => void): () => void {
     const timer = { dueMs: this.uptimeMs + Math.max(0, ms), task };
     this.#timers.add(timer);
@@ -60,7 +60,7 @@ export class FakeTime {
   }
 }
 
-/** Runs it next. A test that fakes its platform's timers, such as Jest with `queueMicrotask`, does not fake promises. */
+/** Runs the task after the current one. It uses a promise, because tests may fake timers and `queueMicrotask`. */
 export function soon(task: () => void): void {
   fireAndForget(Promise.resolve().then(task));
 }

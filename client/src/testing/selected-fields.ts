@@ -44,7 +44,7 @@ export function selectedFields(document: string): readonly SelectedField[] {
   return fieldsOf(operation?.nodes ?? []);
 }
 
-/** The selected fields of a value; what it lacks is null. */
+/** The selected fields of a value. Fields that it lacks are null. */
 export function selectedOf(value: unknown, fields: readonly SelectedField[]): unknown {
   if (Array.isArray(value)) return value.map((each) => selectedOf(each, fields));
   if (typeof value !== 'object' || value === null || fields.length === 0) return value ?? null;

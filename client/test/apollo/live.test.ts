@@ -97,7 +97,7 @@ describe('positionChanges', () => {
     ]);
     expect(follower.errors).toEqual([]);
     follower.end();
-    await eventually(() => expect(world.proxy.openLines).toBe(0));
+    await eventually(() => expect(world.proxy.openWebSockets).toBe(0));
   });
 
   test('ends with an error that the app sees if its token is refused and the renewed one is the same', async () => {
@@ -109,6 +109,6 @@ describe('positionChanges', () => {
     await eventually(() => follower.isComplete);
     expect(follower.errors).toMatchObject([{ name: 'TradingGraphError', code: 'SIGNED_OUT' }]);
     expect(device.signedOut).toEqual(['SIGNED_OUT']);
-    await eventually(() => expect(world.proxy.openLines).toBe(0));
+    await eventually(() => expect(world.proxy.openWebSockets).toBe(0));
   });
 });

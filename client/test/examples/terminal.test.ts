@@ -24,36 +24,36 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 const app = ownApp({ POSITIONS_POLL_MS: '100', LOGIN_LIMIT_PER_MINUTE: '1000' });
-const line = startedForEach(() => startCutProxy(app.url));
+const proxy = startedForEach(() => startCutProxy(app.url));
 afterEach(endPrograms);
 
 const start = (...args: readonly string[]) =>
   startProgram(
     process.execPath,
     [program, ...args],
-    { TRADING_GRAPH_URL: `${line.url}/graphql` },
+    { TRADING_GRAPH_URL: `${proxy.url}/graphql` },
     folder,
   );
 
-test('it waits for its server, writes a line for each change, goes on after a lost line, and ends with Ctrl-C', async () => {
-  await line.refuse();
+test('the ticker waits for its server, prints each change, continues after a lost connection, and ends with Ctrl-C', async () => {
+  await proxy.refuse();
   const ticker = start();
   const says = (text: RegExp) =>
     eventually(() => expect(ticker.out).toMatch(text), ticker.whileOpen);
   await says(/^OFFLINE/m);
-  await line.heal();
+  await proxy.heal();
   await says(/^LIVE \S+Z \S+ .*AAPL -?\d/m);
-  await line.refuse();
+  await proxy.refuse();
   await says(/^OFFLINE \S+Z \S+ .*AAPL .*\n$/m);
-  await line.heal();
+  await proxy.heal();
   await says(/\nLIVE .*\n$/);
   expect(await ticker.kill('SIGINT')).toEqual([0, null]);
   expect(ticker.err).toBe('');
-  await eventually(() => expect(line.open).toBe(0));
+  await eventually(() => expect(proxy.open).toBe(0));
 });
 
-test('it buys once', async () => {
-  // A service that has just started has no records of the second in which a key was made, and refuses it.
+test('the ticker buys once', async () => {
+  // A service that has just started refuses a key of the same second, because its records may not cover it.
   await eventually(async () => {
     const ticker = start('buy');
     await eventually(() => expect(ticker.out).toMatch(/^order /m), ticker.whileOpen);

@@ -162,7 +162,7 @@ for (const { framework, packages, reason } of suites) {
 
     test(`each of ${ASKED} answers belongs to the user who asked, also if requests wait`, async () => {
       expect(await wrongAnswers(['', 'late'], ASKED)).toEqual([]);
-      expect(server.out).toContain('refused: Error: A server follows nothing live');
+      expect(server.out).toContain('refused: Error: A server cannot follow live data');
     });
 
     if (token)

@@ -71,7 +71,7 @@ const next: Framework = {
   serve: (port) => ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1', '-p', `${port}`],
 };
 
-/** Older apps have no such setting, which is also the default. */
+/** An app without the setting `cacheComponents`, which is off by default. */
 const nextWithoutCacheComponents: Framework = {
   ...next,
   name: 'Next without Cache Components',

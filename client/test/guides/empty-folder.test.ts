@@ -35,7 +35,7 @@ const reason = offline();
 let folder: string;
 let app: TestApp;
 
-/** The commands of a page for the app's folder, unchanged and in their order; those for the checkout are left out. */
+/** The commands of a page that are run in the app's folder, in their order. Those for the checkout are left out. */
 function guideCommands(page: string): readonly string[] {
   return readPage(page)
     .samples.filter(({ language }) => language === 'sh')
@@ -46,7 +46,7 @@ function guideCommands(page: string): readonly string[] {
     );
 }
 
-/** Runs a command like a reader, in the machine's shell with its own Node. */
+/** Runs a command like a reader does: in a shell, with the machine's Node. */
 function run(command: string, cwd: string): string {
   const options = { cwd, env: environment, encoding: 'utf8', stdio: 'pipe' } as const;
   try {
@@ -70,7 +70,7 @@ function offline(): string | null {
 const start = (command: string, cwd: string, more: Readonly<Record<string, string>> = {}) =>
   startProgram('sh', ['-c', command], { ...environment, ...more }, cwd);
 
-/** Follows a guide from an empty folder until its app can be started; returns the app's folder. */
+/** Follows a guide from an empty folder until its app can be started. Returns the app's folder. */
 function follow(page: string): string {
   let cwd = folder;
   for (const command of guideCommands(page)) {
@@ -83,7 +83,7 @@ function follow(page: string): string {
   return cwd;
 }
 
-/** Writes the files of a page, or the named ones. The service has an address of its own here. */
+/** Writes the files of a page, or only the named ones, with the address of the test's service. */
 function writeFiles(
   page: string,
   cwd: string,
@@ -92,13 +92,13 @@ function writeFiles(
   named?: readonly string[],
 ): void {
   for (const [file, { text }] of namedSamples(page, section)) {
-    // A test of a component needs a test runner.
+    // Tests of components are left out, because they need a test runner.
     if (named?.includes(file) === false || file.includes('.test.')) continue;
     mkdirSync(dirname(join(cwd, file)), { recursive: true });
     writeFileSync(join(cwd, file), text.replaceAll('http://127.0.0.1:4000', url));
   }
 }
-/** An app for guides without a Vite plugin: Angular's compiler runs in the browser here. */
+/** Makes an app for guides without a Vite plugin. Angular's compiler then runs in the browser. */
 function vanilla(name: string): string {
   return `npm create --yes vite@latest my-${name} -- --template vanilla-ts --no-interactive &&
     cd my-${name} && npm install ../trading-graph/*.tgz graphql@16`;
@@ -128,7 +128,7 @@ describe.skipIf(reason !== null)(
       rmSync(folder, { recursive: true, force: true });
     });
 
-    test('a fresh clone packs the client without its packages, and says how it is installed', () => {
+    test('a fresh clone packs the client without installing packages, and prints the command that installs it', () => {
       const clone = join(folder, 'trading-graph');
       const printed = run('npm run pack:client', clone);
       expect(existsSync(join(clone, 'node_modules'))).toBe(false);
@@ -140,7 +140,7 @@ describe.skipIf(reason !== null)(
       expect(readdirSync(join(empty, 'node_modules'))).toContain('trading-graph-client');
     });
 
-    test('a terminal app follows the account, and buys once', async () => {
+    test('the terminal app follows the account, and places one order', async () => {
       const cwd = follow('examples/terminal/README.md');
       const [, buy = ''] = guideCommands('examples/terminal/README.md').filter((line) =>
         line.startsWith('node '),
@@ -184,7 +184,7 @@ describe.skipIf(reason !== null)(
         await eventually(async () => expect(await shown()).not.toBe(before));
       });
 
-      /** The page of an app that Vite serves. */
+      /** Starts an app's server, and opens its page. */
       async function openApp(cwd: string, command: string) {
         const port = await freePort();
         const server = start(`${command} -- --port ${port} --strictPort`, cwd);
@@ -196,7 +196,7 @@ describe.skipIf(reason !== null)(
         return { page, [Symbol.asyncDispose]: () => browser.close() };
       }
 
-      test('ten minutes lead from a clone to live positions, an order, and one without an answer', async () => {
+      test('the guide for React leads from a clone to live positions, an order, and an order with an unknown outcome', async () => {
         const blocks = readPage(GUIDE, 'React').samples.filter(({ language }) => language === 'sh');
         const [service = [], make = [], look = []] = blocks.map(({ text }) =>
           text.trim().split('\n'),
@@ -205,7 +205,7 @@ describe.skipIf(reason !== null)(
         mkdirSync(empty);
         const [clone = '', ...begin] = service;
         run(clone.replace('ADDRESS', `file://${root}`), empty);
-        // CI has just installed a fresh clone with the same command.
+        // A short run uses the packages of this checkout.
         if (inFull(false, true))
           symlinkSync(join(root, 'node_modules'), join(empty, 'trading-graph', 'node_modules'));
         const [servicePort, adminPort] = await freePorts(2);

@@ -12,8 +12,8 @@ import { describe, expect, test } from 'vitest';
 import { readUntil } from '../../../test/support/read-until.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 
-// No compiler of Swift runs here, and none of Kotlin with Apollo's libraries. The code's use of the service is checked
-// without them.
+// No compiler of Swift runs here, nor Kotlin's with Apollo's libraries. So these tests check the documents, and the order of
+// steps in the text of the code.
 const examples = join(import.meta.dirname, '..', '..', '..', 'examples');
 const read = (...path: readonly string[]) => readFileSync(join(examples, ...path), 'utf8');
 const schema = buildSchema(read('..', 'schema.graphql'));
@@ -32,7 +32,7 @@ const operations = document.definitions.flatMap((each) =>
     : [],
 );
 
-test('both send the same documents, so that one manifest of trusted documents serves both', () => {
+test('both apps send the same documents, so that one manifest of trusted documents serves both', () => {
   expect(read('android', 'build.gradle.kts')).toContain('srcDir("../ios/graphql")');
 });
 
@@ -42,13 +42,13 @@ test('the operations are valid, and select nothing that is deprecated', () => {
 
 test('the operations of the protocol are valid', () => {
   const page = read('..', 'client', 'vectors', 'README.md').replaceAll('\n  ', ' ');
-  const told = [...page.matchAll(/`((?:mutation|subscription) \(.*?\})`/g)].map(
+  const documented = [...page.matchAll(/`((?:mutation|subscription) \(.*?\})`/g)].map(
     ([, one = '']) => one,
   );
   const [, outcome = ''] = /`(\{ __typename \.\.\. on OrderOutcome .*?)`/.exec(page) ?? [];
-  const asked = `{ placedOrder(idempotencyKey: "1") ${outcome} }`;
-  expect(told).toHaveLength(2);
-  for (const one of [...told, asked]) expect(validate(schema, parse(one))).toEqual([]);
+  const query = `{ placedOrder(idempotencyKey: "1") ${outcome} }`;
+  expect(documented).toHaveLength(2);
+  for (const one of [...documented, query]) expect(validate(schema, parse(one))).toEqual([]);
 });
 
 describe('the service', () => {
@@ -93,7 +93,7 @@ describe('the service', () => {
 });
 
 test.each([['ios/Sources/**/*.swift'], ['android/src/main/kotlin/**/*.kt']])(
-  'the code of %s asks for the network, keeps the key, and only then sends an order, as its own account',
+  'the code of %s checks the network, keeps the key, and only then sends an order, for the account of its key',
   (pattern) => {
     const code = sources(pattern);
     const steps = [

@@ -19,7 +19,7 @@ const CHOICE = {
   sessionFields: ['equity', 'access'],
 } as const;
 
-test('a server of trusted documents gives the chosen fields and the ids by the printed texts, and others by their names, queries by GET', async () => {
+test('with trusted documents only, live data has the chosen fields and the ids, and a query is sent by its name and GET', async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'trading-graph-chosen-'));
   const texts = [accountDocuments(CHOICE), positionsDocuments(CHOICE)].flatMap((each) =>
     Object.values(each),

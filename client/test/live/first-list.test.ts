@@ -3,34 +3,34 @@ import { fakeClient } from '../../src/testing.ts';
 
 const AAPL = { id: '1', symbol: 'AAPL', side: 'BUY', units: 2, priceOpen: 100, profit: 0 } as const;
 
-/** Follows positions of a market, and records the listener's calls. */
+/** Follows positions of a market, and records each status that the listener gets. */
 function followed({ lists = true } = {}) {
   const fake = fakeClient(lists ? { positions: [AAPL] } : {});
-  const told: string[] = [];
+  const statuses: string[] = [];
   const { state, age } = fake.client.positions;
-  const end = fake.client.positions(({ status }) => void told.push(status));
-  return { ...fake, told, state, age, end };
+  const end = fake.client.positions(({ status }) => void statuses.push(status));
+  return { ...fake, statuses, state, age, end };
 }
 
-test('a list connects until it is there, and is unknown until then', async () => {
-  const { client, market, told, state } = followed();
+test('a list is CONNECTING and has no rows until the first rows arrive', async () => {
+  const { client, market, statuses, state } = followed();
   expect(state()).toMatchObject({ status: 'CONNECTING', positions: null, asOf: null });
   await market.pass(6);
-  expect([told, state().positions?.length]).toEqual([['CONNECTING', 'LIVE'], 1]);
+  expect([statuses, state().positions?.length]).toEqual([['CONNECTING', 'LIVE'], 1]);
   await market.signIn('700002');
   await client.tokenChanged();
   await market.pass(0);
   // The former account's connection ends first.
-  expect(told).toEqual(['CONNECTING', 'LIVE', 'OFFLINE', 'CONNECTING', 'LIVE']);
+  expect(statuses).toEqual(['CONNECTING', 'LIVE', 'OFFLINE', 'CONNECTING', 'LIVE']);
   client.dispose();
 });
 
-test('a list that does not come within five seconds is offline, and one that cannot come is so at once', async () => {
+test('a list is OFFLINE after five seconds without rows, and at once after a refusal', async () => {
   const late = followed({ lists: false });
   await late.market.pass(4);
-  expect(late.told).toEqual(['CONNECTING']);
+  expect(late.statuses).toEqual(['CONNECTING']);
   await late.market.pass(1);
-  expect(late.told).toEqual(['CONNECTING', 'OFFLINE']);
+  expect(late.statuses).toEqual(['CONNECTING', 'OFFLINE']);
   late.client.dispose();
   expect(late.market.network.pending).toBe(0);
   const refused = followed({ lists: false });
@@ -41,34 +41,34 @@ test('a list that does not come within five seconds is offline, and one that can
   refused.client.dispose();
 });
 
-test('a list connects for as long as its handshake makes progress on a slow line', async () => {
+test('a list stays CONNECTING while its handshake makes progress on a slow connection', async () => {
   const { time } = fakeClient().market.network;
   class SlowSocket extends EventTarget {
     constructor() {
       super();
-      // Each round trip takes more than a second, and the connection itself has several.
+      // Each round trip takes more than a second, and to open a connection takes several.
       time.after(3_700, () => this.dispatchEvent(new Event('open')));
-      time.after(6_000, () => this.#say({ type: 'connection_ack' }));
+      time.after(6_000, () => this.#receive({ type: 'connection_ack' }));
     }
     send() {}
     close() {}
-    #say(message: object) {
+    #receive(message: object) {
       this.dispatchEvent(Object.assign(new Event('message'), { data: JSON.stringify(message) }));
     }
   }
   const environment = { WebSocket: SlowSocket as never, after: time.after.bind(time) };
   const { client } = fakeClient({ client: { environment } });
-  const told: string[] = [];
-  client.positions(({ status }) => void told.push(status));
+  const statuses: string[] = [];
+  client.positions(({ status }) => void statuses.push(status));
   await time.pass(10_900);
-  expect(told).toEqual(['CONNECTING']);
+  expect(statuses).toEqual(['CONNECTING']);
   await time.pass(200);
-  expect(told).toEqual(['CONNECTING', 'OFFLINE']);
+  expect(statuses).toEqual(['CONNECTING', 'OFFLINE']);
   client.dispose();
 });
 
-test('its age follows neither this clock nor a heartbeat, which reaches no listener', async () => {
-  const { client, market, told, state, age, end } = followed();
+test('the age does not depend on the device’s clock, and a heartbeat resets it without a call of the listener', async () => {
+  const { client, market, statuses, state, age, end } = followed();
   expect(age()).toBeNull();
   await market.pass(1);
   const shown = state();
@@ -76,7 +76,7 @@ test('its age follows neither this clock nor a heartbeat, which reaches no liste
   await market.pass(2);
   expect(age()).toBe(3_000);
   await market.delay(false);
-  expect([age(), state(), told]).toEqual([0, shown, ['CONNECTING', 'LIVE']]);
+  expect([age(), state(), statuses]).toEqual([0, shown, ['CONNECTING', 'LIVE']]);
   expect(shown.asOf?.getTime()).toBe(market.network.serverMs);
   await market.pass(4);
   await market.cut();
@@ -85,8 +85,9 @@ test('its age follows neither this clock nor a heartbeat, which reaches no liste
   client.dispose();
 });
 
-test('a tick makes no new index of the rows, and leaves the others the same objects', async () => {
-  const count = async (size: number) => {
+test('a tick makes no new index of the rows, and keeps the objects of all other rows', async () => {
+  /** Counts how often a tick reads the id of a row. */
+  const idReads = async (size: number) => {
     const rows = Array.from({ length: size }, (_, at) => ({
       ...AAPL,
       id: `${at}`,
@@ -121,7 +122,7 @@ test('a tick makes no new index of the rows, and leaves the others the same obje
     client.dispose();
     return read;
   };
-  const [few, many] = [await count(10), await count(2_000)];
+  const [few, many] = [await idReads(10), await idReads(2_000)];
   expect(few).toBeGreaterThan(0);
   expect(many).toBeLessThanOrEqual(3 * few);
 });

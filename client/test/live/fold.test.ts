@@ -22,7 +22,7 @@ const at = (second: number) => ({
   asOf: new Date(1_000 * second).toISOString(),
 });
 
-test('a list keeps the rows that did not change, and itself where a tick says nothing new', () => {
+test('a list keeps the objects of unchanged rows, and stays the same object if a tick changes nothing', () => {
   const fold = (state: ReturnType<typeof foldList<Row>>, second: number, changes: object) =>
     foldList<Row>(state, { ...at(second), ...none, ...changes }, ({ name }) => name.key);
   const start = fold(null, 1, { upserted: [row('a'), row('b'), row('c')] });
@@ -35,7 +35,7 @@ test('a list keeps the rows that did not change, and itself where a tick says no
   expect(fold(moved, 4, { ticks: [row('b', 7)] })?.rows).toBe(moved?.rows);
 });
 
-test('an account keeps its orders and figures where an event has the same or none', () => {
+test('an account keeps its orders and figures if an event has the same ones or none', () => {
   const order = (id: string) => ({ id, symbol: 'AAPL', priceOpen: 1 }) as PendingOrder;
   const orders = (upserted: readonly PendingOrder[], closed: readonly string[] = []) => ({
     upserted,

@@ -57,7 +57,7 @@ describe('listeners', () => {
     second.end();
     expect(core.open).toBe(1);
     await eventually(() => expect(core.open).toBe(0));
-    await eventually(() => expect(world.proxy.openLines).toBe(0));
+    await eventually(() => expect(world.proxy.openWebSockets).toBe(0));
     await eventually(() => expect(environment.pending).toBe(0));
   });
 
@@ -104,7 +104,7 @@ test('`dispose` ends subscriptions, connections and timers, and a later listener
   core.dispose();
   expect(listener.last()).toMatchObject({ status: 'OFFLINE', error: { code: 'DISPOSED' } });
   expect(core.open).toBe(0);
-  await eventually(() => expect(world.proxy.openLines).toBe(0));
+  await eventually(() => expect(world.proxy.openWebSockets).toBe(0));
   listener.end();
   listen(positions).end();
   const late = listen(positions);

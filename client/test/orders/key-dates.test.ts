@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const phone = startedForEach(startPhone);
 
-test('a key is taken for older by as much as the clocks of replicas may differ', () => {
+test('a key counts as older by the difference that the clocks of replicas may have', () => {
   const clocks = phoneClock().clocks;
   clocks.serverClock.onDate(new Date(DAY_MS).toUTCString(), 0, 0);
   expect(DAY_MS - Date.parse(String(tapped(clocks).since))).toBeGreaterThanOrEqual(
@@ -23,7 +23,7 @@ describe('after a sleep in which the uptime stood still', () => {
   const MINUTE_MS = 60_000;
 
   async function afterSleep() {
-    // The server uses the real time, which its dates have again after the sleep.
+    // During the sleep the phone's uptime falls a minute behind the server's clock, which is the real one.
     phone.pass(-MINUTE_MS);
     const app = await phone.openKnown();
     phone.pass(MINUTE_MS);
@@ -39,7 +39,7 @@ describe('after a sleep in which the uptime stood still', () => {
   });
 });
 
-/** A period of a phone's life; times in minutes. */
+/** A period of the phone's use, in minutes. */
 interface Span {
   readonly awake: number;
   readonly asleep: number;
@@ -75,7 +75,7 @@ function phoneClock() {
   return {
     clocks: { environment, serverClock },
     ageMs: () => age * 60_000,
-    hear() {
+    receiveDate() {
       const date = new Date(Date.UTC(2026, 0) + age * 60_000).toUTCString();
       serverClock.onDate(date, uptime * 60_000 - 100, uptime * 60_000);
     },
@@ -87,19 +87,19 @@ function phoneClock() {
   };
 }
 
-test('a key that is called fresh is less than 24 hours old when the server has just answered', () => {
+test('right after an answer of the server, a key with the age fresh is less than 24 hours old', () => {
   const span = fc.record({ awake: minutes, asleep: minutes, clockSet: setBy });
   fc.assert(
     fc.property(fc.array(span, { maxLength: 6 }), fc.boolean(), (spans, isRestarted) => {
       const phone = phoneClock();
-      phone.hear();
+      phone.receiveDate();
       const first = tapped(phone.clocks);
       const half = isRestarted ? Math.floor(spans.length / 2) : spans.length;
       for (const one of spans.slice(0, half)) phone.live(one);
-      phone.hear();
+      phone.receiveDate();
       const dates = isRestarted ? restored(phone.clocks, first.made) : first;
       for (const one of spans.slice(half)) phone.live(one);
-      phone.hear();
+      phone.receiveDate();
       const { age } = dates;
       if (phone.ageMs() < 23 * HOUR_MS) expect(age).toBe('fresh');
       if (age === 'fresh') expect(phone.ageMs()).toBeLessThan(DAY_MS);
@@ -117,14 +117,14 @@ test('a key’s date is never later than its first request, with any clocks of t
       (past, wait) => {
         const phone = phoneClock();
         for (const one of past) {
-          phone.hear();
+          phone.receiveDate();
           phone.live(one);
         }
         const dates = new KeyDates(phone.clocks);
         dates.begin();
         for (const one of wait) phone.live(one);
         dates.date();
-        // A date has no milliseconds; here they are zero.
+        // HTTP dates have no milliseconds, so all times of this test are whole seconds.
         expect(Number(dates.made)).toBeLessThanOrEqual(Date.UTC(2026, 0) + phone.ageMs());
       },
     ),
@@ -132,7 +132,7 @@ test('a key’s date is never later than its first request, with any clocks of t
   );
 });
 
-test('without the server’s time a key is fresh by this run’s clocks alone', () => {
+test('without the server’s time, the age of a key comes from the clocks of this run alone', () => {
   const span = fc.record({ awake: minutes, asleep: fc.constant(0), clockSet: setBy });
   fc.assert(
     fc.property(fc.array(span, { maxLength: 6 }), (spans) => {

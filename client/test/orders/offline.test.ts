@@ -9,7 +9,7 @@ import { buying, startPhone, unknown, unsent } from '../support/phone.ts';
 const phone = startedForEach(startPhone);
 const HALF_A_MINUTE_MS = 30_000;
 
-test('a network that goes while the key is stored keeps the order from leaving', async () => {
+test('an order is not sent if the network is lost while its key is stored', async () => {
   const lifecycle = { ...countedEnvironment().lifecycle, isOnline: true };
   phone.storage.after = (step) => {
     if (step === 'set') lifecycle.isOnline = false;
@@ -23,7 +23,7 @@ test('a network that goes while the key is stored keeps the order from leaving',
 test.each([
   ['that refuses connections', refusingUrl],
   ['whose name is not found', () => 'http://nowhere.invalid'],
-])('a server %s took nothing', async (_what, url) => {
+])('an order to a server %s is unsent', async (_what, url) => {
   const gone = await url();
   const { orders, sent } = await phone.openKnown(
     {},
@@ -33,7 +33,7 @@ test.each([
   expect(sent).toHaveLength(1);
 });
 
-test('a refused connection does not settle what became of a request before it', async () => {
+test('after a lost answer a refused connection leaves the order unknown', async () => {
   const url = await refusingUrl();
   let isRefused = false;
   const refusing: typeof fetch = (input, init) => {
@@ -51,11 +51,11 @@ test('a refused connection does not settle what became of a request before it', 
 });
 
 test.each([
-  ['of no number is the usual one', Number.NaN, 'accepted'],
-  ['of a word is the usual one', 'soon' as never, 'accepted'],
-  ['of null is the usual one', null as never, 'accepted'],
-  ['that is over already lets nothing leave', -1, 'unsent'],
-])('a wait %s', async (_, maxWaitMs, status) => {
+  ['NaN counts as the default', Number.NaN, 'accepted'],
+  ['a text counts as the default', 'soon' as never, 'accepted'],
+  ['null counts as the default', null as never, 'accepted'],
+  ['a negative number sends nothing', -1, 'unsent'],
+])('a maxWaitMs of %s', async (_, maxWaitMs, status) => {
   const { orders, sent } = phone.open();
   expect(await orders.ticket({ maxWaitMs }).place(buying('wait'))).toMatchObject({ status });
   expect(sent).toHaveLength(status === 'accepted' ? 1 : 0);

@@ -15,22 +15,22 @@ test('an order of an earlier run that is placed again is the same order', async 
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
-test('a storage that lists no keys is one that cannot be read', async () => {
+test('a storage that returns no list of keys counts as failed', async () => {
   const { orders } = phone.open({ storage: { ...phone.storage, keys: async () => null as never } });
   await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });
 });
 
-test('two tabs that resume at once both learn the outcome', async () => {
+test('tabs that resume at the same time all get the outcomes', async () => {
   for (const name of ['one', 'two', 'three']) {
     await phone.interrupt(buying(name), 'answer-lost');
   }
   const tabs = [phone.open(), phone.open(), phone.open()];
-  const told = await Promise.all(tabs.map(({ orders }) => orders.resume()));
-  for (const resumed of told) {
+  const results = await Promise.all(tabs.map(({ orders }) => orders.resume()));
+  for (const resumed of results) {
     expect(resumed.length).toBeLessThanOrEqual(3);
     expect(resumed.every(({ outcome }) => outcome.status === 'accepted')).toBe(true);
   }
-  expect(told[0]).toHaveLength(3);
+  expect(results[0]).toHaveLength(3);
   await phone.forgotten();
   expect(phone.app.sandbox.orders()).toHaveLength(3);
 });

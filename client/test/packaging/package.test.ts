@@ -11,7 +11,7 @@ import { runTool } from '../support/run-tool.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 const packed = startedOnce(packClient);
 
-test('what reads CommonJS alone has all that ES modules export', async () => {
+test('the CommonJS files export the same names as the ES modules', async () => {
   const entries = entryPoints().filter((path) => !path.endsWith('.json'));
   async function exportsBy(file: string, load: (entry: string) => string) {
     const lines = entries.map((entry) => `console.log(Object.keys(${load(entry)}).sort().join());`);
@@ -24,12 +24,12 @@ test('what reads CommonJS alone has all that ES modules export', async () => {
   expect(await exportsBy('names.cjs', (entry) => `require('${entry}')`)).toEqual(exported);
 });
 
-test('the hooks are for the browser’s part of an app that is rendered on a server', () => {
+test('the hooks are marked “use client”, for apps that are rendered on a server', () => {
   for (const file of ['react.js', 'cjs/react.js'])
     expect(readFileSync(join(packed.folder, 'dist', file), 'utf8')).toMatch(/^.use client.;\n/);
 });
 
-test('an error is one of its class, whichever of the two formats has made it', async () => {
+test('instanceof accepts the errors of both module formats', async () => {
   const path = packed.write(
     'errors.cjs',
     `const own = require('trading-graph-client');
@@ -51,7 +51,7 @@ test('an error is one of its class, whichever of the two formats has made it', a
   ]);
 });
 
-test('an app downloads few files, and its page links to none that are not there', () => {
+test('the package has few files, and its README does not link to files outside of it', () => {
   const files = globSync('**/*', { cwd: packed.folder, withFileTypes: true }).filter((file) =>
     file.isFile(),
   );
@@ -65,7 +65,7 @@ test('an app downloads few files, and its page links to none that are not there'
   expect(readFileSync(join(packed.folder, 'README.md'), 'utf8')).not.toContain('](../');
 });
 
-test('publint finds nothing to mend', async () => {
+test('publint reports nothing', async () => {
   const { messages } = await publint({ pkgDir: packed.folder, strict: true, pack: false });
   expect(messages).toEqual([]);
 });

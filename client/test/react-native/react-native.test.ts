@@ -7,28 +7,28 @@ type Network = Parameters<Parameters<ReactNativeParts['NetInfo']['addEventListen
 test('the app is visible unless it is in the background, and each return is reported once, until the listener ends', () => {
   const platform = nativePlatform();
   const { lifecycle } = reactNative(platform.parts).environment;
-  const heard: string[] = [];
+  const reported: string[] = [];
   const ends = [
-    lifecycle?.onReturn((why) => heard.push(why ?? 'shown')),
-    lifecycle?.onHide(() => heard.push('hidden')),
+    lifecycle?.onReturn((why) => reported.push(why ?? 'shown')),
+    lifecycle?.onHide(() => reported.push('hidden')),
   ];
   platform.show('inactive');
-  expect([lifecycle?.isVisible, heard]).toEqual([true, []]);
+  expect([lifecycle?.isVisible, reported]).toEqual([true, []]);
   platform.show('background');
-  expect([lifecycle?.isVisible, heard]).toEqual([false, ['hidden']]);
+  expect([lifecycle?.isVisible, reported]).toEqual([false, ['hidden']]);
   platform.show('active');
-  expect(heard).toEqual(['hidden', 'shown']);
+  expect(reported).toEqual(['hidden', 'shown']);
   for (const type of ['wifi', 'wifi', 'cellular', 'none', 'cellular']) platform.connect(type);
-  // The platform's first report is no return.
-  expect(heard.slice(2)).toEqual(['online', 'online']);
+  // The platform's first report does not count as a return.
+  expect(reported.slice(2)).toEqual(['online', 'online']);
   for (const end of ends) end?.();
   platform.show('active');
   platform.connect('wifi');
-  expect(heard).toHaveLength(4);
+  expect(reported).toHaveLength(4);
   expect(platform.stateListeners.size).toBe(0);
 });
 
-test('there is a network unless the platform says that there is none', () => {
+test('the app counts as online until the platform reports that there is no network', () => {
   const platform = nativePlatform();
   const { lifecycle } = reactNative(platform.parts).environment;
   expect(lifecycle?.isOnline).toBe(true);
@@ -38,7 +38,7 @@ test('there is a network unless the platform says that there is none', () => {
   expect(lifecycle?.isOnline).toBe(true);
 });
 
-test('a client keeps its keys in the app’s storage, and makes them as the app says', async () => {
+test('a client keeps its keys in the app’s storage, and makes them with the app’s randomUUID', async () => {
   const { parts } = nativePlatform();
   expect(reactNative(parts).environment).not.toHaveProperty('randomId');
   const { storage, environment } = reactNative({ ...parts, randomUUID: () => 'an-id' });

@@ -71,7 +71,7 @@ export async function openHooksPage(app: ExampleApp, view: View | null = null) {
       await hooks.signIn(email);
       await hooks.call('tokenChanged');
     },
-    /** The value that the first component of the kind shows, once it is the wanted one. */
+    /** Waits until the first component of this kind shows the wanted value, and returns it. */
     shows: <T>(kind: string, wanted: ((value: T) => boolean) | Partial<T>) =>
       eventually(async () => {
         const text = await page.locator(`output.${kind}`).first().textContent({ timeout: 5_000 });
@@ -86,6 +86,6 @@ export async function openHooksPage(app: ExampleApp, view: View | null = null) {
   return hooks;
 }
 
-/** The form of an order, once it shows this status. */
+/** Waits until the form of an order shows this status. */
 export const showsForm = (hooks: HooksPage, wanted: string) =>
   hooks.shows<Form>('ticket', { status: wanted });

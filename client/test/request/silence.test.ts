@@ -25,7 +25,7 @@ async function ask(timeoutMs: number, answer: (response: ServerResponse) => Prom
   });
 }
 
-test('an answer that flows is not cut, however long it takes', async () => {
+test('an answer is not aborted while its data keeps arriving, however long it takes', async () => {
   const { client, market } = fakeClient();
   const query = client.query('{ name }', undefined, { timeoutMs: 30_000 });
   await market.pass(0);
@@ -39,7 +39,7 @@ test('an answer that flows is not cut, however long it takes', async () => {
   client.dispose();
 });
 
-test('a letter that comes in two pieces is one', async () => {
+test('a letter whose bytes arrive in two pieces is decoded', async () => {
   const result = await ask(30_000, async (response) => {
     response.setHeader('content-type', 'application/json');
     for (const byte of Buffer.from(ANSWER)) {

@@ -21,7 +21,7 @@ class ScriptedSocket extends EventTarget {
   close(): void {
     this.closes += 1;
   }
-  say(message: object): void {
+  receive(message: object): void {
     this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(message) }));
   }
 }
@@ -49,8 +49,8 @@ test.each(['error', 'complete'])(
   'a request that ends by %s before the acknowledgement is not sent after it',
   (type) => {
     const { socket, environment, transport, ends } = open('acknowledgement');
-    socket.say({ id: '1', type, ...(type === 'error' && { payload: [{ message: 'no' }] }) });
-    socket.say({ type: 'connection_ack' });
+    socket.receive({ id: '1', type, ...(type === 'error' && { payload: [{ message: 'no' }] }) });
+    socket.receive({ type: 'connection_ack' });
     expect(ends()).toBe(1);
     expect(socket.sent).toEqual([]);
     transport.close();
@@ -58,7 +58,7 @@ test.each(['error', 'complete'])(
   },
 );
 
-test('a request goes out in one flight with the first message, once; one that shall wait does not', () => {
+test('a request is sent once: with the first message, or after the acknowledgement if it has to wait', () => {
   for (const [sendsAfter, before] of [
     ['opening', ['connection_init', 'subscribe']],
     ['acknowledgement', ['connection_init']],
@@ -67,13 +67,13 @@ test('a request goes out in one flight with the first message, once; one that sh
     expect(socket.sent).toEqual([]);
     socket.dispatchEvent(new Event('open'));
     expect(socket.sent).toMatchObject(before.map((type) => ({ type })));
-    socket.say({ type: 'connection_ack' });
+    socket.receive({ type: 'connection_ack' });
     expect(socket.sent).toMatchObject([{ type: 'connection_init' }, { id: '1' }]);
     transport.close();
   }
 });
 
-test('a socket that opens although it was closed before, as on Android, is closed then', () => {
+test('a socket that opens after it was closed, as on Android, is closed again', () => {
   const { socket, transport } = open('opening');
   transport.close();
   expect(socket.closes).toBe(1);
@@ -85,6 +85,6 @@ test('a socket that opens although it was closed before, as on Android, is close
 test('a request that is given up at the acknowledgement is not sent', () => {
   const { socket, transport } = open('acknowledgement', () => transport.close());
   socket.dispatchEvent(new Event('open'));
-  socket.say({ type: 'connection_ack' });
+  socket.receive({ type: 'connection_ack' });
   expect(socket.sent).toMatchObject([{ type: 'connection_init' }]);
 });

@@ -15,7 +15,7 @@ import { subscribe } from '../support/events.ts';
 
 const { proxy, open } = cutLine();
 
-/** Like React Native on Android, the socket sends an origin, which is foreign after a proxy that rewrites `Host`. */
+/** Like React Native on Android, this socket sends an origin. It counts as foreign if a proxy rewrites `Host`. */
 class ForeignSocket extends NodeWebSocket {
   constructor(url: string, protocol: string) {
     super(url, protocol, { origin: 'https://api.example.com' });
@@ -49,8 +49,8 @@ test.each([
   ['Received bad response code from server: 404.', { status: 404 }],
   ['connect ECONNREFUSED 10.0.0.1:443', {}],
   ['Received network error or non-101 status code.', {}],
-])('what a platform says, %j, has the status %j', (said, extensions) => {
-  expect(handshakeError(said).extensions).toEqual(extensions);
+])('the error of a platform with the message %j has the extensions %j', (message, extensions) => {
+  expect(handshakeError(message).extensions).toEqual(extensions);
 });
 
 /** A client of the test's own server; waits of seconds are shortened. */
@@ -59,37 +59,37 @@ function openAt(url: string, platform: CountedEnvironmentOptions = {}, token = (
   return open({ url, token, environment: countedEnvironment({ hurry, ...platform }) });
 }
 
-/** Why the first connection could not be opened. */
-async function toldOf(...at: Parameters<typeof openAt>): Promise<TradingGraphError> {
+/** Returns why the first connection could not be opened. */
+async function connectError(...at: Parameters<typeof openAt>): Promise<TradingGraphError> {
   using core = openAt(...at);
-  const { told } = subscribe(core);
-  await eventually(() => told.length > 0);
-  return told[0] as TradingGraphError;
+  const { losses } = subscribe(core);
+  await eventually(() => losses.length > 0);
+  return losses[0] as TradingGraphError;
 }
 
 test('a socket that is closed before it is acknowledged is reported by its code', async () => {
   const http = createServer();
   new WebSocketServer({ server: http }).on('connection', (socket) => {
-    socket.once('message', () => socket.close(4408, 'as told'));
+    socket.once('message', () => socket.close(4408, 'the reason'));
   });
   await using server = await listenLocally(http);
-  const error = await toldOf(server.url);
+  const error = await connectError(server.url);
   expect(error).toMatchObject({ code: 'NETWORK', extensions: { closeCode: 4408 } });
-  expect(error.message).toContain('as told');
+  expect(error.message).toContain('the reason');
 });
 
 test('a token that the app cannot fetch, and a socket that the platform refuses, are reported', async () => {
   const noToken = () => {
     throw new Error('the keychain is locked');
   };
-  expect((await toldOf(proxy.url, {}, noToken)).message).toContain('keychain');
+  expect((await connectError(proxy.url, {}, noToken)).message).toContain('keychain');
   class Forbidden {
     constructor() {
       throw new Error('a content security policy');
     }
   }
   const Refused = Forbidden as unknown as typeof globalThis.WebSocket;
-  expect((await toldOf(`${proxy.url}/graphql`, { WebSocket: Refused })).message).toContain(
+  expect((await connectError(`${proxy.url}/graphql`, { WebSocket: Refused })).message).toContain(
     'security policy',
   );
 });

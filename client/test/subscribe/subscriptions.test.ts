@@ -15,7 +15,7 @@ const HURRIED = (changed = {}) =>
 // A subscription ends with an error if no list has arrived by then.
 const { app, open } = cutLine({ GATEWAY_TIMEOUT_MS: '3000' });
 
-test('events come, and nothing is left of them afterwards', async () => {
+test('events arrive until the subscription ends, and then nothing stays open', async () => {
   using core = open({ environment: HURRIED() });
   const events = new Events();
   const leave = core.subscribe(CHANGES, events.variables, events);
@@ -26,7 +26,7 @@ test('events come, and nothing is left of them afterwards', async () => {
   });
   app.sandbox.tick();
   await eventually(() => expect(events.results.length).toBeGreaterThan(1));
-  expect(events.line).toEqual(['connected']);
+  expect(events.connections).toEqual(['connected']);
   leave();
   leave();
   expect(core.countedEnvironment.pending).toBe(0);
@@ -57,7 +57,7 @@ test('nothing stays open for subscriptions that could not begin, or that the ser
   expect(market.network.pending).toBe(0);
 });
 
-test('an app that subscribes again whenever its line is lost has one line, after a pause each time', async () => {
+test('an app that subscribes again after each lost connection opens one connection, after a pause', async () => {
   const { client, market } = fakeClient();
   const { network } = market;
   const subscribe = (disconnected: () => void): void =>
@@ -69,11 +69,11 @@ test('an app that subscribes again whenever its line is lost has one line, after
   subscribe(() => subscribe(() => {}));
   await market.pass(0);
   for (let losses = 1; losses <= 3; losses += 1) {
-    for (const line of network.lines) line.cut();
+    for (const connection of network.connections) connection.cut();
     await market.pass(0);
     expect(network.tried).toBe(losses);
     await market.pass(20);
-    expect([network.tried, network.lines.size]).toEqual([losses + 1, 1]);
+    expect([network.tried, network.connections.size]).toEqual([losses + 1, 1]);
   }
   client.dispose();
   expect(network.pending).toBe(0);

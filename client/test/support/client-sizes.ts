@@ -6,7 +6,7 @@ const source = join(import.meta.dirname, '..', '..', 'src');
 
 const ENTRY = 'all-entries';
 
-/** Files of `src` without their extension: those that an app adds, and those that it has already. */
+/** A file of `src`, without its extension, that an app adds to the file `beside`, which it has already. */
 interface Measured {
   readonly file: string;
   readonly beside?: string;

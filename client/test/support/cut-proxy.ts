@@ -15,14 +15,14 @@ export type CutProxy = Awaited<ReturnType<typeof startCutProxy>>;
 export async function startCutProxy(target: string) {
   const { hostname, port: targetPort } = new URL(target);
   const sockets = new Set<Socket>();
-  const lines = new Set<Socket>();
+  const webSockets = new Set<Socket>();
   let isPortal = false;
   const server = createServer((client) => {
     proxy.accepted += 1;
     sockets.add(client);
     client.once('close', () => {
       sockets.delete(client);
-      lines.delete(client);
+      webSockets.delete(client);
       upstream.destroy();
     });
     // Node neither resets nor closes a connection whose other side has ended.
@@ -35,7 +35,7 @@ export async function startCutProxy(target: string) {
       if (isPortal) return void client.end(PORTAL);
       if (/^upgrade: websocket/im.test(chunk.toString('latin1'))) {
         proxy.upgrades += 1;
-        lines.add(client);
+        webSockets.add(client);
       }
       upstream.write(chunk);
     });
@@ -65,8 +65,8 @@ export async function startCutProxy(target: string) {
     get open() {
       return sockets.size;
     },
-    get openLines() {
-      return lines.size;
+    get openWebSockets() {
+      return webSockets.size;
     },
     /** Resets all connections. */
     cut,

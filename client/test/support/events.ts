@@ -18,9 +18,9 @@ export const CHANGES: TypedText<ChangesData, { after: string | null }> =
 /** A sink that records its calls. */
 export class Events implements Sink<ChangesData> {
   readonly results: Result<ChangesData>[] = [];
-  readonly line: ('connected' | 'disconnected')[] = [];
-  /** Why connections were lost, or not opened. */
-  readonly told: TradingGraphError[] = [];
+  readonly connections: ('connected' | 'disconnected')[] = [];
+  /** The errors of connections that were lost, or not opened. */
+  readonly losses: TradingGraphError[] = [];
   end: TradingGraphError | null | undefined = undefined;
   cursor: string | null = null;
 
@@ -36,12 +36,12 @@ export class Events implements Sink<ChangesData> {
   }
 
   connected(): void {
-    this.line.push('connected');
+    this.connections.push('connected');
   }
 
   disconnected(why: TradingGraphError | null): void {
-    this.line.push('disconnected');
-    if (why !== null) this.told.push(why);
+    this.connections.push('disconnected');
+    if (why !== null) this.losses.push(why);
   }
 }
 

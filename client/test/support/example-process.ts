@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 const children: ChildProcess[] = [];
 
-/** A program in a process group of its own; `endPrograms` ends it with its children at the latest. */
+/** Starts a program in its own process group. `endPrograms` ends it and its children, if nothing else has. */
 export function startProgram(
   command: string,
   args: readonly string[],
@@ -14,7 +14,7 @@ export function startProgram(
   children.push(child);
   const ended = once(child, 'exit');
   let read = 0;
-  let left: string | null = null;
+  let failure: string | null = null;
   const program = {
     out: '',
     err: '',
@@ -32,7 +32,7 @@ export function startProgram(
     },
     ended,
     /** For `eventually`: the end of the process fails the wait. */
-    whileOpen: { ended: () => left },
+    whileOpen: { ended: () => failure },
   };
   child.stdout.on('data', (text) => {
     program.out += text;
@@ -40,9 +40,9 @@ export function startProgram(
   child.stderr.on('data', (text) => {
     program.err += text;
   });
-  // All of its output has arrived by then.
+  // At `close` all of its output has arrived.
   child.once('close', (code, signal) => {
-    left = `${command} left with ${code ?? signal}: ${program.err}`;
+    failure = `${command} exited with ${code ?? signal}: ${program.err}`;
   });
   return program;
 }

@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { listenLocally } from '../../../test/support/local-server.ts';
 
-/** The points at which a connection is reset while an order is on it. */
+/** When the connection of an order is reset. */
 export const CUTS = [
-  /** The order is not forwarded. */
+  /** Before the order is forwarded. */
   'lost',
   'under way',
-  /** The service notices the reset too. */
+  /** The connection to the service is aborted too. */
   'under way, on both sides',
-  /** The order is carried out. */
+  /** After the order was carried out. */
   'answer-lost',
   'after the head of the answer',
   'within the answer',
@@ -20,12 +20,12 @@ export const CUTS = [
 export type LineFault =
   | 'none'
   | (typeof CUTS)[number]
-  /** The request and all later ones are held until `heal`; new WebSockets pass. */
+  /** This request and all later ones are held until `heal`. New WebSockets work. */
   | 'dead';
 
-/** A mobile network, as seen by one phone. Faults affect only orders and questions about them. */
+/** The mobile network of one phone, before the service. Its faults affect only orders and `voidOrder`. */
 export async function startOrderLine(target: () => string) {
-  /** Resolved while requests are not held. */
+  /** Requests wait for it. It is pending only while the connection is dead. */
   let healed = Promise.withResolvers<void>();
   healed.resolve();
 
@@ -52,7 +52,7 @@ export async function startOrderLine(target: () => string) {
       signal: leaving.signal,
     });
     if (fault === 'under way') reset();
-    // The head is sent in the next turns, and the service may have begun.
+    // By the next turn the service may or may not have the request.
     if (fault === 'under way, on both sides') setImmediate(() => leaving.abort());
     const answer = await asking;
     const text = await answer.text();
@@ -73,7 +73,7 @@ export async function startOrderLine(target: () => string) {
   }
 
   const server = createServer((request, response) => {
-    // The service was killed, or the request was aborted on both sides.
+    // The service was killed, or a fault has aborted the request.
     pass(request, response).catch(() => request.socket.resetAndDestroy());
   });
   server.on('upgrade', (request: IncomingMessage, client: Socket, head: Buffer) => {
@@ -93,17 +93,17 @@ export async function startOrderLine(target: () => string) {
   const listener = await listenLocally(server);
   const line = {
     url: listener.url,
-    /** The faults of the next requests, in turn; later ones have none. */
+    /** The faults of the next requests, one for each. Later requests have none. */
     next: [] as LineFault[],
-    /** The number of order mutations so far, and of those that the service has answered. */
+    /** How many orders were requested so far, and how many the service has answered. */
     orders: 0,
     answered: 0,
-    /** The number of WebSockets so far, and of requests with only a ping. */
+    /** How many WebSockets and how many pings there were so far. */
     sockets: 0,
     pings: 0,
-    /** By how much the answers' dates are ahead of the clock. */
+    /** How far the answers' dates are ahead of the clock. */
     aheadMs: 0,
-    /** Forwards the held requests, like a network after an interruption. */
+    /** Ends a dead connection: forwards the held requests. */
     heal: () => healed.resolve(),
     async [Symbol.asyncDispose]() {
       line.heal();

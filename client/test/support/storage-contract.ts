@@ -26,7 +26,7 @@ const KEYS = [
   `${'long '.repeat(400)}!`,
 ];
 
-/** The contract of every storage adapter. */
+/** The tests that every storage adapter must pass. */
 export function testStorageContract(open: () => Promise<StorageUnderTest>): void {
   test('a text is found under its key alone, replaced by longer and shorter ones, and deleted', async () => {
     const { storage } = await open();
@@ -43,7 +43,7 @@ export function testStorageContract(open: () => Promise<StorageUnderTest>): void
     await storage.delete('key');
   });
 
-  test('any key is a key of its own', async () => {
+  test('different keys have different entries', async () => {
     const { storage, reopen } = await open();
     for (const [at, key] of KEYS.entries()) await storage.set(key, `text ${at}`);
     const again = (await reopen?.()) ?? storage;
@@ -73,7 +73,7 @@ export function testStorageContract(open: () => Promise<StorageUnderTest>): void
     expect((await again.keys('')).length).toBe(texts.length);
   });
 
-  test('of writes at once the last one stays, and a reader at the same time sees one of them', async () => {
+  test('the last of several concurrent writes stays, and a concurrent reader sees one of them', async () => {
     const { storage } = await open();
     const texts = ['a'.repeat(2_000), 'b', 'c'.repeat(1_000), 'd'];
     await storage.set('key', 'before');

@@ -31,6 +31,6 @@ test('each rule of the page has cases, and each case a rule', () => {
   const rules = [...readFileSync(PAGE, 'utf8').matchAll(/^- \*\*([A-Z]\d+)\*\*/gm)].map(
     ([, rule]) => rule,
   );
-  const told = families.flatMap(({ cases }) => cases.map(({ rule }) => rule));
-  expect(rules.toSorted()).toEqual([...new Set(told)].toSorted());
+  const tested = families.flatMap(({ cases }) => cases.map(({ rule }) => rule));
+  expect(rules.toSorted()).toEqual([...new Set(tested)].toSorted());
 });

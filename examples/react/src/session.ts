@@ -18,7 +18,7 @@ const SIGN_IN: TypedText<SignIn, { input: Credentials }> = `
     }
   }`;
 
-// Kept in memory alone, because other scripts can read the page's storage.
+// The token is kept in memory alone, because other scripts can read the page's storage.
 let token: string | null = null;
 let credentials: Credentials | null = null;
 const listeners = new Set<() => void>();
@@ -48,18 +48,18 @@ export function useIsSignedIn(): boolean {
 }
 
 /**
- * The gateway renews no tokens, so this signs in again. Null gives up: the client then calls `onSignedOut`. After an error,
- * for example without a network, it is called again later.
+ * The gateway does not renew tokens, so this signs in again. If it returns null, the client calls `onSignedOut`. If it throws,
+ * for example without a network, the client calls it again later.
  */
 async function renewed(): Promise<string | null> {
-  const asked = credentials;
-  const { accessToken = null } = asked === null ? {} : await login(asked);
-  // Another user may have signed in meanwhile, or the user signed out.
-  if (asked === credentials) keep(accessToken, asked);
+  const former = credentials;
+  const { accessToken = null } = former === null ? {} : await login(former);
+  // The user may have signed out meanwhile, or another user may have signed in.
+  if (former === credentials) keep(accessToken, former);
   return token;
 }
 
-/** Throws if no server could be asked. */
+/** Throws if there is no answer. */
 async function login(input: Credentials): Promise<NonNullable<SignIn['login']>> {
   const { data, errors } = await client.mutate(SIGN_IN, { input }, { anonymous: true });
   const answer = data?.login;

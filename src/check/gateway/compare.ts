@@ -37,30 +37,30 @@ export function compare(described: Shape, answers: readonly unknown[]): Comparis
   const unknown = new Map<string, string>();
   const times: number[] = [];
 
-  // The fields of empty lists are listed too.
-  const list = (shape: Shape, losses: Losses, path: string): void => {
+  // The report also has the fields of which no answer has a value.
+  const addExpected = (shape: Shape, losses: Losses, path: string): void => {
     const { missing, wrong } = losses;
     tallies.set(path, { path, expected: nameOf(shape), seen: {}, missing, wrong });
     if (shape.kind === 'list') {
-      list(shape.of, { missing: shape.wrong, wrong: shape.wrong }, `${path}[]`);
+      addExpected(shape.of, { missing: shape.wrong, wrong: shape.wrong }, `${path}[]`);
     } else if (shape.kind === 'object') {
       for (const [name, field] of Object.entries(shape.fields)) {
-        list(field.shape, field, below(path, name));
+        addExpected(field.shape, field, below(path, name));
       }
     }
   };
 
-  const enter = (shape: Shape, value: unknown, path: string): void => {
+  const addFound = (shape: Shape, value: unknown, path: string): void => {
     const tally = tallies.get(path) as Tally;
     const type = typeIn(shape, value);
     tally.seen = { ...tally.seen, [type]: (tally.seen[type] ?? 0) + 1 };
     if (type !== tally.expected) return;
     if (shape.kind === 'list') {
-      for (const one of value as readonly unknown[]) enter(shape.of, one, `${path}[]`);
+      for (const one of value as readonly unknown[]) addFound(shape.of, one, `${path}[]`);
     } else if (shape.kind === 'object') {
       const row = value as Readonly<Record<string, unknown>>;
       for (const [name, field] of Object.entries(shape.fields)) {
-        enter(field.shape, Object.hasOwn(row, name) ? row[name] : undefined, below(path, name));
+        addFound(field.shape, Object.hasOwn(row, name) ? row[name] : undefined, below(path, name));
       }
       for (const [name, one] of Object.entries(row)) {
         if (Object.hasOwn(shape.fields, name)) continue;
@@ -71,8 +71,8 @@ export function compare(described: Shape, answers: readonly unknown[]): Comparis
     }
   };
 
-  list(described, { missing: 'answer', wrong: 'answer' }, '');
-  for (const answer of answers) enter(described, answer, '');
+  addExpected(described, { missing: 'answer', wrong: 'answer' }, '');
+  for (const answer of answers) addFound(described, answer, '');
   return {
     fields: [...tallies.values()],
     unknown: [...unknown].map(([path, type]) => ({ path, type })),

@@ -44,8 +44,8 @@ export class Account {
   /** @param {string} token */
   #use(token) {
     this.#token = token;
-    this.#state.textContent = standingOf(token);
-    this.#message.textContent = 'The token goes with every operation until the page is left.';
+    this.#state.textContent = expiryOf(token);
+    this.#message.textContent = 'The token is sent with every operation until you leave the page.';
     this.#signOut.hidden = false;
     this.#menu.open = false;
     elementOf('account-state', HTMLElement).focus();
@@ -79,18 +79,18 @@ function onSubmit(id, submit) {
 }
 
 /**
- * Says until when the token signs in, by its claims: for display alone.
+ * Returns a text with the time when the token expires. Its claims are not verified here.
  *
  * @param {string} token
  */
-function standingOf(token) {
+function expiryOf(token) {
   try {
     const [, payload = ''] = token.split('.');
     const { exp } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')));
     if (typeof exp !== 'number') return 'Signed in';
     const end = new Date(exp * 1000);
     const shown = end.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
-    return end.getTime() > Date.now() ? `Signed in until ${shown}` : `Token ended ${shown}`;
+    return end.getTime() > Date.now() ? `Signed in until ${shown}` : `Token expired ${shown}`;
   } catch {
     return 'Signed in';
   }

@@ -7,7 +7,7 @@ import { formatBytes, formatCalls, formatCount, formatMs } from './format.js';
 export class AnswerLine {
   #summary = elementOf('answer-summary', HTMLElement);
   #announcement = elementOf('announcement', HTMLElement);
-  /** The operation that the line is about: a later one takes the line. */
+  /** The last operation. Answers to earlier ones do not change the line. */
   #last = {};
 
   /** @param {string} name */

@@ -9,8 +9,8 @@ import { isConfirmed } from './confirmation.js';
  */
 
 /**
- * Sends GraphiQL's operations with the account's token. A token in the Headers pane takes precedence. Failures come back as
- * GraphQL errors, since GraphiQL shows a thrown one with its stack.
+ * Sends GraphiQL's operations with the account's token. A token in the Headers pane takes precedence. Failures are returned
+ * as GraphQL errors, because GraphiQL shows thrown errors with their stack.
  *
  * @param {{ endpoint: string, credentials: RequestCredentials, confirmedFields: readonly string[], signIn: SignIn, answers: AnswerLine }} parts
  */
@@ -37,7 +37,7 @@ export function createFetcher({ endpoint, credentials, confirmedFields, signIn, 
       const send = createHttpFetcher(endpoint, async (url, init) => {
         const response = await fetch(url, { ...init, credentials });
         const copy = response.clone();
-        // Beside GraphiQL, which shows the parts of a deferred answer as they come.
+        // Reads a copy, because GraphiQL reads the answer itself, in parts.
         copy.text().then(
           (text) => {
             answer?.end(response, text);

@@ -15,7 +15,7 @@ const endpoint = new URL(config.endpoint, location.href).href;
 /** @type {import('./types.d.ts').Post} */
 const post = (headers, body) => fetch(endpoint, { method: 'POST', credentials, headers, body });
 
-// Links with a query open it, and run nothing.
+// A link with a query opens it, and does not run it.
 const isLinked = /[#&?]query=/.test(location.href);
 const { tabs, isFirstVisit } = openingTabs(
   EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox),
@@ -30,10 +30,10 @@ renderGraphiQL(elementOf('root', HTMLElement), {
     answers: new AnswerLine(),
   }),
   defaultTabs: tabs,
-  // Without them the first tab would show what was edited last.
+  // Without these two the first tab would show the operation that was edited last.
   query: tabs[0]?.query,
   variables: tabs[0]?.variables ?? '',
-  // A new tab is empty; GraphiQL's own is a page of explanations.
+  // A new tab is empty. By default GraphiQL fills it with explanations.
   defaultQuery: '',
   // A phone has no room for a third pane.
   defaultEditorToolsVisibility: matchMedia('(min-width: 43.75em)').matches ? 'variables' : false,
@@ -41,7 +41,7 @@ renderGraphiQL(elementOf('root', HTMLElement), {
   runsAtOpening: users !== null && isFirstVisit && !isLinked,
 });
 
-// A link to an operation that is followed on this page changes nothing but the fragment.
+// A link to an operation, if it is opened on this page, changes only the fragment.
 addEventListener('hashchange', () => location.reload());
 for (const menu of document.querySelectorAll('details.menu')) {
   addEventListener('pointerdown', ({ target }) => {

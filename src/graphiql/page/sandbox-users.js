@@ -16,13 +16,13 @@ export class SandboxUsers {
   constructor(post, [first], token) {
     this.#post = post;
     if (first && token !== null) this.#tokens.set(first.email, Promise.resolve(token));
-    const asked = new URLSearchParams(location.search).get('user');
-    if ([...this.#choice.options].some(({ value }) => value === asked)) this.#choose(asked ?? '');
+    const user = new URLSearchParams(location.search).get('user');
+    if ([...this.#choice.options].some(({ value }) => value === user)) this.#choose(user ?? '');
     this.#choice.addEventListener('change', () => this.#choose(this.#choice.value));
   }
 
   /**
-   * The address names the user, so that a reload, and the page that this one leads back to, go on with the same.
+   * Writes the user to the address and to the link to the first page, so that a reload and that page have the same user.
    *
    * @param {string} user
    */
@@ -36,7 +36,7 @@ export class SandboxUsers {
     if (isLink) link.search = `${new URLSearchParams({ user })}`;
   }
 
-  /** The value of the Authorization header; null where nobody is signed in. Rejects where the sign-in fails. */
+  /** The value of the Authorization header; null if no user is signed in. Rejects if the sign-in fails. */
   async authorization() {
     const email = this.#choice.value;
     if (!email) return null;

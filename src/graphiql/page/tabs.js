@@ -16,12 +16,12 @@ export function openingTabs(examples) {
   const linked = takeLinkedTab();
   const tabs =
     linked === null ? others : [linked, ...others.filter(({ query }) => query !== linked.query)];
-  // GraphiQL would restore its own record of tabs beside an empty one. This is none, and keeps them until GraphiQL writes it anew.
+  // GraphiQL would restore a record of its own, and add an empty tab. It ignores this one, and later replaces it.
   localStorage.setItem(TABS, JSON.stringify({ tabs }));
   return { tabs, isFirstVisit: kept.length === 0 };
 }
 
-/** Takes it out of the address as well, so that a reload does not open it again. */
+/** Returns the tab of the address, and removes it from the address, so that a reload does not open it again. */
 function takeLinkedTab() {
   const { pathname, search, hash } = location;
   for (const text of [hash.slice(1), search]) {

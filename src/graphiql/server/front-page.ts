@@ -10,13 +10,13 @@ interface FrontPageOptions {
 
 type Line = readonly [name: string, path: string | null, words: string];
 
-/** The page at `/`: it says what this server is, and which setting enables the other pages. */
+/** The page at `/`. It describes this server, and names the setting that enables the other pages. */
 export class FrontPage implements Site {
   readonly #publicPath: string;
   readonly #lines: readonly Line[];
 
   constructor({ hasGraphiql, publicPath }: FrontPageOptions) {
-    const hidden = 'is shown where GRAPHIQL=on';
+    const hidden = 'is shown if GRAPHIQL=on';
     this.#publicPath = publicPath;
     this.#lines = [
       ['GraphQL', '/graphql', 'by POST, as JSON: {"query": "{ __typename }"}'],

@@ -38,7 +38,7 @@ export function createHttpFetcher(url, fetch) {
   return (params, headers) => send(params, { headers });
 }
 
-/** Events of a subscription, on a socket of its own: the next one may be for another user. */
+/** The events of a subscription. It has its own socket, because the next subscription may be for another user. */
 export function subscribe(url, authorization, params) {
   const client = createClient({
     url: url.replace(/^http/, 'ws'),
@@ -48,7 +48,7 @@ export function subscribe(url, authorization, params) {
   return client.iterate(params);
 }
 
-/** The operation that the server would execute; null where the text is no GraphQL. */
+/** The operation that the server would execute; null if the text is not GraphQL. */
 export function operationOf(query, operationName) {
   try {
     const document = parse(query);

@@ -23,15 +23,15 @@ export interface App {
 }
 
 export function createApp(): App {
-  const email = takeAskedUser() ?? FIRST_USER;
+  const email = userInAddress() ?? FIRST_USER;
   const line = new LiveLine();
   let held: Promise<string> | null = null;
   const token: App['token'] = ({ force }) => {
     if (held === null || force) {
-      const asked = signIn(client, email);
-      held = asked;
-      asked.catch(() => {
-        if (held === asked) held = null;
+      const signingIn = signIn(client, email);
+      held = signingIn;
+      signingIn.catch(() => {
+        if (held === signingIn) held = null;
       });
     }
     return held;
@@ -51,8 +51,8 @@ async function signIn(client: Client, email: string): Promise<string> {
   throw errors[0] ?? new TradingGraphError(message, { code: 'SIGN_IN', retryable: true });
 }
 
-/** The user named by the link from GraphiQL; the server signs in only the sandbox's users. */
-function takeAskedUser(): string | null {
-  const asked = new URLSearchParams(location.search).get('user');
-  return asked !== null && /^(?:demo|pro|fresh)@example\.com$/.test(asked) ? asked : null;
+/** The sandbox's user that a link from GraphiQL names. */
+function userInAddress(): string | null {
+  const user = new URLSearchParams(location.search).get('user');
+  return user !== null && /^(?:demo|pro|fresh)@example\.com$/.test(user) ? user : null;
 }

@@ -7,8 +7,8 @@ export type Ways = Partial<Record<'rest' | 'graph', Way>>;
 /** Whether a caption describes the phones now, or during a fault that has ended. */
 type Tense = 'shows' | 'showed';
 
-const list = new Intl.ListFormat('en-GB');
-const none = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+const andList = new Intl.ListFormat('en-GB');
+const orList = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 export function isWhole(way: Way): boolean {
   return PARTS.every((part) => failuresOf(way, part).length === 0);
@@ -22,11 +22,11 @@ export function captionOf({ rest, graph }: Ways, tense: Tense = 'shows'): string
   }
   if (here.length === 0 && waiting.length > 0) return 'both apps are opening their screen.';
   if (waiting.length > 0) {
-    return `${list.format(waiting)} ${waiting.length === 1 ? 'is' : 'are'} on the way; both phones show the rest.`;
+    return `${andList.format(waiting)} ${waiting.length === 1 ? 'is' : 'are'} on the way; both phones show the rest.`;
   }
   const both = tense.replace(/s$/, '');
   if (here.length === 0) return `neither phone ${tense} anything.`;
-  if (blank.length > 0) return `both phones ${both} no ${none.format(blank)}.`;
+  if (blank.length > 0) return `both phones ${both} no ${orList.format(blank)}.`;
   const positions = plural(rest?.data.positions?.length ?? 0, 'position');
   return namesOf(rest) === namesOf(graph)
     ? `both phones ${both} the same ${positions}, and the same orders and instruments.`
@@ -35,7 +35,7 @@ export function captionOf({ rest, graph }: Ways, tense: Tense = 'shows'): string
 
 function shownOf(way: Way | undefined): string {
   const { here, waiting, blank } = stateOf(way);
-  const lacks = here.length > 0 && blank.length > 0 ? `, no ${none.format(blank)}` : '';
+  const lacks = here.length > 0 && blank.length > 0 ? `, no ${orList.format(blank)}` : '';
   const age = way?.positionsAsOf ? `, prices of ${formatTime(way.positionsAsOf)}` : '';
   const soFar = waiting.length > 0 ? ' so far' : '';
   return `${here.length} of ${PARTS.length} parts${soFar}${lacks}${age}`;

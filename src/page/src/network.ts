@@ -4,7 +4,7 @@ import {
   readParts,
 } from '../../../client/src/request/answer-parts.ts';
 
-/** A phone in a train: "slow 4G" of browsers' developer tools. */
+/** The preset "slow 4G" of browsers' developer tools, like a phone in a train. */
 const PHONE = { roundTripMs: 150, bitsPerSecond: 1_600_000 };
 
 /** One measured request. */
@@ -13,7 +13,7 @@ export interface MeasuredCall {
   /** Since the beginning of the whole screen, in milliseconds. */
   readonly startMs: number;
   readonly endMs: number;
-  /** The compressed bytes of the answer's body, as they came over the network. */
+  /** The size of the answer's body, compressed if the server compressed it. */
   readonly bytes: number;
   /** Null if it is not JSON. */
   readonly body: unknown;
@@ -47,7 +47,7 @@ export class Stopwatch {
     const travelled = (bytes: number) => pause(roundTripMs + (bytes * 8_000) / bitsPerSecond);
     const partCame =
       onPart && ((soFar: AnswerSoFar) => void travelled(sizeOf(soFar)).then(() => onPart(soFar)));
-    // A unique address finds the entry with the size of an answer in parts.
+    // The address must be unique, so that `packedSize` finds the browser's entry of this request.
     const address = onPart ? `${url}?${id}` : url;
     const answer = await answerOf(fetch(address, { ...init, cache: 'reload' }), partCame);
     await travelled(answer.bytes);
@@ -86,24 +86,24 @@ async function answerOf(
   }
 }
 
-/** An answer in parts is compressed piece by piece. The browser reports its length a moment after it has arrived. */
+/** The compressed size of an answer in parts. The browser reports it a moment after the end of the answer. */
 async function packedSize({ url }: Response, otherwise: number): Promise<number> {
-  for (let looks = 0; looks < LOOKS; looks += 1) {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
     const [found] = performance.getEntriesByName(url, 'resource') as PerformanceResourceTiming[];
     if (found) return found.encodedBodySize || otherwise;
-    await pause(LOOK_MS);
+    await pause(ATTEMPT_MS);
   }
   return otherwise;
 }
 
-const LOOKS = 20;
-const LOOK_MS = 5;
+const MAX_ATTEMPTS = 20;
+const ATTEMPT_MS = 5;
 
 function sizeOf(answer: AnswerSoFar): number {
   return new TextEncoder().encode(JSON.stringify(answer)).length;
 }
 
-/** The bytes of an answer's body on the wire, by its Content-Length; an answer in chunks has none. */
+/** The size of an answer's body. A chunked answer has no Content-Length, so its uncompressed size is returned. */
 function bytesOf({ headers }: Response, text: string): number {
   const length = headers.get('content-length');
   return length === null ? new TextEncoder().encode(text).length : Number(length);

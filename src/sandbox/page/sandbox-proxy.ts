@@ -13,15 +13,15 @@ export interface SandboxProxyOptions {
   readonly origins: AllowedOrigins;
 }
 
-// The paths of the controls. A dot segment, in any encoding, would lead to the gateway's operations.
+// The paths of the controls. A dot segment, in any encoding, does not match: it would lead to the gateway's operations.
 const CONTROL_PATH = /^(?:\/[a-z\d-]+)+$/;
 const GATEWAY = '/sandbox/gateway';
 // Proxies add these headers to the requests that they forward.
-const OF_PROXIES = /^(?:via|forwarded|x-real-ip|x-forwarded-.*)$/;
-// These belong to one connection, not to the message; the facade sets `vary` for both.
+const PROXY_HEADERS = /^(?:via|forwarded|x-real-ip|x-forwarded-.*)$/;
+// Headers of one connection, and those that the facade sets itself.
 const NOT_PASSED_ON = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', 'vary']);
 
-/** Forwards `/sandbox/…` to the sandbox gateway, its operations as `/sandbox/gateway/…`, for clients on this machine only. */
+/** Forwards `/sandbox/…` to the sandbox's controls, and `/sandbox/gateway/…` to its operations. For this machine only. */
 export class SandboxProxy implements Site {
   readonly #options: SandboxProxyOptions;
 
@@ -36,15 +36,15 @@ export class SandboxProxy implements Site {
   }
 
   /**
-   * A page of any site can send requests to this machine; it may not use the controls, not even by DNS
-   * rebinding. A client behind a proxy on this machine may not either: nginx adds no header by default, and speaks HTTP/1.0.
+   * Refuses pages of other sites, which can send requests to this machine, also by DNS rebinding. Refuses clients behind a
+   * proxy on this machine too: they are found by its headers, or by HTTP/1.0, which nginx speaks by default.
    */
   isOpenTo(request: IncomingMessage): boolean {
     const { socket, headers } = request;
     return (
       isLoopback(socket.remoteAddress) &&
       request.httpVersion !== '1.0' &&
-      !Object.keys(headers).some((name) => OF_PROXIES.test(name)) &&
+      !Object.keys(headers).some((name) => PROXY_HEADERS.test(name)) &&
       isThisMachine(headers.host) &&
       isAllowedPage(request, this.#options.origins, null)
     );
@@ -63,7 +63,7 @@ export class SandboxProxy implements Site {
         resolve();
       };
       const { host: _host, connection: _connection, ...headers } = request.headers;
-      // A hanging call ends with its client.
+      // If the client disconnects, a hanging call ends.
       const init = { method: request.method, headers, signal: reply.disconnected };
       const onward = httpRequest(target, init, (answer) => {
         const { statusCode = 502 } = answer;
@@ -80,7 +80,7 @@ export class SandboxProxy implements Site {
     });
   }
 
-  /** Null for a path that is neither a control's nor an operation's. */
+  /** The address to forward to; null if the path belongs to neither a control nor an operation. */
   #targetOf(url: string): URL | null {
     const { gatewayUrl } = this.#options;
     const path = url.split('?', 1)[0] ?? '';

@@ -46,7 +46,7 @@ test.each([
   [{ ...whole, rows: [7] }, { 'rows[]': 'answer' }],
   [{ ...whole, rows: [{ id: 'x', marks: [] }] }, { 'rows[].id': 'value' }],
   [{ ...whole, rows: [{ id: 1, marks: 'x' }] }, { 'rows[].marks': 'value' }],
-])('the losses of %j are as its table says: %j', (body, losses) => {
+])('the losses of %j are those in its table: %j', (body, losses) => {
   const { fields } = compare(TABLE.shape, [body]);
   const found = fields.flatMap(({ path, expected, seen, missing, wrong }) => {
     const [other] = Object.keys(seen).filter((type) => type !== expected);

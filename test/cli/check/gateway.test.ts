@@ -46,9 +46,9 @@ interface Case {
   readonly set?: Variables;
   readonly problems: readonly RegExp[];
   /** The settings that the report suggests. */
-  readonly mended?: Variables;
-  /** Whether no gateway answers, so that no password is sent. */
-  readonly isElsewhere?: true;
+  readonly suggested?: Variables;
+  /** Whether the check finds no gateway, so that it sends no password. */
+  readonly sendsNoPassword?: true;
 }
 
 const body = (operation: Fault['operation'], value: unknown): Fault => ({
@@ -56,7 +56,7 @@ const body = (operation: Fault['operation'], value: unknown): Fault => ({
   kind: 'status',
   status: 200,
   body: value,
-  // The first call has no token, and the last has a broken signature.
+  // The check also calls without a token and with a broken signature. Those calls get the usual answers.
   login: 700001,
 });
 const position = { id: 'p-1', symbol: 'AAPL', units: 1, isBuy: true, profit: 5 };
@@ -68,18 +68,18 @@ const CASES: Readonly<Record<string, Case>> = {
     problems: [
       /^GATEWAY_URL {2}op 12: Status 404: the gateway has no GET \/api\/v1\/trading\/positions\. .* is the path right\?/,
     ],
-    isElsewhere: true,
+    sendsNoPassword: true,
   },
   'failures of every call': {
     faults: everything({ kind: 'status', status: 502 }),
     problems: [/^op 12: Status 502: the gateway, or a proxy/],
-    isElsewhere: true,
+    sendsNoPassword: true,
   },
   'calls that all hang': {
     faults: everything({ kind: 'delay', delayMs: 600_000 }),
     set: { GATEWAY_TIMEOUT_MS: '2000' },
     problems: [/^GATEWAY_TIMEOUT_MS {2}op 12: No complete answer arrived/],
-    isElsewhere: true,
+    sendsNoPassword: true,
   },
   'claims with other names': {
     gateway: { loginClaim: 'mt5_account', groupClaim: 'tier' },
@@ -87,7 +87,7 @@ const CASES: Readonly<Record<string, Case>> = {
       /^GATEWAY_LOGIN_CLAIM {2}op 10: The token has no usable login in the claim login: the claim mt5_account holds the one/,
       /^GATEWAY_GROUP_CLAIM {2}The token has no group in the claim group: the claim tier holds it/,
     ],
-    mended: { GATEWAY_LOGIN_CLAIM: 'mt5_account', GATEWAY_GROUP_CLAIM: 'tier' },
+    suggested: { GATEWAY_LOGIN_CLAIM: 'mt5_account', GATEWAY_GROUP_CLAIM: 'tier' },
   },
   'another unit of times': {
     set: { GATEWAY_TIME_UNIT: 's' },
@@ -95,7 +95,7 @@ const CASES: Readonly<Record<string, Case>> = {
       /^GATEWAY_TIME_UNIT {2}op 10: Times are not all in s; auto reads/,
       /^GATEWAY_TIME_UNIT {2}op 12: Times are not all in s; auto reads/,
     ],
-    mended: { GATEWAY_TIME_UNIT: 'auto' },
+    suggested: { GATEWAY_TIME_UNIT: 'auto' },
   },
   'another key, so that the service would refuse every request': {
     set: { JWT_SECRET: 'another secret of thirty-two bytes' },
@@ -171,7 +171,7 @@ const CASES: Readonly<Record<string, Case>> = {
 test.each(Object.entries(CASES))(
   'the check reports, with the setting to correct: %s',
   async (_, given) => {
-    const { faults = [], catalog, base = '', set = {}, problems: wanted, mended } = given;
+    const { faults = [], catalog, base = '', set = {}, problems: wanted, suggested } = given;
     await using gateway = await startGateway(given.gateway);
     for (const fault of faults) gateway.fail(fault);
     if (catalog) gateway.changeCatalog(catalog);
@@ -179,11 +179,11 @@ test.each(Object.entries(CASES))(
     for (const one of wanted) expect(problems).toContainEqual(expect.stringMatching(one));
     expect(problems.filter((problem) => !wanted.some((one) => one.test(problem)))).toEqual([]);
     expect(code).toBe(1);
-    expect(gateway.calls('login')).toBe(given.isElsewhere ? 0 : 1);
-    if (!mended) return;
-    const lines = Object.entries(mended).map(([name, value]) => `  ${name}=${value}\n`);
+    expect(gateway.calls('login')).toBe(given.sendsNoPassword ? 0 : 1);
+    if (!suggested) return;
+    const lines = Object.entries(suggested).map(([name, value]) => `  ${name}=${value}\n`);
     expect(text).toContain(`\nSet\n${lines.join('')}`);
-    expect((await checkOf(gateway, { ...set, ...mended })).text).toContain('No problem.');
+    expect((await checkOf(gateway, { ...set, ...suggested })).text).toContain('No problem.');
   },
 );
 
@@ -274,10 +274,10 @@ test('missing headers are notes, and a useless ETag is a warning', async () => {
   expect(without.text).toContain('There is no Age: the catalog may be up to an hour older');
   gateway.clearFaults();
   gateway.fail({ ...answer, headers: { etag: '"never-compared"' } });
-  const fruitless = await checkOf(gateway);
-  expect(fruitless.code).toBe(0);
-  expect(fruitless.text).toContain('If-None-Match is not answered with 304');
-  expect(fruitless.text).toMatch(/\nNo problem, 1 warning\.$/);
+  const withEtag = await checkOf(gateway);
+  expect(withEtag.code).toBe(0);
+  expect(withEtag.text).toContain('If-None-Match is not answered with 304');
+  expect(withEtag.text).toMatch(/\nNo problem, 1 warning\.$/);
 });
 
 test.each([

@@ -15,7 +15,7 @@ const DEMO_EMAIL = 'demo@example.com';
 
 const folder = ownFolder();
 
-test('a token is accepted from a file, and with its scheme', async () => {
+test('a token is accepted from a file, and with the prefix Bearer', async () => {
   await using gateway = await startGateway();
   const path = join(folder.path, 'token');
   writeFileSync(path, `Bearer ${gateway.token({ email: 'pro@example.com' })}\n`);
@@ -171,7 +171,7 @@ describeWithRedis('a Redis that may drop records', (path) => {
     await using redis = await startTestRedis(path);
     const { text } = await check({ NODE_ENV: 'production', REDIS_URL: redis.url });
     expect(text).toMatch(/REDIS_URL=.* appendonly no/);
-    // The check must not join as a replica: its absence would count when Redis loses its data.
+    // If the check registered as a replica, its absence would count after a loss of data.
     expect(await redis.command('DBSIZE')).toBe(0);
   });
 });

@@ -19,8 +19,8 @@ const RECEIVERS = 'http://127.0.0.1:9099/';
 const SECONDS = { s: 1, m: 60, h: 3_600 } as const;
 const WAIT = /(\b(?:group_wait|group_interval|repeat_interval): )(\d+)([smh])/g;
 
-/** An Alertmanager with the shipped routes, whose waits are divided by `hastenedBy`. It records the names of all alerts that it sends. */
-export async function startAlertmanager(path: string, hastenedBy: number) {
+/** An Alertmanager with the shipped routes, whose waits are divided by `speedUp`. It records the names of the alerts that it sends. */
+export async function startAlertmanager(path: string, speedUp: number) {
   const pages = new Set<string>();
   const tickets = new Set<string>();
   const receiver = createServer(async (request, response) => {
@@ -34,7 +34,7 @@ export async function startAlertmanager(path: string, hastenedBy: number) {
   await using started = new AsyncDisposableStack();
   const listener = started.use(await listenLocally(receiver));
   const folder = started.use(await temporaryFolder());
-  const routes = hastened(await readFile(ROUTES, 'utf8'), hastenedBy);
+  const routes = shortened(await readFile(ROUTES, 'utf8'), speedUp);
   await writeFile(
     join(folder.path, 'config.yml'),
     routes.replaceAll(RECEIVERS, `${listener.url}/`),
@@ -54,7 +54,7 @@ export async function startAlertmanager(path: string, hastenedBy: number) {
   return { url, pages, tickets, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function hastened(routes: string, by: number): string {
+function shortened(routes: string, by: number): string {
   return routes.replace(WAIT, (_whole, name, count, unit) => {
     const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS];
     return `${name}${Math.round((seconds * 1_000) / by)}ms`;

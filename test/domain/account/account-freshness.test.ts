@@ -21,7 +21,7 @@ test('an order of another replica is reported once, as is the expiry of its reco
     },
   });
   accounts.on('changed', (login) => void reported.push(login));
-  /** Whether account 1 is certain, then the reported accounts; `any` if answers of all other accounts are outdated as well. */
+  /** The store's answer, whether account 1 is certain after it, and the reported accounts. `any` means all other accounts. */
   const steps: [Stored, ...unknown[]][] = [
     // While the store cannot be read, nothing is certain and nothing is reported.
     [new Error('away'), false],

@@ -63,7 +63,7 @@ describe('the login', () => {
   });
 });
 
-test('one login with different forwarded headers is different accounts', () => {
+test('a login with different forwarded headers belongs to different accounts', () => {
   const login = loginNamed('1');
   const tenants = [undefined, { pairs: [], digest: 'a' }, { pairs: [], digest: 'b' }];
   expect(new Set(tenants.map((forwarded) => accountOf(login, forwarded))).size).toBe(3);

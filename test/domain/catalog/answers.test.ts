@@ -5,6 +5,7 @@ import { type CatalogWorld, HOUR_MS, MINUTE_MS, openCatalogWorld } from './catal
 
 const ROW = { ...createInstruments('tests', 1)[0]?.wire, _id: 'AAA' };
 
+/** Answers that serve only for a minute. */
 const PROVISIONAL: readonly [string, readonly unknown[]][] = [
   ['no rows', []],
   ['mostly broken rows', [ROW, 1, null]],
@@ -86,7 +87,7 @@ test('a catalog with less than half the instruments is used only after the forme
   const small = await world.catalogs.read(viewer);
   expect(small).toMatchObject({ version: { size: 29 }, stale: false });
   expect(world.catalogs.figures).toMatchObject([{ group: 'standard-usd', size: 29, offered: 29 }]);
-  // It is logged once, although it was offered several times.
+  // The refusal is logged once, although the small catalog was offered several times.
   expect(reasonsIn(world)).toEqual([
     expect.stringContaining('a catalog with 29 of 60 instruments'),
   ]);
@@ -126,7 +127,7 @@ test('after a refused conditional request the catalog is fetched without its ETa
   expect(tags).toEqual([undefined, expect.any(String), undefined]);
 });
 
-test('a 304 proves no group', async () => {
+test('a 304 does not prove the group', async () => {
   await using world = await openCatalogWorld({ proofMs: HOUR_MS });
   const viewer = world.viewer();
   await world.catalogs.read(viewer);

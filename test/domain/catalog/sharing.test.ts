@@ -71,7 +71,7 @@ test('a token that is refused while it waits for the catalog does not get it', a
   await expect(world.gateway.read(viewer, OPERATIONS.getCustomerId)).rejects.toThrow();
   await world.clock.advance(50);
   await refused;
-  // The refused token's call has brought a good copy. Others get it without another call.
+  // The call of the refused token succeeded, so others get its catalog without another call.
   expect((await world.catalogs.read(world.viewer({ email: FRESH }))).group).toBe('standard-usd');
   expect(world.fetches()).toBe(1);
 });
@@ -195,7 +195,7 @@ test('a client that disconnects does not abort the call that others wait for', a
   expect(world.fetches()).toBe(1);
 });
 
-test('a catalog larger than the memory limit is cached, but no other with it', async () => {
+test('a catalog larger than the memory limit is cached, until another catalog replaces it', async () => {
   await using world = await openCatalogWorld({ maxBytes: 10_000 });
   const demo = world.viewer();
   const pro = world.viewer({ email: PRO });

@@ -50,13 +50,13 @@ test.each([
 test('the first answer after an outage makes all other feeds poll within two seconds, except during a Retry-After; a feed that fails alone still backs off', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   const logins = Array.from({ length: 42 }, (_, at) => String(2_000 + at));
-  const [alone, asked, ...others] = logins;
+  const [alone, limited, ...others] = logins;
   const followers = logins.map((login) => followChanges(viewer(login, { login })));
   const callsOf = (one?: string) =>
     gateway.polls.flatMap(({ login, atMs }) => (login === one ? atMs : []));
   await clock.advance(3_000);
   gateway.fault = ({ login }) =>
-    login === asked ? gatewayError('rate-limited', 30) : gatewayError('contract');
+    login === limited ? gatewayError('rate-limited', 30) : gatewayError('contract');
   await clock.advance(50_000);
   expect(followers.filter(({ last }) => last?.status === 'LIVE')).toEqual([]);
   // Clients that reconnect during the outage wait no longer than the others.
@@ -64,7 +64,7 @@ test('the first answer after an outage makes all other feeds poll within two sec
     await followers[at + 2]?.leave();
     followChanges(viewer(login, { login }));
   }
-  const askedAtMs = callsOf(asked).at(-1) ?? 0;
+  const limitedAtMs = callsOf(limited).at(-1) ?? 0;
   const before = callsOf(alone).length;
   const healedAtMs = clock.now();
   gateway.fault = ({ login }) => (login === alone ? gatewayError('contract') : null);
@@ -74,7 +74,7 @@ test('the first answer after an outage makes all other feeds poll within two sec
   const [firstMs = 0] = backAtMs;
   expect(backAtMs.at(-1)).toBeLessThanOrEqual(firstMs + 2_020);
   expect(backAtMs[20]).toBeGreaterThan(firstMs + 500);
-  expect(after(asked)).toBeGreaterThanOrEqual(askedAtMs + 30_000);
+  expect(after(limited)).toBeGreaterThanOrEqual(limitedAtMs + 30_000);
   expect(callsOf(alone).length).toBeLessThanOrEqual(before + 3);
 });
 
@@ -86,7 +86,7 @@ test('without a first list in time a subscription ends with the call’s error; 
   await clock.advance(4_900);
   expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([false, false]);
   await followChanges(viewer('late', { login: '1001' })).leave();
-  // The deadline and the next poll of each feed. The clients that left have no timers.
+  // Each of the two feeds has a deadline and a next poll. The clients that left have no timers.
   expect(clock.pending).toBe(4);
   await clock.advance(600);
   // The second feed's first call waited a second for the ceiling.

@@ -14,7 +14,7 @@ import { orderEnd } from '../../support/order-end.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
-/** A gateway call that the test ends. */
+/** An order's call of the gateway. The test ends it. */
 export interface WaitingCall {
   readonly symbol: string;
   readonly sendBeforeMs: number | null;
@@ -81,7 +81,7 @@ export const demo = viewerOf('token-1');
 export const demoProof = proofOf(demo);
 export const orderTimeoutMs = 15_000;
 
-/** Counters of orders, which call back with their names. */
+/** Counters of orders. `count` is called with the name of each counted order. */
 export function countersOf(count: (name: string) => void): SubmitterOptions['metrics'] {
   const counter = (name: string) => ({
     inc: (labels?: { outcome: string }) => count(labels ? `${labels.outcome} ${name}` : name),
@@ -140,7 +140,7 @@ export function stage(
       ...more,
     });
   const orders = start();
-  /** Begins an order; `calls` has its call once it is sent. */
+  /** Places an order, and waits until its call is in `calls`, unless the call is delayed or never made. */
   async function begin(
     key: string,
     viewer = demo,

@@ -23,7 +23,7 @@ import {
   unanswered,
 } from './order-stage.ts';
 
-test('a record’s id needs an account: a login, which two tenants may share, does not compile', () => {
+test('the id of a record needs an account; with a login, which two tenants may share, it does not compile', () => {
   expect(recordId(demo.account, 'k')).toBe('1001:k');
   // @ts-expect-error: a login is not an account.
   recordId(demo.login, 'k');
@@ -181,8 +181,8 @@ test('if the gateway nets positions, a repeated number is accepted', async () =>
   }
 });
 
-describe('when the records', () => {
-  test('answer a reservation too late, the order is released unsent', async () => {
+describe('if the records', () => {
+  test('answer a reservation too late, the order is not sent and its key is released', async () => {
     const gate = Promise.withResolvers<void>();
     const { orders, records, calls, begin, clock } = stage((shared) => ({
       reserve: async (request) => {
@@ -282,7 +282,7 @@ describe('with a second process', () => {
       expect(await placed).toMatchObject({ outcome: { kind: 'unknown' }, replayed: true });
     }
     expect(calls).toHaveLength(0);
-    // The process that has recorded it logs and counts it once.
+    // The order is logged and counted only by the process that has recorded its outcome.
     expect(counted).toEqual(['unknown order']);
     expect(log.lines).toEqual(['an order ended unknown']);
     // A later release does not free the key.
@@ -296,7 +296,7 @@ test.each([
   ['another number', acceptedAs('78'), ['contradicted']],
   ['a refusal', answered(200, { success: false }), ['contradicted']],
 ])(
-  'a settled order keeps its outcome after a late answer, which is compared with it: %s',
+  'a settled order keeps its outcome, and a late answer that contradicts it is logged and counted: %s',
   async (_, late, contradictions) => {
     const settled = {
       kind: 'accepted',

@@ -11,7 +11,7 @@ function answer(status: number, body: unknown): Exchange {
   return { sent: true, answered: true, status, headers: {}, bytes, logicalTime: 1, sentAtMs };
 }
 
-function silence(reason: NoAnswer['reason']): Exchange {
+function noAnswer(reason: NoAnswer['reason']): Exchange {
   return { sent: true, answered: false, reason, cause: null, logicalTime: 1, sentAtMs };
 }
 
@@ -33,31 +33,31 @@ type Row = [why: string, statuses: number[], bodies: unknown[], verdict: string]
 // In the order of the rows of docs/orders.md.
 test.each<Row>([
   [
-    '3: a success with another status',
+    '3: `success: true` with a status other than 2xx',
     [301, 400, 401, 403, 408, 422, 429, 500, 503],
     [yes],
     'unknown',
   ],
-  ['4: a success that says yes', [200, 202, 299], [yes], 'accepted'],
-  ['4: a success that says no', [200, 202, 299], [no], 'rejected'],
+  ['4: a 2xx with `success: true`', [200, 202, 299], [yes], 'accepted'],
+  ['4: a 2xx with `success: false`', [200, 202, 299], [no], 'rejected'],
   ['5: a 401', [401], [no, { error: 'X' }, {}, '<html>'], 'error: unauthenticated'],
   ['5: a 403', [403], [no, { error: 'X' }, {}, '<html>'], 'error: forbidden'],
   ['5: a 429', [429], [no, { error: 'X' }, {}, '<html>'], 'error: rate-limited'],
   [
-    '6: a refusal with any body',
+    '6: another 4xx with any body',
     [400, 402, 404, 418, 422, 451],
     [no, {}, '', '<html>', '[]', { success: 'true' }, { success: null }],
     'rejected',
   ],
-  ['6: a 409 that says no itself', [409], [no], 'rejected'],
+  ['6: a 409 with `success: false`', [409], [no], 'rejected'],
   [
-    '7: a 409 that does not say no',
+    '7: a 409 without `success: false`',
     [409],
     [{}, { error: 'DUPLICATE' }, { success: 'false' }, '<html>'],
     'unknown',
   ],
   [
-    '7: a success that says neither',
+    '7: a 2xx without a boolean `success`',
     [200, 201, 204],
     [
       ...[{}, '', '<html>', '[{"success":true}]', 'true', '{"success":true'],
@@ -93,7 +93,7 @@ test('an outcome has the number and the message of its answer', () => {
     'encoding',
     'cached',
   ] as const) {
-    const unknown = judgeOrder('openPosition', orderEnd(silence(reason)));
+    const unknown = judgeOrder('openPosition', orderEnd(noAnswer(reason)));
     expect(unknown, reason).toEqual({ kind: 'unknown', sentAtMs, message: null });
   }
 });

@@ -23,11 +23,11 @@ const limit: PlaceLimitOrderInput = {
   idempotencyKey: 'key-1',
 };
 
-/** Returns the path for which a ticket is refused. Inputs are loosely typed, as a script's are. */
+/** Returns the path for which a ticket is refused. Inputs are loosely typed, like those of a script. */
 function refused(make: () => unknown): string {
   try {
     make();
-    return 'nothing';
+    return 'none';
   } catch (error) {
     if (error instanceof InputError) return error.argument;
     throw error;
@@ -36,16 +36,20 @@ function refused(make: () => unknown): string {
 
 const KEY = 'input.idempotencyKey';
 test.each<[string, object, string]>([
-  ['protections of 0 and more', { stopLoss: { price: 0 }, takeProfit: { price: 3 } }, 'nothing'],
+  ['protections of 0 and more', { stopLoss: { price: 0 }, takeProfit: { price: 3 } }, 'none'],
   ['a negative protection', { stopLoss: { price: -0.01 } }, 'input.stopLoss.price'],
-  ['one of two kinds', { takeProfit: { price: 1, amount: 1 } }, 'input.takeProfit'],
-  ['an amount together with units', { stopLoss: { amount: 5 } }, 'input.stopLoss.amount'],
-  ['one together with an amount', { size: { amount: 9 }, stopLoss: { amount: 5 } }, 'nothing'],
+  ['a protection of two kinds', { takeProfit: { price: 1, amount: 1 } }, 'input.takeProfit'],
+  [
+    'a protection by amount of a size by units',
+    { stopLoss: { amount: 5 } },
+    'input.stopLoss.amount',
+  ],
+  ['both by amount', { size: { amount: 9 }, stopLoss: { amount: 5 } }, 'none'],
   ['a line break in its symbol', { symbol: 'AAPL\n' }, 'input.symbol'],
   ['a control character of C1', { symbol: '\u0085AAPL' }, 'input.symbol'],
-  ['255 code points', { idempotencyKey: '🔑'.repeat(255) }, 'nothing'],
-  ['256 code points', { idempotencyKey: '🔑'.repeat(256) }, KEY],
-])('a ticket with %s (%o) is refused for %s', (_, change, path) => {
+  ['a key of 255 code points', { idempotencyKey: '🔑'.repeat(255) }, 'none'],
+  ['a key of 256 code points', { idempotencyKey: '🔑'.repeat(256) }, KEY],
+])('of a ticket with %s (%o) the refused argument is %s', (_, change, path) => {
   expect(refused(() => marketTicket({ ...market, ...change }))).toBe(path);
 });
 

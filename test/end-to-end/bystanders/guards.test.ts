@@ -14,7 +14,7 @@ import { openRaw } from '../chaos/raw-connection.ts';
 import {
   askAndStall,
   cuts,
-  LONG_QUESTIONS,
+  LONG_REQUESTS,
   longField,
   MEGABYTE,
   ROOMY,
@@ -261,7 +261,7 @@ const GUARDS: readonly Guard[] = [
     of: 'an account',
     row: 'unread and unfinished bytes',
     limits: {},
-    environment: LONG_QUESTIONS,
+    environment: LONG_REQUESTS,
     connections: { heldBytes: 24 * MEGABYTE },
     offend: ({ app, token, held }) => {
       let readers = 0;

@@ -28,7 +28,7 @@ const facade = startedOnce(() =>
   ),
 );
 
-/** The heap's size after a garbage collection, and the process's CPU, without other load of the machine. */
+/** Measures the heap after a garbage collection, and the CPU time that this process has used. */
 async function weigh(): Promise<{ readonly heldBytes: number; readonly cpuMicros: number }> {
   const before = facade.logged.length;
   const find = () => facade.logged.slice(before).find((line) => line.includes('"heldBytes"'));
@@ -39,7 +39,7 @@ async function weigh(): Promise<{ readonly heldBytes: number; readonly cpuMicros
 
 let made = 0;
 
-/** Measures how many megabytes the heap grows by. */
+/** Returns by how many megabytes the heap grows. */
 async function growth(times: number, ask: (at: number) => Promise<unknown>): Promise<number> {
   const before = await weigh();
   let left = times;
@@ -60,7 +60,7 @@ const SIGN_IN =
 
 type Ask = (at: number) => Promise<unknown>;
 
-/** Caching something for each request would take several times these megabytes. */
+/** If something were cached for each request, it would take several times these megabytes. */
 const ASKED: readonly (readonly [what: string, times: number, megabytes: number, ask: Ask])[] = [
   [
     'forged tokens that name a login',
@@ -85,7 +85,7 @@ test.each(ASKED)(
   300_000,
 );
 
-/** Measured: ten. Work that is not linear in the text's length costs thousands. */
+/** A measurement found ten. Work that is not linear in the text's length costs thousands. */
 const MAX_TIMES_PLAIN = 60;
 const TIMES = 20;
 
@@ -123,7 +123,7 @@ const HEAVY: Readonly<Record<string, (at: number) => string>> = {
 /** A request of the same length without work. */
 const plain = (at: number) => body(`{ a${at}: __typename } # ${'x'.repeat(95_000)}`);
 
-/** The CPU of one of these requests, in microseconds. */
+/** Returns the CPU time of one request, in microseconds. */
 async function cpuOf(make: (at: number) => string, check: (answer: RawAnswer) => void) {
   const agent = new Agent({ keepAlive: true });
   const headers = { 'content-type': 'application/json' };
@@ -136,7 +136,7 @@ async function cpuOf(make: (at: number) => string, check: (answer: RawAnswer) =>
   return ((await weigh()).cpuMicros - cpuMicros) / TIMES;
 }
 
-// All other clients wait for one request, because there is one event loop.
+// The process has one event loop, so all other clients wait during an expensive request.
 test.each(Object.entries(HEAVY))(
   'refusing an expensive request costs no more CPU than a few plain requests: %s',
   async (_name, make) => {

@@ -14,7 +14,7 @@ const PLACED = 'placedOrder(idempotencyKey: "none") { __typename }';
 describe('a token whose proof has lapsed', () => {
   const app = sharedApp({
     AUTH_PROOF_SECONDS: String(PROOF_MS / 1_000),
-    // By then a cached session is too old as well, as with the default settings.
+    // A cached session expires with the proof, as it does with the default settings.
     SESSION_MAX_AGE_SECONDS: '1',
   });
   let token: string;

@@ -7,7 +7,7 @@ import { provedToken } from '../operations/accounts.ts';
 import { seriesValue } from '../operations/scraped.ts';
 import {
   askAndStall,
-  LONG_QUESTIONS,
+  LONG_REQUESTS,
   longField,
   MEGABYTE,
   postOf,
@@ -20,7 +20,7 @@ import {
 /** Starts a service whose clock stands still: a slow reader must not be closed on a busy machine. */
 function startPatiently() {
   const connections = { ...ROOMY, clock: createScriptedClock(), unreadMs: 86_400_000 };
-  return startTestApp(LONG_QUESTIONS, { connections });
+  return startTestApp(LONG_REQUESTS, { connections });
 }
 
 test('a pipelined request is executed only when the client has read the earlier answers', async () => {

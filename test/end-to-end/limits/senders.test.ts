@@ -20,10 +20,10 @@ const HEAD = 'POST /graphql HTTP/1.1\r\nhost: facade\r\ncontent-type: applicatio
 const refusals = (app: TestApp) => seriesValue(app, 'refusals_total{limit="messages"}');
 const heldBytes = (app: TestApp) => seriesValue(app, 'receive_buffer_bytes');
 
-/** A service whose time only the test moves, because budgets would be refilled while a busy machine sends. */
+/** Starts a service whose clock stands still, so that its budgets are not refilled while the test sends. */
 async function startAtRest() {
   const clock = createScriptedClock(0);
-  // A ping would be answered within a frame that a test writes in parts.
+  // The service sends no ping, because the test's library would send its pong in the middle of the flood.
   const app = await startTestApp({}, { connections: { clock, pingMs: 86_400_000 } });
   return { app, clock, [Symbol.asyncDispose]: () => app.close() };
 }
@@ -87,7 +87,7 @@ const LARGEST = 262_144;
 
 const startWithFew = () => startTestApp({}, { limits: withoutRefills(limited('messages', FEW)) });
 
-/** Uses up the address's budget for everything that is sent, and sends twice as much again. */
+/** Sends three times as many requests as the limit of messages allows. */
 async function flood(app: TestApp): Promise<number[]> {
   const statuses = [];
   for (let sent = 0; sent < 3 * FEW; sent += 1) {
@@ -106,7 +106,7 @@ test('a body that is announced but not sent costs only its head, and a sent body
   }
   for (const { socket } of idle) socket.destroy();
   expect(await refusals(app)).toBe(0);
-  // Four are left, and this one takes seventeen.
+  // Four messages are left, and this body counts as seventeen.
   expect((await rawPost(`${app.url}/graphql`, ' '.repeat(LARGEST))).status).toBe(429);
   expect((await rawRequest(`${app.url}/nothing`)).status).toBe(429);
 });
@@ -132,7 +132,7 @@ const FIVE_MEGABYTES = Buffer.alloc(5 * 1024 * 1024, ' ');
 
 const CHUNKED_HEAD = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
 
-// The rest of a refused body is charged as well.
+// The limit is high, because the rest of a refused body is charged too.
 const roomy = sharedApp({ RATE_LIMIT_PER_MINUTE: '1000000' });
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -144,7 +144,7 @@ async function post(body: Buffer, encoding = 'identity', { url } = roomy) {
     agent,
     headers: { 'content-type': 'application/json', 'content-encoding': encoding },
   });
-  // In pieces, so that the refusal arrives while the client still sends.
+  // The client sends pieces, so that the refusal arrives before the last one.
   for (let at = 0; at < body.length; at += 65_536) outgoing.write(body.subarray(at, at + 65_536));
   outgoing.end();
   const [response] = await once(outgoing, 'response');
@@ -154,7 +154,7 @@ async function post(body: Buffer, encoding = 'identity', { url } = roomy) {
 
 test.each([
   ['uncompressed', FIVE_MEGABYTES, 'identity'],
-  ['packed', gzipSync(FIVE_MEGABYTES), 'gzip'],
+  ['compressed', gzipSync(FIVE_MEGABYTES), 'gzip'],
   [
     'compressed, followed by more',
     Buffer.concat([gzipSync(FIVE_MEGABYTES), FIVE_MEGABYTES]),

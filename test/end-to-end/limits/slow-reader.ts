@@ -5,13 +5,13 @@ import { seriesValue } from '../operations/scraped.ts';
 export const MEGABYTE = 1_048_576;
 
 /** Settings for tests of slow readers: requests may be as long as their answers. */
-export const LONG_QUESTIONS = {
+export const LONG_REQUESTS = {
   MAX_BODY_BYTES: String(24 * MEGABYTE),
   MAX_COST: '100000000',
-  // The rate of sent bytes is limited as well …
+  // Sent bytes count too.
   RATE_LIMIT_PER_MINUTE: '1000000',
 };
-/** … and so are incomplete messages. */
+/** A limit of incomplete messages that these tests do not reach. */
 export const ROOMY = { heldBytes: 1024 * MEGABYTE };
 
 /** More than the kernel buffers for a connection, so that the facade buffers the rest. */

@@ -22,7 +22,7 @@ const opened = closedClients();
 const tokenOf = (expiresInSeconds = 3_600) =>
   app.sandbox.token({ email: 'demo@example.com', expiresInSeconds });
 
-/** Runs an example of the page with another address; `names` are the variables that the example does not declare. */
+/** Runs an example of the page with the test's address. `names` has the variables that the example does not declare. */
 function run(code: string, names: Record<string, unknown>, last: string): unknown {
   const imports = [...code.matchAll(/^import .* from '(.*)';$/gm)];
   expect(imports.every(([, name = '']) => name === 'graphql-ws')).toBe(true);
@@ -35,11 +35,11 @@ function run(code: string, names: Record<string, unknown>, last: string): unknow
 
 type Rows = Map<string, { id: string; profit: number }>;
 
-test('the WebSocket example follows the market, even when its token ends', async () => {
-  let asked = 0;
+test('the WebSocket example follows the market, even after its token has expired', async () => {
+  let tokens = 0;
   const freshToken = async () => {
-    asked += 1;
-    return tokenOf(asked === 1 ? 2 : undefined);
+    tokens += 1;
+    return tokenOf(tokens === 1 ? 2 : undefined);
   };
   const witness = opened(sseClient(app, tokenOf())).watch();
   const statuses: string[] = [];
@@ -67,7 +67,7 @@ test('the WebSocket example follows the market, even when its token ends', async
     );
   };
   await follow();
-  await eventually(() => asked === 2);
+  await eventually(() => tokens === 2);
   await follow();
   expect(socket.variables.after).toBe(witness.variables.after);
   expect(statuses.at(-1)).toBe('LIVE');

@@ -62,7 +62,7 @@ test('graphql-ws’s own client gets every message of the protocol, and can end 
   expect(await closed).toMatchObject({ code: 1000 });
 });
 
-test('a message in one flight with connection_init is answered after the acknowledgement, and a reused id gets its own answer', async () => {
+test('a message sent together with connection_init is answered after the acknowledgement, and a reused id gets its own answer', async () => {
   using raw = await openSocket(app);
   raw.stream.cork();
   raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${await app.signIn()}` } });
@@ -82,7 +82,7 @@ test('a message in one flight with connection_init is answered after the acknowl
     { customerId: 'cus_700001' },
     undefined,
   ]);
-  // A message takes a turn: the feed may have sent its first event before.
+  // The feed may send its first event before the service reads `complete`.
   expect(raw.of('2').filter(({ type }) => type !== 'next')).toEqual([]);
 });
 

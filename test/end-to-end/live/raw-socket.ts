@@ -12,7 +12,7 @@ export interface Message {
   readonly payload?: any;
 }
 
-/** A socket that sends any message, valid or not. */
+/** A WebSocket without a client library, which can send any message, valid or not. */
 export class RawSocket {
   readonly socket: WebSocket;
   readonly messages: Message[] = [];
@@ -38,6 +38,7 @@ export class RawSocket {
     return (this.socket as unknown as { _socket: Socket })._socket;
   }
 
+  /** Sends a message. A text is sent unchanged. */
   say(message: unknown): void {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
@@ -57,7 +58,7 @@ export class RawSocket {
     return this.of(id).find(isOfType) as Message;
   }
 
-  /** Starts a subscription, and waits for its first event, by which its token is proved. */
+  /** Starts a subscription, and waits for its first event. Then its token is proved. */
   async watch(id: string, query = CHANGES): Promise<Message> {
     this.subscribe(id, query);
     return this.until(id, 'next');
@@ -78,7 +79,7 @@ export async function openSocket(
   protocols: readonly string[] = ['graphql-transport-ws'],
   options: ClientOptions = {},
 ): Promise<RawSocket> {
-  // Messages must not become shorter on the wire.
+  // Without compression, so that messages have their full size on the wire.
   const plain = { perMessageDeflate: false, ...options };
   const raw = new RawSocket(new WebSocket(webSocketUrl, [...protocols], plain));
   await once(raw.socket, 'open');

@@ -50,7 +50,7 @@ async function receivedEvents(query: string) {
     const before = least();
     gateway.tick();
     await eventually(() => {
-      // An ended one gets no events.
+      // A subscription that has ended gets no events.
       for (const { watcher } of clients)
         expect([watcher.errors, watcher.ended]).toEqual([[], null]);
       return least() > before;

@@ -3,7 +3,7 @@ import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import {
-  LONG_QUESTIONS,
+  LONG_REQUESTS,
   longField,
   MEGABYTE,
   ROOMY,
@@ -50,7 +50,7 @@ test('the server does not read from a socket that does not read its pongs', asyn
 });
 
 test('an operation does not begin on a socket that has not read its earlier answers', async () => {
-  await using app = await startTestApp(LONG_QUESTIONS, atRest);
+  await using app = await startTestApp(LONG_REQUESTS, atRest);
   const token = app.sandbox.token({ email: 'demo@example.com' });
   using raw = await initializedSocket(app, token);
   using other = await initializedSocket(app, token);

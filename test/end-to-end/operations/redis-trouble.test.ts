@@ -75,10 +75,10 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       });
       expect(await order()).toMatch(isLoss ? 'IDEMPOTENCY_UNAVAILABLE' : /^Order/);
       await eventually(() => lines().some(isBack));
-      const told = lines().filter(({ msg }) => msg.startsWith('Redis '));
-      const warned = told.filter(isWarned);
+      const redisLines = lines().filter(({ msg }) => msg.startsWith('Redis '));
+      const warned = redisLines.filter(isWarned);
       // A busy machine may cause another episode, with its own line.
-      expect(warned.length).toBeLessThanOrEqual(told.filter(isBack).length);
+      expect(warned.length).toBeLessThanOrEqual(redisLines.filter(isBack).length);
       expect(warned.length).toBeGreaterThan(0);
     },
   );

@@ -56,7 +56,7 @@ test.concurrent('a new catalog is not considered old if the date is ahead of the
 test.concurrent('after the date was set back, all times are given by the new date', async () => {
   await using stage = await startStage();
   const { facade, query } = stage;
-  // Reads the later date first.
+  // The service first reads the later date.
   await query(CATALOG);
   facade.signal('SIGUSR2');
   const isPast = (moment: string) => Date.parse(moment) < Date.now() + HOUR_MS / 2;

@@ -13,7 +13,7 @@ import { buying } from './order-request.ts';
 
 const folder = ownFolder();
 const LOG_ACCOUNT_KEY = 'the key of the hashes in the log';
-/** An order may be settled a minute after its deadline. */
+// An order can be settled only a minute after its deadline.
 const SETTLED_WITHIN_MS = 100_000;
 const UNKNOWN = { type: 'OrderOutcomeUnknown' };
 
@@ -26,11 +26,8 @@ function linesOf(replicas: readonly FacadeProcess[], message: string) {
     .filter(({ msg }) => msg === message);
 }
 
-/**
- * A user reports that an order has vanished: with only the log and the command line it is found, shown and settled, on both
- * replicas.
- */
-async function isSettled(store: Readonly<Record<string, string>>) {
+/** An operator finds, shows and settles orders with the log and the command line alone. Both replicas use the result. */
+async function settlesOrders(store: Readonly<Record<string, string>>) {
   await using sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
   const environment = { ...store, LOG_ACCOUNT_KEY, ORDER_TIMEOUT_MS: '2000' };
   const start = () => startFacadeProcess({ ...environment, GATEWAY_URL: sandbox.url });
@@ -46,14 +43,14 @@ async function isSettled(store: Readonly<Record<string, string>>) {
   const order = buying('k', 'TEST.UNKNOWN');
   await eventually(async () => expect(await clientOf(1, one).place(order)).toMatchObject(UNKNOWN));
   for (const user of [2, 3]) expect(await clientOf(user, one).place(order)).toMatchObject(UNKNOWN);
-  // Another is under way when its process is killed.
+  // A fourth order has no answer yet when its process is killed.
   const cut = clientOf(4, two).place(buying('cut', 'TEST.SLOW'));
   await eventually(() => expect(sandbox.calls('openPosition')).toBe(4));
   await two.kill();
   expect(await cut).toEqual({ kind: 'cut' });
   await two.start();
 
-  // The hash of the login leads to the log line, and the line to the key.
+  // The operator finds the log line by the hash of the login, and the key by the log line.
   const { out: hash } = await runCli(['hash', loginOf(1)], { LOG_ACCOUNT_KEY });
   const inLog = linesOf([one, two], 'order').filter(({ account }) => account === hash.trim());
   expect(inLog).toMatchObject([
@@ -75,8 +72,8 @@ async function isSettled(store: Readonly<Record<string, string>>) {
   expect((await cli('show', loginOf(1), 'k')).out).toMatch(answered);
   expect((await cli('show', loginOf(5), 'k')).code).toBe(1);
 
-  const says = ['--by', 'jane', '--why', 'back office, ticket 4711'];
-  const settle = (login: string, ...word: string[]) => cli('settle', login, 'k', ...word, ...says);
+  const reason = ['--by', 'jane', '--why', 'back office, ticket 4711'];
+  const settle = (login: string, ...end: string[]) => cli('settle', login, 'k', ...end, ...reason);
   expect((await settle(loginOf(5), 'not-sent')).code).toBe(1);
   const early = await settle(loginOf(1), 'accepted', '--number', '4711');
   expect(early).toMatchObject({ code: 1, err: expect.stringMatching(/settle it in \d+ s/) });
@@ -88,13 +85,13 @@ async function isSettled(store: Readonly<Record<string, string>>) {
 
   const orders = sandbox.calls('openPosition');
   for (const at of [one, two]) {
-    const told = [
+    const outcomes = [
       { type: 'OrderAccepted', orderId: '4711', replayed: true },
       { ...UNKNOWN, replayed: true },
       { type: 'OrderRejected', error: 'SETTLED', sent: false, replayed: true },
     ];
-    for (const [user, outcome] of told.entries()) {
-      const client = clientOf(user + 1, at);
+    for (const [index, outcome] of outcomes.entries()) {
+      const client = clientOf(index + 1, at);
       expect(await client.placed('k')).toMatchObject(outcome);
       expect(await client.place(order)).toMatchObject(outcome);
       expect(await client.void('k')).toMatchObject(outcome);
@@ -105,24 +102,24 @@ async function isSettled(store: Readonly<Record<string, string>>) {
   const afterwards = await cli('show', loginOf(1), 'k');
   expect(afterwards.out).toMatch(/outcome="accepted" orderId="4711" by="jane"/);
 
-  // The cut-off order has one log line, of either process.
-  const isCutOff = () =>
+  // One of the two processes logs the fourth order.
+  const cutOff = () =>
     linesOf([one, two], 'an order ended unknown').filter((line) => line.isCutOff === true);
-  await eventually(() => expect(isCutOff()).toHaveLength(1));
+  await eventually(() => expect(cutOff()).toHaveLength(1));
   const cutShown = await cli('show', loginOf(4), 'cut');
   expect(cutShown.out).toMatch(/unknown[\s\S]*symbol="TEST.SLOW"/);
 }
 
 describe.concurrent('a disputed order', () => {
   test('can be found, shown and settled in a file', async () => {
-    await isSettled({ ORDER_STORE: join(folder.path, 'orders.db') });
+    await settlesOrders({ ORDER_STORE: join(folder.path, 'orders.db') });
   });
 
   describeWithRedis('with Redis', (serverPath) => {
     test('can be found, shown and settled', async () => {
       const args = ['--appendonly', 'yes'];
       await using redis = await startTestRedis(serverPath, { args });
-      await isSettled({ REDIS_URL: redis.url });
+      await settlesOrders({ REDIS_URL: redis.url });
     });
   });
 });

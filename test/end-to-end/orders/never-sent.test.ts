@@ -91,7 +91,7 @@ test('a key older than the records is closed, and its outcome is not reported', 
   expect(facade.sandbox.calls('openPosition')).toBe(0);
 });
 
-test('the age of a key is measured by the later of our clock and the gateway’s, because another replica may have given its time', async () => {
+test('the age of a key is measured by the later of our clock and the gateway’s, because another replica may have dated it', async () => {
   await using facade = await startOrderFacade();
   const client = facade.client();
   const aheadSeconds = 300;
@@ -109,7 +109,7 @@ test('the age of a key is measured by the later of our clock and the gateway’s
   expect(old).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true });
 });
 
-test('an invalid key or time is refused before the token is proved, and without a proof no key is closed and no order sent', async () => {
+test('an invalid key or time is refused before the token is proved, and without a proof no key is closed and no order is sent', async () => {
   await using facade = await startOrderFacade({ GATEWAY_TIMEOUT_MS: '300' });
   const { sandbox } = facade;
   const nobody = facade.client({ token: null });
@@ -129,7 +129,7 @@ test('an invalid key or time is refused before the token is proved, and without 
   }
   const [proved, owner] = [facade.client(), facade.client()];
   await proved.placed('none');
-  for (const [fault, told] of UNPROVED) {
+  for (const [fault, error] of UNPROVED) {
     sandbox.clearFaults();
     sandbox.fail({ operation: 'getSession', ...fault });
     const since = justNow().toISOString();
@@ -139,7 +139,7 @@ test('an invalid key or time is refused before the token is proved, and without 
     ]) {
       const transport = message.query.includes('place') ? 'socket' : 'http';
       expect(await owner.send(message, { transport })).toMatchObject({
-        errors: [{ extensions: { ...told, retryable: true } }],
+        errors: [{ extensions: { ...error, retryable: true } }],
       });
     }
   }
@@ -148,7 +148,7 @@ test('an invalid key or time is refused before the token is proved, and without 
   expect(await proved.place(buying('k'))).toMatchObject({ replayed: false });
 });
 
-test('closed keys and late orders fill at most half of the account’s records, and are counted apart', async () => {
+test('closed keys and late orders fill at most half of the account’s records, and late orders have a counter of their own', async () => {
   await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '4' });
   const client = facade.client();
   expect(await client.void('k1')).toMatchObject(VOIDED);
@@ -179,7 +179,7 @@ test.each([
   ['http', buying('k')],
   ['socket', waiting('k')],
 ] as const)(
-  'an order that comes too late is rejected unsent, and its key is used up (%s)',
+  'an order that arrives after its `sendBefore` is rejected unsent, and its key is used up (%s)',
   async (transport, order) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
@@ -192,14 +192,14 @@ test.each([
     const timely = { ...order, input: { ...order.input, idempotencyKey: 'timely' } };
     const sent = await client.place(within(timely, 60_000), { transport });
     expect(sent).toMatchObject({ type: 'OrderAccepted', replayed: false });
-    // The gateway does not get it.
+    // `sendBefore` itself is not sent to the gateway.
     expect(sandbox.requests().at(-1)?.body).not.toContain('sendBefore');
     expect(await readinessOf(facade.url)).toEqual({ status: 'ok' });
   },
 );
 
 test('an order that waits for a connection is not sent after its deadline', async () => {
-  // An order has one connection.
+  // The settings leave one connection for orders.
   await using facade = await startOrderFacade(
     { GATEWAY_CONNECTIONS: '4', ORDER_TIMEOUT_MS: '5000' },
     { slowMs: 400 },
@@ -220,7 +220,7 @@ test('an order that waits for a connection is not sent after its deadline', asyn
 test.each([
   ['behind', 600, 300_000, EXPIRED],
   ['ahead of', -600, -570_000, { type: 'OrderAccepted' }],
-  // As exact as a date in whole seconds allows.
+  // A gateway's date has whole seconds, so a clock that differs by less counts as equal.
   ['not', 0, 300_000, { type: 'OrderAccepted' }],
 ])(
   'if our clock is %s the gateway’s, the gateway’s clock decides, and keys made by it are accepted',
@@ -281,7 +281,7 @@ test('an error says `sent: false` only for its own request, and an unsent order 
   };
   const reasonOf = (order: ReturnType<typeof buying>) =>
     client.send(placing(order, '{ ... on OrderRejected { reason sent } }'));
-  // The first proves the token.
+  // The first order proves the token.
   expect(await extensionsOf(buying('k1'))).toBeUndefined();
   const { mutation, input } = buying('k2');
   const wrong = { mutation, input: { ...input, size: { units: 0 } } };
@@ -292,7 +292,7 @@ test('an error says `sent: false` only for its own request, and an unsent order 
     code: 'RATE_LIMITED',
     sent: false,
   });
-  // It was sent, and the gateway refused it.
+  // An order that was sent, and that the gateway refused, does not have it.
   sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, times: 1 });
   const refused = await extensionsOf(buying('k2'));
   expect(refused).toMatchObject({ code: 'RATE_LIMITED' });
@@ -338,7 +338,7 @@ test.each(REFUSED)(
   },
 );
 
-test('an order refused unread, for its size, type, id or number, has `sent: false`', async () => {
+test('an order that is refused before it is parsed, for its size, type, id or rate, has `sent: false`', async () => {
   const { query, variables } = placing(buying('k'));
   const order = JSON.stringify({ query, variables });
   const post = (to: TestApp, body: BodyInit, own: Readonly<Record<string, string>> = {}) => {
@@ -365,7 +365,7 @@ test('an order refused unread, for its size, type, id or number, has `sent: fals
   await using strict = await startTestApp({}, { limits: limited('messages', 8) });
   for (let times = 0, status = 0; status !== 429; times += 1) {
     expect(times).toBeLessThan(20);
-    // An uncompressed body is read, because it may be a sign-in.
+    // Sends a compressed body, because an uncompressed one is read: it may be a sign-in.
     const answer = await post(strict, gzipSync(order), { 'content-encoding': 'gzip' });
     ({ status } = answer);
     const body = await answer.json();

@@ -113,7 +113,7 @@ export class OrderClient {
       { ...message },
       {
         next: (body) => resolve(body as GraphQLBody),
-        // GraphQL errors are a list; the end of the socket is another value.
+        // GraphQL errors arrive as a list. If the socket ends, the value is not a list.
         error: (failure) => resolve(Array.isArray(failure) ? { errors: failure } : 'cut'),
         complete: () => {},
       },
@@ -124,8 +124,8 @@ export class OrderClient {
 }
 
 /**
- * By the clock of a server in this process, which a correction of the machine's date does not set back. It is ahead by less
- * than the clocks of a server and its clients may differ, so that the key is not older than a server that has just started.
+ * The time of a server in this process, and half of the difference that clocks may have, so that the key is not older than
+ * a server that has just started.
  */
 export function justNow(): Date {
   return new Date(systemClock.date() + CLOCKS_DIFFER_MS / 2);

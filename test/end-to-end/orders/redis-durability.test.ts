@@ -8,7 +8,7 @@ import { buying } from './order-request.ts';
 
 const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true };
 
-/** In production, where a warm-up would only take time. */
+/** Starts the service in production mode. */
 function startOn({ url }: TestRedis, environment: Record<string, string> = {}) {
   return startOrderFacade({ NODE_ENV: 'production', REDIS_URL: url, ...environment });
 }
@@ -24,7 +24,7 @@ const refusalOf = (start: Promise<OrderFacade>) =>
 
 const reasons = async ({ url }: OrderFacade) => (await readinessOf(url)).reasons ?? [];
 
-/** Places orders with a Redis that has a run id already. */
+/** Places an order until it is accepted. */
 async function taken(facade: OrderFacade, name: string): Promise<unknown> {
   const client = facade.client();
   return eventually(async () => {
@@ -37,7 +37,7 @@ async function taken(facade: OrderFacade, name: string): Promise<unknown> {
 describeWithRedis('in production a Redis', (serverPath) => {
   test.concurrent('without appendonly stops the start, with a line that explains the consequence', async () => {
     await using redis = await startTestRedis(serverPath);
-    // A slow answer of Redis on a busy machine is judged after the start.
+    // If Redis answers slowly on a busy machine, the service starts first, and checks it later.
     await eventually(async () => {
       const line = await refusalOf(startOn(redis));
       expect(line).toMatch(
@@ -53,7 +53,7 @@ describeWithRedis('in production a Redis', (serverPath) => {
     await taken(accepted, 'order by name');
     await using elsewhere = await startOn(redis, { NODE_ENV: 'development' });
     await taken(elsewhere, 'order elsewhere');
-    // A slow moment of Redis is a reason too.
+    // A slow answer of Redis is a reason too, for a moment.
     for (const facade of [accepted, elsewhere]) {
       await eventually(async () => expect(await reasons(facade)).toEqual([]));
     }

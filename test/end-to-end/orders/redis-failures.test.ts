@@ -14,12 +14,12 @@ const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE' };
 async function startWorld(serverPath: string) {
   await using started = new AsyncDisposableStack();
   const redis = started.use(await startTestRedis(serverPath));
-  const line = started.use(await startSwitchboard(redis.url));
-  const environment = { REDIS_URL: `redis://:${REDIS_PASSWORD}@${line.address}` };
+  const proxy = started.use(await startSwitchboard(redis.url));
+  const environment = { REDIS_URL: `redis://:${REDIS_PASSWORD}@${proxy.address}` };
   const facade = started.use(await startOrderFacade(environment));
   const other = started.use(await startOrderFacade(environment, facade.sandbox));
   const { sandbox, url } = facade;
-  const world = { redis, line, sandbox, url, one: facade.client(), other: other.client() };
+  const world = { redis, proxy, sandbox, url, one: facade.client(), other: other.client() };
   expect(await placedBy(world.one, 'first')).toMatchObject({ type: 'OrderAccepted' });
   const owned = started.move();
   return { ...world, [Symbol.asyncDispose]: () => owned.disposeAsync() };
@@ -52,7 +52,7 @@ describeWithRedis('orders are sent once and soon accepted again', (serverPath) =
       const unknown = { ...UNAVAILABLE, earlierUnknown: true };
       const asked = [other.place(buying('first')), other.placed('first'), other.void('first')];
       expect(await Promise.all(asked)).toMatchObject([unknown, unknown, unknown]);
-      // The next look changes readiness, twice a second.
+      // The service checks Redis twice a second.
       await eventually(async () => {
         expect(await readinessOf(world.url)).toMatchObject({ status: 'degraded' });
       });
@@ -89,7 +89,7 @@ describeWithRedis('orders are sent once and soon accepted again', (serverPath) =
 
   test.concurrent('if each answer of Redis takes 200 ms', async () => {
     await using world = await startWorld(serverPath);
-    world.line.delayMs = 100;
+    world.proxy.delayMs = 100;
     const reply = await placedBy(world.one, 'order');
     expect(reply).toMatchObject({ type: 'OrderAccepted', replayed: false });
     expect(await placedBy(world.other, 'order')).toEqual({ ...reply, replayed: true });

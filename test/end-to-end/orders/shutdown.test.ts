@@ -18,10 +18,7 @@ import { buying } from './order-request.ts';
 const SLOW = buying('slow', 'TEST.SLOW');
 const SLOW_MS = 1_000;
 
-/**
- * The program in a separate process, with a file of order records; the gateway answers a slow order when the test releases
- * it.
- */
+/** Starts the program in a separate process, with a file of order records. `answer` lets the gateway answer slow orders. */
 async function startStage(environment: Environment = {}) {
   await using opened = new AsyncDisposableStack();
   const clock = createScriptedClock(Date.now());
@@ -104,7 +101,7 @@ test.concurrent('the shutdown waits for an order whose client has left, even wit
   expect(await client.placed('slow')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 });
 
-test.concurrent('orders answered while the process was frozen beyond their deadline and the grace period are answered and recorded', async () => {
+test.concurrent('a process that was frozen beyond all deadlines still answers and records the orders that the gateway answered in time', async () => {
   // Longer than a busy machine takes to freeze a process that has sent its orders.
   const graceMs = 10_000;
   await using stage = await startStage({

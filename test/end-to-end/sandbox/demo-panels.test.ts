@@ -46,7 +46,7 @@ describeInBrowser('the demonstration page', (browser) => {
     );
     expect(await page.locator('#lost-rows tr').allInnerTexts()).toEqual([
       'Sent by the app\t2 ×\t2 ×',
-      'The app is told\taccepted\taccepted',
+      'Outcome in the app\taccepted\taccepted',
       'Orders at the gateway\t2\t1',
       'New positions\t2\t1',
     ]);

@@ -87,7 +87,7 @@ describeInBrowser('GraphiQL before a real gateway', (browser) => {
     const token = gateway.sandbox.token({ email: 'demo@example.com', expiresInSeconds: -86_400 });
     await page.getByLabel('Or a token').fill(token);
     await page.getByRole('button', { name: 'Use it' }).click();
-    await page.getByText(/^Token ended .*20\d\d/).waitFor();
+    await page.getByText(/^Token expired .*20\d\d/).waitFor();
   });
 
   test('an order is sent only after a confirmation, however it is written', async () => {

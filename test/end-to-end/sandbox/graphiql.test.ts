@@ -41,7 +41,7 @@ describe('the page', () => {
   });
 });
 
-describe('its assets', () => {
+describe('the assets of the page', () => {
   const unpacked = ({ headers, bytes }: RawAnswer) => {
     if (headers['content-encoding'] === 'br') return brotliDecompressSync(bytes);
     return headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;

@@ -61,7 +61,7 @@ export interface CrowdOptions {
 
 const OPENED_AT_ONCE = 25;
 
-/** The viewers of many accounts, all with a list. */
+/** Viewers of many accounts. All of them have received a list. */
 export class Crowd implements Disposable {
   readonly viewers: Viewer[] = [];
 

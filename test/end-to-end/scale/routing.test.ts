@@ -26,7 +26,7 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
     const url = `${replicas.url}/graphql`;
     return Crowd.open({ url, sandbox, accounts: ACCOUNTS, socketsPerAccount, ...changed });
   };
-  const nobody = () => eventually(async () => expect(await replicas.feeds()).toBe(0));
+  const allLeft = () => eventually(async () => expect(await replicas.feeds()).toBe(0));
 
   test('that name their account cost one poll per account, also after a replica has died and returned', async () => {
     using viewers = await crowd(SOCKETS_PER_ACCOUNT);
@@ -48,14 +48,14 @@ describeWithHaproxy('sockets on three replicas', (haproxyPath) => {
       expect(await replicas.feeds()).toBe(ACCOUNTS + remapped);
     });
     viewers[Symbol.dispose]();
-    await nobody();
+    await allLeft();
     using again = await crowd(SOCKETS_PER_ACCOUNT);
     expect(again.viewers).toHaveLength(SOCKETS);
     expect(await replicas.feeds()).toBe(ACCOUNTS);
   });
 
   test('with the same hint do not give a replica more than one and a half times its share', async () => {
-    await nobody();
+    await allLeft();
     const url = `${replicas.url}/graphql?route=abcd`;
     using viewers = await crowd(SOCKETS_PER_ACCOUNT, { url, route: false });
     expect(viewers.viewers).toHaveLength(SOCKETS);

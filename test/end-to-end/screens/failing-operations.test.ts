@@ -66,27 +66,35 @@ function anHourAgo(inSeconds: number): Readonly<Record<string, string>> {
 
 const status = (code: number, body: unknown = '', headers: Readonly<Record<string, string>> = {}) =>
   ({ kind: 'status', status: code, body, headers }) as const;
-/** Longer than the deadline, so that it is not waited for. */
+/** The service does not wait for a repeat, because these seconds are longer than its deadline. */
 const after = (seconds: number) => ({ 'retry-after': String(seconds) });
 
 const CASES: readonly Case[] = [
   ['403', status(403, WORDS), { code: 'FORBIDDEN', retryable: false, ...worded }],
-  ['429 for so long', status(429, WORDS, after(900)), { ...limited, retryAfter: 900, ...worded }],
-  ['429 until a past date', status(429, '', anHourAgo(-90)), { ...limited, retryAfter: 1 }],
-  ['429 that does not', status(429), { ...limited, retryAfter: expect.any(Number) }],
   [
-    '503 until a date',
+    '429 with a Retry-After in seconds',
+    status(429, WORDS, after(900)),
+    { ...limited, retryAfter: 900, ...worded },
+  ],
+  [
+    '429 with a Retry-After in the past',
+    status(429, '', anHourAgo(-90)),
+    { ...limited, retryAfter: 1 },
+  ],
+  ['429 without a Retry-After', status(429), { ...limited, retryAfter: expect.any(Number) }],
+  [
+    '503 with a Retry-After as a date',
     status(503, WORDS, anHourAgo(900)),
     { ...unavailable, retryAfter: 900, ...worded },
   ],
   // The body describes the gateway's internals.
-  ['500 that says how long', status(500, WORDS, after(1200)), unavailable],
+  ['500 with a Retry-After', status(500, WORDS, after(1200)), unavailable],
   [
     '423 with the snapshot’s error body',
     status(423, LOCKED),
     { ...refused, gatewayError: { error: null, ...LOCKED } },
   ],
-  ['404 with an error body of no words', status(404, { error: 404, message: null }), contract],
+  ['404 with an error body without texts', status(404, { error: 404, message: null }), contract],
   ['408', status(408, WORDS), { code: 'GATEWAY_TIMEOUT', retryable: true }],
   ['garbage', { kind: 'garbage' }, contract],
   ['JSON of another shape', status(200, { entirely: 'different' }), contract],
@@ -168,7 +176,7 @@ test('a token whose snapshot is forbidden can read a cached catalog after op 1 a
   expect(app.sandbox.calls('getAllTickers')).toBe(1);
 });
 
-/** A snapshot may lack any field; only another login makes it another account's. */
+/** The snapshot may lack any field, so its answer is only wrong with the login of another account. */
 function bodyOf({ status, body }: FaultOf, operation: OperationName): unknown {
   return status === 200 && operation === 'getSession' ? { login: 1 } : body;
 }

@@ -38,7 +38,7 @@ test('keyed reads use one DataLoader batch per operation, and lru-cache fetches 
     order: { id: order.id },
     _entities: [{ id: position.id }, null],
   });
-  // The instruments are in memory.
+  // Instruments are read from memory, without a DataLoader.
   expect(load).toHaveBeenCalledTimes(4);
   expect(new Set(load.mock.contexts).size).toBe(2);
   expect(fetched).toHaveBeenCalledTimes(1);

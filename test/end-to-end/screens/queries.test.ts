@@ -202,7 +202,7 @@ test('README’s first query is answered as printed there, apart from times', as
   const shown = JSON.parse(/```json\n(.*?)```/s.exec(readme)?.[1] ?? '');
   await using app = await startTestApp({ SANDBOX_SEED: '1' });
   const token = await app.signIn();
-  // The catalog and the session are cached by then, as the receipt shows.
+  // The receipt in README.md shows that the catalog and the session were cached before.
   await app.query('{ session { id } instrument(id: "AAPL") { id } }', { token });
   const { data, errors, extensions } = await app.query(query, { token });
   expect(errors).toEqual([]);

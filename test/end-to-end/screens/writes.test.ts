@@ -21,7 +21,7 @@ const OUTCOME = `{
 const documentOf = (field: string) =>
   `mutation ($input: ${field[0]?.toUpperCase()}${field.slice(1)}Input!) { ${field}(input: $input) ${OUTCOME} }`;
 
-/** The writes, by the names of their field and operation; whether a repeat is harmless. */
+/** For each write: the name of its field and operation, an input, and whether a repeat is harmless. */
 const WRITES: readonly (readonly [OperationName, object, boolean])[] = [
   ['resetTradingAccountPassword', { accountExternalId: '700001' }, false],
   ['addCryptoWallet', { address: 'bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh' }, false],
@@ -102,7 +102,7 @@ test('notification ids are exact numbers up to ±2^53', async () => {
   expect(body).toBe('{"ids":[9007199254740992,-9007199254740992,0]}');
 });
 
-test('registering a device needs no token, and sends only the request’s own, even next to a login', async () => {
+test('registerDevice needs no token, and does not use the token of a login in the same request', async () => {
   app.sandbox.clearCalls();
   const register = `registerDevice(input: { deviceId: "d" }) ${OUTCOME}`;
   const { data, errors } = await app.query(`mutation {

@@ -94,7 +94,7 @@ test('wrong values are listed together, and stop the start with exit code 78', a
   ]);
 });
 
-// In a separate process, because a path in a hanging kernel file system would block this one.
+// This starts a separate process, because reading such a file could block this one.
 test.each([
   ['ORDER_STORE', '/proc/self/mem'],
   ['PERSISTED_DOCUMENTS', '/proc/kmsg'],
@@ -162,7 +162,7 @@ test('the process logs its build and backends when it serves, shares its order f
   );
   expect(facade.logged.join('\n')).not.toContain('31337');
   await using _other = await startTestApp({ ORDER_STORE: path });
-  // The folder is made at the start, its files are written once.
+  // Node makes the folder at the start, and writes its files later.
   const compiled = () => readdir(join(folder.path, 'compiled'), { recursive: true });
   await eventually(async () => expect((await compiled()).length).toBeGreaterThan(2));
 });
@@ -178,7 +178,7 @@ test.each<[string, number, Environment, RegExp[]]>([
   ['names a wrong file', 78, { PERSISTED_DOCUMENTS: '/none' }, [/^PERSISTED_DOCUMENTS="\/none": /]],
 ])(
   'in production each setting that %s is reported only in the log',
-  async (_, expectedCode, settings, said) => {
+  async (_, expectedCode, settings, patterns) => {
     const { code, stdout, problems } = await failedStart({
       NODE_ENV: 'production',
       GATEWAY_URL: 'https://gateway.example.com',
@@ -188,9 +188,9 @@ test.each<[string, number, Environment, RegExp[]]>([
     expect(code).toBe(expectedCode);
     expect(problems).toEqual(['']);
     const lines = stdout.trimEnd().split('\n');
-    const expected = said.map((words) => ({
+    const expected = patterns.map((pattern) => ({
       level: 'fatal',
-      problem: expect.stringMatching(words),
+      problem: expect.stringMatching(pattern),
     }));
     // A machine with few open files logs a warning too.
     const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'fatal');
@@ -224,6 +224,6 @@ test.each([
       msg: 'uncaught exception, exiting',
     },
   ]);
-  // It is not repeated as plain text.
+  // Node does not print it again as plain text.
   expect(facade.logged.at(-1)).toBe(fatal[0]);
 });

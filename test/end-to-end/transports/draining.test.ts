@@ -21,14 +21,14 @@ test('an event stream that is being opened does not delay the shutdown, and a qu
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 600 });
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
   const ended = ask(app, 'subscription { positions { id } }').catch(() => 'cut off');
-  const asked = ask(app, '{ customerId }');
+  const answer = ask(app, '{ customerId }');
   await eventually(() => app.sandbox.calls('getSession') > 0);
   await eventually(() => expect(app.sandbox.calls('getCustomerId')).toBe(1));
   await app.close();
   expect(app.logged.join()).not.toContain('grace period elapsed');
   await ended;
-  expect(await asked).toContain('"customerId":"cus_700001"');
-  expect(await asked).toContain('event: complete');
+  expect(await answer).toContain('"customerId":"cus_700001"');
+  expect(await answer).toContain('event: complete');
 });
 
 test('an operation sent while its socket is closing is answered, or never begins', async () => {
@@ -63,7 +63,7 @@ test('a request that crosses the start of a shutdown on an idle connection is an
   idle.write(get);
   await eventually(() => expect(text).toContain('\r\n\r\n'));
   const closed = app.close();
-  // From then on no connection is accepted.
+  // During a shutdown no connection is accepted.
   await eventually(async () => {
     const [error] = await once(dial(), 'error').catch((thrown) => [thrown]);
     expect(error).toMatchObject({ code: 'ECONNREFUSED' });
@@ -79,11 +79,11 @@ test('a shutdown does not wait for a request longer than the grace period', asyn
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600_000 });
   const raw = await initializedSocket(app, tokenOf(app));
   raw.subscribe('1', '{ customerId }');
-  const asked = ask(app, '{ customerId }').catch(() => 'cut off');
+  const answer = ask(app, '{ customerId }').catch(() => 'cut off');
   await eventually(() => expect(app.sandbox.calls('getCustomerId')).toBe(2));
   await app.close();
-  // They would only be answered when the connections to the gateway close.
-  expect(await asked).toBe('cut off');
+  // Both requests would be answered only when the connections to the gateway close.
+  expect(await answer).toBe('cut off');
   await raw.close();
   expect(raw.of('1')).toEqual([]);
   expect(app.logged.join()).toContain('grace period elapsed');

@@ -73,9 +73,9 @@ const packers: Record<string, (body: Buffer) => Buffer> = {
   deflate: deflateSync,
 };
 
-/** A random request, as a client or a fuzzer might send it. */
+/** A random request, which may be invalid. */
 export function randomRequest(random: Random, ingredients: Ingredients): RandomRequest {
-  const maybe = (of: number) => random() < of;
+  const maybe = (probability: number) => random() < probability;
   const method = maybe(0.65) ? 'POST' : maybe(0.85) ? 'GET' : pick(random, METHODS);
   const headers: Headers = {};
   if (maybe(0.8)) headers.authorization = `Bearer ${pick(random, ingredients.tokens)}`;
@@ -98,7 +98,7 @@ export function randomRequest(random: Random, ingredients: Ingredients): RandomR
   if (maybe(0.8)) return { ...common, body, isEndless };
   const encoding = pick(random, ENCODINGS);
   headers['content-encoding'] = encoding;
-  // Sometimes the body does not match its Content-Type.
+  // Sometimes the body does not have its Content-Encoding.
   const packed = maybe(0.8) ? (packers[encoding]?.(body) ?? body) : body;
   const sent = maybe(0.05) ? packed.subarray(0, packed.length - 3) : packed;
   return { ...common, body: sent, isEndless };
@@ -116,7 +116,7 @@ function accept(random: Random): string {
 }
 
 function paramsOf(random: Random, { document }: Ingredients): Record<string, unknown> {
-  const maybe = (of: number) => random() < of;
+  const maybe = (probability: number) => random() < probability;
   const { text, variables } = document();
   const params: Record<string, unknown> = { query: text };
   if (variables !== undefined || maybe(0.1)) params.variables = variables;

@@ -30,7 +30,7 @@ describe.each(TRANSPORTS)('%s', (transport, ask) => {
           code: 'FORBIDDEN',
           retryable: false,
           operation: 'getCustomerId',
-          gatewayError: { error: 'FORBIDDEN', message: 'The sandbox was told to.' },
+          gatewayError: { error: 'FORBIDDEN', message: 'A fault was set in the sandbox.' },
         },
       },
     ]);

@@ -151,7 +151,7 @@ describe('the plan of a document contains the reads of its fields:', () => {
     expect(planned(false)).toEqual(off);
   });
 
-  test('if the same fragment is used below a list first', () => {
+  test('a fragment that is used first below a list and then outside of it', () => {
     const boxes = schemaOf(
       `interface Node { rows: Int } type A implements Node { rows: Int } type Box { node: Node }
       type Query { boxes: [Box] box: Box }`,

@@ -27,7 +27,7 @@ const schema = buildSchema(`
   type Mutation { login(input: Login!): Node, write: Node }
 `);
 
-// Marks the field as the service's own schema does.
+// The service's own schema marks its login field in this way.
 Object.assign(schema.getMutationType()?.getFields().login ?? {}, {
   extensions: { mostSelected: 1 },
 });
@@ -141,7 +141,7 @@ describe('an error message', () => {
     'email: "a", password: """\n  hunter2canary\n  hunter2canary\n"""  , nope: 1',
     'email: "a", nope: "hunter2canary"',
     'email: "a", password: "b", side: hunter2canary',
-    // One quotation mark is missing, or there is one too many.
+    // In these inputs a quotation mark is missing, or there is one too many.
     'email: "a", password: "b"hunter2canary"',
     'email: "a", password: "b" hunter2canary }',
     'email: "a", password: "hunter2canary',
@@ -266,7 +266,7 @@ test('a document counts with its compiled code as well', async () => {
   expect(executor?.compiledFields).toBe(2);
 });
 
-/** The errors of a document's structure, whether its fields exist or not. */
+/** The errors of a document by its limits alone: its fields need not exist. */
 function refusals(text: string) {
   const document = parse(text);
   return limitErrors(document, LIMITS, new Selections(schema, document)).map(

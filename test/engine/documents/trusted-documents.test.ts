@@ -31,8 +31,8 @@ test('a folder is read every second: new, edited and removed files take effect',
     return found.kind === 'params' ? found.query : null;
   };
 
-  /** Asserts that exactly these ids become known within two seconds. */
-  const knows = async (...ids: string[]) => {
+  /** Expects that within two seconds exactly these ids are known. */
+  const expectKnown = async (...ids: string[]) => {
     const untilMs = clock.now() + 2_000;
     // A file may be read while it is being written.
     await eventually(async () => {
@@ -43,12 +43,12 @@ test('a folder is read every second: new, edited and removed files take effect',
   };
 
   await writeFile(manifest, JSON.stringify({ one: text }));
-  await knows('one');
+  await expectKnown('one');
   await writeFile(manifest, JSON.stringify({ one: text, two: '{ field field }' }));
   await knows('one', 'two');
   expect(find(null, 'one')).toBe(text);
   await rm(manifest);
-  await knows();
+  await expectKnown();
   await eventually(() => clock.pending === 1);
   trusted.close();
   expect(clock.pending).toBe(0);

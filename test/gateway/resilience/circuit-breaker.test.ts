@@ -81,7 +81,7 @@ describe('a closed breaker opens', () => {
     expect(breaker.isOpen).toBe(true);
   });
 
-  test('over the failures of however many accounts', () => {
+  test('over the failures of a hundred accounts', () => {
     const { breaker, calls } = closedBreaker();
     calls(100, 'success');
     calls(100, 'failure', (index) => `account ${index}`);
@@ -107,7 +107,7 @@ test('failed calls without a proved account do not count', () => {
   expect(breaker.isOpen).toBe(true);
 });
 
-test('five failed connections open it, from any account', () => {
+test('five failed connections open the breaker, with or without an account', () => {
   const { breaker, calls } = closedBreaker();
   calls(4, 'success');
   calls(4, 'unreachable', () => null);
@@ -175,8 +175,8 @@ describe('an open breaker', () => {
   });
 });
 
-describe('an answer to a call that was sent before', () => {
-  test('the breaker opened does not close it', () => {
+describe('an answer to an earlier call', () => {
+  test('does not close the breaker that has opened since', () => {
     const { breaker, calls } = closedBreaker();
     const slow = breaker.admit('somebody');
     calls(10, 'failure', many);
@@ -184,7 +184,7 @@ describe('an answer to a call that was sent before', () => {
     expect(breaker.isOpen).toBe(true);
   });
 
-  test('the breaker closed does not open it again', async () => {
+  test('does not open the breaker that has closed again since', async () => {
     const { clock, breaker, calls, call } = closedBreaker();
     const hanging = Array.from({ length: 50 }, (_, index) => breaker.admit(many(index)));
     calls(10, 'failure', many);

@@ -71,9 +71,9 @@ describe.each<[string, object, (row: object) => object | null | undefined]>([
   ['session', sessionRow, sessionOf],
   ['access', sessionRow.access, (access) => sessionOf({ access })?.access],
 ])('%s', (_, row, map) => {
-  const whole = ['symbol', 'login', 'positions', 'orders'];
+  const required = ['symbol', 'login', 'positions', 'orders'];
   const fields = Object.entries(row).filter(
-    ([name]) => !whole.includes(name) && !(name === 'id' && 'symbol' in row),
+    ([name]) => !required.includes(name) && !(name === 'id' && 'symbol' in row),
   );
 
   test.each(fields)('has null only for %s if that is missing or of another type', (name, right) => {
@@ -88,17 +88,17 @@ describe.each([
   ['orders', orderRow, orders],
 ] as const)('a list of %s', (list, row, map) => {
   test.each([
-    ['no id', { ...row, id: undefined }],
-    ['an empty id', { ...row, id: '' }],
-    ['a number for an id', { ...row, id: 7 }],
-    ['no symbol', { ...row, symbol: undefined }],
-    ['an empty symbol', { ...row, symbol: '' }],
-    ['null for a symbol', { ...row, symbol: null }],
-    ['the id of another', row],
-    ['nothing', null],
-    ['a string', 'x'],
-    ['a list', []],
-  ])('is refused if a row has %s, because no row is ever dropped', (_label, broken) => {
+    ['a row without an id', { ...row, id: undefined }],
+    ['a row with an empty id', { ...row, id: '' }],
+    ['a row whose id is a number', { ...row, id: 7 }],
+    ['a row without a symbol', { ...row, symbol: undefined }],
+    ['a row with an empty symbol', { ...row, symbol: '' }],
+    ['a row whose symbol is null', { ...row, symbol: null }],
+    ['two rows of the same id', row],
+    ['null instead of a row', null],
+    ['a string instead of a row', 'x'],
+    ['a list instead of a row', []],
+  ])('with %s is refused as a whole, because no row is ever dropped', (_label, broken) => {
     const other = { ...row, id: 'another' };
     expect(map(row, other)).toHaveLength(2);
     expect(map(row, other, broken)).toBeNull();

@@ -3,7 +3,7 @@ import type { WireInstrument } from '../../../src/gateway/operations/get-all-tic
 import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
 import type { WireOrder, WirePosition } from '../../../src/gateway/operations/holdings.ts';
 
-/** One row of each kind with every field of the interface. Values differ if possible. */
+/** One row of each kind, with every field of the interface. If possible, no two fields have the same value. */
 export const instrumentRow: Required<WireInstrument> = {
   _id: 'AAPL',
   logo: 'https://example.com/aapl.png',
@@ -134,12 +134,12 @@ const WRONG_VALUES: readonly (readonly [string, unknown])[] = [
   ['-Infinity', JSON.parse('-1e309')],
 ];
 
-/** The values above whose type is not this field's. */
+/** The wrong values for a field: those of another type than its right value. */
 export function wrongFor(right: unknown): readonly (readonly [string, unknown])[] {
   return WRONG_VALUES.filter(([, wrong]) => kindOf(wrong) !== kindOf(right));
 }
 
-/** The properties that differ. Throws if one of them is not null. */
+/** The names of the properties that differ. Throws unless each of them is null. */
 export function lostOf(
   right: object | null | undefined,
   found: object | null | undefined,

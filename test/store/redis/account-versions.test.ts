@@ -77,15 +77,15 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     await a.versionOf('1');
     const { pending } = clock;
     redis.signal('SIGSTOP');
-    const asked = a.versionOf('1');
-    asked.catch(() => {});
+    const waiting = a.versionOf('1');
+    waiting.catch(() => {});
     await eventually(() => expect(clock.pending).toBeGreaterThan(pending));
     await clock.advance(FAR_MS);
-    await expect(asked).rejects.toThrow('in time');
-    // No further command is sent for a while.
+    await expect(waiting).rejects.toThrow('in time');
+    // For a second no further command is sent.
     await clock.advance(999);
     const refused = a.versionOf('1').catch(String);
-    const turn = new Promise((resolve) => setImmediate(resolve, 'it was asked'));
+    const turn = new Promise((resolve) => setImmediate(resolve, 'Redis was asked'));
     expect(await Promise.race([refused, turn])).toContain('did not answer');
     redis.signal('SIGCONT');
     await clock.advance(1);

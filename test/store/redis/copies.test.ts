@@ -16,7 +16,6 @@ import { atBoard, failOver, isMarked, startCopiedRedis, startCopy } from './fail
 import { MARKER, openOperator, openReadyReplica, openReplica, PREFIX } from './replica.ts';
 
 const ROUNDS = inFull(20, 1);
-/** The timeout of the service. */
 const TIMEOUT = { redisTimeoutMs: 1_000 };
 const SHORT = '0 of 1 replicas of Redis';
 
@@ -36,7 +35,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
       { lagsMs: [0, 0], promoted: 'leading', redisReplicas: 1 },
     ],
   ] as const)(
-    'if the primary and a process die together, none is sent twice and new orders are accepted within seconds: %s',
+    'if the primary and a process die together, no order is sent twice, and new orders are accepted: %s',
     async (_, failover) => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const end = await failOver(serverPath, failover);
@@ -47,7 +46,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     1_200_000,
   );
 
-  test('if replicas are not waited for, a promotion is a loss: nothing is sent twice, and keys without keyMade are refused', async () => {
+  test('with REDIS_REPLICAS=0 a promotion is a loss: no order is sent twice, and keys without keyMade are refused', async () => {
     await using redis = await startCopiedRedis(serverPath, [300]);
     const promoted = redis.copies[0]?.redis as TestRedis;
     const sent = ['k1', 'k2', 'k3'];
@@ -67,7 +66,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     }
   });
 
-  test('it waits for the most replicas ever connected; with fewer it is refused with a reason, and REDIS_REPLICAS=0 accepts it', async () => {
+  test('by default it waits for the most replicas ever connected; with fewer it is refused, unless REDIS_REPLICAS is 0', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     const { primary, copies } = redis;
     await using one = await openReadyReplica(primary.url, TIMEOUT);
@@ -104,9 +103,9 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await eventually(() => reserved(one.records, '1', 'new'));
   });
 
-  test('a process that has not seen the replicas waits for them too, for an order, a void and an outcome', async () => {
+  test('a process that started before the replicas waits for them too, for an order, a void and an outcome', async () => {
     await using redis = await startTestRedis(serverPath);
-    // Each process looks at the store only once.
+    // These processes look at the store only at their start.
     const clock = { ...systemClock, after: () => () => {} };
     const openBlind = () => openReadyReplica(redis.url, { ...TIMEOUT, clock });
     await using orders = await openBlind();
@@ -127,11 +126,11 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     expect(written).toMatchObject([late, late, late]);
   });
 
-  test('a replica that has answered a moment ago is connected, although Redis gives its lag as -1', async () => {
+  test('a replica whose lag is -1 counts as connected if it has just answered', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
     await eventually(() => reserved(one.records, '1', 'before'));
-    // Redis gives it at the turn of a second, while one of its two clocks lags behind the other.
+    // Redis reports this lag at the turn of a second, because one of its two clocks is behind.
     const replication = "redis.call('INFO', 'replication')";
     const text = LOOK.text.replace(replication, `string.gsub(${replication}, 'lag=%d+', 'lag=-1')`);
     const given = JSON.stringify({ laterMs: 0, judgedMs: 0, knownCopies: 0, graceMs: 0 });
@@ -150,7 +149,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     tool.write('SYNC\r\n');
     const replicas = () => redis.command('INFO', 'replication').then(String);
     await eventually(async () => expect(await replicas()).toMatch(/port=0,state=online,offset=0/));
-    // Waits for the next look.
+    // Waits until the process has looked at the store again.
     const at = () => redis.command('HGET', MARKER, 'at');
     const before = await at();
     await eventually(async () => (await at()) !== before);
@@ -202,12 +201,12 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
 
   test('while a replica hangs a void waits for five seconds, however many orders wait', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
-    let endPatience = () => {};
+    let passFiveSeconds = () => {};
     const clock: Clock = {
       ...systemClock,
       after(ms, task) {
         if (ms !== 5_000) return systemClock.after(ms, task);
-        endPatience = task;
+        passFiveSeconds = task;
         return () => {};
       },
     };
@@ -217,11 +216,11 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     const refusal = expect(one.records.voidKey(voidRequest('1', 'void'))).rejects.toThrow(
       'the order records take too long to answer',
     );
-    endPatience();
+    passFiveSeconds();
     await refusal;
   });
 
-  test('if the connection breaks before the replicas have answered, it is refused, and its key is freed over the next connection', async () => {
+  test('if the connection breaks before the replicas answer, the order is refused, and its key is freed over the next one', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     await using line = await startSwitchboard(redis.primary.url);
     await using one = await openReadyReplica(atBoard(line));

@@ -187,7 +187,7 @@ describeWithRedis('a promotion', (serverPath) => {
     expect(one.warnings).toEqual([]);
   });
 
-  test('is told apart from a restart of the primary with an old snapshot, which is a loss', async () => {
+  test('is distinguished from a restart of the primary with an old snapshot, which is a loss', async () => {
     await using primary = await startTestRedis(serverPath, {
       args: ['--repl-diskless-sync-delay', '0', '--save', '3600 1'],
     });

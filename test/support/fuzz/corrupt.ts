@@ -24,7 +24,7 @@ export function corruptBytes(random: Random, bytes: Buffer): Buffer {
   return random() < 0.3 ? corruptBytes(random, corrupt) : corrupt;
 }
 
-/** Does the same with the text's tokens: the result is rarely valid, but almost. */
+/** Does the same with the tokens of a text, so that the result is almost valid. */
 export function corruptTokens(random: Random, text: string): string {
   const tokens = text.match(/\w+|\s+|[^\w\s]/g) ?? [''];
   const at = Math.floor(random() * tokens.length);

@@ -15,12 +15,12 @@ type Seen = Awaited<ReturnType<typeof counted>>;
 
 const ROWS: readonly (readonly [name: string, figure: (seen: Seen) => string | number])[] = [
   ['Sent by the app', ({ sent }) => `${sent} ×`],
-  ['The app is told', ({ told }) => told],
+  ['Outcome in the app', ({ outcome }) => outcome],
   ['Orders at the gateway', ({ received }) => received],
   ['New positions', ({ opened }) => opened],
 ];
 
-/** Both apps place an order, lose its answer, and send it again; the orders are then counted at the gateway. */
+/** Both apps place an order, lose its answer, and send it again. Then the orders at the gateway are counted. */
 export function startLostLine(app: App): void {
   const verdict = find('lost-verdict', HTMLElement);
 
@@ -35,12 +35,12 @@ export function startLostLine(app: App): void {
   }
 
   onClick(find('lost-run', HTMLButtonElement), async () => {
-    setText(verdict, 'The line drops in both apps …');
+    setText(verdict, 'The connection drops in both apps …');
     const rest = await counted(app, buyOverRest);
     draw(rest);
     const graph = await counted(app, buyOverGraph);
     draw(rest, graph);
-    const words = `REST’s repeat makes ${rest.opened} positions of one order; the graph’s makes ${graph.opened}: it carries the first one’s key.`;
+    const words = `REST’s repeat makes ${rest.opened} positions of one order; the graph’s makes ${graph.opened}: it carries the key of the first request.`;
     setText(verdict, rest.opened > graph.opened ? words : 'The gateway took no second order.');
   });
 }
@@ -53,14 +53,14 @@ async function counted(app: App, buy: (app: App, send: typeof fetch) => Promise<
     if (isOrder) sent += 1;
     const isLost = isOrder && sent === 1;
     const answer = await fetch(input, init);
-    if (isLost) throw new TypeError('The line dropped.');
+    if (isLost) throw new TypeError('The connection dropped.');
     return answer;
   };
   const login = loginOf(await app.token({ force: false }));
   const before = [await ordersReceived(login), await positionsOf(app)] as const;
-  const told = await buy(app, send);
+  const outcome = await buy(app, send);
   const received = (await ordersReceived(login)) - before[0];
-  return { sent, told, received, opened: (await positionsOf(app)) - before[1] };
+  return { sent, outcome, received, opened: (await positionsOf(app)) - before[1] };
 }
 
 /** Buys like an app without keys, which cannot know that the first request arrived. */

@@ -18,10 +18,10 @@ const WORDS: Readonly<Record<OrderOutcome['status'] | 'pending', readonly [strin
     'Unknown',
     'No clear answer came. The same key never trades twice, so it is safe to ask again.',
   ],
-  unsent: ['Not placed', 'Nothing was traded, and nothing of it comes later.'],
+  unsent: ['Not placed', 'Nothing was traded, and this order will never be.'],
 };
 
-/** A ticket that becomes one order at most, also when the connection fails. */
+/** Places orders by tickets. Each ticket becomes at most one order, even if the connection fails. */
 export function startOrder(app: App): void {
   const form = find('order-form', HTMLFormElement);
   form.addEventListener('submit', (event) => event.preventDefault());

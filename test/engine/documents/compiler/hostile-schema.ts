@@ -162,7 +162,7 @@ function presentValue(stage: Stage, type: GraphQLOutputType, depth: number): unk
   return pick(random, LEAF_VALUES[getNamedType(type).name] ?? TEXTS);
 }
 
-/** Its properties are made at the first access, and stay the same. */
+/** Makes each property at its first access. Later reads get the same value. */
 function nodeOf(stage: Stage, type: GraphQLObjectType, depth: number): object {
   const node = {};
   for (const { name, type: of, resolve } of Object.values(type.getFields())) {

@@ -16,11 +16,11 @@ const UNREAD_MS = 800;
 
 const untaken = 'a'.repeat(UNTAKEN_BYTES);
 // Each character has six bits of entropy, so the compressed text is still long.
-const unlike = randomBytes(8 * MEGABYTE).toString('base64url');
+const random = randomBytes(8 * MEGABYTE).toString('base64url');
 /** Short queries with long answers. */
 const schema = extendedSchema(['Query', 'Catalog', 'PositionChanges'], {
   long: { sharing: 'group', read: () => untaken },
-  unlike: { sharing: 'group', read: () => unlike },
+  random: { sharing: 'group', read: () => random },
 });
 
 const app = sharedApp(
@@ -32,7 +32,7 @@ const token = () => app.sandbox.token({ email: 'demo@example.com' });
 const LONG = 'longText';
 const LIVE = `subscription { positionChanges { ${LONG} } }`;
 
-function asked(query: string, headers: Record<string, string> = {}) {
+function stalledRequest(query: string, headers: Record<string, string> = {}) {
   return askAndStall(app, query, { token: token(), headers });
 }
 
@@ -44,11 +44,11 @@ async function stalledSocket(query: string): Promise<Disposable> {
 }
 
 test.each([
-  ['a whole answer', () => asked(`{ ${LONG} }`)],
-  ['a compressed answer', () => asked('{ unlikeText }', { 'accept-encoding': 'gzip' })],
-  ['an answer made of the catalog', () => asked(`{ catalog { version ${LONG} } }`)],
-  ['an unusual request', () => asked(`{ ${LONG} }`, { accept: 'application/json;q=0.9' })],
-  ['an event stream', () => asked(LIVE, { accept: 'text/event-stream' })],
+  ['a whole answer', () => stalledRequest(`{ ${LONG} }`)],
+  ['a compressed answer', () => stalledRequest('{ randomText }', { 'accept-encoding': 'gzip' })],
+  ['an answer made of the catalog', () => stalledRequest(`{ catalog { version ${LONG} } }`)],
+  ['a rare Accept', () => stalledRequest(`{ ${LONG} }`, { accept: 'application/json;q=0.9' })],
+  ['an event stream', () => stalledRequest(LIVE, { accept: 'text/event-stream' })],
   ['a query on a WebSocket', () => stalledSocket(`{ ${LONG} }`)],
   ['a subscription on a WebSocket', () => stalledSocket(LIVE)],
 ])(

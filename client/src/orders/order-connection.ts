@@ -10,10 +10,10 @@ import { freshSocket } from './fresh-socket.ts';
 type Task<T> = (time: Deadline, exchange: Exchanger | undefined) => Promise<T>;
 
 /**
- * The connection of an order's requests: that of `fetch`, and for one request a WebSocket of its own after that of `fetch`
- * was found dead.
+ * Chooses the connection of an order's requests: that of `fetch`, or a new WebSocket for one request after the connection of
+ * `fetch` was found dead.
  */
-export class OrderLine {
+export class OrderConnection {
   readonly #core: Core;
   #isDead = false;
   #error: TradingGraphError | null = null;
@@ -40,7 +40,7 @@ export class OrderLine {
     });
   }
 
-  /** Why the connection was found dead, if the platform says more than a time-out; null after it was read. */
+  /** Returns once why the connection was found dead, if the platform knows more than a time-out; otherwise null. */
   takeError(): TradingGraphError | null {
     const error = this.#error;
     this.#error = null;
@@ -48,8 +48,8 @@ export class OrderLine {
   }
 
   /**
-   * Sends a ping if no answer has come for so long that the connection is doubtful. With a slow gateway the ping is
-   * answered. The doubt takes at most half of the time; the other half is left for another connection.
+   * Sends a ping if there is no answer for a while. If only the gateway is slow, the ping is answered. The ping takes at most
+   * half of the time, so that the other half is left for another connection.
    */
   #watch(ms: number, time: Deadline): () => void {
     const halfMs = Math.min(this.#core.serverClock.doubtMs, ms / 2) / 2;
@@ -74,7 +74,7 @@ export class OrderLine {
   }
 }
 
-/** Whether no answer came. A proxy that answers in place of the server shows that the connection works. */
+/** Whether the error means that no answer arrived. A proxy that answers in place of the server shows that the connection works. */
 function isOfConnection({ code, cause }: TradingGraphError): boolean {
   return code === 'ABORTED' || (code === 'NETWORK' && cause !== undefined);
 }
