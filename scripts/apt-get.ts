@@ -24,7 +24,7 @@ export function isOffered(name: string): boolean {
 
 function aptGet(deadlineMs: number, ...args: string[]): string | null {
   const { status, stderr, error } = spawnSync('apt-get', ['-y', '-qq', ...args], {
-    // Starts no service: it would occupy Redis' usual port; the tests start their own.
+    // The package must not start its service, which would occupy Redis' usual port. The tests start their own.
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',

@@ -14,7 +14,7 @@ const isCheck = process.argv.includes('--check');
 
 for await (const [path, text] of madeFromCode()) {
   if (isCheck && read(path) !== text) {
-    console.error(`${path} is not what the code says: run \`npm run docs\``);
+    console.error(`${path} differs from the code: run \`npm run docs\``);
     process.exitCode = 1;
   }
   if (isCheck) continue;

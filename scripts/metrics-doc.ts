@@ -9,7 +9,7 @@ const INTRODUCTION = `# Metrics
 All metrics of \`GET /metrics\` on \`ADMIN_HOST:ADMIN_PORT\`, in Prometheus’ text format, besides \`process_*\` and \`nodejs_*\` of \`prom-client\`. Every series of a fixed set of labels is there from the
 start, at 0; groups are those whose catalogs are in memory. \`trading_graph_…_total\` are counters; histograms say so; all others are gauges.
 
-\`outcome\` of requests is as [in the log](deployment.md#a-line-for-each-request); an answer with status 200 that has errors is no \`ok\`.
+\`outcome\` of requests is as [in the log](deployment.md#a-line-for-each-request); an answer with status 200 that has errors is not \`ok\`.
 
 `;
 

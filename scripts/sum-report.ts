@@ -5,7 +5,7 @@ import type { JsonTestResults } from 'vitest/node';
 
 const root = join(import.meta.dirname, '..');
 
-/** Each failed test with its messages. A file that cannot even be read has none: it counts as one itself. */
+/** Each failed test with its messages. A file that cannot be read has no tests, so it counts as a failed test. */
 export function failuresIn(path: string): [name: string, message: string][] {
   return readReport(path).testResults.flatMap(({ name, status, message, assertionResults }) => {
     const file = relative(root, name);

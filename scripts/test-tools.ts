@@ -1,5 +1,5 @@
-// Installs what the tests need from outside npm, where this machine lets it: as root, with
-// apt-get. Elsewhere the suites that need it are skipped, and this says why.
+// Installs programs that tests need and npm does not have, as root with apt-get. If that is impossible, the suites that need
+// them are skipped, and this prints the reason.
 import { basename } from 'node:path';
 import * as machine from '../test/support/machine.ts';
 import { bringIn, isOffered } from './apt-get.ts';
@@ -18,7 +18,7 @@ const TOOLS: readonly (readonly [path: string | null, variable: string, ...packa
     [machine.promtoolPath, 'PROMTOOL_PATH', 'prometheus'],
     [machine.alertmanagerPath, 'ALERTMANAGER_PATH', 'prometheus-alertmanager'],
   ];
-// Each has 300 MB for one suite, which only a full run brings in.
+// Only a full run installs these 300 MB for one suite.
 const OF_FULL: typeof TOOLS = [[machine.firefoxPath, 'FIREFOX_PATH', 'firefox-esr', 'firefox']];
 
 const wanted = process.env.FULL ? [...TOOLS, ...OF_FULL] : TOOLS;
@@ -34,7 +34,7 @@ for (const [at, [, variable, ...packages]] of missing.entries()) {
   process.stderr.write(`${name} is not here (${problem}): the tests that need it are skipped.\n`);
 }
 
-// Where there is a Chromium already, the leaner one is a choice that takes no new package lists and may fail.
+// If the machine has another Chromium, the leaner one is optional: no package lists are fetched for it, and it may fail.
 const hasWindow = chromiumPath !== null && basename(chromiumPath) !== HEADLESS_SHELL;
 if (hasWindow && !process.env.CHROMIUM_PATH && isOffered(HEADLESS_SHELL)) {
   bringIn(HEADLESS_SHELL, 'a leaner Chromium', deadlineMs);

@@ -3,7 +3,7 @@ import type { Fetch, SocketClass, WebSocketClass } from './platform.ts';
 /** The functions of the platform that the client uses; tests and React Native give their own. */
 export interface Environment {
   readonly fetch: Fetch;
-  /** Null where the platform has none. */
+  /** Null if the platform has none. */
   readonly WebSocket: WebSocketClass | null;
   /** Milliseconds since 1970, by a clock that the user may change. */
   now(): number;
@@ -15,7 +15,7 @@ export interface Environment {
   randomId(): string;
   /** Runs the task once and returns a function that cancels it, which may be called twice. */
   after(ms: number, task: () => void): () => void;
-  /** Whether the process may serve several users, so that each request asks for its own token. By default true where there is no window. */
+  /** Whether the process may serve several users, so that each request asks for its own token. By default true if there is no window. */
   readonly isServer?: boolean | undefined;
   /** Whether `fetch` may repeat a request after its connection broke. By default true if `fetch` is not Node's own. */
   readonly resends?: boolean | undefined;
@@ -33,10 +33,10 @@ export interface Lifecycle {
   /** False only if the platform reports that there is no network; undefined if it reports nothing. */
   readonly isOnline?: boolean | undefined;
   /**
-   * Calls back when the page is shown again, and with `online` when the network is back or has changed: open connections are
-   * then replaced at once. Returns a function that removes the listener.
+   * Calls the listener when the page is shown again, and with `online` when the network is back or has changed. Then open
+   * connections are replaced at once. Returns a function that removes the listener.
    */
   onReturn(listener: (why?: 'online') => void): () => void;
-  /** Called when the page is hidden. Returns a function that ends it. */
+  /** Calls the listener when the page is hidden. Returns a function that removes the listener. */
   onHide(listener: () => void): () => void;
 }

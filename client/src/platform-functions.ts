@@ -23,6 +23,6 @@ export function platformFunctions(): Pick<
 
 /** Whether the platform reports no loss of the network. */
 export function isOnline(): boolean {
-  // Node and React Native have a `navigator` without it.
+  // Node and React Native have a `navigator` without `onLine`.
   return globalThis.navigator?.onLine !== false;
 }

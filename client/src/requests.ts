@@ -12,14 +12,14 @@ export type RequestsOptions = Pick<
 
 export type { RequestsClient };
 
-/** Makes a client for queries and mutations, with tokens that are renewed, and nothing else in the bundle. */
+/** Makes a client that has only queries and mutations, and renews tokens. A bundle contains nothing else. */
 export function createRequests(options: RequestsOptions): RequestsClient {
   const lifecycle = {
     get isOnline() {
       return isOnline();
     },
   };
-  // Left out is what only live connections and orders need.
+  // The functions that only live connections and orders need are left out.
   const environment = { ...platformFunctions(), lifecycle, ...options.environment } as Environment;
   return ownMethods(new ClientCore({ ...options, environment }, PARTS));
 }

@@ -1,4 +1,4 @@
-// Never built: no Gradle and no Android SDK are where this project is tested.
+// This file was never run, because this project is tested without Gradle and the Android SDK.
 plugins {
   id("com.android.library") version "8.11.2"
   id("org.jetbrains.kotlin.android") version "2.3.10"

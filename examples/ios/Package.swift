@@ -1,5 +1,5 @@
 // swift-tools-version:6.1
-// Never built: no Swift runs where this project is tested.
+// This package was never built, because this project is tested without Swift.
 import PackageDescription
 
 let package = Package(

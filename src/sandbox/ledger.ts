@@ -1,4 +1,4 @@
-/** An order that the sandbox applied; here a test sees whether one was sent twice. */
+/** An order that the sandbox applied. By these entries a test sees whether an order was sent twice. */
 export interface LedgerEntry {
   readonly sequence: number;
   readonly atMs: number;

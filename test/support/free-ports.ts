@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { stepUntil } from './steps.ts';
 
 /**
- * Below the ports that systems assign by themselves: otherwise a server or a connection of another process could get one of
- * these before the process that it is meant for.
+ * These ports are below those that systems assign. Otherwise a server or a connection of another process could get one of
+ * them first.
  */
 const LOWEST = 20_000;
 const HIGHEST = 30_000;

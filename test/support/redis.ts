@@ -3,7 +3,7 @@ import { freePort } from './free-ports.ts';
 import { temporaryFolder } from './own-folder.ts';
 import { type Program, startProgram } from './started-program.ts';
 
-/** Starts again on the same port, with the data in its folder. While a signal has stopped it, it answers no client. */
+/** A Redis that restarts on the same port, with the data in its folder. While SIGSTOP holds it, it answers no client. */
 export interface TestRedis extends Program {
   readonly url: string;
   /** Runs one command on a new connection. */
@@ -13,7 +13,7 @@ export interface TestRedis extends Program {
 /** The password of every test's Redis, which no log may contain. */
 export const REDIS_PASSWORD = 'canary-of-redis';
 
-/** A redis-server for this test alone; without arguments, such as `--appendonly yes`, it keeps no data over a restart. */
+/** Starts a redis-server for this test alone. Without arguments such as `--appendonly yes` it loses its data at a restart. */
 export async function startTestRedis(
   serverPath: string,
   { args = [] }: { readonly args?: readonly string[] } = {},

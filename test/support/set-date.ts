@@ -1,4 +1,4 @@
-/** Imported before a program that a test starts: its date is wrong by this much, and correct after SIGUSR2. */
+/** A test imports this before the program that it starts. The program's date is wrong until SIGUSR2. */
 const { now } = Date;
 let aheadMs = Number(process.env.DATE_AHEAD_MS);
 Date.now = () => now() + aheadMs;

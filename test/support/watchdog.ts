@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect } from 'vitest';
 
 /**
- * A thread that ends the process if a loop has blocked it for too long, and names the running tests. No timer of the
- * process fires then, so Vitest cannot end them. It fails their file, and continues with the others.
+ * A thread that ends the process if a loop has blocked it for too long, and names the running tests. In a blocked process no
+ * timer fires, so Vitest cannot end the tests itself. After the end of the process it continues with the other files.
  */
 const WATCH = `
 const { parentPort } = require('node:worker_threads');

@@ -13,7 +13,7 @@ export const typePolicies: TypePolicies = {
   Query: {
     fields: {
       ...generatedTypePolicies.Query?.fields,
-      // `maxAge` says how they are fetched, not what they are.
+      // `maxAge` affects only how they are fetched.
       session: { keyArgs: false },
       orders: { keyArgs: false, merge: false },
     },

@@ -1,5 +1,5 @@
 /**
- * A hash of 53 bits (cyrb53). It tells a mistake from a repeat, and protects nothing: the server compares the whole input.
+ * A hash of 53 bits (cyrb53). It distinguishes a repeat from a mistake, and need not be secure: the server compares the input.
  * Web Crypto is missing in React Native and on pages without TLS.
  */
 export function digestOf(text: string): string {

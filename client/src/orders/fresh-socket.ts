@@ -16,8 +16,8 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
     let close = () => {};
     const answer = new Promise<Result<unknown>>((resolve, reject) => {
       // A token that is refused here will also be refused by `fetch` in the next request, which renews it.
-      const lost = () => reject(lateError(undefined, 'The line was lost.'));
-      // The machine may have slept for hours while the line was opened.
+      const lost = () => reject(lateError(undefined, 'The connection was lost.'));
+      // The machine may have slept for hours while the connection was opened.
       const acknowledged = () => {
         try {
           leaving?.();

@@ -3,7 +3,10 @@ import type { Ticket } from './ticket.ts';
 
 /** The options of `resume`. */
 export interface ResumeOptions {
-  /** How long the outcomes are sought, in milliseconds; 30,000 by default. In the second half the keys of those without one are closed. */
+  /**
+   * How long the outcomes are sought, in milliseconds; 30,000 by default. In the second half the keys of orders without an
+   * outcome are closed.
+   */
   readonly withinMs?: number | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { AnyClient } from './any-client.ts';
 
 /** The properties of the provider. */
 export interface TradingGraphProviderProps {
-  /** Made outside of React, once for the app. Another client replaces it, and all that is shown. */
+  /** The client, which the app makes once, outside of React. Another client replaces all that is shown. */
   readonly client: AnyClient;
   readonly children?: ReactNode;
 }

@@ -11,8 +11,8 @@ const READY: TicketState = { status: 'ready', outcome: null };
 const NONE: readonly FollowedOrder[] = [];
 
 /**
- * A ticket for a form: it becomes at most one order, and resets by `reset` and for another account. It lives as long as the
- * component, or as the ticket that is given: a form that is unmounted in between shows the same order again. An order
+ * A ticket for a form: it becomes at most one order, and resets by `reset` and for another account. By default it lives as
+ * long as the component. With a given ticket, a form that is unmounted in between shows the same order again. An order
  * continues after its component is unmounted.
  */
 export function useTicket(given?: Ticket): TicketForm {

@@ -1,7 +1,7 @@
 import type { Result } from '../result.ts';
 import { serverError } from './failures.ts';
 
-/** The value of a text; null where the text is not JSON. */
+/** The value of a text; null if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

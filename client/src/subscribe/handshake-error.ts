@@ -5,11 +5,11 @@ import { TradingGraphError } from '../errors.ts';
  * WebSocket, a browser does not. `extensions` have the `status`, or the `closeCode`.
  */
 export function handshakeError(
-  said: string,
-  extensions: TradingGraphError['extensions'] = statusIn(said),
+  reason: string,
+  extensions: TradingGraphError['extensions'] = statusIn(reason),
 ): TradingGraphError {
   const why = extensions.status === 403 ? FOREIGN : '';
-  return new TradingGraphError(`No connection could be opened: ${said}.${why}`, {
+  return new TradingGraphError(`No connection could be opened: ${reason}.${why}`, {
     code: 'NETWORK',
     retryable: true,
     extensions,
@@ -19,8 +19,8 @@ export function handshakeError(
 const FOREIGN =
   ' The server may take this app for a page of another site, as behind a proxy that rewrites `Host`.';
 
-function statusIn(said: string): TradingGraphError['extensions'] {
-  // A port is none.
-  const [, status] = /(?:^|[^:.\d])([45]\d\d)\b/.exec(said) ?? [];
+function statusIn(reason: string): TradingGraphError['extensions'] {
+  // A port is not a status.
+  const [, status] = /(?:^|[^:.\d])([45]\d\d)\b/.exec(reason) ?? [];
   return status === undefined ? {} : { status: Number(status) };
 }

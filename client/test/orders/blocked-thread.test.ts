@@ -5,28 +5,28 @@ import { buying } from '../support/phone.ts';
 /** A phone whose thread is blocked for a while: its timers are late, and run before the answers that have arrived are read. */
 function slowPhone() {
   const fake = fakeClient();
-  const words: string[] = [];
+  const steps: string[] = [];
   const place = (withinMs: number) =>
     fake.client.orders.ticket().place(buying('slow'), {
       withinMs,
-      onProgress: (word) => void words.push(word),
+      onProgress: (step) => void steps.push(step),
     });
-  return { ...fake, words, place, time: fake.market.network.time };
+  return { ...fake, steps, place, time: fake.market.network.time };
 }
 
-test('what has arrived while the thread was blocked is read before the attempt is given up', async () => {
-  const { market, words, place, time, client } = slowPhone();
+test('an answer that arrived while the thread was blocked is read before the attempt is given up', async () => {
+  const { market, steps, place, time, client } = slowPhone();
   const placing = place(60_000);
   await market.pass(0);
   time.uptimeMs += 7_000;
   await market.pass(0);
   await market.accept();
   expect(await placing).toMatchObject({ status: 'accepted' });
-  expect(words).toEqual(['sending']);
+  expect(steps).toEqual(['sending']);
   client.dispose();
 });
 
-test('an order in doubt is asked about once more where the thread was blocked until its time was over', async () => {
+test('an order in doubt is asked about once more if the thread was blocked until the end of its time', async () => {
   const { market, place, time, client } = slowPhone();
   const placing = place(8_000);
   await market.pass(0);

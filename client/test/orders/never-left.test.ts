@@ -6,7 +6,7 @@ import { buying, startPhone, undatedFetch, unsent } from '../support/phone.ts';
 
 const phone = startedForEach(startPhone);
 
-test('orders that never left the device are unsent at the next start, though no answer had given the server’s time', async () => {
+test('orders that never left the device are unsent at the next start, even if the server’s time was unknown', async () => {
   const withoutPings: typeof fetch = (input, init) =>
     String(init?.body).includes('"{__typename}"')
       ? new Promise(() => {})
@@ -21,7 +21,7 @@ test('orders that never left the device are unsent at the next start, though no 
   expect(phone.app.sandbox.orders()).toEqual([]);
 });
 
-test('nothing is sent until an answer gives the server’s time, nor over a WebSocket', async () => {
+test('no order is sent, even over a WebSocket, before an answer has given the server’s time', async () => {
   const { orders, sent, core } = phone.open({}, { fetch: undatedFetch });
   const outcome = await orders.ticket({ maxWaitMs: 3_000 }).place(buying('undated'));
   expect(outcome).toMatchObject(unsent('NETWORK', { message: expect.stringContaining('`Date`') }));
@@ -31,14 +31,14 @@ test('nothing is sent until an answer gives the server’s time, nor over a WebS
 
 test('the server’s answer is reported, and not a later attempt’s time-out', async () => {
   // The account is asked for three times, and one ping is sent.
-  let asked = 0;
+  let requests = 0;
   const error = { message: 'away', extensions: { code: 'GATEWAY_UNAVAILABLE', retryable: true } };
   const answer = () => new Response(JSON.stringify({ errors: [error] }));
-  const fetch = async () => (asked++ < 4 ? answer() : new Promise<Response>(() => {}));
+  const fetch = async () => (requests++ < 4 ? answer() : new Promise<Response>(() => {}));
   const { client, market } = fakeClient({ client: { environment: { fetch } } });
   const placing = client.orders.ticket().place(buying('gateway away'));
   await market.pass(10);
   expect(await placing).toMatchObject(unsent('GATEWAY_UNAVAILABLE'));
-  expect(asked).toBeGreaterThan(4);
+  expect(requests).toBeGreaterThan(4);
   client.dispose();
 });

@@ -6,13 +6,13 @@ import { usePositions } from '../../src/react/use-live.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
 import { app } from './page/view.ts';
 
-test('a server renders what is known before anything is opened, and opens nothing', async () => {
-  const line = await startCutProxy('http://127.0.0.1:9');
-  let asked = 0;
+test('a server renders the initial state, and opens no connection', async () => {
+  const proxy = await startCutProxy('http://127.0.0.1:9');
+  let tokens = 0;
   const client = createClient({
-    url: `${line.url}/graphql`,
+    url: `${proxy.url}/graphql`,
     token: () => {
-      asked += 1;
+      tokens += 1;
       return 'token';
     },
   });
@@ -26,12 +26,12 @@ test('a server renders what is known before anything is opened, and opens nothin
   ]);
   // Work that rendering started would be under way by now.
   await new Promise((resolve) => setImmediate(resolve));
-  expect([asked, line.accepted]).toEqual([0, 0]);
+  expect([tokens, proxy.accepted]).toEqual([0, 0]);
   client.dispose();
-  await line.close();
+  await proxy.close();
 });
 
-test('a hook without a provider says what is missing', () => {
+test('a hook without a provider throws an error that names the provider', () => {
   const Lonely = () => createElement('p', null, usePositions().status);
   expect(() => renderToString(createElement(Lonely))).toThrow('no TradingGraphProvider');
 });

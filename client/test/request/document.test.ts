@@ -17,7 +17,7 @@ test.each([
   expect(mayMutate({ query })).toBe(expected);
 });
 
-test('an operation of a file of several is sent without the others, and with fragments that were added to it', () => {
+test('an operation is sent without the other operations of its file, and with fragments that were added', () => {
   const file = parse('query A { a { ...F } } query B { b }');
   const { definitions } = parse('fragment F on T { f }');
   const document = { ...file, definitions: [...file.definitions.slice(0, 1), ...definitions] };
@@ -32,7 +32,7 @@ describe('the printer', () => {
     'fragment F on T @d { a b(c: 1.5e3, d: true) } subscription { s }',
     'mutation { m(text: """block " text""") }',
     '{ a }',
-  ])('prints what means the same: %s', (text) => {
+  ])('prints a text with the same meaning: %s', (text) => {
     const document = parse(text, { noLocation: true });
     const again = parse(print(document), { noLocation: true });
     // A block string is printed as a plain one.

@@ -6,27 +6,27 @@ import { follow } from '../support/events.ts';
 
 const { proxy, open } = cutLine();
 
-test('the first list waits for nothing but its socket, at the very first start', async () => {
-  const said: string[] = [];
-  class HeardWebSocket extends NodeWebSocket {
+test('at the very first start the first list needs only its socket', async () => {
+  const messages: string[] = [];
+  class RecordedWebSocket extends NodeWebSocket {
     constructor(...given: ConstructorParameters<typeof NodeWebSocket>) {
       super(...given);
-      said.push('upgrade');
-      this.once('open', () => said.push('answer'));
-      this.once('message', () => said.push('answer'));
+      messages.push('upgrade');
+      this.once('open', () => messages.push('answer'));
+      this.once('message', () => messages.push('answer'));
     }
     override send(data: string) {
-      said.push(JSON.parse(data).type);
+      messages.push(JSON.parse(data).type);
       super.send(data);
     }
   }
   const environment = countedEnvironment({
-    WebSocket: HeardWebSocket as unknown as typeof globalThis.WebSocket,
-    // Queries leave and are never answered.
+    WebSocket: RecordedWebSocket as unknown as typeof globalThis.WebSocket,
+    // No query is ever answered.
     fetch: () => new Promise(() => {}),
   });
   using core = open({ environment });
   await follow(core);
   expect(proxy.accepted).toBe(1);
-  expect(said).toEqual(['upgrade', 'answer', 'connection_init', 'subscribe', 'answer']);
+  expect(messages).toEqual(['upgrade', 'answer', 'connection_init', 'subscribe', 'answer']);
 });

@@ -7,20 +7,20 @@ import { time } from './format.ts';
 export function EarlierOrders() {
   const { orders } = useClient();
   const { status, error } = usePositions({ intervalMs: 500 });
-  const line = status === 'OFFLINE' ? error?.code : status;
+  const connection = status === 'OFFLINE' ? error?.code : status;
   const [earlier, setEarlier] = useState<readonly ResumedOrder[] | null>(null);
 
   useEffect(() => {
-    // Their outcomes are unknown while there is no connection, so they are asked for again with each of its changes.
-    if (earlier === null && line !== undefined) orders.resume().then(setEarlier, () => {});
-  }, [orders, earlier, line]);
+    // Outcomes stay unknown without a connection, so the page asks again at each change of the connection.
+    if (earlier === null && connection !== undefined) orders.resume().then(setEarlier, () => {});
+  }, [orders, earlier, connection]);
 
   async function forget(order: ResumedOrder) {
     try {
       await order.forget();
       setEarlier((shown) => shown?.filter((each) => each !== order) ?? null);
     } catch {
-      // It is still stored and would be back after a reload, so it is shown further.
+      // The order is still stored, and would return after a reload. So it stays on the page.
     }
   }
 

@@ -5,7 +5,7 @@ import type { ReadName } from '../../gateway/operations.ts';
 export type CheckedName = ReadName | 'login';
 
 /** The variables that an operator can correct: the service's settings, or those of the check itself. */
-type Mendable = SettingName | 'CHECK_TOKEN' | 'CHECK_PASSWORD' | 'NODE_EXTRA_CA_CERTS';
+type Correctable = SettingName | 'CHECK_TOKEN' | 'CHECK_PASSWORD' | 'NODE_EXTRA_CA_CERTS';
 
 /** One result of the check. It names settings, types and paths, and quotes no value. */
 export interface Finding {
@@ -13,7 +13,7 @@ export interface Finding {
   readonly level: 'problem' | 'warning' | 'note';
   readonly text: string;
   /** The setting to correct, if there is one. */
-  readonly setting?: Mendable;
+  readonly setting?: Correctable;
   readonly operation?: CheckedName;
 }
 

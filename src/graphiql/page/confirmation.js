@@ -1,11 +1,12 @@
 import { elementOf } from './elements.js';
 
 /**
- * Asks before a mutation is sent that places an order, or changes money or a password. GraphQL has no escapes in names, so a field
- * that is executed is found, also in a fragment; a text that only mentions one is asked about once too often.
+ * Asks before a mutation is sent that places an order, or changes money or a password. It searches the text for the names of such
+ * fields. GraphQL has no escapes in names, so each field that is executed is found, even in a fragment. A comment with such a name
+ * causes a needless question.
  *
  * @param {string} query
- * @param {string | undefined} kind The kind of the operation; undefined for what is no GraphQL.
+ * @param {string | undefined} kind The kind of the operation; undefined if the text is not GraphQL.
  * @param {readonly string[]} confirmedFields
  * @returns {Promise<boolean>}
  */

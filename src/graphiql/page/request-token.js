@@ -7,7 +7,7 @@ const DOCUMENT = `mutation SignIn($input: LoginInput!) {
 }`;
 
 /**
- * Signs in, and rejects with the reason where that fails.
+ * Signs in, and rejects with the reason if that fails.
  *
  * @param {import('./types.d.ts').Post} post
  * @param {{ email: string, password: string }} input

@@ -1,4 +1,4 @@
-/** Names an editor for screen readers, and lets the Tab key go on to what follows; an indent is Ctrl+]. */
+/** Names an editor for screen readers, and lets the Tab key move to the next element. Ctrl+] indents. */
 export function letTabLeave(editor, name) {
   if (!editor) return;
   editor.setOption('screenReaderLabel', name);
@@ -8,8 +8,8 @@ export function letTabLeave(editor, name) {
     Tab: false,
     'Shift-Tab': false,
   });
-  // The scroller is a tab stop, as users who scroll by keys need it, and hands the focus to the hidden field. While the
-  // field has the focus the scroller is none: it stands behind the field, so Tab would come back.
+  // The scroller is a tab stop, for users who scroll by keys, and passes the focus to the hidden field. While the field has
+  // the focus, the scroller is not a tab stop: it follows the field, so Tab would lead back to the field.
   const scroller = editor.getScrollerElement();
   scroller.setAttribute('role', 'group');
   scroller.setAttribute('aria-label', name);

@@ -16,7 +16,7 @@ export class LiveLine {
     };
   }
 
-  /** Closes the socket without the client's knowledge, which sees a lost connection. */
+  /** Closes the socket without the client's knowledge, so that the client sees a lost connection. */
   kill(): void {
     this.#socket?.close(4000, 'killed by the page');
   }

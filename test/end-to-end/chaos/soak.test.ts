@@ -5,7 +5,7 @@ const MEGABYTE = 1024 * 1024;
 const STEP = 150;
 const WARM = 600;
 const REQUESTS = 1_200;
-// Measured: half a kilobyte or two; with caches that never evict, thirteen.
+// Measurements found half a kilobyte to two, and thirteen with caches that never evict.
 const MAX_PER_REQUEST = 5 * 1024;
 
 test('changing documents, variables and catalogs fill only the caches', async () => {

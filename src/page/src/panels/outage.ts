@@ -5,9 +5,9 @@ import { onClick } from '../on-click.ts';
 import { failGateway, OUTAGES } from '../sandbox.ts';
 import type { OneScreen } from './one-screen.ts';
 
-const LOOK_MS = 250;
+const UPDATE_MS = 250;
 
-/** Three faults of the gateway, each of which ends by itself; the two phones show their effects. */
+/** Offers three faults of the gateway, which end by themselves. The two phones show their effects. */
 export function startOutages(screen: OneScreen): void {
   find('outages', HTMLElement).append(
     ...OUTAGES.map(([name, seconds, fault]) => {
@@ -23,9 +23,9 @@ export function startOutages(screen: OneScreen): void {
         const leftMs = () => untilMs - performance.now();
         while (leftMs() > 0) {
           setText(left, `${Math.ceil(leftMs() / 1_000)} s left`);
-          await pause(LOOK_MS);
+          await pause(UPDATE_MS);
         }
-        // The phones may be slower than the fault lasts.
+        // The phones may show the fault only after its end.
         await isShown;
         screen.mended(name);
         button.classList.remove('running');
