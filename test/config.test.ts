@@ -174,11 +174,7 @@ test.each(Object.keys(SETTINGS))('a wrong %s has a problem that names it', (name
 
 describe('values that contradict each other are refused', () => {
   test.each<[string, Environment, string]>([
-    [
-      'a grace period shorter than an order',
-      { SHUTDOWN_GRACE_MS: '15000' },
-      'ORDER_TIMEOUT_MS (15000)',
-    ],
+    ['a too short grace period', { SHUTDOWN_GRACE_MS: '15000' }, 'ORDER_TIMEOUT_MS (15000)'],
     ['one port for both listeners', { ADMIN_PORT: '4000' }, 'PORT (4000)'],
     ['the sandbox neither run nor replaced', { SANDBOX: 'off' }, 'GATEWAY_URL is unset'],
     [

@@ -15,25 +15,20 @@ test.each<[string, RegExp, Partial<{ reach: 'portal' | 'gone'; isOnline: boolean
     ],
     ['a server that is away', /^The server cannot be reached\.$/, { reach: 'gone' }],
   ],
-)(
-  '%s causes the same error text for a query, an order and a list',
-  async (_mistake, text, { page, ...is }) => {
-    if (page !== undefined) vi.stubGlobal('location', { origin: page, href: `${page}/` });
-    const { client, market } = fakeClient({ positions: [{ id: '1' }] });
-    Object.assign(market.network, is);
-    const asking = client.query('{ a }', undefined, { timeoutMs: 1_000 });
-    const placing = client.orders.ticket().place(buying('one text'));
-    client.positions(() => {});
-    await market.pass(10);
-    const [query] = (await asking).errors;
-    const order = await placing;
-    const texts = [
-      query,
-      'error' in order ? order.error : null,
-      client.positions.state().error,
-    ].map((error) => (error as Error | null)?.message);
-    expect(texts).toEqual(Array(3).fill(expect.stringMatching(text)));
-    expect(order.status).toBe('unsent');
-    client.dispose();
-  },
-);
+)('%s gives a query, an order and a list the same error', async (_, text, { page, ...is }) => {
+  if (page !== undefined) vi.stubGlobal('location', { origin: page, href: `${page}/` });
+  const { client, market } = fakeClient({ positions: [{ id: '1' }] });
+  Object.assign(market.network, is);
+  const asking = client.query('{ a }', undefined, { timeoutMs: 1_000 });
+  const placing = client.orders.ticket().place(buying('one text'));
+  client.positions(() => {});
+  await market.pass(10);
+  const [query] = (await asking).errors;
+  const order = await placing;
+  const texts = [query, 'error' in order ? order.error : null, client.positions.state().error].map(
+    (error) => (error as Error | null)?.message,
+  );
+  expect(texts).toEqual(Array(3).fill(expect.stringMatching(text)));
+  expect(order.status).toBe('unsent');
+  client.dispose();
+});

@@ -14,12 +14,10 @@ const SNIPPET = 'haproxy.org/backend-config-snippet';
 const { metadata, spec, ...rest } = parse(readDeployed('kubernetes', 'ingress.yaml'));
 const annotations: Readonly<Record<string, string>> = metadata.annotations;
 const snippet = annotations[SNIPPET] ?? '';
-const [general = '', ofRequests = ''] = readDeployed('haproxy', 'haproxy.cfg').split(
-  'frontend graph\n',
-);
+const [head = '', rules = ''] = readDeployed('haproxy', 'haproxy.cfg').split('frontend graph\n');
 // The ingress has neither the statistics page nor the tables of limits: the controller's annotations set those limits.
 const notInIngress = /^(?:frontend stats|backend (?:sources|requests|anonymous))\n(?: .*\n)*/gm;
-const haproxy = `${general.replaceAll(notInIngress, '')}${ofRequests}`;
+const haproxy = `${head.replaceAll(notInIngress, '')}${rules}`;
 const rulesOf = (text: string) =>
   text
     .split('\n')

@@ -80,20 +80,17 @@ test.each([
       for (const name of entries.keys()) entries.set(name, '{"at":"yesterday"');
     },
   ],
-])(
-  'if the entry of an order %s, its outcome is requested, and it is never sent again',
-  async (_, damage) => {
-    await phone.interrupt(buying('unread'), 'lost');
-    damage(phone.storage);
-    const { orders, sent } = phone.open();
-    const [order] = await orders.resume();
-    expect(order).toMatchObject({ placedAt: null, outcome: unknown('KEY_EXPIRED') });
-    expect(await order?.ticket.place(buying('unread'))).toMatchObject(unknown('IN_DOUBT'));
-    expect(await order?.ticket.retry()).toMatchObject(unknown('KEY_EXPIRED'));
-    expect(sent).toHaveLength(2);
-    expect(phone.app.sandbox.orders()).toEqual([]);
-  },
-);
+])('an order whose entry %s is asked about, and never sent again', async (_, damage) => {
+  await phone.interrupt(buying('unread'), 'lost');
+  damage(phone.storage);
+  const { orders, sent } = phone.open();
+  const [order] = await orders.resume();
+  expect(order).toMatchObject({ placedAt: null, outcome: unknown('KEY_EXPIRED') });
+  expect(await order?.ticket.place(buying('unread'))).toMatchObject(unknown('IN_DOUBT'));
+  expect(await order?.ticket.retry()).toMatchObject(unknown('KEY_EXPIRED'));
+  expect(sent).toHaveLength(2);
+  expect(phone.app.sandbox.orders()).toEqual([]);
+});
 
 test.each(['failing', 'hanging'] as const)(
   'with `allowVolatile` an order is placed even if its key cannot be stored (%s)',

@@ -31,7 +31,6 @@ export interface Case {
 interface Tap {
   readonly ticket: Ticket;
   readonly atMs: number;
-  /** The progress that was reported. */
   readonly words: string[];
   outcome: OrderOutcome | null;
 }

@@ -39,11 +39,7 @@ test.each<[string, object, string]>([
   ['protections of 0 and more', { stopLoss: { price: 0 }, takeProfit: { price: 3 } }, 'none'],
   ['a negative protection', { stopLoss: { price: -0.01 } }, 'input.stopLoss.price'],
   ['a protection of two kinds', { takeProfit: { price: 1, amount: 1 } }, 'input.takeProfit'],
-  [
-    'a protection by amount of a size by units',
-    { stopLoss: { amount: 5 } },
-    'input.stopLoss.amount',
-  ],
+  ['a protection by amount alone', { stopLoss: { amount: 5 } }, 'input.stopLoss.amount'],
   ['both by amount', { size: { amount: 9 }, stopLoss: { amount: 5 } }, 'none'],
   ['a line break in its symbol', { symbol: 'AAPL\n' }, 'input.symbol'],
   ['a control character of C1', { symbol: '\u0085AAPL' }, 'input.symbol'],

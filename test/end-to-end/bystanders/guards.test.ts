@@ -24,7 +24,7 @@ import { initializedSocket } from '../live/raw-socket.ts';
 import { provedToken } from '../operations/accounts.ts';
 
 const LIMITS = { ...ENGINE_LIMITS, ...TRADING_LIMITS };
-const OFFENDING_ADDRESS = '192.0.2.1';
+const OFFENDER = '192.0.2.1';
 const ELSEWHERE = '198.51.100.1';
 /** The account that offends, or that is attacked. */
 const ACCOUNT = 'demo@example.com';
@@ -92,15 +92,9 @@ interface Bystander {
 const fresh = async (app: TestApp) => app.sandbox.token({ email: nextUser() });
 const BYSTANDERS = {
   'another address': { address: ELSEWHERE, token: fresh },
-  'same address, known token': {
-    address: OFFENDING_ADDRESS,
-    token: (app) => app.signIn(nextUser()),
-  },
-  'same address, proved token': {
-    address: OFFENDING_ADDRESS,
-    token: (app) => provedToken(app, nextUser()),
-  },
-  'same address, signing in': { address: OFFENDING_ADDRESS, token: async () => '', ask: signsIn },
+  'same address, known token': { address: OFFENDER, token: (app) => app.signIn(nextUser()) },
+  'same address, proved token': { address: OFFENDER, token: (app) => provedToken(app, nextUser()) },
+  'same address, signing in': { address: OFFENDER, token: async () => '', ask: signsIn },
   'same account, another token': { address: ELSEWHERE, token: (app) => provedToken(app, ACCOUNT) },
 } as const satisfies Record<string, Bystander>;
 
@@ -143,7 +137,7 @@ const asksFor =
   (document: (at: number) => string): Guard['offend'] =>
   ({ app }) =>
   (at) =>
-    isRefused(app.query(document(at), { headers: from(OFFENDING_ADDRESS) }));
+    isRefused(app.query(document(at), { headers: from(OFFENDER) }));
 /** Sends documents with the token of the offending account. */
 const asksByToken =
   (document: (at: number) => string): Guard['offend'] =>
@@ -177,8 +171,7 @@ const GUARDS: readonly Guard[] = [
     offend:
       ({ app }) =>
       async () =>
-        (await rawRequest(`${app.url}/nothing`, { headers: from(OFFENDING_ADDRESS) })).status ===
-        429,
+        (await rawRequest(`${app.url}/nothing`, { headers: from(OFFENDER) })).status === 429,
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('connections', 12, {
@@ -252,7 +245,7 @@ const GUARDS: readonly Guard[] = [
     offend: ({ app }) => {
       return async () => {
         const token = unsignedToken({ login: 5_000_000, group: 'g', exp: 4e9, at: next() });
-        return isRefused(app.query(SESSION, { token, headers: from(OFFENDING_ADDRESS) }));
+        return isRefused(app.query(SESSION, { token, headers: from(OFFENDER) }));
       };
     },
     unaffected: [...UNAFFECTED_BY_AN_ADDRESS, 'same address, signing in'],
@@ -311,10 +304,8 @@ test.each(GUARDS)(
     };
     const bystanders = await Promise.all(
       unaffected.map(async (name) => {
-        const [askBefore, askDuring] = [
-          await asking(BYSTANDERS[name]),
-          await asking(BYSTANDERS[name]),
-        ];
+        const askBefore = await asking(BYSTANDERS[name]);
+        const askDuring = await asking(BYSTANDERS[name]);
         return { name, askDuring, before: await askBefore() };
       }),
     );

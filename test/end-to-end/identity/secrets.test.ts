@@ -34,14 +34,12 @@ async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Pro
   const { url } = server;
   const endpoint = `${url}/graphql`;
   const errors: string[] = [];
-  const keepErrors = (text: string) => {
+  const collect = (text: string) => {
     const body = JSON.parse(text);
     errors.push(JSON.stringify(body.errors ?? null));
   };
   const post = async (body: string, headers = {}) =>
-    keepErrors(
-      (await rawPost(endpoint, body, { authorization: `Bearer ${token}`, ...headers })).text,
-    );
+    collect((await rawPost(endpoint, body, { authorization: `Bearer ${token}`, ...headers })).text);
 
   const fields = Object.entries(INPUTS).map(([field, input]) => {
     const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
@@ -72,7 +70,7 @@ async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Pro
   for (const query of WRONG_DOCUMENTS) {
     await post(JSON.stringify({ query }));
     await post(JSON.stringify({ query }), { accept: 'text/event-stream, application/json' });
-    keepErrors((await rawRequest(`${endpoint}?${new URLSearchParams({ query })}`)).text);
+    collect((await rawRequest(`${endpoint}?${new URLSearchParams({ query })}`)).text);
     const refused = await send(server, 'WebSocket', query, { token });
     errors.push(JSON.stringify(refused.errors));
   }
@@ -80,7 +78,7 @@ async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Pro
   await post(cut);
   await post(`{"${PASSWORD}": ${PASSWORD}}`);
   await post(`[${JSON.stringify(fields[0])}]`);
-  keepErrors((await rawRequest(`${endpoint}?query={__typename}&variables={p:${PASSWORD}}`)).text);
+  collect((await rawRequest(`${endpoint}?query={__typename}&variables={p:${PASSWORD}}`)).text);
   await rawRequest(`${url}/nowhere?token=${token}`, { headers: { 'x-request-id': token } });
   const wrong = [token, `Basic ${PASSWORD}`, `Bearer ${PASSWORD}`, `Bearer ${token}x`];
   for (const authorization of wrong) {

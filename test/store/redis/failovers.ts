@@ -54,10 +54,7 @@ const BUYERS = 6;
 const MAX_ORDERS = 5_000;
 const NEW_ORDERS = 50;
 
-/**
- * Places orders until the primary and the process die together, and promotes a replica of Redis. A new process then repeats
- * all sent orders and places new ones. Returns the keys that were sent twice, and how soon new orders are taken.
- */
+/** Places orders until the primary and the process die together. A new process repeats them with a promoted replica. */
 export async function failOver(serverPath: string, { lagsMs, promoted, ...setting }: Failover) {
   await using started = new AsyncDisposableStack();
   const redis = started.use(await startCopiedRedis(serverPath, lagsMs));
