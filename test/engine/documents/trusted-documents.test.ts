@@ -45,7 +45,7 @@ test('a folder is read every second: new, edited and removed files take effect',
   await writeFile(manifest, JSON.stringify({ one: text }));
   await expectKnown('one');
   await writeFile(manifest, JSON.stringify({ one: text, two: '{ field field }' }));
-  await knows('one', 'two');
+  await expectKnown('one', 'two');
   expect(find(null, 'one')).toBe(text);
   await rm(manifest);
   await expectKnown();
