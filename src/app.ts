@@ -150,12 +150,8 @@ export async function startApp(config: Config, given: AppOptions) {
     cachedResponsesBytes: cacheBytes.answers,
     receipts: config.sandbox,
     forwardHeaders,
-    corsHeaders: forwardHeaders,
     origins: config.corsOrigins,
-    authCookie:
-      authCookie === null
-        ? null
-        : { name: authCookie, refusedBy: 'UNAUTHENTICATED', expiryOf, publicPath },
+    authCookie: authCookie === null ? null : { name: authCookie, expiryOf, publicPath },
     sites: sitesOf(config, gateway.client, demo),
     sdl: config.graphiql ? printedSchema(schema) : null,
     sample: config.logSample,

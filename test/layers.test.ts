@@ -41,7 +41,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'src/engine/transports/http/up.ts': ["import '../../create-engine.ts';", 'noRestrictedImports'],
   'src/engine/transports/connections/up.ts': ["import '../requests/x.ts';", 'noRestrictedImports'],
   'src/engine/transports/requests/up.ts': [
-    "import '../admin/readiness.ts';",
+    "import '../admin/admin-server.ts';",
     'noRestrictedImports',
   ],
   'src/engine/transports/admin/up.ts': ["import '../websocket/x.ts';", 'noRestrictedImports'],

@@ -11,6 +11,7 @@ import { HttpServer } from './transports/http/http-server.ts';
 import type { RouteSettings } from './transports/http/routes.ts';
 import { AccessLog, type AccessLogOptions } from './transports/requests/access-log.ts';
 import { type AuthCookieOptions, createAuthCookie } from './transports/requests/auth-cookie.ts';
+import { BearerTokens } from './transports/requests/bearer.ts';
 import { ClientAddresses } from './transports/requests/client-address.ts';
 import type { ServerMetrics } from './transports/requests/server-metrics.ts';
 import type { ServerOptions } from './transports/requests/server-settings.ts';
@@ -18,7 +19,7 @@ import type { ServerOptions } from './transports/requests/server-settings.ts';
 interface EngineOptions
   extends Omit<PipelineParts, 'limits' | 'codes' | 'execution'>,
     ServerOptions,
-    Pick<RouteSettings, 'sites' | 'sdl' | 'corsHeaders' | 'readiness' | 'publicPath'>,
+    Pick<RouteSettings, 'sites' | 'sdl'>,
     Pick<AccessLogOptions, 'sample' | 'accountKey'>,
     Pick<ErrorCodesOptions, 'describe'> {
   readonly limiter: EngineLimiter;
@@ -43,6 +44,7 @@ export function createEngine(options: EngineOptions) {
   const { log, limiter, connections, authCookie, describe } = options;
   const { server: metrics, graph: counts } = options.metrics;
   const { clock } = connections;
+  const cookie = authCookie && createAuthCookie(authCookie);
   const refused = (limit: LimitLabel) => counts.refusal(limit);
   const responses = new ResponseCache(options.cachedResponsesBytes);
   const parts = {
@@ -64,7 +66,8 @@ export function createEngine(options: EngineOptions) {
       onCut: (reason) => metrics.connectionsCut.inc({ reason }),
     }),
     messages: new MessageBudget(limiter, refused),
-    cookie: authCookie && createAuthCookie(authCookie),
+    cookie,
+    tokens: new BearerTokens(cookie),
     forwarding: createHeaderForwarding(options.forwardHeaders),
     accessLog: new AccessLog({ ...options, clock, metrics }),
   };

@@ -12,10 +12,16 @@ export {
 } from './operation/limits.ts';
 export type { TeamPlugin } from './pipeline/pipeline.ts';
 export { createAdminServer } from './transports/admin/admin-server.ts';
-export { Readiness } from './transports/admin/readiness.ts';
 export { CONNECTIONS, type ConnectionBounds } from './transports/connections/connection-bounds.ts';
 export type { HttpReply } from './transports/http/reply.ts';
-export { type Site, sendNotFound, wantsPage } from './transports/http/site.ts';
-export { packFile, type StaticFile, sendFile, sendPage } from './transports/http/static-file.ts';
+export {
+  type Site,
+  type StaticFile,
+  sendFile,
+  sendNotFound,
+  sendPage,
+  wantsPage,
+} from './transports/http/site.ts';
 export { type AllowedOrigins, isAllowedPage } from './transports/requests/origins.ts';
+export { Readiness } from './transports/requests/readiness.ts';
 export { ServerMetrics } from './transports/requests/server-metrics.ts';

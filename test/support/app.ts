@@ -82,8 +82,7 @@ export async function startTestApp(
   });
   const app = await startApp(config, {
     log,
-    // Clients of this process keep their connections open. A longer linger would delay each close.
-    connections: { lingerMs: 10, ...connections },
+    ...(connections && { connections }),
     limits: { ...(!refills && withoutRefills(limitTable(config))), ...limits },
     ...options,
   }).finally(() => {

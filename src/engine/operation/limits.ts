@@ -48,7 +48,6 @@ export const FIXED_LIMITS = [
   'nesting',
   'depth of variables',
   'operations of a socket',
-  'characters of an id',
 ] as const;
 
 export type EngineLimitName = keyof typeof ENGINE_LIMITS;

@@ -50,8 +50,3 @@ export function markNotSent(errors: readonly GraphQLError[]): void {
 export function withHeaders(refusal: Refusal, headers: Refusal['headers']): Refusal {
   return { ...refusal, headers: { ...headers, ...refusal.headers } };
 }
-
-/** Distinguishes a refusal from a result, which is GraphQL's own object and has no kind. */
-export function isRefusal(outcome: object): outcome is Refusal {
-  return (outcome as Partial<Refusal>).kind === 'refusal';
-}

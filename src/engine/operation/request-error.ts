@@ -38,24 +38,12 @@ export function located({ message, extensions }: GraphQLError, about: Places): G
 /** The limit of a root field that an operation may select a limited number of times. */
 type FieldLimit = `${string} fields`;
 
-/** The words around the value, for limits that are settings. */
-const WORDS: Readonly<Record<string, readonly [before: string, after: string]>> = {
-  MAX_DEPTH: ['The query is', 'levels deep'],
-  MAX_TOKENS: ['The document has', 'tokens'],
-  MAX_ALIASES: ['The document has', 'aliases'],
-  MAX_DIRECTIVES: ['The document has', 'directives'],
-  MAX_COST: ['The answer can have', 'fields'],
-};
-
 export function tooComplex(
   limit: LimitLabel | FieldLimit,
   value: number,
   maximum: number,
 ): GraphQLError {
   const shown = Math.min(value, Number.MAX_SAFE_INTEGER);
-  const words = WORDS[limit];
-  const message = words
-    ? `${words[0]} ${shown} ${words[1]}; the limit is ${maximum} (${limit}).`
-    : `The limit of ${limit} is ${maximum}, and the request has ${shown}.`;
+  const message = `The limit of ${limit} is ${maximum}, and the request has ${shown}.`;
   return requestError('QUERY_TOO_COMPLEX', message, { limit, value: shown, maximum });
 }

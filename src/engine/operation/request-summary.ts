@@ -20,10 +20,7 @@ export type Transport = 'http' | 'sse' | 'websocket';
 export type RequestOutcome = 'ok' | Attribution | 'gone';
 
 /** The facts about a request that are known before its document is read. */
-type RequestOrigin = Pick<
-  RequestSummary,
-  'requestId' | 'transport' | 'method' | 'client' | 'trace'
->;
+type RequestOrigin = Pick<RequestSummary, 'requestId' | 'transport' | 'method' | 'client'>;
 
 /** The name and version that a client sends for itself, if they may be logged. */
 export interface ClientNaming {
@@ -45,7 +42,7 @@ export class RequestSummary {
   readonly startedAtMs = performance.now();
   transport: Transport;
   /** The span of the request; null if tracing is off, and until an operation of a socket begins. */
-  trace: TraceSpan | null;
+  trace: TraceSpan | null = null;
   operationName: string | null = null;
   type: OperationTypeNode | null = null;
   /** Whether its document is from a manifest, so that operators have chosen its name. */
@@ -66,12 +63,11 @@ export class RequestSummary {
   /** The first error code that is a fault. */
   #faultCode: string | null = null;
 
-  constructor({ requestId, transport, method, client, trace }: RequestOrigin) {
+  constructor({ requestId, transport, method, client }: RequestOrigin) {
     this.requestId = requestId;
     this.transport = transport;
     this.method = method;
     this.client = client;
-    this.trace = trace;
   }
 
   called(entry: BackendCall): void {

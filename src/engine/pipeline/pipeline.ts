@@ -90,15 +90,6 @@ export class Pipeline {
     this.#yoga = createOperationYoga(parts);
   }
 
-  /** Answers an operation, or refuses it. `operation` is null if it is not admitted. */
-  answer(caller: RequestCaller, transport: TransportContext): MaybePromise<Answer> {
-    return chain<OpenedOperation | Refusal, Answer>(this.open(caller, transport), (opened) => {
-      if (opened.kind === 'refusal') return { operation: null, outcome: opened };
-      const { operation } = opened;
-      return chain(opened.start(), (outcome) => ({ operation, outcome }));
-    });
-  }
-
   /** Opens an operation, or refuses it. Waits only for a new document's turn, or for a plugin. */
   open(caller: RequestCaller, given: TransportContext): MaybePromise<OpenedOperation | Refusal> {
     // Plugins expect one result.
@@ -175,7 +166,9 @@ export class Pipeline {
     }
     // After an executed mutation a plugin's error must not reach the client: its code could mean that nothing was done.
     const isLost = executed !== null && executed.data != null && outcome.data == null;
-    return isLost ? failed(new LostResultError(outcome)) : outcome;
+    if (!isLost) return outcome;
+    const cause = outcome.errors?.[0];
+    return failed(new Error('a plugin took the result of a mutation away', { cause }));
   }
 
   #ended(context: OperationContext, outcome: Subscribed): Subscribed {
@@ -193,11 +186,6 @@ export class Pipeline {
     const isFault = masked.some(({ extensions }) => this.codes.isFault(extensions.code));
     return withHeaders(refused(masked, isFault ? 500 : 400), headers);
   }
-}
-
-export interface Answer {
-  readonly operation: Operation | null;
-  readonly outcome: Subscribed | Refusal;
 }
 
 function isSubscription({ prepared }: Operation): boolean {
@@ -282,13 +270,4 @@ const validateFurther: typeof validate = (schema, document, rules = [], ...more)
 function invalid(error: Error): Error {
   if (!(error instanceof GraphQLError) || error.extensions.code !== undefined) return error;
   return located(requestError('GRAPHQL_VALIDATION_FAILED', error.message), error);
-}
-
-/** A plugin failed after a mutation was executed, or removed its result. */
-class LostResultError extends Error {
-  override readonly name = 'LostResultError';
-
-  constructor({ errors }: ExecutionResult) {
-    super('a plugin took the result of a mutation away', { cause: errors?.[0] });
-  }
 }

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import { packFile, type StaticFile } from '../../engine/index.ts';
+import type { StaticFile } from '../../engine/index.ts';
 
 export type Assets = Awaited<ReturnType<typeof loadAssets>>;
 
@@ -39,12 +39,12 @@ async function readBundle(): Promise<File[]> {
 }
 
 /** Files of one folder, whose path contains a hash of their content, so that browsers cache them for good. */
-async function published(files: readonly File[]): Promise<Map<string, StaticFile>> {
+function published(files: readonly File[]): Map<string, StaticFile> {
   const content = Buffer.concat(files.map(({ bytes }) => bytes));
   const folder = `/graphiql/${hash('sha256', content, 'hex').slice(0, 16)}`;
-  const entries = files.map(async ({ name, bytes, br }): Promise<[string, StaticFile]> => {
+  const entries = files.map(({ name, bytes, br }): [string, StaticFile] => {
     const type = name.endsWith('.js') ? 'text/javascript' : 'text/css';
-    return [`${folder}/${name}`, await packFile(`${type}; charset=utf-8`, bytes, br)];
+    return [`${folder}/${name}`, { type: `${type}; charset=utf-8`, bytes, br }];
   });
-  return new Map(await Promise.all(entries));
+  return new Map(entries);
 }

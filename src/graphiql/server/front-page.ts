@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { type HttpReply, type Site, sendPage, wantsPage } from '../../engine/index.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { withPrefix } from './with-prefix.ts';
@@ -25,9 +24,9 @@ export class FrontPage implements Site {
     ];
   }
 
-  route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
+  answer(reply: HttpReply, path: string): MaybePromise<void> | null {
     if (path !== '/') return null;
-    return (reply) => (wantsPage(request) ? this.#page(reply) : this.#text(reply));
+    return wantsPage(reply.request) ? this.#page(reply) : this.#text(reply);
   }
 
   /** The same as text, for a request from a terminal. */

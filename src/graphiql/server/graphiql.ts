@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import {
   type HttpReply,
   type Site,
@@ -7,6 +6,7 @@ import {
   sendPage,
   wantsPage,
 } from '../../engine/index.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { withPrefix } from './with-prefix.ts';
 
@@ -43,16 +43,13 @@ export class GraphiQL implements Site {
     this.#options = options;
   }
 
-  route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
-    if (path === '/graphql' && wantsPage(request)) {
-      return (reply) => this.#page(reply);
-    }
-    if (path.startsWith('/graphiql/')) return (reply) => this.#file(reply, path);
-    if (path !== '/' || !wantsPage(request)) return null;
-    return (reply) => {
-      reply.set('location', `${this.#options.publicPath}/graphql`);
-      return reply.sendNothing(302);
-    };
+  answer(reply: HttpReply, path: string): MaybePromise<void> | null {
+    if (path.startsWith('/graphiql/')) return this.#file(reply, path);
+    if (!wantsPage(reply.request)) return null;
+    if (path === '/graphql') return this.#page(reply);
+    if (path !== '/') return null;
+    reply.set('location', `${this.#options.publicPath}/graphql`);
+    return reply.sendNothing(302);
   }
 
   async #page(reply: HttpReply): Promise<void> {

@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import {
   type HttpReply,
-  packFile,
   type Site,
   sendFile,
   sendNotFound,
@@ -41,12 +40,9 @@ export class DemoPage implements Site {
     return existsSync(join(folder, 'page', SCRIPT)) ? new DemoPage(folder, mayControl) : null;
   }
 
-  route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
-    if (path === '/' && wantsPage(request)) {
-      return (reply) => this.#page(reply);
-    }
-    if (!path.startsWith('/demo/')) return null;
-    return (reply) => this.#file(reply, path);
+  answer(reply: HttpReply, path: string): Promise<void> | null {
+    if (path === '/' && wantsPage(reply.request)) return this.#page(reply);
+    return path.startsWith('/demo/') ? this.#file(reply, path) : null;
   }
 
   async #page(reply: HttpReply): Promise<void> {
@@ -82,6 +78,6 @@ async function loadPage(folder: string) {
     html: template.toString().replace('<!-- head -->', () => head),
     // The style is inline, because a file would arrive one round trip later.
     policy: { style: `'sha256-${hash('sha256', style, 'base64')}'` },
-    files: new Map([[scriptUrl, await packFile('text/javascript; charset=utf-8', script, br)]]),
+    files: new Map([[scriptUrl, { type: 'text/javascript; charset=utf-8', bytes: script, br }]]),
   };
 }

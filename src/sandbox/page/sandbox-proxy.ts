@@ -29,10 +29,9 @@ export class SandboxProxy implements Site {
     this.#options = options;
   }
 
-  route(request: IncomingMessage, path: string): ReturnType<Site['route']> {
-    if (!path.startsWith('/sandbox/') || this.#targetOf(request.url ?? '') === null) return null;
-    if (!this.isOpenTo(request)) return null;
-    return (reply) => this.#forward(reply);
+  answer(reply: HttpReply, path: string): Promise<void> | null {
+    const target = path.startsWith('/sandbox/') ? this.#targetOf(reply.request.url ?? '') : null;
+    return target !== null && this.isOpenTo(reply.request) ? this.#forward(reply, target) : null;
   }
 
   /**
@@ -50,10 +49,8 @@ export class SandboxProxy implements Site {
     );
   }
 
-  #forward(reply: HttpReply): Promise<void> {
+  #forward(reply: HttpReply, target: URL): Promise<void> {
     const { request } = reply;
-    const target = this.#targetOf(request.url ?? '');
-    if (target === null) throw new TypeError('The path was not checked.');
     const isOperation = request.url?.startsWith(`${GATEWAY}/`) === true;
     return new Promise((resolve, reject) => {
       const lost = (error: Error) => {

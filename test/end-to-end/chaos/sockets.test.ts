@@ -42,12 +42,10 @@ test('only the token of connection_init is retained for the socket’s lifetime'
 test('an operation’s id has a maximum length', async () => {
   using raw = await initializedSocket(app, token);
   const id = 'x'.repeat(256);
-  raw.subscribe(id, 'subscription { positions { id } }');
-  expect((await raw.until(id, 'error')).payload).toMatchObject([
-    { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'characters of an id', maximum: 255 } },
-  ]);
   raw.subscribe('x'.repeat(255), '{ __typename }');
   await raw.until('x'.repeat(255), 'complete');
+  raw.subscribe(id, 'subscription { positions { id } }');
+  expect((await raw.close()).code).toBe(4400);
 });
 
 test('subscriptions that begin and end do not leak memory', async () => {

@@ -127,7 +127,7 @@ describe('an answer that turns out larger than estimated', () => {
     const { status, data, errors } = await app.query(LARGE, { token: fresh() });
     expect(status).toBe(200);
     expect(data).toBeNull();
-    const message = 'The answer can have 241 fields; the limit is 240 (MAX_COST).';
+    const message = 'The limit of MAX_COST is 240, and the request has 241.';
     const limit = { limit: 'MAX_COST', value: 241, maximum: 240 };
     const extensions = { code: 'QUERY_TOO_COMPLEX', retryable: false, ...limit };
     expect(errors).toEqual([{ message, extensions }]);

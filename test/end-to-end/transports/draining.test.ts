@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -48,30 +46,6 @@ test('an operation sent while its socket is closing is answered, or never begins
     expect(isAnswered('read')).toBe(true);
     expect(app.sandbox.calls('setValue')).toBe(isAnswered('write') ? 1 : 0);
   }
-});
-
-test('a request that crosses the start of a shutdown on an idle connection is answered', async () => {
-  const app = await startTestApp({}, { connections: { lingerMs: 30_000 } });
-  const { hostname, port } = new URL(app.url);
-  const dial = () => connect(Number(port), hostname);
-  const idle = dial().setEncoding('utf8');
-  let text = '';
-  idle.on('data', (part: string) => {
-    text += part;
-  });
-  const get = 'GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n';
-  idle.write(get);
-  await eventually(() => expect(text).toContain('\r\n\r\n'));
-  const closed = app.close();
-  // During a shutdown no connection is accepted.
-  await eventually(async () => {
-    const [error] = await once(dial(), 'error').catch((thrown) => [thrown]);
-    expect(error).toMatchObject({ code: 'ECONNREFUSED' });
-  });
-  text = '';
-  idle.write(get);
-  await eventually(() => expect(text).toMatch(/^HTTP\/1.1 200 OK[\s\S]*connection: close/i));
-  await closed;
 });
 
 test('a shutdown does not wait for a request longer than the grace period', async () => {

@@ -40,7 +40,7 @@ test.each([
     { token: null, signal: leaving.signal },
     {
       sent: { query },
-      record: new RequestSummary({ ...origin, trace: null }),
+      record: new RequestSummary(origin),
       mayMutate: true,
       takesEvents: false,
       partsFormat: null,

@@ -18,7 +18,7 @@ function maskedAs(described: PublicCause, document = '{ field }') {
     describe: () => described,
   });
   const origin = { requestId: 'r', transport: 'http', method: 'POST', client: null } as const;
-  const record = new RequestSummary({ ...origin, trace: null });
+  const record = new RequestSummary(origin);
   const originalError = new Error('a secret');
   const query = parse(document).definitions[0] as OperationDefinitionNode;
   const errors = query.selectionSet.selections.map(

@@ -14,11 +14,6 @@ export const CONNECTIONS = {
   unreadMs: 30_000,
   /** The interval of the pings that keep a quiet socket or event stream open. */
   pingMs: 12_000,
-  /**
-   * How long a connection without a request stays open while the service drains: long enough to receive a request that has
-   * crossed our "connection: close" on the wire.
-   */
-  lingerMs: 300,
   /** The monotonic clock, which tests replace. */
   clock: steadyClock,
 };

@@ -3,8 +3,6 @@ import type { EngineLimiter, LimitLabel } from '../../operation/limits.ts';
 
 /** A message counts once more for each of this many bytes. */
 export const COUNTED_BYTES = 16_384;
-/** A body in too many pieces costs as much CPU as a few hundred requests. */
-export const BYTES_OF_PIECES = 256 * COUNTED_BYTES;
 
 /** Counts everything that a client sends: operations, refused requests, pings and other messages. */
 export class MessageBudget {

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Client } from '../../../lib/limits/client.ts';
@@ -21,9 +20,6 @@ const LOOK_MS = 500;
 // Closes more than one connection at a time, because finding the largest of thousands takes a while.
 const RELIEF = 7 / 8;
 
-/** The maximum of pipelined requests that wait on a connection. Node parses every request of one read. */
-const MAX_WAITING = 32;
-
 /** A WebSocket or an event stream, which lasts until one side closes it. */
 interface LongLived {
   /** Closes it, so that its client reconnects and reaches another replica. */
@@ -33,13 +29,11 @@ interface LongLived {
 /** One connection of the public listener. */
 export class Connection {
   readonly socket: Socket;
-  /** The number of its HTTP requests that are being answered. */
+  /** The number of its HTTP requests without an answer, those that wait for earlier answers included. */
   underWay = 0;
   webSocket: WebSocket | null = null;
   /** A shutdown has to close it, because its client would not. */
   longLived: LongLived | null = null;
-  /** The number of its pipelined requests that wait for earlier answers. */
-  #waiting = 0;
   #wholeUntil = 0;
 
   constructor(socket: Socket) {
@@ -57,38 +51,9 @@ export class Connection {
     return this.socket.bytesRead - this.#wholeUntil;
   }
 
-  /** Whether requests on it have no answer yet. */
-  get isBusy(): boolean {
-    return this.underWay + this.#waiting > 0;
-  }
-
-  /** Whether a further request would be one too many. */
-  get isFull(): boolean {
-    return this.#waiting >= MAX_WAITING;
-  }
-
-  /** Call it when a request has arrived whole. Bytes of requests that wait stay counted. */
+  /** Call it when a request has arrived whole, or was answered. Bytes of requests behind it stay counted. */
   arrived(): void {
-    if (this.#waiting === 0) this.#wholeUntil = this.socket.bytesRead;
-  }
-
-  /**
-   * Back-pressure for HTTP pipelining: begins a request when the client has taken the answers before it, and reads no
-   * further requests until the last one has begun. If the connection closes, the request never begins.
-   */
-  beginInOrder(response: ServerResponse, begin: () => void): void {
-    const { socket } = this;
-    this.#waiting += 1;
-    // Node resumes the socket at the end of each message: pause it after that, before the next read.
-    process.nextTick(() => this.#waiting > 0 && socket.pause());
-    response.once('socket', () =>
-      // A turn of its own lets other connections run in between.
-      setImmediate(() => {
-        this.#waiting -= 1;
-        if (this.#waiting === 0) socket.resume();
-        if (!socket.destroyed) begin();
-      }),
-    );
+    if (this.underWay <= 1) this.#wholeUntil = this.socket.bytesRead;
   }
 }
 
@@ -153,15 +118,18 @@ export class OpenConnections {
   }
 
   /** Registers a WebSocket or an event stream for the drain. If the drain has begun, closes it at once. */
-  lasts(socket: Socket, longLived: LongLived): void {
+  lasts(connection: Connection, longLived: LongLived): void {
     if (this.#isDraining) longLived.restart();
-    else this.of(socket).longLived = longLived;
+    else connection.longLived = longLived;
   }
 
-  /** Closes the WebSockets and event streams. Their clients reconnect with jitter. */
+  /** Closes the connections without a request, and the long-lived ones, whose clients reconnect with jitter. */
   drain(): void {
     this.#isDraining = true;
-    for (const { longLived } of this.#open.values()) longLived?.restart();
+    for (const { longLived, socket, underWay, unfinished } of this.#open.values()) {
+      if (longLived !== null) longLived.restart();
+      else if (underWay === 0 && unfinished === 0) socket.destroy();
+    }
   }
 
   /**
@@ -169,10 +137,10 @@ export class OpenConnections {
    * each part of a large write that the kernel takes.
    */
   timedOut(socket: Socket): void {
-    const { unread, isBusy, webSocket } = this.of(socket);
+    const { unread, underWay, webSocket } = this.of(socket);
     if (unread > 0) this.#cut(socket, 'unread');
     // An idle connection has waited long enough for its next request. A quiet stream continues.
-    else if (!isBusy && webSocket === null) socket.destroy();
+    else if (underWay === 0 && webSocket === null) socket.destroy();
   }
 
   #look(): void {

@@ -11,13 +11,13 @@ export class EventStream implements ResultSink {
   readonly #summary: RequestSummary;
   readonly #pings: NodeJS.Timeout;
 
-  constructor(reply: HttpReply, summary: RequestSummary, pingMs: number, format: StreamFormat) {
+  constructor(reply: HttpReply, pingMs: number, format: StreamFormat) {
     const { contentType, framing } = format;
     this.#framing = framing;
     reply.set('content-type', contentType);
     reply.set('x-accel-buffering', 'no');
     this.#response = reply.begin(200);
-    this.#summary = summary;
+    this.#summary = reply.summary;
     // Some browsers do not pass the response to the page before its first bytes.
     this.#write(framing.begin + framing.ping);
     this.#pings = setInterval(() => this.#ping(), pingMs);

@@ -31,34 +31,37 @@ function json(type: string): Format {
   return { type, contentType: `${type}; charset=utf-8`, framing: null };
 }
 
-function stream(type: string, contentType: string, framing: Framing): StreamFormat {
-  return { type, contentType, framing };
-}
-
 /** A client reads a part when the next boundary has arrived. */
 function multipart(spec: string, before = '', after = '', ping = ''): StreamFormat {
-  const contentType = `multipart/mixed;boundary="graphql";${spec}`;
-  return stream(`multipart/mixed;${spec.toLowerCase()}`, contentType, {
-    begin: BOUNDARY,
-    head: PART + before,
-    end: after + BOUNDARY,
-    complete: '--\r\n',
-    ping,
-  });
+  return {
+    type: `multipart/mixed;${spec.toLowerCase()}`,
+    contentType: `multipart/mixed;boundary="graphql";${spec}`,
+    framing: {
+      begin: BOUNDARY,
+      head: PART + before,
+      end: after + BOUNDARY,
+      complete: '--\r\n',
+      ping,
+    },
+  };
 }
 
 /** The formats of responses. */
 export const FORMATS = {
-  json: json('application/json'),
   response: json('application/graphql-response+json'),
+  json: json('application/json'),
   /** graphql-sse's protocol in its distinct connections mode; a ping is a comment. */
-  events: stream('text/event-stream', 'text/event-stream', {
-    begin: '',
-    head: 'event: next\ndata: ',
-    end: '\n\n',
-    complete: 'event: complete\ndata:\n\n',
-    ping: ':\n\n',
-  }),
+  events: {
+    type: 'text/event-stream',
+    contentType: 'text/event-stream',
+    framing: {
+      begin: '',
+      head: 'event: next\ndata: ',
+      end: '\n\n',
+      complete: 'event: complete\ndata:\n\n',
+      ping: ':\n\n',
+    },
+  },
   /** Apollo's protocol for subscriptions over HTTP. */
   subscriptionSpec: multipart('subscriptionSpec=1.0', '{"payload":', '}', `${PART}{}${BOUNDARY}`),
   /** Answers in parts, by the proposal of 2022 and by the current one. */

@@ -3,19 +3,18 @@ import type { Code } from '../../../lib/error-codes.ts';
 import { clientOf } from '../../../lib/limits/caller.ts';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Operation } from '../../admission/operation.ts';
-import { isRefusal, markNotSent, refused } from '../../operation/refusal.ts';
+import type { Subscribed } from '../../execution/event-results.ts';
+import { markNotSent, type Refusal, refused } from '../../operation/refusal.ts';
 import { requestError } from '../../operation/request-error.ts';
-import { RequestSummary } from '../../operation/request-summary.ts';
 import { traceRequest } from '../../operation/request-trace.ts';
 import type { OperationEvents } from '../../operation/result-sink.ts';
 import type { TransportContext } from '../../operation/transport-context.ts';
-import type { Answer } from '../../pipeline/pipeline.ts';
+import type { OpenedOperation } from '../../pipeline/pipeline.ts';
 import { COUNTED_BYTES } from '../connections/message-budget.ts';
 import type { AuthCookie } from '../requests/auth-cookie.ts';
 import { isOfUser } from '../requests/bearer.ts';
-import { clientIn } from '../requests/client-names.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
-import { type BodyFault, takeBody } from './body.ts';
+import { takeBody } from './body.ts';
 import { EventStream } from './event-stream.ts';
 import { FORMATS, type Format, type StreamFormat } from './formats.ts';
 import { type Accepted, isJsonType, negotiated } from './negotiation.ts';
@@ -28,19 +27,13 @@ export function createGraphQLEndpoint(
   settings: ServerSettings,
 ): (reply: HttpReply) => MaybePromise<void> {
   const { addresses, cookie, graph, maxBodyBytes, messages } = settings;
-  const { connections, forwarding, openConnections, tracing } = settings;
+  const { connections, openConnections, tracing } = settings;
   const { pingMs } = connections;
-  // With other forwarded headers the refused token may be valid.
-  const clearsCookie = forwarding.names.length === 0;
 
-  function answer(
-    reply: HttpReply,
-    summary: RequestSummary,
-    body: Buffer | null,
-  ): MaybePromise<void> {
-    const { method, headers, socket, url = '' } = reply.request;
-    openConnections.of(socket).arrived();
-    // The request is already counted. The unpacked size counts, because few bytes on the wire can hold the largest body.
+  function answer(reply: HttpReply, body: Buffer | null): MaybePromise<void> {
+    const { method, headers, url = '' } = reply.request;
+    reply.connection.arrived();
+    // The request is already counted.
     const more = (body?.length ?? 0) - COUNTED_BYTES;
     if (more >= 0 && !messages.take(clientOf(reply.caller), more)) return refuseFlood(reply);
     const accepted = negotiated(headers.accept);
@@ -59,7 +52,7 @@ export function createGraphQLEndpoint(
     if (Array.isArray(sent)) return refuse(reply, 400, BATCHED, single, 'BATCHING_NOT_SUPPORTED');
     const transport: TransportContext = {
       sent,
-      record: summary,
+      record: reply.summary,
       mayMutate: method === 'POST',
       takesEvents: events !== null,
       partsFormat: parts && (parts === FORMATS.incrementalSpec ? 'incrementalSpec' : 'deferSpec'),
@@ -67,26 +60,27 @@ export function createGraphQLEndpoint(
       headers,
       reportsEnd: undefined,
     };
-    return chain(graph.answer(reply.caller, transport), (answer) => send(reply, answer, accepted));
+    return chain<OpenedOperation | Refusal, void>(graph.open(reply.caller, transport), (opened) =>
+      opened.kind === 'refusal'
+        ? sendRefusal(reply, opened, single)
+        : chain(opened.start(), (outcome) => send(reply, opened.operation, outcome, accepted)),
+    );
   }
 
   function send(
     reply: HttpReply,
-    { operation, outcome }: Answer,
+    operation: Operation,
+    outcome: Subscribed,
     { single, events, parts }: Accepted,
   ): MaybePromise<void> {
-    if (operation !== null) reply.setAll(operation.headers);
-    if (cookie !== null)
-      setCookie(reply, cookie, outcome as ExecutionResult, operation, clearsCookie);
-    if (isRefusal(outcome)) return sendRefusal(reply, outcome, single);
-    if (operation === null || operation.events === null) {
-      return sendAnswer(reply, outcome as ExecutionResult, operation, single);
-    }
+    reply.setAll(operation.headers);
+    const result = outcome as ExecutionResult;
+    if (cookie !== null) setCookie(reply, cookie, result, operation);
+    if (operation.events === null) return sendAnswer(reply, result, operation, single);
     if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
       return sendEvents(reply, operation.events, events);
     }
-    const summary = reply.summary as RequestSummary;
-    const stream = new EventStream(reply, summary, pingMs, parts ?? FORMATS.deferSpec);
+    const stream = new EventStream(reply, pingMs, parts ?? FORMATS.deferSpec);
     // A shutdown waits for the last part, as for any answer.
     return stream.carry(operation.events);
   }
@@ -97,14 +91,13 @@ export function createGraphQLEndpoint(
     followed: OperationEvents,
     format: StreamFormat | null,
   ): Promise<void> {
-    const summary = reply.summary as RequestSummary;
+    const { connection, summary } = reply;
     summary.transport = 'sse';
     summary.started(200);
-    const stream = new EventStream(reply, summary, pingMs, format ?? FORMATS.events);
-    const { socket } = reply.request;
-    openConnections.lasts(socket, stream);
+    const stream = new EventStream(reply, pingMs, format ?? FORMATS.events);
+    openConnections.lasts(connection, stream);
     await stream.carry(followed).finally(() => {
-      openConnections.of(socket).longLived = null;
+      connection.longLived = null;
     });
   }
 
@@ -118,50 +111,42 @@ export function createGraphQLEndpoint(
   ): MaybePromise<void> {
     const errors = [requestError(code, message)];
     if (reply.request.method === 'POST') markNotSent(errors);
-    graph.codes.refused(errors, reply.summary as RequestSummary);
+    graph.codes.refused(errors, reply.summary);
     return sendRefusal(reply, { ...refused(errors, status), isWellFormed: false }, format);
   }
 
   return (reply) => {
-    const { request, requestId } = reply;
-    const { method = '', headers } = request;
-    const summary = new RequestSummary({
-      requestId,
-      transport: 'http',
-      method,
-      client: clientIn(headers),
-      trace: tracing && traceRequest(tracing, request, addresses.isFromProxy(request)),
-    });
-    reply.summary = summary;
-    if (method !== 'POST') return answer(reply, summary, null);
+    const { request } = reply;
+    reply.isGraphQL = true;
+    if (tracing !== null) {
+      reply.summary.trace = traceRequest(tracing, request, addresses.isFromProxy(request));
+    }
+    if (request.method !== 'POST') return answer(reply, null);
     // A page of another origin may send forms and plain texts without a preflight.
-    if (!isJsonType(headers['content-type'])) {
+    const { 'content-type': type, 'content-encoding': encoding = 'identity' } = request.headers;
+    if (!isJsonType(type) || encoding !== 'identity') {
       return refuse(reply, 415, 'Send JSON with `Content-Type: application/json`.');
     }
-    const taken = (body: Buffer | BodyFault) => {
-      if (body === 'unreadable') return refuse(reply, 400, 'The body cannot be read.');
-      if (body === 'too large') return refuse(reply, 413, 'The body is too large.');
-      return answer(reply, summary, body);
-    };
+    const taken = (body: Buffer | null) =>
+      body === null ? refuse(reply, 413, 'The body is too large.') : answer(reply, body);
     return takeBody(request, maxBodyBytes, (body) => reply.guard(() => taken(body)));
   };
 }
 
-/** Sets the cookie of an issued token. `clears`: whether a refused token's cookie is removed. */
+/** Sets the cookie of an issued token; removes that of a refused token. */
 function setCookie(
   reply: HttpReply,
   cookie: AuthCookie,
   outcome: ExecutionResult,
-  operation: Operation | null,
-  clears: boolean,
+  operation: Operation,
 ): void {
   const { request, caller } = reply;
-  const issued = operation?.issuedToken ?? null;
-  const value = issued === null ? null : cookie.issued(issued, request);
+  const { issuedToken } = operation;
+  const value = issuedToken === null ? null : cookie.issued(issuedToken, request);
   if (value !== null) reply.set('set-cookie', value);
-  else if (clears && caller.token !== null && !isOfUser(request.headers.authorization)) {
+  else if (caller.token !== null && !isOfUser(request.headers.authorization)) {
     const isRefused = outcome.errors?.some(
-      ({ extensions }) => extensions.code === cookie.refusedBy,
+      ({ extensions }) => extensions.code === 'UNAUTHENTICATED',
     );
     if (isRefused) reply.set('set-cookie', cookie.cleared(request));
   }

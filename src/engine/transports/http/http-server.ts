@@ -1,15 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Socket } from 'node:net';
 import { clientOf } from '../../../lib/limits/caller.ts';
 import { addressClient, regarding } from '../../../lib/limits/client.ts';
 import { listen } from '../../../lib/listen.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
-import { BearerTokens } from '../requests/bearer.ts';
-import { hasBody } from '../requests/has-body.ts';
 import { isCrossSite } from '../requests/origins.ts';
 import { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
-import { watchBody } from './body.ts';
 import { setCorsHeaders } from './cors.ts';
 import { HttpReply, refuseFlood, VARY } from './reply.ts';
 import {
@@ -29,7 +25,8 @@ const TIMES = {
   keepAliveTimeout: 65_000,
 };
 
-const CLOSE_IDLE_MS = 50;
+/** The maximum of pipelined requests that wait on a connection. Node parses every request of one read. */
+const MAX_WAITING = 32;
 
 /** The public listener: accepts connections and requests within their bounds, and drains them in a shutdown. */
 export class HttpServer {
@@ -38,7 +35,6 @@ export class HttpServer {
   readonly #server: Server;
   readonly #route: ReturnType<typeof createRoutes>;
   readonly #vary: string;
-  readonly #tokens: BearerTokens;
 
   constructor(settings: RouteSettings) {
     const { connections, cookie, forwarding, openConnections, publicPath } = settings;
@@ -46,10 +42,9 @@ export class HttpServer {
     this.#settings = settings;
     this.#route = createRoutes(settings);
     this.#vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
-    this.#tokens = new BearerTokens(cookie);
     // An upgrade is ignored while earlier requests are unanswered: the socket's first bytes would overtake their answers.
     const shouldUpgradeCallback = (request: IncomingMessage) =>
-      !openConnections.of(request.socket).isBusy && wantsWebSocket(request, publicPath);
+      openConnections.of(request.socket).underWay === 0 && wantsWebSocket(request, publicPath);
     this.#server = createServer({ ...TIMES, shouldUpgradeCallback }, (request, response) =>
       this.#handle(request, response),
     );
@@ -68,17 +63,9 @@ export class HttpServer {
 
   /** Accepts no more connections, and waits until all requests are answered and all connections closed. */
   async drain(): Promise<void> {
-    const { connections, openConnections } = this.#settings;
-    // An HTTP server's `close` would also close idle connections, on which a request may be under way.
-    const stopped = new Promise<void>((resolve) =>
-      NetServer.prototype.close.call(this.#server, () => resolve()),
-    );
-    openConnections.drain();
-    await Promise.race([stopped, delay(connections.lingerMs)]);
-    // A connection becomes idle when its request is answered.
-    const closing = setInterval(() => this.#server.closeIdleConnections(), CLOSE_IDLE_MS);
+    const stopped = new Promise((resolve) => this.#server.close(resolve));
+    this.#settings.openConnections.drain();
     await stopped;
-    clearInterval(closing);
   }
 
   terminate(): void {
@@ -97,47 +84,35 @@ export class HttpServer {
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
-    const { cookie, messages, metrics, openConnections, origins, publicPath } = this.#settings;
+    const { metrics, openConnections } = this.#settings;
     const { socket } = request;
     // Node parses what it has read to the end, even from a destroyed socket.
     if (socket.destroyed) return;
     const connection = openConnections.of(socket);
-    if (connection.isFull) {
+    if (connection.underWay > MAX_WAITING) {
       metrics.connectionsCut.inc({ reason: 'pipelined' });
       socket.resetAndDestroy();
       return;
     }
-    toOriginForm(request, publicPath);
+    connection.underWay += 1;
+    const begin = () => {
+      if (socket.destroyed) return;
+      toOriginForm(request, this.#settings.publicPath);
+      const reply = new HttpReply(request, response, connection, this.#settings);
+      reply.guard(() => this.#answer(reply));
+    };
+    // Node gives a pipelined request its socket when the client has taken the answers before it.
+    if (response.socket === null) response.once('socket', begin);
+    else begin();
+  }
+
+  #answer(reply: HttpReply): MaybePromise<void> {
+    const { cookie, messages, origins } = this.#settings;
+    const { request } = reply;
     const isForeign = isCrossSite(request, origins, cookie);
-    const sender = this.#senderOf(request);
-    const client = clientOf(sender);
+    const client = clientOf(reply.caller);
     // Requests that pages of other sites make a browser send are counted apart from its user's own.
     const isWithin = messages.take(isForeign ? regarding(client, 'cross-site') : client);
-    const begin = () => {
-      const reply = new HttpReply(request, response, sender, connection, this.#settings);
-      if (hasBody(request)) watchBody(request, () => reply.cutForPieces());
-      reply.guard(() => this.#answer(reply, isForeign, isWithin));
-    };
-    if (response.socket !== null) begin();
-    else connection.beginInOrder(response, begin);
-  }
-
-  #senderOf(request: IncomingMessage) {
-    const { addresses, forwarding, standingOf } = this.#settings;
-    const forwarded = forwarding.of(request.headers);
-    const token = this.#tokens.of(request, forwarded?.digest);
-    return {
-      token,
-      standing: standingOf(token),
-      client: { address: addresses.of(request), userAgent: request.headers['user-agent'] ?? null },
-      forwarded,
-    };
-  }
-
-  #answer(reply: HttpReply, isForeign: boolean, isWithin: boolean): MaybePromise<void> {
-    const { cookie, origins, readiness } = this.#settings;
-    const { request } = reply;
-    if (readiness.phase === 'draining') reply.set('connection', 'close');
     setCorsHeaders(reply, origins, cookie !== null);
     if (this.#vary !== VARY) reply.set('vary', this.#vary);
     // If the preflight failed, a page could not read why its request is refused.

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
-import { clientOf, type RequestCaller } from '../../../lib/limits/caller.ts';
-import type { MaybePromise } from '../../../lib/maybe-promise.ts';
+import type { RequestCaller } from '../../../lib/limits/caller.ts';
+import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import {
   type Body,
   bodyBytes,
@@ -12,9 +12,9 @@ import {
 } from '../../../lib/pack.ts';
 import { markNotSent, overLimit } from '../../operation/refusal.ts';
 import { requestError } from '../../operation/request-error.ts';
-import type { RequestSummary } from '../../operation/request-summary.ts';
-import { BYTES_OF_PIECES } from '../connections/message-budget.ts';
+import { RequestSummary } from '../../operation/request-summary.ts';
 import type { Connection } from '../connections/open-connections.ts';
+import { clientIn } from '../requests/client-names.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 
@@ -34,13 +34,13 @@ const SAFE_HEADERS = {
 /** The response to one HTTP request. */
 export class HttpReply {
   readonly request: IncomingMessage;
-  readonly requestId: string;
+  readonly connection: Connection;
   readonly caller: RequestCaller;
-  /** Null if the request is not for GraphQL. */
-  summary: RequestSummary | null = null;
+  readonly summary: RequestSummary;
+  /** Whether the request is counted and logged. */
+  isGraphQL = false;
   readonly #disconnecting = new AbortController();
   readonly #response: ServerResponse;
-  readonly #connection: Connection;
   readonly #settings: ServerSettings;
   /** Node writes one object of headers faster than headers that are set one by one. */
   readonly #headers: Record<string, string>;
@@ -48,18 +48,28 @@ export class HttpReply {
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    sender: RequestCaller,
     connection: Connection,
     settings: ServerSettings,
   ) {
-    const requestId = requestIdOf(request.headers['x-request-id']);
+    const { addresses, forwarding, standingOf, tokens } = settings;
+    const { method = '', headers } = request;
+    const requestId = requestIdOf(headers['x-request-id']);
+    const forwarded = forwarding.of(headers);
+    const token = tokens.of(request, forwarded?.digest);
     this.request = request;
-    this.requestId = requestId;
-    this.caller = { ...sender, signal: this.disconnected, requestId };
+    this.connection = connection;
+    this.caller = {
+      token,
+      standing: standingOf(token),
+      client: { address: addresses.of(request), userAgent: headers['user-agent'] ?? null },
+      forwarded,
+      signal: this.disconnected,
+      requestId,
+    };
+    const client = clientIn(headers);
+    this.summary = new RequestSummary({ requestId, transport: 'http', method, client });
     this.#response = response;
-    this.#connection = connection;
     this.#settings = settings;
-    connection.underWay += 1;
     this.#headers = { ...SAFE_HEADERS, 'x-request-id': requestId };
     response.on('close', () => this.#closed());
   }
@@ -86,24 +96,23 @@ export class HttpReply {
     Object.assign(this.#headers, headers);
   }
 
-  /** Closes the connection of a request whose body arrives in more pieces than its size explains. */
-  cutForPieces(): void {
-    const { messages, metrics } = this.#settings;
-    metrics.connectionsCut.inc({ reason: 'pieces' });
-    messages.take(clientOf(this.caller), BYTES_OF_PIECES);
-    this.request.socket.destroy();
-  }
-
-  /** Sends a whole body, compressed as the client accepts; compression runs off the event loop. */
-  send(status: number, body: Body): MaybePromise<void> {
+  /** Sends a whole body, compressed as the client accepts. `packed` returns it compressed if it is kept so. */
+  send(
+    status: number,
+    body: Body,
+    packed?: ((encoding: Encoding) => MaybePromise<Buffer>) | null,
+  ): MaybePromise<void> {
     const bytes = bodyBytes(body);
-    const encoding = this.encodingFor(bytes);
+    const encoding = this.#encodingFor(bytes);
     if (encoding === null) return this.#whole(status, body, bytes);
-    return pack(body, encoding).then((packed) => this.sendPacked(status, packed, encoding));
+    return chain(packed ? packed(encoding) : pack(body, encoding), (result) => {
+      this.set('content-encoding', encoding);
+      this.#whole(status, result, result.length);
+    });
   }
 
   /** Returns null for a body that is sent uncompressed. */
-  encodingFor(bytes: number): Encoding | null {
+  #encodingFor(bytes: number): Encoding | null {
     if (bytes <= PACK_FROM_BYTES) return null;
     const accepted = String(this.request.headers['accept-encoding'] ?? '');
     if (BROTLI.test(accepted)) return 'br';
@@ -115,32 +124,29 @@ export class HttpReply {
     return this.send(status, JSON.stringify(value));
   }
 
-  /** Sends a body that is already compressed. */
-  sendPacked(status: number, bytes: Buffer, encoding: Encoding): void {
-    this.set('content-encoding', encoding);
-    this.#whole(status, bytes, bytes.length);
-  }
-
   sendNothing(status: number): void {
-    this.#response.writeHead(status, this.#headers);
-    this.#response.end();
+    this.begin(status).end();
   }
 
   /** Begins a body that is streamed. The headers are sent with its first bytes. */
   begin(status: number): ServerResponse {
-    this.#response.writeHead(status, this.#headers);
-    return this.#response;
+    if (this.#isDraining) this.set('connection', 'close');
+    return this.#response.writeHead(status, this.#headers);
+  }
+
+  get #isDraining(): boolean {
+    return this.#settings.readiness.phase === 'draining';
   }
 
   #whole(status: number, body: Body, bytes: number): void {
     this.set('content-length', String(bytes));
-    this.summary?.sent(bytes);
-    this.#response.writeHead(status, this.#headers);
+    this.summary.sent(bytes);
+    const response = this.begin(status);
     if (isChunks(body)) {
-      this.#response.cork();
-      for (const chunk of body) this.#response.write(chunk);
-      this.#response.end();
-    } else this.#response.end(body);
+      response.cork();
+      for (const chunk of body) response.write(chunk);
+      response.end();
+    } else response.end(body);
   }
 
   /** Destroys a response that has begun, so that its client sees that it is incomplete. Returns false if it has not begun. */
@@ -154,18 +160,21 @@ export class HttpReply {
   #closed(): void {
     const { caller, summary } = this;
     const { headersSent, statusCode, writableFinished } = this.#response;
-    this.#connection.arrived();
-    this.#connection.underWay -= 1;
+    this.connection.arrived();
+    this.connection.underWay -= 1;
+    // The answer may have begun before the drain, without `connection: close`.
+    if (this.#isDraining) this.request.socket.destroySoon();
     if (!writableFinished) this.#disconnecting.abort();
-    if (summary === null) return;
+    if (!this.isGraphQL) return;
     // Clients end a subscription over SSE by disconnecting.
     if (!writableFinished && summary.type !== 'subscription') summary.worsen('gone');
     this.#settings.accessLog.ended(summary, caller, headersSent ? statusCode : null);
   }
 
   #failed(error: unknown): void {
-    const { requestId, summary } = this;
-    summary?.failed('INTERNAL', 'fault');
+    const { summary } = this;
+    const { requestId } = summary;
+    summary.failed('INTERNAL', 'fault');
     this.#settings.log.error({ requestId, err: error }, 'a request failed');
     if (this.abort()) return;
     const errors = [requestError('INTERNAL', 'Something went wrong here.', { requestId })];

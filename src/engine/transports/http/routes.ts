@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { requestError } from '../../operation/request-error.ts';
-import type { Readiness } from '../admin/readiness.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { allowedRequestHeaders, answerPreflight } from './cors.ts';
 import { createGraphQLEndpoint } from './graphql-endpoint.ts';
@@ -9,15 +8,9 @@ import type { HttpReply } from './reply.ts';
 import { type Site, sendNotFound, wantsPage } from './site.ts';
 
 export interface RouteSettings extends ServerSettings {
-  readonly readiness: Readiness;
-  /** The first site whose route matches answers the request. */
   readonly sites: readonly Site[];
   /** Null if introspection is off. */
   readonly sdl: string | null;
-  /** Additional values of Access-Control-Allow-Headers. */
-  readonly corsHeaders: readonly string[];
-  /** The path prefix that a proxy may leave in a request's target; '' for none. */
-  readonly publicPath: string;
 }
 
 const CROSS_SITE =
@@ -28,14 +21,8 @@ export function createRoutes(
   settings: RouteSettings,
 ): (reply: HttpReply, isForeign: boolean) => MaybePromise<void> {
   const { cookie, forwarding, publicPath, readiness, sdl, sites } = settings;
-  const requestHeaders = allowedRequestHeaders(settings.corsHeaders);
+  const requestHeaders = allowedRequestHeaders(forwarding.names);
   const answerGraphQL = createGraphQLEndpoint(settings);
-
-  function graphQL(reply: HttpReply, isForeign: boolean): MaybePromise<void> {
-    if (!isForeign) return answerGraphQL(reply);
-    // Refuses before anything is executed, or charged to that page's visitor.
-    return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
-  }
 
   /** Clears the cookie. The token itself stays valid until it expires. */
   function logout(reply: HttpReply): MaybePromise<void> {
@@ -67,18 +54,25 @@ export function createRoutes(
     }
     if (request.method === 'OPTIONS') return answerPreflight(reply, requestHeaders);
     const path = pathOf(request);
-    const isGraphQL = path === '/graphql' && !wantsPage(request);
-    const site = isGraphQL ? null : siteOf(sites, request, path);
-    if (site !== null) return site(reply);
+    if (path !== '/graphql' || wantsPage(request)) {
+      for (const site of sites) {
+        const answer = site.answer(reply, path);
+        if (answer !== null) return answer;
+      }
+    }
+    // Refuses before anything is executed, or charged to that page's visitor.
+    if (isForeign && (path === '/graphql' || path === '/logout')) {
+      return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
+    }
     switch (path) {
       case '':
         // At the prefix without a slash, the page's relative links would leave the prefix.
         reply.set('location', `${publicPath}/${request.url}`);
         return reply.sendNothing(308);
       case '/graphql':
-        return graphQL(reply, isForeign);
+        return answerGraphQL(reply);
       case '/logout':
-        return isForeign ? graphQL(reply, isForeign) : logout(reply);
+        return logout(reply);
       case '/health/live':
         return reply.sendJson(200, { status: 'ok' });
       case '/health/ready':
@@ -95,14 +89,6 @@ export function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0] ?? '/';
 }
 
-function siteOf(sites: readonly Site[], request: IncomingMessage, path: string) {
-  for (const site of sites) {
-    const answer = site.route(request, path);
-    if (answer !== null) return answer;
-  }
-  return null;
-}
-
 /** Rewrites the target, which may be a whole URL, to a path, so that limits and routes read the same one. */
 export function toOriginForm(request: IncomingMessage, publicPath: string): void {
   const url = request.url?.replace(/^https?:\/\/[^/?]*\/?/i, '/') ?? '/';
@@ -113,5 +99,8 @@ export function toOriginForm(request: IncomingMessage, publicPath: string): void
 /** An upgrade to another protocol is an offer that may be ignored. Some HTTP/2 clients make it with each request. */
 export function wantsWebSocket(request: IncomingMessage, publicPath: string): boolean {
   toOriginForm(request, publicPath);
-  return request.headers.upgrade?.toLowerCase() === 'websocket' && pathOf(request) === '/graphql';
+  const { upgrade, 'transfer-encoding': coding, 'content-length': length = 0 } = request.headers;
+  // Node would pass on a body as the first frames.
+  const hasBody = coding !== undefined || Number(length) !== 0;
+  return upgrade?.toLowerCase() === 'websocket' && pathOf(request) === '/graphql' && !hasBody;
 }

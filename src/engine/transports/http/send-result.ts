@@ -25,11 +25,11 @@ export function sendRefusal(
 export function sendAnswer(
   reply: HttpReply,
   result: ExecutionResult,
-  operation: Operation | null,
+  operation: Operation,
   format: Format,
 ): MaybePromise<void> {
   if (result instanceof CachedResult) return sendCached(reply, result, format);
-  return chain(jsonText(result, operation?.meter), (text) => sendResult(reply, 200, text, format));
+  return chain(jsonText(result, operation.meter), (text) => sendResult(reply, 200, text, format));
 }
 
 /** Sends a result that may be cached. After a GET the client may cache it as well, for its TTL. */
@@ -45,10 +45,8 @@ function sendCached(
     reply.set('cache-control', `private, max-age=${freshSeconds}`);
     if (isNamed(headers['if-none-match'], etag)) return reply.sendNothing(304);
   }
-  const encoding = reply.encodingFor(bytes.length);
-  if (encoding === null || packed === null) return sendResult(reply, 200, bytes, format);
   reply.set('content-type', format.contentType);
-  return chain(packed(encoding), (body) => reply.sendPacked(200, body, encoding));
+  return reply.send(200, bytes, packed);
 }
 
 /** True when `If-None-Match` lists this ETag. */
@@ -66,7 +64,7 @@ function sendResult(
 ): MaybePromise<void> {
   reply.set('content-type', format.contentType);
   if (format.framing === null) return reply.send(status, result);
-  if (reply.summary !== null) reply.summary.transport = 'sse';
+  reply.summary.transport = 'sse';
   const { begin, head, end, complete } = format.framing;
   return reply.send(status, framed(begin + head, result, end + complete));
 }

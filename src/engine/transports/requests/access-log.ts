@@ -5,7 +5,6 @@ import type { RequestCaller } from '../../../lib/limits/caller.ts';
 import type { Log } from '../../../lib/log.ts';
 import { logHash } from '../../../lib/log-hash.ts';
 import { memo } from '../../../lib/memo.ts';
-import { redactTokens } from '../../../lib/redact.ts';
 import type { BackendCall, RequestSummary } from '../../operation/request-summary.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
@@ -94,10 +93,9 @@ export class AccessLog {
     const account = claimedAccount === null ? undefined : this.#hashOf(claimedAccount);
     const isAccepted = standing?.isAccepted === true;
     return {
-      // The client chooses the id, so it may contain a token.
-      requestId: requestId.includes('eyJ') ? redactTokens(requestId) : requestId,
+      requestId,
       transport,
-      traceId: trace?.traceId ?? undefined,
+      traceId: trace?.traceId,
       method: method ?? undefined,
       operationName: operationName ?? undefined,
       type: type ?? undefined,

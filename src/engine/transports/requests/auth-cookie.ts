@@ -3,8 +3,6 @@ import { isLocal } from './local-address.ts';
 
 export interface AuthCookieOptions {
   readonly name: string;
-  /** The code of the error that refuses a token. An answer with this code clears the cookie. */
-  readonly refusedBy: string;
   /** When a token expires, in milliseconds; null if unknown. */
   readonly expiryOf: (token: string) => number | null;
   /** The path prefix below which a browser sends the cookie; '' for none. */
@@ -17,7 +15,7 @@ const COOKIE_VALUE = /^[\w.~+/=-]{1,3900}$/;
 export type AuthCookie = ReturnType<typeof createAuthCookie>;
 
 /** A cookie that carries the token of a page's visitor, which no script of the page can read. */
-export function createAuthCookie({ name, refusedBy, expiryOf, publicPath }: AuthCookieOptions) {
+export function createAuthCookie({ name, expiryOf, publicPath }: AuthCookieOptions) {
   const path = `; Path=${publicPath}/graphql`;
 
   /** The text of the token in a `Cookie` header. Of several the first counts, because its path is the most specific. */
@@ -38,7 +36,7 @@ export function createAuthCookie({ name, refusedBy, expiryOf, publicPath }: Auth
     return `${name}=; Max-Age=0${path}${attributesFor(request)}`;
   }
 
-  return { refusedBy, textIn, issued, cleared };
+  return { textIn, issued, cleared };
 }
 
 /**

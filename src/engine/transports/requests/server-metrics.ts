@@ -28,7 +28,7 @@ export class ServerMetrics {
     this.connectionsCut = registry.counter(
       'connections_cut_total',
       'Connections closed for a bound of what they send or leave unread.',
-      { reason: [...CUTS, 'pipelined', 'pieces'] },
+      { reason: [...CUTS, 'pipelined'] },
     );
   }
 

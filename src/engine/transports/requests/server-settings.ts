@@ -10,8 +10,10 @@ import type { MessageBudget } from '../connections/message-budget.ts';
 import type { OpenConnections } from '../connections/open-connections.ts';
 import type { AccessLog } from './access-log.ts';
 import type { AuthCookie } from './auth-cookie.ts';
+import type { BearerTokens } from './bearer.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { AllowedOrigins } from './origins.ts';
+import type { Readiness } from './readiness.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
 /** The options of the engine that all transports use. */
@@ -23,6 +25,9 @@ export interface ServerOptions {
   readonly tokenEndOf: (error: unknown) => string | null;
   readonly origins: AllowedOrigins;
   readonly maxBodyBytes: number;
+  /** The path prefix that a proxy may leave in a request's target; '' for none. */
+  readonly publicPath: string;
+  readonly readiness: Readiness;
   readonly connections: typeof CONNECTIONS;
   /** Null if tracing is off. */
   readonly tracing: Tracing | null;
@@ -39,6 +44,7 @@ export interface ServerSettings extends ServerOptions {
   readonly messages: MessageBudget;
   /** Null if tokens are sent in headers alone. */
   readonly cookie: AuthCookie | null;
+  readonly tokens: BearerTokens;
   readonly forwarding: HeaderForwarding;
   readonly accessLog: AccessLog;
 }

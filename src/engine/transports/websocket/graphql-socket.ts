@@ -12,6 +12,7 @@ import type { ServerSettings } from '../requests/server-settings.ts';
 import { errorsOf, type OperationOwner, SocketOperation } from './socket-operation.ts';
 import { SocketSession } from './socket-session.ts';
 
+/** An id is retained until its operation ends, and sent with each result. */
 const MAX_ID_LENGTH = 255;
 /** The limit of in-flight operations on one socket, subscriptions included. */
 const MAX_OPERATIONS = 100;
@@ -109,7 +110,7 @@ export class GraphQLSocket implements OperationOwner {
       for (const operation of [...this.#operations]) operation.leave();
       protocolClosed(code, String(reason)).catch((error) => this.#failed(error, null));
     });
-    openConnections.lasts(request.socket, this);
+    openConnections.lasts(openConnections.of(request.socket), this);
   }
 
   get isOpen(): boolean {
@@ -119,12 +120,7 @@ export class GraphQLSocket implements OperationOwner {
   /** Opens an operation. Returns what the protocol executes, or the errors that it sends. */
   open(ownId: string, payload: object): ReturnType<SocketOperation['open']> {
     const operation = new SocketOperation(ownId, this);
-    const { length } = operation.id;
     const count = this.#operations.size + 1;
-    // The id is retained until its operation ends.
-    if (length > MAX_ID_LENGTH) {
-      return operation.refuse(tooComplex('characters of an id', length, MAX_ID_LENGTH), payload);
-    }
     if (count > MAX_OPERATIONS) {
       return operation.refuse(tooComplex('operations of a socket', count, MAX_OPERATIONS), payload);
     }
@@ -257,7 +253,8 @@ function readMessage(text: string): Message {
   try {
     const message = parseExactJson(text);
     if (!isObject(message) || !OF_CLIENTS.has(message.type)) return null;
-    const { type, payload } = message;
+    const { id, type, payload } = message;
+    if (typeof id === 'string' && id.length > MAX_ID_LENGTH) return null;
     // graphql-ws requires a text in each operation, but a document id may replace it.
     if (type === MessageType.Subscribe && isObject(payload)) payload.query ??= '';
     return message;

@@ -1,11 +1,11 @@
-import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
+import type { ExecutionArgs, GraphQLError } from 'graphql';
 import { MessageType } from 'graphql-ws';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Subscribed } from '../../execution/event-results.ts';
 import { jsonText } from '../../execution/json-text.ts';
 import { asGraphQLError } from '../../operation/error-codes.ts';
 import type { Meter } from '../../operation/meter.ts';
-import { isRefusal, markNotSent, type Refusal } from '../../operation/refusal.ts';
+import { markNotSent, type Refusal } from '../../operation/refusal.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
 import type { JsonText, OperationEvents, ResultSink } from '../../operation/result-sink.ts';
 import { mayBeMutation } from '../../operation/transport-context.ts';
@@ -28,7 +28,6 @@ export interface OperationOwner {
   send(message: string | Buffer, left: () => void): void;
 }
 
-const NOTHING: ExecutionResult = {};
 const END = Buffer.from('}');
 
 /** Ends an operation with an `error` message. */
@@ -73,7 +72,6 @@ export class SocketOperation implements ResultSink {
       transport: 'websocket',
       method: null,
       client: socket.session.client,
-      trace: null,
     });
   }
 
@@ -108,8 +106,7 @@ export class SocketOperation implements ResultSink {
     const { operation, start } = this.#opened as OpenedOperation;
     const { meter } = operation;
     this.#opened = null;
-    const isStopped = this.isLeft && this.summary.type === 'query';
-    const outcome = isStopped ? NOTHING : await start();
+    const outcome = await start();
     if (Symbol.asyncIterator in outcome) {
       const { outcome: ended, type } = this.summary;
       if (type === 'subscription' && ended === 'ok') this.summary.started(null);
@@ -124,11 +121,13 @@ export class SocketOperation implements ResultSink {
     return this.#deliver(outcome, meter);
   }
 
-  async *#deliver(outcome: Subscribed | Refusal, meter: Meter): AsyncGenerator<never, void> {
+  async *#deliver(outcome: Subscribed, meter: Meter): AsyncGenerator<never, void> {
     if (Symbol.asyncIterator in outcome) await this.#follow();
-    else if (isRefusal(outcome) || (this.#tokenEnd !== null && outcome.errors !== undefined))
-      this.#fail(outcome.errors ?? []);
-    else await this.#send(await jsonText(outcome, meter));
+    else if (this.#tokenEnd !== null && outcome.errors !== undefined) this.#fail(outcome.errors);
+    else {
+      const text = await jsonText(outcome, meter);
+      await new Promise<void>((taken) => this.send(text, taken));
+    }
     if (this.#tokenEnd !== null) {
       const { codes } = this.#socket.settings.graph;
       this.#fail(codes.masked([asGraphQLError(this.#tokenEnd)], this.summary));
@@ -218,10 +217,6 @@ export class SocketOperation implements ResultSink {
         },
       },
     );
-  }
-
-  #send(text: JsonText): Promise<void> | undefined {
-    return this.isLeft ? undefined : new Promise((taken) => this.send(text, taken));
   }
 
   /** An operation that its client has left counts as gone, unless it was a subscription. */

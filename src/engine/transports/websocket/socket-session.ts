@@ -5,10 +5,10 @@ import type { ClientNaming } from '../../operation/request-summary.ts';
 import { bearerText, isOfUser } from '../requests/bearer.ts';
 import { CLIENT_NAME, CLIENT_VERSION, clientIn, clientNaming } from '../requests/client-names.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
-import { headersIn, textIn } from './connection-params.ts';
 
 // The limit of an HTTP request's headers.
 const MAX_AUTHORIZATION_LENGTH = 16_384;
+const HEADER_VALUE = /^[\t\x20-\x7e]{0,1024}$/;
 
 /** The identity of a socket's client, from its upgrade and its `connectionParams`. */
 export class SocketSession {
@@ -56,4 +56,30 @@ export class SocketSession {
     this.client ??= clientNaming(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
     return true;
   }
+}
+
+/**
+ * The forwarded headers in `connectionParams.headers`, by their names in lower case. Null if one of them cannot be
+ * forwarded, or is given twice: the operations would belong to another tenant.
+ */
+function headersIn(
+  params: unknown,
+  forwarded: readonly string[],
+): Readonly<Record<string, string>> | null {
+  const { headers } = (params ?? {}) as { readonly headers?: unknown };
+  const taken: Record<string, string> = {};
+  for (const [given, value] of Object.entries(headers ?? {})) {
+    const name = given.toLowerCase();
+    if (!forwarded.includes(name)) continue;
+    if (Object.hasOwn(taken, name) || typeof value !== 'string' || !HEADER_VALUE.test(value))
+      return null;
+    taken[name] = value;
+  }
+  return taken;
+}
+
+/** A text in `connectionParams`; '' if missing. Client libraries differ in the case of the key. */
+function textIn(params: unknown, name: string): string {
+  const entry = Object.entries(params ?? {}).find(([key]) => key.toLowerCase() === name);
+  return typeof entry?.[1] === 'string' ? entry[1] : '';
 }
