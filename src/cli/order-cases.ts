@@ -96,14 +96,14 @@ export function settledOutcome({ verdict, number, by, why }: SettleOptions): Set
     return { kind: 'accepted', orderId: text('number', number), message: null, settled };
   }
   if (verdict !== 'not-sent' || number !== undefined) {
-    throw new UsageError('Say accepted with its --number, or not-sent without one.');
+    throw new UsageError('Choose accepted with its --number, or not-sent without one.');
   }
   return { kind: 'rejected', error: 'SETTLED', message: null, sent: false, settled };
 }
 
 function text(name: string, given = ''): string {
   if (given.trim() !== '' && given.length <= MAX_TEXT_LENGTH) return given;
-  throw new UsageError(`Say --${name}, up to ${MAX_TEXT_LENGTH} characters.`);
+  throw new UsageError(`Give --${name}, up to ${MAX_TEXT_LENGTH} characters.`);
 }
 
 function nameOf(account: Account, key: string) {

@@ -20,18 +20,18 @@ export const ordersCommand: Command = {
     '       trading-graph orders show <login> <key>',
     '       trading-graph orders settle <login> <key> <accepted --number gateway-number | not-sent> --by name --why text',
     '',
-    '  status      says how many order records there are, and what is wrong with them',
-    '  hold        sends no order until release, on all replicas within two seconds: each is refused as surely not sent',
-    '  incomplete  refuses unknown keys made before now for 24 hours: say it before a start with a file that was restored',
-    '  copy        copies the file while the service runs; a copy that is restored lacks what came after it',
-    '  list        says which orders are on record; --unknown: those whose outcome is unknown',
-    '  show        says what was asked, when it was sent, and what was answered',
-    '  settle      gives an unknown order the outcome that the back office has found, for every client, a minute after its',
-    '              deadline at the earliest; nothing takes it back, and its key stays used up',
+    '  status      prints the number of order records, and their problems',
+    '  hold        refuses all orders until release, on all replicas within two seconds; none of them is sent',
+    '  incomplete  refuses unknown keys made before now for 24 hours; run it before a start with a restored file',
+    '  copy        copies the file while the service runs; a restored copy lacks the orders that came after it',
+    '  list        lists the recorded orders; --unknown: only those whose outcome is unknown',
+    '  show        prints an order as it was asked, when it was sent, and its outcome',
+    '  settle      gives an unknown order the outcome that the back office has found; every client gets it. It is possible',
+    '              from a minute after the deadline on, and final. The key stays used up.',
     '',
-    '  --header  name=value of a header of GATEWAY_FORWARD_HEADERS, as the requests of the account have it; one for each',
+    '  --header  name=value of a header in GATEWAY_FORWARD_HEADERS that the requests of the account have; repeat it for each',
     '',
-    'ORDER_STORE, or REDIS_URL where it is set, names the records, as for the service.',
+    'The records are those of the service: in REDIS_URL if it is set, otherwise in ORDER_STORE.',
   ].join('\n'),
   async run(args, terminal) {
     const config = readConfig(terminal.environment);
@@ -59,7 +59,7 @@ export const ordersCommand: Command = {
         const place = redisUrl === null ? `The file ${orderStore}` : 'REDIS_URL:';
         terminal.err(`${place} ${problem.message}.`);
       } else if (problem instanceof RecordsUnavailableError) {
-        terminal.err(`${problem.message}: it may not be done, repeat it.`);
+        terminal.err(`${problem.message}: it is unknown whether this was done. Repeat it.`);
       } else throw problem;
       return EXIT_FAILED;
     }
@@ -95,14 +95,14 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
   const [word = '', ...operands] = read.positionals;
   const { header: headers = [], ...options } = read.values;
   const most = WORDS.get(word);
-  if (most === undefined) throw new UsageError(`Say one of ${[...WORDS.keys()].join(', ')}.`);
-  if (operands.length > most) throw new UsageError(`${operands[most]} is one word too many.`);
+  if (most === undefined) throw new UsageError(`Name one of ${[...WORDS.keys()].join(', ')}.`);
+  if (operands.length > most) throw new UsageError(`${operands[most]} is one argument too many.`);
   const [first, key, verdict] = operands;
   const forwarded = forwardedOf(headers, config.gatewayForwardHeaders);
   const { redisUrl, orderStore } = config;
   switch (word) {
     case 'copy':
-      if (!first) throw new UsageError('Say where to copy the file.');
+      if (!first) throw new UsageError('Name the file to copy to.');
       if (redisUrl !== null) throw new UsageError('Redis has its own copies.');
       return async ({ copyTo }) => {
         terminal.out(`${first}: ${await copyTo?.(first)} order records`);
@@ -141,12 +141,12 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
 
 function loginOf(operand = ''): Login {
   const login = toLogin(operand);
-  if (login === null) throw new UsageError('Say the trading login of the account.');
+  if (login === null) throw new UsageError('Name the trading login of the account.');
   return login;
 }
 
 function keyOf(operand = ''): string {
-  if (operand === '') throw new UsageError('Say the key of the order.');
+  if (operand === '') throw new UsageError('Name the key of the order.');
   return operand;
 }
 
@@ -159,4 +159,4 @@ function statusText({ held, degradedReason, holdReason, gapReason }: RecordsStat
 
 const HELD_SOON = 'within two seconds no order is sent, until release';
 const IN_MEMORY =
-  'The order records are in the memory of the service, and no command reaches them: name their file by ORDER_STORE.';
+  'The order records are in the memory of the service, where no command reaches them. Set ORDER_STORE to a file.';

@@ -129,19 +129,19 @@ test('an order of a tenant is settled only with its headers, and no control char
 });
 
 test.each([
-  [[], 'Say one of'],
-  [['copy'], 'Say where to copy the file'],
-  [['status', 'incomplete'], 'incomplete is one word too many'],
+  [[], 'Name one of'],
+  [['copy'], 'Name the file to copy to'],
+  [['status', 'incomplete'], 'incomplete is one argument too many'],
   [['list', 'x'], 'login'],
   [['status', '--now'], '--now'],
-  [['show', '1'], 'Say the key'],
-  [['settle', '1', 'key', 'accepted', '--by', 'jane', '--why', 'ticket'], 'Say --number'],
+  [['show', '1'], 'Name the key'],
+  [['settle', '1', 'key', 'accepted', '--by', 'jane', '--why', 'ticket'], 'Give --number'],
   [
     ['settle', '1', 'key', 'not-sent', '--number', '7', '--by', 'jane', '--why', 'ticket'],
     'accepted',
   ],
-  [['settle', '1', 'key', 'rejected', '--by', 'jane', '--why', 'ticket'], 'Say accepted'],
-  [['settle', '1', 'key', 'not-sent', '--by', 'jane', '--why', ' '], 'Say --why'],
+  [['settle', '1', 'key', 'rejected', '--by', 'jane', '--why', 'ticket'], 'Choose accepted'],
+  [['settle', '1', 'key', 'not-sent', '--by', 'jane', '--why', ' '], 'Give --why'],
 ])('%j is refused with its fault', async (args, text) => {
   using cli = await openCli();
   expect(await cli.run(...args)).toBe(2);
