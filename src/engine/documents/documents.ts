@@ -152,11 +152,13 @@ export class Documents {
     const operations = new Map<string | null, PreparedOperation>();
     for (const [at, node] of document.definitions.entries()) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
+      const facts = new OperationFacts(selections, node);
+      const { flagNames } = facts;
       operations.set(node.name?.value ?? null, {
         kind: 'operation',
         node: plain.definitions[at] as OperationDefinitionNode,
-        executor: new CompilingExecutor(this.#metering, selections, node, onCompiled),
-        facts: new OperationFacts(selections, node),
+        executor: new CompilingExecutor(this.#metering, selections, node, flagNames, onCompiled),
+        facts,
         name: `${digest} ${node.name?.value ?? ''}`,
         logName: node.name ? redact(node.name.value.slice(0, MAX_LOGGED_NAME_LENGTH)) : null,
       });

@@ -1,7 +1,6 @@
 import {
   type FieldNode,
   type GraphQLField,
-  type GraphQLNamedOutputType,
   type GraphQLObjectType,
   getNamedType,
   getNullableType,
@@ -44,6 +43,8 @@ const MAX_REMEMBERED = 4;
 
 /** The facts about an operation. The document has passed validation and the limits. */
 export class OperationFacts {
+  /** The variables in its `@skip` and `@include`. */
+  readonly flagNames: readonly string[];
   /** Null if it reads data that other users must not receive. */
   readonly sharedUse: SharedUse | null;
   readonly #selections: Selections;
@@ -60,11 +61,12 @@ export class OperationFacts {
     const walk = new FieldWalk(selections, operation, {}, () => 0);
     const facts = walk.facts();
     const { marks, isUnmarked } = walk;
-    const variesByVariables = walk.hasVariables || walk.variableNames.size > 0;
+    this.flagNames = [...walk.flagNames];
+    this.#variableNames = [...walk.flagNames, ...walk.variableNames];
+    const variesByVariables = walk.hasVariables || this.#variableNames.length > 0;
     this.sharedUse = isUnmarked ? null : sharedUseOf(operation.operation, marks, variesByVariables);
-    this.#variableNames = [...walk.variableNames];
     this.#sizeNames = [...walk.sizeNames];
-    const isConstant = walk.variableNames.size === 0 && walk.sizeNames.size === 0;
+    const isConstant = this.#variableNames.length === 0 && walk.sizeNames.size === 0;
     if (isConstant) this.#remembered.set('', facts);
   }
 
@@ -103,6 +105,8 @@ interface Place {
 class FieldWalk {
   /** The marks of all fields except `__typename`, which the schema answers. */
   readonly marks = new Set<Sharing>();
+  readonly flagNames = new Set<string>();
+  /** The variables that sizes and age limits depend on. */
   readonly variableNames = new Set<string>();
   readonly sizeNames = new Set<string>();
   isUnmarked = false;
@@ -111,6 +115,7 @@ class FieldWalk {
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
   readonly #root: GraphQLObjectType;
+  readonly #variables: Variables;
   readonly #values: RequestValues;
   readonly #plans = new Map<string, Set<string>>();
 
@@ -123,8 +128,9 @@ class FieldWalk {
     this.#selections = selections;
     this.#operation = operation;
     this.#root = selections.schema.getRootType(operation.operation) as GraphQLObjectType;
+    this.#variables = variables;
     this.#values = {
-      read: (node) => this.#read(node, variables),
+      read: (node) => this.#read(node, this.variableNames),
       sizeOf: (name) => {
         this.sizeNames.add(name);
         return sizeOf(name);
@@ -142,14 +148,14 @@ class FieldWalk {
     return { cost, plans: this.#plans, ageLimit };
   }
 
-  #read(node: ValueNode, variables: Variables): unknown {
+  #read(node: ValueNode, names: Set<string>): unknown {
     if (node.kind !== Kind.VARIABLE) return literalOf(node);
-    this.variableNames.add(node.name.value);
-    return variables[node.name.value];
+    names.add(node.name.value);
+    return this.#variables[node.name.value];
   }
 
   #collect(types: Types, from: readonly (OperationDefinitionNode | FieldNode)[]) {
-    return this.#selections.collect(types, from, this.#values.read);
+    return this.#selections.collect(types, from, (flag) => this.#read(flag, this.flagNames));
   }
 
   #rootField(key: string, same: readonly FieldNode[]): number {
@@ -190,11 +196,11 @@ class FieldWalk {
     for (const each of fields) this.#note(each, plan);
     // The arguments of a subscription's own field select events, and change nothing in them.
     if (type !== this.#root && node.arguments?.some(mayHoldVariable)) this.hasVariables = true;
-    const inner = new Set(fields.flatMap((each) => this.#objectTypes(getNamedType(each.type))));
-    if (inner.size === 0) return 1;
+    const inner = this.#typesIn(fields);
+    if (inner.length === 0) return 1;
     const isList = isListType(getNullableType(field.type));
     const size = isList ? listSize(type.name, field, node, page, this.#values) : 1;
-    const each = this.#objects([...inner], same, {
+    const each = this.#objects(inner, same, {
       page: pageSize(field, node, this.#values),
       plan: isList ? null : plan,
     });
@@ -202,14 +208,27 @@ class FieldWalk {
   }
 
   #fieldsOf(types: Types, same: readonly FieldNode[]): readonly Field[] {
-    const names = [...new Set(same.map(({ name }) => name.value))];
-    const { schema } = this.#selections;
-    return names.flatMap((name) => types.flatMap((type) => schema.getField(type, name) ?? []));
+    const fields: Field[] = [];
+    for (const { name } of same) {
+      for (const type of types) {
+        const field = this.#selections.schema.getField(type, name.value);
+        if (field && !fields.includes(field)) fields.push(field);
+      }
+    }
+    return fields;
   }
 
-  #objectTypes(type: GraphQLNamedOutputType): Types {
-    if (isObjectType(type)) return [type];
-    return isAbstractType(type) ? this.#selections.schema.getPossibleTypes(type) : [];
+  /** The types that the objects in these fields can have. */
+  #typesIn(fields: readonly Field[]): Types {
+    const types: GraphQLObjectType[] = [];
+    for (const field of fields) {
+      const type = getNamedType(field.type);
+      const possible = isAbstractType(type)
+        ? this.#selections.schema.getPossibleTypes(type)
+        : [type];
+      for (const one of possible) if (isObjectType(one) && !types.includes(one)) types.push(one);
+    }
+    return types;
   }
 
   #note(field: Field, plan: Set<string> | null): void {

@@ -11,7 +11,6 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
   type ValueNode,
-  visit,
 } from 'graphql';
 import { memo } from '../../lib/memo.ts';
 
@@ -24,13 +23,10 @@ export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 export class Selections {
   readonly schema: GraphQLSchema;
   readonly fragments: Fragments;
-  /** The variables in `@skip` and `@include` of all operations. */
-  readonly flagNames: ReadonlySet<string>;
 
   constructor(schema: GraphQLSchema, document: DocumentNode) {
     this.schema = schema;
     this.fragments = fragmentsOf(document);
-    this.flagNames = flagNamesIn(document);
   }
 
   /**
@@ -95,17 +91,6 @@ export function responseKey({ alias, name }: FieldNode): string {
 function fragmentsOf({ definitions }: DocumentNode): Fragments {
   const fragments = definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION);
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
-}
-
-function flagNamesIn(document: DocumentNode): Set<string> {
-  const names = new Set<string>();
-  visit(document, {
-    Directive(directive) {
-      const value = flagOf(directive);
-      if (value?.kind === Kind.VARIABLE) names.add(value.name.value);
-    },
-  });
-  return names;
 }
 
 function isLeftOut(directives: readonly DirectiveNode[] = [], read: ReadValue): boolean {

@@ -56,15 +56,14 @@ export class CompilingExecutor {
     metering: Metering,
     selections: Selections,
     operation: OperationDefinitionNode,
+    flagNames: readonly string[],
     onCompiled: () => void,
   ) {
     this.#metering = metering;
     this.#selections = selections;
     this.#operation = operation;
     this.#onCompiled = onCompiled;
-    this.#flagNames = (operation.variableDefinitions ?? [])
-      .map(({ variable }) => variable.name.value)
-      .filter((name) => selections.flagNames.has(name));
+    this.#flagNames = flagNames;
   }
 
   /** The reference executor has checked the variables in `args`. */

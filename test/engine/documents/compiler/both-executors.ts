@@ -11,6 +11,7 @@ import {
 import { expect } from 'vitest';
 import { CompilingExecutor } from '../../../../src/engine/documents/compiler/compiling-executor.ts';
 import { createMetering } from '../../../../src/engine/documents/compiler/metering.ts';
+import { OperationFacts } from '../../../../src/engine/documents/operation-facts.ts';
 import { Selections } from '../../../../src/engine/documents/selections.ts';
 import { COSTLY_FIELDS, Meter } from '../../../../src/engine/operation/meter.ts';
 import { FairScheduler } from '../../../../src/lib/fair-scheduler.ts';
@@ -28,7 +29,8 @@ export function argsOf(schema: GraphQLSchema, text: string, given: Given = {}) {
 /** A new executor, which has not run before. */
 export function executorOf({ schema, document, operation }: ValidatedExecutionArgs) {
   const selections = new Selections(schema, document);
-  return new CompilingExecutor(createMetering(schema), selections, operation, () => {});
+  const { flagNames } = new OperationFacts(selections, operation);
+  return new CompilingExecutor(createMetering(schema), selections, operation, flagNames, () => {});
 }
 
 /** Executes the operation by the reference executor, and then by compiled code, each in one slice and in several. */
