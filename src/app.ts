@@ -154,8 +154,6 @@ export async function startApp(config: Config, given: AppOptions) {
     authCookie: authCookie === null ? null : { name: authCookie, expiryOf, publicPath },
     sites: sitesOf(config, gateway.client, demo),
     sdl: config.graphiql ? printedSchema(schema) : null,
-    sample: config.logSample,
-    accountKey: config.logAccountKey,
   });
 
   const build = { version: programVersion(), revision: config.revision };

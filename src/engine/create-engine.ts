@@ -20,7 +20,7 @@ interface EngineOptions
   extends Omit<PipelineParts, 'limits' | 'codes' | 'execution'>,
     ServerOptions,
     Pick<RouteSettings, 'sites' | 'sdl'>,
-    Pick<AccessLogOptions, 'sample' | 'accountKey'>,
+    Pick<AccessLogOptions, 'logSample' | 'logAccountKey'>,
     Pick<ErrorCodesOptions, 'describe'> {
   readonly limiter: EngineLimiter;
   readonly cachedResponsesBytes: number;

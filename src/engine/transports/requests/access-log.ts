@@ -12,9 +12,9 @@ export interface AccessLogOptions {
   readonly log: Pick<Log, 'line' | 'isLevelEnabled'>;
   readonly clock: Clock;
   /** The share of healthy, quick queries and subscriptions that is logged. */
-  readonly sample: number;
+  readonly logSample: number;
   /** The key for hashing accounts and addresses; null for a key of this process. */
-  readonly accountKey: string | null;
+  readonly logAccountKey: string | null;
   /** Counts each request that has ended, whether it is logged or not. */
   readonly metrics: Pick<ServerMetrics, 'requestEnded'>;
 }
@@ -72,8 +72,7 @@ export class AccessLog {
     if (summary.outcome === 'refused') return this.#isBeyondMinute();
     // A healthy mutation is always logged: its outcome may be looked up later.
     const isPlain = summary.outcome === 'ok' && !isSlow && summary.type !== 'mutation';
-    const { sample } = this.#options;
-    return isPlain && sample < 1 && Math.random() >= sample;
+    return isPlain && Math.random() >= this.#options.logSample;
   }
 
   #isBeyondMinute(): boolean {
@@ -109,7 +108,9 @@ export class AccessLog {
   }
 
   #hashOf(text: string): string {
-    return memo<string, string>(this.#hashes, text, () => logHash(this.#options.accountKey, text));
+    return memo<string, string>(this.#hashes, text, () =>
+      logHash(this.#options.logAccountKey, text),
+    );
   }
 }
 
