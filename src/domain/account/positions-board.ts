@@ -65,14 +65,17 @@ export class PositionsBoard {
     offered: PositionsAnswer,
     proof = this.#ledger.account(viewer),
   ): PositionsAnswer | null {
-    const list = newer(this.newest(viewer, proof), offered);
+    const before = this.newest(viewer, proof);
+    const list = newer(before, offered);
     if (this.hasNewer(viewer, list.logicalTime, proof)) return null;
-    const key = proof?.account ?? viewer.tokenHash;
-    const served = this.#servedNow(key, list);
-    this.#lists.set(key, list);
-    this.#served.set(key, served);
-    // The token is shown no older list if its proof ends.
-    if (proof !== null) this.#served.set(viewer.tokenHash, served);
+    const own = this.#served.get(viewer.tokenHash);
+    const shared = proof === null ? undefined : this.#served.get(proof.account);
+    const isOwn = shared === undefined || (own !== undefined && own.at > shared.at);
+    const served = servedNow(list, before, isOwn ? own : shared);
+    this.#lists.set(proof?.account ?? viewer.tokenHash, list);
+    if (proof !== null) this.#served.set(proof.account, served);
+    // With proof too, because the token is shown no older list if its proof ends.
+    this.#served.set(viewer.tokenHash, served);
     return list;
   }
 
@@ -87,14 +90,18 @@ export class PositionsBoard {
     if (served === undefined) return logicalTime < this.#served.at(key);
     return logicalTime < served.idsSince && served.ids !== ids;
   }
+}
 
-  #servedNow(key: string, { positions, logicalTime: at }: PositionsAnswer): Served {
-    const former = this.#served.get(key);
-    // Usually only prices change. A digest of each list would cost a twentieth of a request's CPU.
-    const isSame = former !== undefined && hasSameIds(this.#lists.get(key)?.positions, positions);
-    const ids = isSame ? former.ids : digestOfIds(positions);
-    return { ids, at, idsSince: former?.ids === ids ? former.idsSince : at };
-  }
+/** `former` is the record of the list served before; `before` is that list, or an older one if that list was evicted. */
+function servedNow(
+  { positions, logicalTime: at }: PositionsAnswer,
+  before: PositionsAnswer | null,
+  former: Served | undefined,
+): Served {
+  // Usually only prices change. A digest of each list would cost a twentieth of a request's CPU.
+  const isSame = before?.logicalTime === former?.at && hasSameIds(before?.positions, positions);
+  const ids = isSame && former !== undefined ? former.ids : digestOfIds(positions);
+  return { ids, at, idsSince: former?.ids === ids ? former.idsSince : at };
 }
 
 export function newer<T extends PositionsAnswer | null>(

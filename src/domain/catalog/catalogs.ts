@@ -20,6 +20,12 @@ export interface CatalogsOptions extends GroupOptions {
 
 export type CatalogView = Readonly<ReturnType<typeof viewOf>>;
 
+/** A call of op 1 with its caller. */
+interface CatalogFetch {
+  readonly caller: Viewer;
+  readonly group: string;
+}
+
 const MAX_GROUPS = 100;
 const OPERATION = 'getAllTickers';
 
@@ -29,9 +35,9 @@ const OPERATION = 'getAllTickers';
  */
 export class Catalogs {
   readonly #options: CatalogsOptions;
-  readonly #catalogs: LRUCache<string, GroupCatalog>;
-  /** The calls of op 1 under way, by the key of their group. */
-  readonly #calls = new Map<string, Promise<GroupCatalog>>();
+  readonly #catalogs: LRUCache<string, GroupCatalog, CatalogFetch>;
+  /** The hash of the token of each call under way, by the key of its group. */
+  readonly #calls = new Map<string, string>();
 
   constructor(options: CatalogsOptions) {
     const { maxBytes } = options;
@@ -40,7 +46,12 @@ export class Catalogs {
       max: MAX_GROUPS,
       maxSize: maxBytes,
       // The size is capped. Otherwise a new catalog that does not fit would be fetched by each read.
-      sizeCalculation: ({ bytes }) => Math.min(maxBytes, bytes),
+      sizeCalculation: ({ bytes }) => Math.min(maxBytes - MAX_GROUPS, bytes),
+      noDeleteOnFetchRejection: true,
+      // If an entry is evicted during its fetch, the readers still get the answer.
+      ignoreFetchAbort: true,
+      fetchMethod: (key, held, { context: { caller, group } }) =>
+        this.#call(caller, held ?? new GroupCatalog(group, key, options)),
     });
   }
 
@@ -53,19 +64,27 @@ export class Catalogs {
 
   /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
   get heldSize(): number {
-    const sizes = Array.from(this.#catalogs.values(), ({ copy }) => copy?.version.size ?? 0);
-    return Math.max(0, ...sizes);
+    return Math.max(0, ...this.#all.map(({ copy }) => copy?.version.size ?? 0));
   }
 
   /** The state of each group whose catalog is cached, for operators. */
   get figures() {
     const nowMs = this.#options.clock.now();
-    return [...this.#catalogs.values()].flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
+    return this.#all.flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
   }
 
   /** The estimated size of all cached catalogs. */
   get byteSize(): number {
     return this.#catalogs.calculatedSize;
+  }
+
+  /** Includes the catalogs that are being fetched. */
+  get #all(): readonly GroupCatalog[] {
+    const found: GroupCatalog[] = [];
+    this.#catalogs.forEach((catalog) => {
+      found.push(catalog);
+    });
+    return found;
   }
 
   async #waitFor(viewer: Viewer): Promise<CatalogView> {
@@ -102,35 +121,31 @@ export class Catalogs {
     const sinceMs = clock.now();
     const joined = this.#calls.get(proof.key);
     try {
-      const catalog = await (joined ?? this.#fetch(detached(viewer), proof));
+      const catalog = await this.#fetch(detached(viewer), proof);
       const copy = catalog.served ?? catalog.copy;
       if (!copy || ledger.group(viewer)?.group !== proof.group) return null;
       const ms = clock.now() - sinceMs;
       if (joined !== undefined) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
       return viewOf(catalog, copy, clock);
     } catch (error) {
-      if (joined !== undefined && isPersonal(error)) return null;
+      const isOfAnother = joined !== undefined && joined !== viewer.tokenHash;
+      if (isOfAnother && isPersonal(error)) return null;
       throw error;
     }
   }
 
-  /** Resolves if the catalog can be served, otherwise rejects like the call. */
+  /** Joins the call under way, or starts one. Resolves if the catalog can be served, otherwise rejects like the call. */
   #fetch(caller: Viewer, { group, key }: GroupProof): Promise<GroupCatalog> {
-    const catalog = this.#catalogs.get(key) ?? new GroupCatalog(group, key, this.#options);
-    const call = this.#call(caller, catalog).finally(() => this.#calls.delete(key));
-    this.#calls.set(key, call);
-    return call;
+    return this.#catalogs.forceFetch(key, { context: { caller, group }, forceRefresh: true });
   }
 
   async #call(caller: Viewer, catalog: GroupCatalog): Promise<GroupCatalog> {
     const { gateway, onFetched } = this.#options;
     const confirmed = catalog.copy?.etag ? catalog.copy : null;
+    this.#calls.set(catalog.key, caller.tokenHash);
     try {
       const answer = await gateway.getAllTickers(caller, catalog.group, confirmed?.etag ?? null);
       await catalog.receive(answer, confirmed);
-      // An LRUCache measures an entry only when it is new.
-      this.#catalogs.delete(catalog.key);
-      this.#catalogs.set(catalog.key, catalog);
       onFetched?.(answer.modified ? 'modified' : 'unmodified');
     } catch (error) {
       const isOfToken = isPersonal(error);
@@ -138,6 +153,8 @@ export class Catalogs {
       if (isOfToken) catalog.refused();
       else catalog.fail(error);
       if (isOfToken || catalog.served === null) throw error;
+    } finally {
+      this.#calls.delete(catalog.key);
     }
     return catalog;
   }

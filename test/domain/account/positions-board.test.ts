@@ -149,6 +149,17 @@ test('when a list is served again or replaced, a snapshot is compared with the n
   }
 });
 
+test('a change that a token saw without proof counts after its proof', () => {
+  const viewer = bench.viewer('late', { login: '42' });
+  const other = bench.viewer('other', { login: '42' });
+  bench.prove(other);
+  board.offer(other, list(1, 'b'));
+  board.offer(viewer, list(3, 'a'));
+  bench.prove(viewer);
+  board.offer(viewer, list(5, 'b'));
+  expect(contradicts(viewer, 4, 'a')).toBe(true);
+});
+
 test('an evicted list makes older snapshots stale, but not newer ones', () => {
   board = new PositionsBoard(ledger, 8_000);
   const viewer = (at: number) => bench.viewer(`of many ${at}`);
