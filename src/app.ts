@@ -143,7 +143,7 @@ export async function startApp(config: Config, given: AppOptions) {
     metrics,
     readiness,
     describe: publicCause,
-    createContext: (caller, operation) => new GraphContext(domain, caller, operation),
+    createContext: (operation) => new GraphContext(domain, operation),
     sizeOf: () => catalogSize(domain.catalogs),
     standingOf: (token) => (token === null ? undefined : domain.ledger.standing(token)),
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),

@@ -1,6 +1,5 @@
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import type { Operation, OperationContext, Validity } from '../engine/index.ts';
-import type { RequestCaller } from '../lib/limits/caller.ts';
 import { chain, type MaybePromise } from '../lib/maybe-promise.ts';
 import { Context } from '../schema/context.ts';
 import { type Plan, Scope } from '../schema/scope.ts';
@@ -10,8 +9,8 @@ import type { Services } from '../schema/services.ts';
 export class GraphContext extends Context implements OperationContext {
   readonly operation: Operation;
 
-  constructor(services: Services, caller: RequestCaller, operation: Operation) {
-    super(services, caller, operation.transport.record);
+  constructor(services: Services, operation: Operation) {
+    super(services, operation.caller, operation.transport.record);
     this.operation = operation;
   }
 

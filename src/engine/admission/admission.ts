@@ -70,7 +70,7 @@ export function admit(
     return {
       kind: 'operation',
       transport,
-      signal: caller.signal,
+      caller,
       headers,
       params: requested,
       document,
@@ -87,7 +87,6 @@ export function admit(
         isWrite: type === 'mutation',
       }),
       isInParts: deferring !== null,
-      clientNow: clientNow(caller),
       client,
       issuedToken: null,
       events: null,
@@ -149,9 +148,4 @@ function operationOf(
   if (name !== null) return operations.get(name) ?? null;
   const [only] = operations.values();
   return only && operations.size === 1 ? only : null;
-}
-
-/** The closure holds only the caller, because a subscription retains it. */
-function clientNow(caller: RequestCaller): () => Client {
-  return () => clientOf(caller);
 }

@@ -1,3 +1,4 @@
+import { clientOf } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { Taken } from '../../lib/limits/limiter.ts';
 import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
@@ -34,7 +35,7 @@ export class ClientLimits {
   /** Returns the client that is charged now. Counts of its address move to the account that it has proved. */
   currentClient(operation: Operation): Client {
     const before = operation.client;
-    const client = operation.clientNow();
+    const client = clientOf(operation.caller);
     if (client.key === before.key) return before;
     operation.client = client;
     if (client.kind === 'account') {

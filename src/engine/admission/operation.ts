@@ -1,4 +1,5 @@
 import type { ValidatedExecutionArgs } from 'graphql';
+import type { RequestCaller } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';
@@ -11,8 +12,8 @@ import type { TransportContext } from '../operation/transport-context.ts';
 export interface Operation {
   readonly kind: 'operation';
   readonly transport: TransportContext;
-  /** Aborted when no client waits for the answer. */
-  readonly signal: AbortSignal | undefined;
+  /** Its signal is aborted when no client waits for the answer. */
+  readonly caller: RequestCaller;
   /** The headers of every response to it. */
   readonly headers: Readonly<Record<string, string>>;
   readonly params: RequestedDocument;
@@ -26,8 +27,6 @@ export interface Operation {
   readonly meter: Meter;
   /** Whether fragments with `@defer` are sent in later parts. */
   readonly isInParts: boolean;
-  /** Returns the client that is charged from now on: the account, if it has been proved. */
-  readonly clientNow: () => Client;
   /** The client that has been charged so far. */
   client: Client;
   /** The token that a sign-in has issued; otherwise null. */

@@ -5,6 +5,7 @@ import {
   type ValidatedExecutionArgs,
 } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
+import { clientOf, type RequestCaller } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { PullStream, pullStreamOf } from '../../lib/pull-stream.ts';
@@ -28,14 +29,13 @@ interface LiveOperation {
   readonly prepared: PreparedOperation;
   readonly args: ValidatedExecutionArgs;
   readonly cost: number;
-  readonly signal: AbortSignal | undefined;
+  /** Its events are charged to its client, which is no longer its account once its token has ended. */
+  readonly caller: RequestCaller;
   /** Returns true if the transport itself reports why a subscription ends. Otherwise a last event does. */
   readonly reportsEnd: (error: unknown) => boolean;
   readonly ended: () => void;
   readonly record: RequestSummary;
   readonly newContext: () => ReadingContext;
-  /** Returns the client that its events are charged to. That is no longer its account once its token has ended. */
-  readonly clientNow: () => Client;
 }
 
 export interface EventResultsOptions {
@@ -83,7 +83,7 @@ export class EventResults {
   async begin(context: OperationContext): Promise<Subscribed> {
     const { limits } = this.#options;
     const { operation } = context;
-    const { prepared, cost, signal, transport, clientNow } = operation;
+    const { prepared, cost, caller, transport } = operation;
     const { record, reportsEnd = () => false } = transport;
     const args = { ...operation.args, contextValue: context };
     // The executor does not throw: it returns a stream, or a result with the error.
@@ -108,18 +108,18 @@ export class EventResults {
       // Each event has its own context. This context and unused variables must not live until the subscription ends.
       args: { ...args, contextValue: null, rawVariableValues: {} },
       cost,
-      signal,
+      caller,
       reportsEnd,
       ended: () => limiter.giveBack('subscriptions', client),
       record,
       newContext: context.eventContexts(),
-      clientNow,
     });
     return operation.events;
   }
 
   follow(live: LiveOperation): FollowedEvents {
-    const { events, signal, reportsEnd, ended, record, newContext } = live;
+    const { events, caller, reportsEnd, ended, record, newContext } = live;
+    const { signal } = caller;
     const stream = new FollowedEvents(events, {
       text: (event) => this.#textOf(event as object, live),
       failure: (error) => {
@@ -143,7 +143,7 @@ export class EventResults {
   /** Returns the event's result as JSON. Throws if the client owes fields of earlier answers, which ends its subscription. */
   #textOf(event: object, live: LiveOperation): MaybePromise<JsonText> {
     const { limits } = this.#options;
-    const client = live.clientNow();
+    const client = clientOf(live.caller);
     const refusal = limits.owing(client);
     if (refusal !== null) throw refusal.errors[0];
     return chain(this.#madeFor(event, live, client), ({ text, fields }) => {

@@ -32,7 +32,7 @@ export interface PipelineParts extends AdmissionParts {
   /** The team's plugins, which run around the service's own. */
   readonly plugins: readonly TeamPlugin[];
   /** Makes the context that the operation's resolvers read with. */
-  readonly createContext: (caller: RequestCaller, operation: Operation) => OperationContext;
+  readonly createContext: (operation: Operation) => OperationContext;
 }
 
 const OWN = Symbol('own');
@@ -95,7 +95,7 @@ export class Pipeline {
     // Plugins expect one result.
     const transport = this.#parts.plugins.length > 0 ? { ...given, partsFormat: null } : given;
     return chain(admit(this.#parts, caller, transport), (operation) => {
-      if (operation.kind === 'operation') return this.#enveloped(caller, operation);
+      if (operation.kind === 'operation') return this.#enveloped(operation);
       this.codes.refused(operation.errors, transport.record);
       if (mayBeMutation(transport)) markNotSent(operation.errors);
       return operation;
@@ -108,10 +108,10 @@ export class Pipeline {
   }
 
   /** Lets yoga parse and validate an operation, and run the plugins around its execution. */
-  #enveloped(caller: RequestCaller, operation: Operation): MaybePromise<OpenedOperation | Refusal> {
+  #enveloped(operation: Operation): MaybePromise<OpenedOperation | Refusal> {
     const { schema } = this;
-    const { params, transport } = operation;
-    const context = this.#parts.createContext(caller, operation);
+    const { caller, params, transport } = operation;
+    const context = this.#parts.createContext(operation);
     const own: OwnContext = { context, executed: null, events: null };
     const ofPlugins: PluginContext = { caller, headers: transport.headers, [OWN]: own };
     const refuse = (error: unknown) => this.#refuse(operation, [error]);

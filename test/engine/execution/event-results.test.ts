@@ -130,12 +130,11 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     prepared,
     args: argsOf(schema, text, { variableValues: variables }),
     cost,
-    signal,
+    caller: { token: null, signal, standing: { client, isAccepted: true } },
     reportsEnd: () => false,
     ended,
     record: { requestId: 'r', failed() {} } as never,
     newContext: () => contextOf(token),
-    clientNow: () => client,
   });
   const delivered = followed.deliver({
     hasRoom: (ready) => {
