@@ -168,7 +168,7 @@ test('a client that accepts only JSON or prefers it gets one piece, and so does 
     expect(Object.keys(data)).toEqual(['session', 'withdrawalMethods', 'positions', 'customerId']);
   }
   const mutation =
-    'mutation { ... @defer { setValue(input: { key: "a", value: 1 }) { __typename } } }';
+    'mutation { setValue(input: { key: "a", value: 1 }) { ... @defer { __typename } } }';
   const response = await ask('multipart/mixed;deferSpec=20220824, application/json', mutation);
   expect(response.headers.get('content-type')).toContain('application/json');
   expect(await response.json()).toMatchObject({
