@@ -31,7 +31,7 @@ export function withConfigurationTable(page: string): string {
   const remaining = (Object.keys(SETTINGS) as SettingName[]).filter(
     (name) => !FIRST.includes(name),
   );
-  const tables = `## For a production start\n\n${table(FIRST)}\n## All others\n\n${table(remaining)}`;
+  const tables = `## For a production start\n\nOnly \`GATEWAY_URL\` is mandatory. Decide on each of the others: its default may not fit your deployment.\n\n${table(FIRST)}\n## All others\n\n${table(remaining)}`;
   return `${before}${START}\n\n${tables}\n${END}${after}`;
 }
 

@@ -1,7 +1,10 @@
 import { APP_IS_WRONG, ERROR_CODES, type ErrorCode } from '../src/lib/error-codes.ts';
 
+/** The codes of which some errors may be retried, and others not. */
+const VARYING = ['OUTCOME_UNKNOWN', 'IDEMPOTENCY_UNAVAILABLE'];
+
 const RETRYABLE = Object.entries<ErrorCode>(ERROR_CODES)
-  .filter(([, { retryable }]) => retryable)
+  .filter(([code, { retryable }]) => retryable && !VARYING.includes(code))
   .map(([code]) => `\`${code}\``)
   .join(', ');
 
@@ -12,16 +15,38 @@ const INTRODUCTION = `# Errors
 What each error code means, whether to repeat the request, and what to show. A refused order or a wrong password is not an error: it is a member of a union, and
 \`... on Refusal { error message }\` selects the gateway’s words in any result.
 
-Programs look at \`extensions.code\`, never at the message. A field that fails is null, with an error that has its \`path\`; an error of the whole request
-comes without \`data\`. The HTTP status is 200 with errors of fields, 400 for a wrong request (200 if it is well-formed and \`Accept\` does not name \`application/graphql-response+json\`), 405, 406, 413 and 415 for a wrong
-method, \`Accept\`, size or \`Content-Type\`, and 403, 429 and 503 if a code below says so.
+Programs look at \`extensions.code\`, never at the message. A field that fails is null, with an error that has its \`path\`. An error of the whole request comes without \`data\`:
+
+\`\`\`json
+{
+  "errors": [
+    {
+      "message": "The query is 17 levels deep; the limit is 15 (MAX_DEPTH).",
+      "extensions": { "code": "QUERY_TOO_COMPLEX", "retryable": false, "limit": "MAX_DEPTH", "value": 17, "maximum": 15 }
+    }
+  ]
+}
+\`\`\`
+
+## HTTP statuses
+
+| Status | The request |
+|---|---|
+| 200 | was executed, even if fields have errors; or its document or variables were refused, as in the example |
+| 400 | is not valid JSON or GraphQL over HTTP; or its document or variables were refused, and \`Accept\` asks for \`application/graphql-response+json\` |
+| 403 | comes from a page of another site (\`FORBIDDEN\`) |
+| 405 | has another method than GET and POST, or is a mutation by GET |
+| 406 | accepts no media type of the server (\`NOT_ACCEPTABLE\`) |
+| 413 | is too large (\`PAYLOAD_TOO_LARGE\`) |
+| 415 | has a body, but not the \`Content-Type\` of JSON |
+| 429 | is over a limit of this service (\`RATE_LIMITED\`) |
 
 ## What an error carries
 
 In \`extensions\`, of every error:
 
 - \`code\`
-- \`retryable\`: the same request may be sent again. It is true of ${RETRYABLE}, false of all others; a single error may differ, so read this field.
+- \`retryable\`: whether the same request may be sent again. It is true for ${RETRYABLE}, true or false for ${VARYING.map((code) => `\`${code}\``).join(' and ')}, and false for all others.
 
 Of some:
 
@@ -30,7 +55,7 @@ Of some:
 - \`gatewayError\`: the gateway’s own \`error\` and \`message\`, personal data redacted, for the user too (\`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503)
 - \`argument\`: path of the wrong argument (\`BAD_USER_INPUT\`)
 - \`limit\`, \`value\`, \`maximum\`: the limit’s name, the value found, the limit itself (\`QUERY_TOO_COMPLEX\`; \`limit\` alone \`IDEMPOTENCY_UNAVAILABLE\`)
-- \`gap\`: \`until\` when order records may be missing (\`IDEMPOTENCY_UNAVAILABLE\`)
+- \`gap\`: order records from before its \`until\` may be missing; null means that this time is not known yet (\`IDEMPOTENCY_UNAVAILABLE\`)
 - \`earlierUnknown\`: an earlier request with the order’s key may have been sent (\`IDEMPOTENCY_UNAVAILABLE\`, \`GATEWAY_UNAVAILABLE\`)
 - \`sent\`: false if nothing of this request was sent (a refused mutation, or an unread request that may be one)
 - \`requestId\`: finds the cause in the log (\`INTERNAL\`); also the response header \`x-request-id\`
@@ -42,7 +67,7 @@ A write with its own error, and each write of a request that failed as a whole, 
 
 ## The codes
 
-If a code has no text to show: “${APP_IS_WRONG}”
+“Retry: no” means: do not send the same request again. If a code has no text to show, show “${APP_IS_WRONG}”
 `;
 
 /** docs/errors.md, from the table of codes that the program itself uses. */
@@ -63,7 +88,7 @@ const WRITE: Readonly<Record<ErrorCode['write'], string>> = {
 function section(code: string, error: ErrorCode): string {
   const { cause, retryable, advice, show, showInstead = {}, write } = error;
   const usual = retryable ? 'yes' : 'no';
-  const retry = code === 'OUTCOME_UNKNOWN' ? 'only if `retryable` is true' : usual;
+  const retry = VARYING.includes(code) ? 'only if `retryable` is true' : usual;
   const others = Object.entries(showInstead).map(([when, other]) => `${when} “${other}”`);
   const shown = show === APP_IS_WRONG ? '' : `- Show: ${[`“${show}”`, ...others].join('; ')}\n`;
   return `### ${code}

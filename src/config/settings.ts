@@ -49,19 +49,31 @@ const bodyField = plainText(
 
 /** Every variable that the program reads, in the order of docs/configuration.md: name, kind, default, text. */
 export const SETTINGS = {
-  NODE_ENV: setting(mode, null, '`production`: no sandbox but with `SANDBOX=on`'),
+  NODE_ENV: setting(mode, null, '`production`: the sandbox gateway runs only with `SANDBOX=on`'),
   PORT: setting(port, 4_000, 'public port; `0` takes a free one'),
-  HOST: setting(host, '127.0.0.1', 'address of the public port (the image sets `0.0.0.0`)'),
-  ADMIN_PORT: setting(port, 4_001, 'port of metrics and readiness; `0` takes a free one'),
-  ADMIN_HOST: setting(host, '127.0.0.1', 'address of that port (the image sets `0.0.0.0`)'),
+  HOST: setting(
+    host,
+    '127.0.0.1',
+    'address on which the public port listens: `0.0.0.0` if other machines reach it (the image sets it)',
+  ),
+  ADMIN_PORT: setting(port, 4_001, 'admin port, for metrics and readiness; `0` takes a free one'),
+  ADMIN_HOST: setting(
+    host,
+    '127.0.0.1',
+    'address on which the admin port (`ADMIN_PORT`) listens: a private one, or `0.0.0.0`, if Prometheus runs on another machine (the image sets `0.0.0.0`)',
+  ),
   PUBLIC_PATH: setting(pathPrefix, '/', 'path prefix under which a proxy serves all of it'),
   GATEWAY_URL: setting(
     baseUrl,
     null,
-    'base address of the trading gateway, reached without `HTTPS_PROXY`; unset: the sandbox gateway',
+    'base address of the trading gateway, reached without `HTTPS_PROXY`; unset: the sandbox gateway, but in production the start stops with exit code 78, unless `SANDBOX=on`',
   ),
   GATEWAY_DIRECTION_FIELD: setting(bodyField, 'direction', 'order field that says buy or sell'),
-  GATEWAY_MOBILE_WALLET: setting(pathPart, 'mobile-wallet', 'provider in op 8’s `add-crm-{…}`'),
+  GATEWAY_MOBILE_WALLET: setting(
+    pathPart,
+    'mobile-wallet',
+    'the `{provider}` in the path `add-crm-{provider}` of [op 8](gateway.md#its-operations)',
+  ),
   GATEWAY_LOGIN_CLAIM: setting(claim, 'login', 'token claim with the trading login'),
   GATEWAY_GROUP_CLAIM: setting(claim, 'group', 'token claim with the account group'),
   GATEWAY_TIME_UNIT: setting(
@@ -102,7 +114,7 @@ export const SETTINGS = {
   POSITIONS_POLL_MS: setting(
     wholeNumber(100, MAX_TIMER_MS),
     1_000,
-    'poll interval of a live feed; back-off ends at 30 times that; op 10 is read every 5 times that where `session` is selected',
+    'poll interval of a live feed; back-off ends at 30 times that. If `session` is selected, [op 10](gateway.md#its-operations) is read every 5 times that',
   ),
   AUTH_PROOF_SECONDS: setting(seconds, 300, 'how long the gateway’s acceptance of a token counts'),
   JWT_JWKS_URL: setting(webUrl, null, 'key set that verifies tokens; or `JWT_SECRET`, not both'),
@@ -120,7 +132,7 @@ export const SETTINGS = {
   ORDER_STORE: setting(
     plainText('a file, or the word `memory`'),
     null,
-    'without Redis: the SQLite file of the order records, which processes of one machine may share, or `memory`; unset: `data/orders.db`, in sandbox mode `.sandbox/orders.db`, there in production `memory`',
+    'without Redis: the SQLite file of the order records, which processes of one machine may share, or `memory`; unset: `data/orders.db`; with the sandbox gateway `.sandbox/orders.db`, or in production `memory`',
   ),
   ORDER_RECORDS_PER_ACCOUNT: setting(
     count,
@@ -159,7 +171,11 @@ export const SETTINGS = {
     'info',
     'least level that is logged',
   ),
-  LOG_SAMPLE: setting(share, 1, 'share of healthy, quick requests that are logged; all others are'),
+  LOG_SAMPLE: setting(
+    share,
+    1,
+    'share of the successful queries (within 1 s) and subscriptions that is logged; every other request is logged',
+  ),
   LOG_ACCOUNT_KEY: setting(
     hashKey,
     null,
@@ -171,7 +187,11 @@ export const SETTINGS = {
     0,
     'after SIGTERM: how long to serve on with readiness 503 (the image sets `5000`)',
   ),
-  SHUTDOWN_GRACE_MS: setting(ms, 20_000, 'then: how long to drain; more than `ORDER_TIMEOUT_MS`'),
+  SHUTDOWN_GRACE_MS: setting(
+    ms,
+    20_000,
+    'after `SHUTDOWN_DELAY_MS`: how long requests and orders may take to end; more than `ORDER_TIMEOUT_MS`',
+  ),
   SANDBOX: setting(onOff, null, '`on`: the sandbox may run in production; `off`: nowhere'),
   SANDBOX_SEED: setting(plainText('any text'), '1', 'the same seed gives the same market'),
   SANDBOX_INSTRUMENTS: setting(wholeNumber(1, 100_000), 500, 'size of the sandbox’s catalog'),

@@ -54,7 +54,7 @@ export const ERROR_CODES = {
   UNAUTHENTICATED: {
     cause:
       'The token is missing, unreadable, expired, or refused by the gateway. The HTTP status is 200; if it ends a subscription, the WebSocket is closed with 4403.',
-    advice: 'Repeat it with a new token.',
+    advice: 'With a new token the request may be sent again.',
     show: 'Please sign in again.',
     ...BY_THE_CALLER,
   },
@@ -69,7 +69,7 @@ export const ERROR_CODES = {
     cause:
       'Too many requests, as counted by this service (HTTP 429, except over a socket) or by the gateway.',
     retryable: true,
-    advice: 'After `extensions.retryAfter` seconds.',
+    advice: 'Wait `extensions.retryAfter` seconds first.',
     show: 'Please wait a moment.',
     write: 'none',
     outcome: 'refused',
@@ -111,17 +111,18 @@ export const ERROR_CODES = {
   OUTCOME_UNKNOWN: {
     cause: 'A write was sent, and no readable answer was received.',
     retryable: false,
-    advice: 'Otherwise look at the result before repeating.',
+    advice:
+      'It is true for `setValue`, `markNotificationsRead` and `registerDevice`. Before you repeat any other write, find out whether it was carried out.',
     show: 'We do not know yet whether this went through. Please check before trying again.',
     write: 'unknown',
     outcome: 'fault',
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
-      'The order records are full or out of reach, so this request was refused before sending. `earlierUnknown`: they could not be read either. `gap`: unknown keys made before 60 seconds after its `until` are refused for a day. `limit`: this account, or this token of it, has placed too many orders in a day, or closed too many keys. From `voidOrder` and `placedOrder`, with `retryable` false: the key is closed, and the outcome of its order stays unknown.',
+      'The order records are full or out of reach, so this request sent no order. With `earlierUnknown` the records could not be read, so an earlier request with this key may have placed the order. With `gap` records may be missing: for a day a key without a record is refused, unless its `keyMade` is more than 60 seconds after `gap.until`. With `limit` this account, or this token of it, has placed too many orders or closed too many keys within a day. If `voidOrder` or `placedOrder` returns it with `retryable: false`, the key is closed, and the outcome of its order stays unknown.',
     retryable: true,
     advice:
-      'Repeat with the same idempotency key; if `retryable` is false, the next day, or after signing in again. With `earlierUnknown` use no other key.',
+      'Use the same idempotency key, and with `earlierUnknown` no other. With `limit` try again the next day, or after a new sign-in. If the message says so, ask the broker.',
     show: 'We cannot say at the moment whether your order was placed. We keep asking…',
     showInstead: {
       'without `earlierUnknown`': 'Your order was not placed. Please try again.',
@@ -131,7 +132,7 @@ export const ERROR_CODES = {
   },
   QUERY_TOO_COMPLEX: {
     cause:
-      'The request exceeds a limit: `extensions.limit` names it, with its `value` and its `maximum`.',
+      'The request exceeds a [limit](limits.md#what-a-document-may-hold): `extensions` has the `limit`’s name, the `value` of the request and the `maximum`.',
     advice: 'Ask for less in one request.',
     ...BY_THE_APP,
   },
@@ -153,7 +154,8 @@ export const ERROR_CODES = {
   INTERNAL: {
     cause: 'A fault of this service. Its log has the cause under `extensions.requestId`.',
     retryable: false,
-    advice: 'Report the `requestId`. An order is repeated at once, with its key.',
+    advice:
+      'Report the `requestId`. An order is the exception: send it again at once with the same key, which never places it twice.',
     show: 'Something went wrong on our side.',
     write: 'unknown',
     outcome: 'fault',
