@@ -81,30 +81,28 @@ export const LONGEST: readonly string[] = [
 /** Suites that transfer so many bytes that their waits would fail while other suites run. */
 export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/pipelining.test.ts'];
 
-/** An argument of Vitest, which also occurs in names of files. */
-const COMMAND = 'run';
-
 /** The suites that this run leaves out. A file that is named always runs; of a folder that is named the short suites run. */
 export function leftOut(): readonly string[] {
-  const named = process.argv
-    .slice(2)
-    .filter((each) => each !== COMMAND && !each.startsWith('-') && filesOf(each).length > 0);
-  if (process.env.FULL) return [];
-  if (process.env.LONG) {
-    const full = globSync(SUITES_IN_FULL, { cwd: ROOT });
-    return full.filter((file) => !named.some((name) => file.includes(name)));
+  const { FULL, LONG, CI } = process.env;
+  if (FULL) return [];
+  // The command `run` also occurs in names of files.
+  const isName = (each: string) =>
+    each !== 'run' && !each.startsWith('-') && filesOf(each).length > 0;
+  const names = process.argv.slice(2).filter(isName);
+  const find = (patterns: readonly string[]) => globSync(patterns, { cwd: ROOT });
+  if (LONG)
+    return find(SUITES_IN_FULL).filter((file) => !names.some((name) => file.includes(name)));
+  const long = find(LONG_SUITES);
+  if (names.length === 0) {
+    if (!CI) return LONG_SUITES;
+    const run = find(SUITES_OF_CI);
+    return long.filter((file) => !run.includes(file));
   }
-  if (named.length === 0) {
-    if (!process.env.CI) return LONG_SUITES;
-    const run = new Set(globSync(SUITES_OF_CI, { cwd: ROOT }));
-    return globSync(LONG_SUITES, { cwd: ROOT }).filter((file) => !run.has(file));
-  }
-  const files = [...new Set(named.flatMap(filesOf))];
-  const long = new Set(globSync(LONG_SUITES, { cwd: ROOT }));
-  if (files.every((file) => long.has(file))) return [];
-  const isNamed = (file: string) =>
-    named.some((name) => name.endsWith('.test.ts') && filesOf(name).includes(file));
-  return files.filter((file) => long.has(file) && !isNamed(file));
+  const selected = names.flatMap(filesOf);
+  // If all are long, they are meant.
+  if (selected.every((file) => long.includes(file))) return [];
+  const named = names.filter((name) => name.endsWith('.test.ts')).flatMap(filesOf);
+  return long.filter((file) => selected.includes(file) && !named.includes(file));
 }
 
 /** The test files that Vitest selects by an argument: those with it in their path. */
