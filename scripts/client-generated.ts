@@ -44,7 +44,7 @@ function errorCodes(): string {
     ([code, { retryable }]) => `  ${code}: ${retryable},`,
   );
   const about =
-    "The server's error codes, and whether a request that failed so can succeed when it is repeated.";
+    "The server's error codes, and whether a request that failed with the code can succeed if it is repeated.";
   return `${constant(about, 'ERROR_CODES = {', rows, '} as const;')}
 /** A code that the server answers with. */
 export type ServerErrorCode = keyof typeof ERROR_CODES;
@@ -70,8 +70,7 @@ function typesWithoutId(schema: GraphQLSchema): string {
     .filter((type) => isObjectType(type))
     .filter((type) => !roots.includes(type) && (isTick(type) || !('id' in type.getFields())))
     .map(({ name }) => `  '${name}',`);
-  const about =
-    'The object types that are part of what they stand in, as a normalized cache may ask for them.';
+  const about = 'The object types that a normalized cache stores inside their parent object.';
   return constant(about, 'typesWithoutId: readonly string[] = [', rows, '];');
 }
 

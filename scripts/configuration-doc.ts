@@ -48,7 +48,7 @@ function table(names: readonly SettingName[]): string {
   return `| Variable | Default; allowed | Meaning |\n|---|---|---|\n${rows.join('')}`;
 }
 
-/** A range in figures; empty if any whole number from 1 is allowed. */
+/** Shortens the text of a kind for the table. Empty if any whole number from 1 is allowed. */
 function shortly(allowed: string): string {
   return allowed
     .replace(/^a whole number, 1 (?:or more|to 2147483(?:647)?)$/, '')

@@ -42,7 +42,7 @@ async function install(former) {
     `npm installs the packages of ${kind === 'all' ? 'the service and its tests' : 'the service'} …`,
   );
   fs.rmSync(STAMP, { force: true });
-  // An update that fails leaves the former packages, as `npm ci` does not; a start that was killed left no stamp.
+  // If there are former packages, `npm install` keeps them when it fails. `npm ci` would delete them first.
   const args = former === '' ? ['ci'] : ['install', '--no-save'];
   // A Node from the registry is the service's one optional package.
   const isWhole = kind === 'all';
@@ -73,7 +73,9 @@ function lock() {
     else fs.rmSync(LOCK, { force: true });
     return holders.length === 0;
   } catch ({ code, message }) {
-    if (!/EEXIST|ENOENT/.test(code)) say(`No packages can be installed here: ${message}`);
-    return !/EEXIST|ENOENT/.test(code) && process.exit(1);
+    // Another start has taken or removed the lock meanwhile.
+    if (/EEXIST|ENOENT/.test(code)) return false;
+    say(`No packages can be installed here: ${message}`);
+    return process.exit(1);
   }
 }

@@ -129,12 +129,12 @@ test('a list continues if its connection is refused for a token that another req
 
 test('a refused token is renewed when its user is signed in again, even if its renewal returned the next user’s', async () => {
   let user: User = 'a';
+  let isBack = false;
   const { client } = open(({ force }) => {
     const before = user;
     if (force && before === 'a' && !isBack) user = 'b';
     return force && isBack ? 'a2' : `${user}1`;
   });
-  let isBack = false;
   expect((await client.query(WHO)).data).toEqual({ session: { login: 'b' } });
   isBack = true;
   user = 'a';

@@ -21,9 +21,9 @@ export interface CatalogChange {
   readonly change?: number | undefined;
   readonly add?: number | undefined;
   readonly remove?: number | undefined;
-  /** The number of rows that break the interface's table. */
+  /** The number of rows with a field that the gateway's documentation does not allow. */
   readonly broken?: number | undefined;
-  /** The Age header of all answers; null omits it. By default it counts from the last hour's publication. */
+  /** The Age header of all answers; null omits it. By default it is the time since the last publication. */
   readonly ageSeconds?: number | null | undefined;
 }
 

@@ -10,7 +10,7 @@ export const alertmanagerPath = locate('ALERTMANAGER_PATH', [
 ]);
 export const haproxyPath = locate('HAPROXY_PATH', ['haproxy']);
 export const dockerComposePath = locate('DOCKER_COMPOSE_PATH', ['docker-compose']);
-/** Chromium without a window: a page costs half the CPU in it. Debian packages it, Ubuntu does not. */
+/** Chromium without windows, in which a page uses half the CPU. It is a package of Debian, but not of Ubuntu. */
 export const HEADLESS_SHELL = 'chromium-headless-shell';
 export const chromiumPath = locate('CHROMIUM_PATH', [
   HEADLESS_SHELL,
@@ -22,7 +22,7 @@ export const chromiumPath = locate('CHROMIUM_PATH', [
 
 export const firefoxPath = locate('FIREFOX_PATH', ['firefox-esr', 'firefox']);
 
-/** A path in the variable is the only one that counts, so that a machine can also be set up without the program. */
+/** The path of the variable if it is set, even if no program is there. Thereby a program can be hidden from the tests. */
 export function locate(variable: string, names: readonly string[]): string | null {
   const given = process.env[variable];
   if (given) return isAbsolute(given) && isExecutable(given) ? given : null;

@@ -27,10 +27,5 @@ export async function startTlsFront(files: TlsFiles, to: number) {
     for (const socket of sockets) socket.destroy();
     sockets.clear();
   };
-  return {
-    port,
-    resumed,
-    disconnect,
-    [Symbol.asyncDispose]: close,
-  };
+  return { port, resumed, disconnect, [Symbol.asyncDispose]: close };
 }

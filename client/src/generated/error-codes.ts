@@ -1,6 +1,6 @@
 // Written by `npm run docs` from the code of the server.
 
-/** The server's error codes, and whether a request that failed so can succeed when it is repeated. */
+/** The server's error codes, and whether a request that failed with the code can succeed if it is repeated. */
 export const ERROR_CODES = {
   GRAPHQL_PARSE_FAILED: false,
   GRAPHQL_VALIDATION_FAILED: false,

@@ -1,6 +1,6 @@
 // Written by `npm run docs` from the code of the server.
 
-/** The object types that are part of what they stand in, as a normalized cache may ask for them. */
+/** The object types that a normalized cache stores inside their parent object. */
 export const typesWithoutId: readonly string[] = [
   'AccountChanges',
   'Acknowledged',

@@ -16,5 +16,7 @@ export function featureOf<Name extends keyof Features>(
 ): NonNullable<Partial<Features>[Name]> {
   const feature = client[name];
   if (feature !== undefined) return feature;
-  throw new Error(`The provider's client has no ${name}: name its feature to createClientWith.`);
+  throw new Error(
+    `The client of the provider has no ${name}. Pass its feature to createClientWith.`,
+  );
 }

@@ -100,14 +100,14 @@ function* refusals({ asked, calls, isForgettable }: Story): Generator<string> {
     if (result === undefined || isOutcome(result)) continue;
     if (result instanceof InputError) {
       if (result.argument === 'input.idempotencyKey' && !hasTwoOrders(asked))
-        yield 'refused as another order';
+        yield 'refused as a different order, though only one was placed';
       continue;
     }
     if (result !== null && !isAllowed(result)) yield `ended in ${result.stack}`;
     const saysNone = result === null || !leavesDoubt(result);
     const before = calls.some((call) => mayHaveTraded(call) && Number(call.sentAt) < beganAt);
     if (saysNone && before && !(result === null && isForgettable))
-      yield `none before, and one was sent: ${result}`;
+      yield `answered that no order was sent, though one was: ${result}`;
   }
 }
 

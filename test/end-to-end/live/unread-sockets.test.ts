@@ -54,7 +54,7 @@ test('an operation does not begin on a socket that has not read its earlier answ
   using raw = await initializedSocket(app, token);
   using other = await initializedSocket(app, token);
   raw.socket.pause();
-  // More than a socket may have unread before it waits, and less than an account may.
+  // This answer exceeds what a socket may have unread before it waits, but not what an account may have.
   raw.subscribe('long', `{ ${longField(1.5 * UNTAKEN_BYTES)} }`);
   await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(UNTAKEN_BYTES));
   raw.subscribe('next', '{ customerId }');

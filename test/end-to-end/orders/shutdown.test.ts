@@ -75,7 +75,7 @@ test.concurrent('a signal that npm passes on again does not count as a second on
 });
 
 test.concurrent('a signal during the start ends the service, also as process 1 of a container', async () => {
-  // It accepts the connection, and never answers.
+  // This Redis accepts the connection, and never answers.
   await using redis = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
   await once(redis, 'listening');
   const { port } = redis.address() as AddressInfo;

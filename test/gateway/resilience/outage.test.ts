@@ -237,7 +237,7 @@ describe('orders that are answered by a server other than the gateway', () => {
   test.each([
     ['of one account', () => 0, page],
     ['of two accounts', (index: number) => index % 2, page],
-    ['answered by the empty object of the interface', (index: number) => index, answer(200, {})],
+    ['answered with an empty JSON object', (index: number) => index, answer(200, {})],
     ['that failed', (index: number) => index, answer(500, '<!doctype html>')],
     ['that were refused', (index: number) => index, answer(404, '<!doctype html>')],
   ])('do not open the breaker: %s', async (_, callerOf, bytes) => {

@@ -10,11 +10,7 @@ async function openTracing(environment: Readonly<Record<string, string>> = {}) {
   Object.assign(process.env, variables);
   try {
     const log = { warn: (_fields: object, text: string) => void warned.push(text) };
-    return {
-      collector,
-      tracing: new Tracing(log, '1.0.0'),
-      warned,
-    };
+    return { collector, tracing: new Tracing(log, '1.0.0'), warned };
   } finally {
     for (const name of Object.keys(variables)) delete process.env[name];
   }
