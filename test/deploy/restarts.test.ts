@@ -40,7 +40,8 @@ const SCRIPTS: readonly (readonly [how: string, when: When, script: string])[] =
   [
     'moved to another disk by an archive',
     'within a minute',
-    'tar -C "$1" -cf "$2/moved.tar" . && rm -r "$1"/* && tar -C "$1" -xf "$2/moved.tar"',
+    // The former files stay, so that no new file gets the inode of one.
+    'tar -C "$1" -cf "$2/moved.tar" . && mv "$1" "$2" && mkdir "$1" && tar -C "$1" -xf "$2/moved.tar"',
   ],
   [
     'restored from a backup',
