@@ -147,7 +147,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#end({
+    const answer: Answer = {
       sent: true,
       answered: true,
       status: this.#status,
@@ -155,7 +155,10 @@ class Dispatch implements Dispatcher.DispatchHandler {
       bytes: this.#collector?.take() ?? EMPTY,
       logicalTime: this.#logicalTime,
       sentAtMs: this.#sentAtMs,
-    });
+    };
+    const encoding = answer.headers['content-encoding'];
+    const isPacked = encoding !== undefined && answer.bytes.length > 0;
+    this.#end(isPacked ? this.#unpacked(answer, encoding) : answer);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -209,18 +212,17 @@ class Dispatch implements Dispatcher.DispatchHandler {
     return { sent: true, answered: false, reason, cause, logicalTime, sentAtMs };
   }
 
-  #end(exchange: Exchange): void {
+  #end(exchange: Exchange | Promise<Exchange>): void {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#deadline);
     this.#call.signal?.removeEventListener('abort', this.#onAbort);
     this.#endLate?.();
-    this.#resolve(isPacked(exchange) ? this.#unpacked(exchange) : exchange);
+    this.#resolve(exchange);
   }
 
-  async #unpacked(answer: Answer): Promise<Exchange> {
+  async #unpacked(answer: Answer, encoding: string): Promise<Exchange> {
     try {
-      const encoding = answer.headers['content-encoding'];
       const bytes = await unpack(answer.bytes, encoding, this.#call.maxBytes);
       return { ...answer, bytes };
     } catch (cause) {
@@ -237,9 +239,4 @@ function flatten(headers: Headers): Answer['headers'] {
     if (Array.isArray(value)) headers[name] = value.join(', ');
   }
   return headers as Answer['headers'];
-}
-
-function isPacked(exchange: Exchange): exchange is Answer {
-  if (!exchange.sent || !exchange.answered || exchange.bytes.length === 0) return false;
-  return exchange.headers['content-encoding'] !== undefined;
 }
