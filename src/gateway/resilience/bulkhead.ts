@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { clientOf } from '../../lib/limits/caller.ts';
 import type { Caller } from '../caller.ts';
 import type { WireCall } from '../exchange.ts';
@@ -71,6 +72,12 @@ export class Bulkhead {
   leave(entry: Entry): void {
     this.#count(entry, -1);
     while (this.#beginNext());
+  }
+
+  /** An order keeps its connection until its late answer. */
+  leaveAfter(late: Promise<unknown>, entry: Entry): void {
+    const left = late.then(() => this.leave(entry));
+    fireAndForget('late answer', left);
   }
 
   #wait(entry: Entry, timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {

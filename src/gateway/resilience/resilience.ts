@@ -1,5 +1,4 @@
 import { systemClock } from '../../lib/clock.ts';
-import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { callOutcome } from '../classify.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Exchange, ObserveCall, Send, WireCall } from '../exchange.ts';
@@ -58,11 +57,7 @@ export class Resilience {
       return this.#ended(call, exchange);
     } finally {
       if (late === undefined) bulkhead.leave(entry);
-      else
-        fireAndForget(
-          'late answer',
-          late.then(() => bulkhead.leave(entry)),
-        );
+      else bulkhead.leaveAfter(late, entry);
     }
   };
 
