@@ -24,7 +24,6 @@ export interface StreamListener {
  * requires one.
  */
 export class PullStream<T> implements AsyncIterable<T, undefined> {
-  readonly #ending = new AbortController();
   readonly #options: PullStreamOptions<T>;
   #listener: StreamListener | null = null;
   #state: 'new' | 'open' | 'ended' = 'new';
@@ -32,11 +31,6 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
 
   constructor(options: PullStreamOptions<T>) {
     this.#options = options;
-  }
-
-  /** Aborted when the stream ends, to stop work on a value that was taken before. */
-  get ending(): AbortSignal {
-    return this.#ending.signal;
   }
 
   /** Wakes the listener, the first time immediately, whenever it may call `take`. */
@@ -72,8 +66,6 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
     this.#state = 'ended';
     this.#error = error;
     if (wasOpen) this.#options.close();
-    // Node creates an error with a stack for each abort that has no reason.
-    this.#ending.abort(error);
     this.#listener?.ended(error);
   }
 

@@ -40,11 +40,7 @@ export class KnownKeys {
   }
 
   has(key: string): MaybePromise<boolean> {
-    return this.hasHere(key) || (this.#shared?.has(key) ?? false);
-  }
-
-  /** Looks only in this process. */
-  hasHere(key: string): boolean {
-    return this.#clock.now() - (this.#addedAtMs.get(key) ?? -Infinity) < this.#lifeMs;
+    const ageMs = this.#clock.now() - (this.#addedAtMs.get(key) ?? -Infinity);
+    return ageMs < this.#lifeMs || (this.#shared?.has(key) ?? false);
   }
 }

@@ -65,6 +65,6 @@ test.each(ASKS)('after a 401 to %s only the refused token is unknown again', asy
   } as unknown as GatewayClient;
   const unknownTokens = createTestUnknownTokens(clock, ledger, known);
   await ask(createViewerGateway({ client, ledger, unknownTokens }), refused).catch(() => {});
-  expect(known.hasHere(refused.tokenHash)).toBe(false);
-  expect(known.hasHere(other.tokenHash)).toBe(true);
+  expect(known.has(refused.tokenHash)).toBe(false);
+  expect(known.has(other.tokenHash)).toBe(true);
 });

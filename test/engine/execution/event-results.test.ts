@@ -110,6 +110,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
   const { token = 'a', variables, cost = 1, signal } = options;
   let newest: object | undefined;
   const missed = vi.fn();
+  const closed = vi.fn();
   const events = new PullStream<object>({
     open: () => {},
     // Returns only the newest event, like a feed.
@@ -119,7 +120,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
       return event;
     },
     missed,
-    close: () => {},
+    close: closed,
   });
   const sent: unknown[] = [];
   const leaving: (() => void)[] = [];
@@ -150,6 +151,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
   const isOver = delivered.then(over);
   return {
     events,
+    closed,
     missed,
     sent,
     room,
@@ -325,13 +327,13 @@ test('a client that leaves while it reads an event does not receive the error of
 test.each([fail, async () => fail()])(
   'if the execution of an event throws, the subscription ends with that error: %s',
   async (execute) => {
-    const { results: shown, events, emit, taken, isOver } = subscribe(preparedBy(execute));
+    const { results: shown, closed, emit, taken, isOver } = subscribe(preparedBy(execute));
     emit(ROWS);
     await new Promise(setImmediate);
     expect(shown()).toEqual([MASKED]);
     taken();
     await isOver;
-    expect(events.ending.aborted).toBe(true);
+    expect(closed).toHaveBeenCalledOnce();
   },
 );
 
@@ -341,7 +343,7 @@ test.each([
 ])('a client that %s, even with a result in progress', async (_what, error, left) => {
   const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
   const subscriber = subscribe(preparedBy(() => promise));
-  const { results: shown, events, followed, emit, taken, isOver } = subscriber;
+  const { results: shown, events, closed, followed, emit, taken, isOver } = subscriber;
   emit(ROWS);
   if (error) events.end(error);
   else followed.leave();
@@ -351,5 +353,5 @@ test.each([
   expect(shown()).toEqual(left);
   taken();
   await isOver;
-  expect(events.ending.aborted).toBe(true);
+  expect(closed).toHaveBeenCalledOnce();
 });

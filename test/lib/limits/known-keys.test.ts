@@ -28,7 +28,7 @@ test('replicas share their keys, and look up unknown ones in the store', async (
   });
   known.add('ours');
   expect(known.has('ours')).toBe(true);
-  expect([known.hasHere('theirs'), await known.has('theirs')]).toEqual([false, true]);
+  expect(await known.has('theirs')).toBe(true);
   expect(await known.has('unknown')).toBe(false);
   known.delete('theirs');
   expect(calls).toEqual([['ours', clock.date() + LIFE_MS], 'theirs']);
