@@ -168,7 +168,7 @@ describe('an answer that turns out larger than estimated', () => {
   });
 });
 
-test('unchanged answers cost no fields, but cached answers do', async () => {
+test('cached answers cost fields, also if the client has them', async () => {
   const limits = { MAX_COST: '510' };
   await using app = await startTestApp(limits, { refills: false });
   const text = '{ instruments(first: 500) { nodes { id } } }';
@@ -181,9 +181,9 @@ test('unchanged answers cost no fields, but cached answers do', async () => {
       statuses.push((await fetch(url, { headers: { ...headers, ...more } })).status);
     return statuses;
   };
-  expect(new Set(await asked(50, { 'if-none-match': etag }))).toEqual(new Set([304]));
+  expect(new Set(await asked(8, { 'if-none-match': etag }))).toEqual(new Set([304]));
   expect(new Set(await asked(8))).toEqual(new Set([200]));
-  expect((await asked(16)).at(-1)).toBe(429);
+  expect((await asked(8)).at(-1)).toBe(429);
 });
 
 const TIMES = 20;
