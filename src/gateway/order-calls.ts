@@ -52,6 +52,7 @@ export class OrderRun<Input> implements LookUps {
   /** A client that disconnects does not end a look-up: the outcome is recorded. */
   async send(name: string, values: CallValues): Promise<Answer> {
     const { operation, calls, caller, onLate } = this.#parts;
+    if (name === TRADE) throw new Error('an order is sent once, so no look-up may trade');
     const call = calls.requests.call(operation, name, caller, values);
     const graceMs = onLate === undefined ? 0 : LATE_MS;
     const leftMs = this.#endsAtMs + graceMs - steadyClock.now();

@@ -141,6 +141,12 @@ test.each<[string, ReturnType<typeof slowOrder>, string, number]>([
   ['throws before the order is sent', slowOrder(submitted, fault), 'never sent', 0],
   ['throws after the answer', slowOrder(fault), 'unknown', 1],
   [
+    'looks up by the call that trades',
+    slowOrder(async (_, lookUps) => submitted(await lookUps.send('trade' as 'status', {}))),
+    'unknown',
+    1,
+  ],
+  [
     'looks up by an unsafe path value',
     slowOrder(async (_, lookUps) =>
       submitted(await lookUps.send('status', { path: { id: '..' } })),
