@@ -33,10 +33,12 @@ export class PositionsBoard {
     this.#lists = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
   }
 
+  /** The newest list that was served to the viewer; null if it is not in memory, or if the viewer may no longer see it. */
   newest(viewer: Viewer, proof = this.#ledger.account(viewer)): PositionsAnswer | null {
     const own = this.#lists.get(viewer.tokenHash) ?? null;
     const shared = proof && this.#lists.get(proof.account);
-    return newer(shared ?? null, own);
+    const list = newer(shared ?? null, own);
+    return list !== null && this.hasNewer(viewer, list.logicalTime, proof) ? null : list;
   }
 
   /** Whether a list from a later call was served to the viewer. The list itself may have been evicted. */

@@ -45,6 +45,7 @@ test('the answer to an earlier call is not served after a later one, even if the
   board.offer(lapsing, during);
   ledger.refused(lapsing);
   expect(board.offer(lapsing, list(3))).toBeNull();
+  expect(board.newest(lapsing)).toBeNull();
 });
 
 test('a token without proof neither reads nor writes the account’s list', () => {
