@@ -29,7 +29,7 @@ export class EventReader {
     const before = this.#version;
     const event = state.since(this.#view, this.#isWhole ? SNAPSHOT : before, this.#ticks);
     const isSame = this.#isWhole
-      ? before === state.version
+      ? this.#last?.upserted === state.rows
       : state.isEmpty(event, before) && this.#last?.status === state.status;
     this.#versionBefore = before;
     // The version advances after an empty event too: a position may have opened and closed between two reads.
@@ -50,5 +50,6 @@ export class EventReader {
   /** Called when the last event was not sent. The next event includes its changes. */
   missed(): void {
     this.#version = this.#versionBefore;
+    if (this.#isWhole) this.#last = null;
   }
 }

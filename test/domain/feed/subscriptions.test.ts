@@ -19,6 +19,20 @@ test('if only the order of the list changes, the list is emitted again, but no c
   expect(changes.events).toHaveLength(1);
 });
 
+test('the list is not emitted again if only the session or the status has changed', async () => {
+  const { clock, gateway, viewer, followAccount, followPositions } = createLiveBench();
+  gateway.set(LOGIN, [position('a')]);
+  const lists = followPositions(viewer('phone'));
+  const figures = followAccount(viewer('tablet'), { follows: 'figures' });
+  await clock.advance(3_000);
+  gateway.setAccount(LOGIN, { balance: 5 });
+  await clock.advance(6_000);
+  gateway.failWith('unavailable');
+  await clock.advance(1_500);
+  expect(figures.events).toHaveLength(3);
+  expect(lists.events).toHaveLength(1);
+});
+
 test.each([
   ['intervalMs', 1, 15_000],
   ['heartbeatSeconds', 15, 60],
