@@ -22,6 +22,8 @@ export interface CatalogCopy extends CopyTimes {
 }
 
 const RETRY_MS = 1_000;
+/** How long a failure counts. After it the gateway may have recovered, so the next reader waits for a new copy. */
+const FAILURE_COUNTS_MS = 120_000;
 /** Estimated heap of one group's history of former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
 
@@ -55,8 +57,10 @@ export class GroupCatalog {
   get served(): CatalogCopy | null {
     const { copy } = this;
     if (copy === null) return null;
-    const untilMs = this.#retry.failures > 0 ? copy.servesUntilMs : copy.expiresMs;
-    return this.#options.clock.now() < untilMs ? copy : null;
+    const nowMs = this.#options.clock.now();
+    const { failures, untilMs } = this.#retry;
+    const isFailing = failures > 0 && nowMs < untilMs + FAILURE_COUNTS_MS;
+    return nowMs < (isFailing ? copy.servesUntilMs : copy.expiresMs) ? copy : null;
   }
 
   /** Whether a read starts a refresh. */

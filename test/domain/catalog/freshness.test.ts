@@ -213,3 +213,16 @@ test('while the gateway fails, few reads call it and no reader waits, until the 
   world.sandbox.clearFaults();
   expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
 });
+
+test('a failure counts for some minutes: later the reader of an expired catalog waits for a new one', async () => {
+  await using world = await openCatalogWorld();
+  const viewer = world.viewer();
+  await world.catalogs.read(viewer);
+  down(world);
+  await world.clock.advance(LAST_FIFTH_MS);
+  await world.catalogs.read(viewer);
+  await eventually(() => expect(world.log).toHaveLength(1));
+  world.sandbox.clearFaults();
+  await world.clock.advance(HOUR_MS - LAST_FIFTH_MS);
+  expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false, ageSeconds: 0 });
+});
