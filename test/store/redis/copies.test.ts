@@ -77,6 +77,10 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await eventually(() => one.records.copiesReason() === null);
     await copies[0]?.redis.kill();
     await eventually(() => one.records.copiesReason()?.includes(SHORT) === true);
+    // A process that has seen the replica writes their number again if Redis has lost it.
+    await primary.command('HDEL', MARKER, 'copies');
+    await expect(one.records.reserve(request('1', 'new'))).rejects.toThrow(SHORT);
+    await eventually(async () => expect(await primary.command('HGET', MARKER, 'copies')).toBe('1'));
     await expect(operator.hold(false)).rejects.toThrow(/^0 of 1 replicas of Redis have it in time/);
     await expect(operator.settle(DOUBTED)).rejects.toThrow(SHORT);
     expect(await operator.find(DOUBTED.account, DOUBTED.key)).toMatchObject({ outcome: null });
