@@ -195,7 +195,8 @@ class FieldWalk {
     if (!node || !field || !type) return 0;
     for (const each of fields) this.#note(each, plan);
     // The arguments of a subscription's own field select events, and change nothing in them.
-    if (type !== this.#root && node.arguments?.some(mayHoldVariable)) this.hasVariables = true;
+    const given = same.flatMap(({ arguments: all = [] }) => all);
+    if (type !== this.#root && given.some(mayHoldVariable)) this.hasVariables = true;
     const inner = this.#typesIn(fields);
     if (inner.length === 0) return 1;
     const isList = isListType(getNullableType(field.type));

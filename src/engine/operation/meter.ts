@@ -10,7 +10,7 @@ export const OVER_BUDGET = new Error('the answer exceeds its budget');
 export const COSTLY_FIELDS = 5_000;
 /** A text counts as one field, and one more for each further group of this many characters. */
 const CHARACTERS_PER_FIELD = 64;
-/** A list of leaves counts as one field, and one more for each further group of this many entries. */
+/** Entries that are scanned count as one field for each group of this many. */
 const ENTRIES_PER_FIELD = 8;
 /** An error takes a few hundred characters of the answer, and longer to make than several fields. */
 export const FIELDS_PER_ERROR = 16;
@@ -113,7 +113,7 @@ export class Meter {
     return !this.#isOver;
   }
 
-  /** Counts entries that were scanned for the answer, like a list of texts. */
+  /** Counts entries that were scanned for the answer. */
   scanned(entries: number): void {
     this.count(extraForList(entries));
   }
@@ -136,7 +136,7 @@ export function extraForText(length: number): number {
   return Math.floor(length / CHARACTERS_PER_FIELD);
 }
 
-/** The fields that a list of leaves adds to its own. */
+/** The fields that scanned entries count as. */
 export function extraForList(length: number): number {
   return Math.floor(length / ENTRIES_PER_FIELD);
 }

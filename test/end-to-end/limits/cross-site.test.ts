@@ -60,7 +60,7 @@ const OF_PROXIES = {
 const get = (headers: Record<string, string>, path = QUERY, method = 'GET') =>
   rawRequest(`${app.url}${path}`, { method, headers });
 
-async function expectRefused(ask: () => Promise<RawAnswer>): Promise<void> {
+async function expectRefused(ask: () => Promise<RawAnswer>): Promise<string> {
   app.sandbox.clearCalls();
   const lines = app.logged.length;
   const { status, text, headers } = await ask();
@@ -72,6 +72,7 @@ async function expectRefused(ask: () => Promise<RawAnswer>): Promise<void> {
   expect(headers.ratelimit).toBeUndefined();
   expect(app.sandbox.calls()).toBe(0);
   expect(app.logged.slice(lines)).toEqual([]);
+  return text;
 }
 
 describe('a request that a page of another site can send without a preflight is refused:', () => {
@@ -102,9 +103,10 @@ describe('a request that a page of another site can send without a preflight is 
   ])('a POST of %s', async (type, body) => {
     for (const site of [CROSS_SITE, { origin: STRANGER }]) {
       const headers = { ...site, ...(type && { 'content-type': type }) };
-      await expectRefused(() =>
+      const text = await expectRefused(() =>
         rawRequest(`${app.url}/graphql`, { method: 'POST', headers, body }),
       );
+      expect(JSON.parse(text).errors[0].extensions.sent).toBe(false);
     }
   });
 });

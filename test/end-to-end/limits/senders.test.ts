@@ -170,6 +170,31 @@ test('the connection of a body that never ends is closed', async () => {
   });
 });
 
+test.each([
+  ['of a wrong type', 'POST /graphql HTTP/1.1\r\ncontent-type: text/plain'],
+  ['of a query by GET', 'GET /graphql?query={__typename} HTTP/1.1'],
+  ['for an unknown path', 'POST /nothing HTTP/1.1'],
+])('a body %s in pieces of one byte closes its connection', async (_what, head) => {
+  using raw = await openRaw(roomy.url);
+  raw.socket.write(`${head}\r\nhost: facade\r\ntransfer-encoding: chunked\r\n\r\n`);
+  raw.socket.write('1\r\nx\r\n'.repeat(2_000));
+  await eventually(() => expect(raw.isClosed).toBe(true));
+});
+
+test('nothing more is read while a pipelined request waits, even if its body comes in pieces of one byte', async () => {
+  await using app = await startTestApp();
+  const token = await app.signIn();
+  const headers = { accept: 'text/event-stream' };
+  using raw = await openRaw(app.url);
+  raw.socket.write(postOf('subscription { positions { id } }', { token, headers }));
+  await eventually(() => expect(raw.received).toContain('event: next'));
+  raw.socket.write(CHUNKED_HEAD + '1\r\nx\r\n'.repeat(2_000_000));
+  await eventually(async () => expect(await heldBytes(app)).toBeGreaterThan(30_000));
+  for (let times = 0; times < 20; times += 1) await app.query('{ __typename }');
+  // One read of the socket has at most 65,536 bytes.
+  expect(await heldBytes(app)).toBeLessThan(140_000);
+});
+
 test('a body that was cut for its pieces is not executed without some of its bytes', async () => {
   await using app = await startTestApp();
   const token = await app.signIn();

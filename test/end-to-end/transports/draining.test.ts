@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawPost } from '../../support/raw-request.ts';
+import { openRaw } from '../chaos/raw-connection.ts';
+import { postOf } from '../limits/slow-reader.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 
 const tokenOf = ({ sandbox }: TestApp) => sandbox.token({ email: 'demo@example.com' });
@@ -27,6 +29,20 @@ test('an event stream that is being opened does not delay the shutdown, and a qu
   await ended;
   expect(await answer).toContain('"customerId":"cus_700001"');
   expect(await answer).toContain('event: complete');
+});
+
+test('a request that is pipelined behind an answer in parts is answered in a shutdown', async () => {
+  const app = await startTestApp();
+  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
+  const token = tokenOf(app);
+  const headers = { accept: 'multipart/mixed' };
+  using raw = await openRaw(app.url);
+  raw.socket.write(postOf('{ __typename ... @defer { customerId } }', { token, headers }));
+  await eventually(() => expect(raw.received).toContain('"hasNext":true'));
+  raw.socket.write(postOf('mutation { setValue(input: { key: "k" }) { __typename } }', { token }));
+  await app.close();
+  await eventually(() => expect(raw.isClosed).toBe(true));
+  expect(raw.received).toContain('"setValue":');
 });
 
 test('an operation sent while its socket is closing is answered, or never begins', async () => {

@@ -62,6 +62,20 @@ test('the answer of a mutation is never shared, nor one that contains only type 
   expect(texts.map((text) => factsIn(schema, text).sharedUse)).toEqual([null, null, null]);
 });
 
+test('a subscription is not shared if a variable is an argument in only one of its types', () => {
+  const inAny = schemaOf(
+    'type Query { none: Int } type Subscription { any: Any } union Any = A | B type A { x(n: Int): Int } type B { x(n: Int): Int }',
+    { 'Subscription.any': marked('account'), 'A.x': marked('account'), 'B.x': marked('account') },
+  );
+  const sharedBy = (n: string) =>
+    factsIn(
+      inAny,
+      `subscription S($n: Int) { any { ... on A { x(n: 1) } ... on B { x(n: ${n}) } } }`,
+    ).sharedUse;
+  expect(sharedBy('2')).not.toBeNull();
+  expect(sharedBy('$n')).toBeNull();
+});
+
 test.each([
   ['{ catalog { version } }', false],
   ['{ a: instrument(id: "A") { id swap { long } } __typename }', false],

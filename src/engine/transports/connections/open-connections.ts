@@ -31,6 +31,8 @@ export class Connection {
   readonly socket: Socket;
   /** The number of its HTTP requests without an answer, those that wait for earlier answers included. */
   underWay = 0;
+  /** The number of its pipelined requests that wait for earlier answers. */
+  waiting = 0;
   webSocket: WebSocket | null = null;
   /** A shutdown has to close it, because its client would not. */
   longLived: LongLived | null = null;

@@ -125,7 +125,7 @@ export function createGraphQLEndpoint(
     // A page of another origin may send forms and plain texts without a preflight.
     const { 'content-type': type, 'content-encoding': encoding = 'identity' } = request.headers;
     if (!isJsonType(type) || encoding !== 'identity') {
-      return refuse(reply, 415, 'Send JSON with `Content-Type: application/json`.');
+      return refuse(reply, 415, 'Send uncompressed JSON with `Content-Type: application/json`.');
     }
     const taken = (body: Buffer | null) =>
       body === null ? refuse(reply, 413, 'The body is too large.') : answer(reply, body);

@@ -6,6 +6,7 @@ import { listen } from '../../../lib/listen.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { isCrossSite } from '../requests/origins.ts';
 import { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
+import { boundPieces } from './body.ts';
 import { setCorsHeaders } from './cors.ts';
 import { HttpReply, refuseFlood, VARY } from './reply.ts';
 import {
@@ -89,7 +90,7 @@ export class HttpServer {
     // Node parses what it has read to the end, even from a destroyed socket.
     if (socket.destroyed) return;
     const connection = openConnections.of(socket);
-    if (connection.underWay > MAX_WAITING) {
+    if (connection.waiting >= MAX_WAITING) {
       metrics.connectionsCut.inc({ reason: 'pipelined' });
       socket.resetAndDestroy();
       return;
@@ -97,13 +98,25 @@ export class HttpServer {
     connection.underWay += 1;
     const begin = () => {
       if (socket.destroyed) return;
+      boundPieces(request);
       toOriginForm(request, this.#settings.publicPath);
       const reply = new HttpReply(request, response, connection, this.#settings);
       reply.guard(() => this.#answer(reply));
     };
+    if (response.socket !== null) {
+      begin();
+      return;
+    }
+    connection.waiting += 1;
+    // Reads no further while requests wait: tiny pieces of their bodies would fill the memory. Node resumes the socket at
+    // the end of each message.
+    process.nextTick(() => connection.waiting > 0 && socket.pause());
     // Node gives a pipelined request its socket when the client has taken the answers before it.
-    if (response.socket === null) response.once('socket', begin);
-    else begin();
+    response.once('socket', () => {
+      connection.waiting -= 1;
+      if (connection.waiting === 0) socket.resume();
+      begin();
+    });
   }
 
   #answer(reply: HttpReply): MaybePromise<void> {

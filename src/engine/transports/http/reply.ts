@@ -162,8 +162,8 @@ export class HttpReply {
     const { headersSent, statusCode, writableFinished } = this.#response;
     this.connection.arrived();
     this.connection.underWay -= 1;
-    // The answer may have begun before the drain, without `connection: close`.
-    if (this.#isDraining) this.request.socket.destroySoon();
+    // The answer may have begun before the drain, without `connection: close`. A pipelined request may have begun by now.
+    if (this.#isDraining && this.connection.underWay === 0) this.request.socket.destroySoon();
     if (!writableFinished) this.#disconnecting.abort();
     if (!this.isGraphQL) return;
     // Clients end a subscription over SSE by disconnecting.

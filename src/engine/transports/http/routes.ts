@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { GraphQLError } from 'graphql';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
+import { markNotSent } from '../../operation/refusal.ts';
 import { requestError } from '../../operation/request-error.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { allowedRequestHeaders, answerPreflight } from './cors.ts';
@@ -49,8 +51,11 @@ export function createRoutes(
   return (reply, isForeign) => {
     const { request } = reply;
     if (forwarding.comesTwice(request)) {
-      const error = requestError('GRAPHQL_PARSE_FAILED', 'A forwarded header comes twice.');
-      return reply.sendJson(400, { errors: [error] });
+      return refuse(
+        reply,
+        400,
+        requestError('GRAPHQL_PARSE_FAILED', 'A forwarded header comes twice.'),
+      );
     }
     if (request.method === 'OPTIONS') return answerPreflight(reply, requestHeaders);
     const path = pathOf(request);
@@ -62,7 +67,7 @@ export function createRoutes(
     }
     // Refuses before anything is executed, or charged to that page's visitor.
     if (isForeign && (path === '/graphql' || path === '/logout')) {
-      return reply.sendJson(403, { errors: [requestError('FORBIDDEN', CROSS_SITE)] });
+      return refuse(reply, 403, requestError('FORBIDDEN', CROSS_SITE));
     }
     switch (path) {
       case '':
@@ -83,6 +88,11 @@ export function createRoutes(
         return sendNotFound(reply);
     }
   };
+}
+
+function refuse(reply: HttpReply, status: number, error: GraphQLError): MaybePromise<void> {
+  if (reply.request.method === 'POST') markNotSent([error]);
+  return reply.sendJson(status, { errors: [error] });
 }
 
 export function pathOf(request: IncomingMessage): string {
