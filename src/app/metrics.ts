@@ -56,7 +56,7 @@ export class Metrics {
   watch(watched: Watched): void {
     const { registry } = this;
     const { build, caches, engine, logOutput, memory, records, recordsMax, trusted } = watched;
-    registry.gauge('order_records', 'Order records that are held.', () => records.status.held);
+    registry.gauge('order_records', 'Order records that are held.', () => records.status.count);
     registry.gauge(
       'order_records_max',
       'The most order records that may be held.',

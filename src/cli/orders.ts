@@ -151,11 +151,11 @@ function keyOf(operand = ''): string {
   return operand;
 }
 
-function statusText({ held, degradedReason, holdReason, gapReason }: RecordsStatus): string {
+function statusText({ count, degradedReason, holdReason, gapReason }: RecordsStatus): string {
   const refusal = degradedReason ?? (holdReason && `orders are ${holdReason}`);
   const state =
     refusal === null ? (gapReason ?? 'orders are taken') : `no order is taken: ${refusal}`;
-  return `${held} order records; ${state}`;
+  return `${count} order records; ${state}`;
 }
 
 const HELD_SOON = 'within two seconds no order is sent, until release';

@@ -182,7 +182,7 @@ export function createDomain(parts: DomainParts) {
     catalogs,
     orders,
     orderDesk,
-    /** Resolves when reads of the account can no longer be older than its last order at any replica. */
+    /** After this, no read of the account is older than its last order at any replica. */
     async catchUp(account: Account) {
       if (!(await freshness.catchUp(account))) accounts.emit('changed', account);
     },

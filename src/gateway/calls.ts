@@ -68,10 +68,7 @@ export class Calls {
     this.#bytesLeft = Math.max(0, this.#bytesLeft - bytes.length);
   }
 
-  /**
-   * Reads the JSON of an answer. If `read` returns null, the answer breaks the interface. For answers without
-   * numeric ids, `JSON.parse` is faster.
-   */
+  /** Reads the JSON of an answer. If `read` returns null, it breaks the interface. Without numeric ids `JSON.parse` is faster. */
   value<T>(
     answer: Answer,
     expected: string,
@@ -85,7 +82,6 @@ export class Calls {
     return value;
   }
 
-  /** Reads an object by its table. */
   read<F extends Fields>(answer: Answer, table: Table<F>): ValueOf<F> {
     return this.value(answer, table.shape.name, table.read, JSON.parse);
   }

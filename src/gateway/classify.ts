@@ -17,8 +17,7 @@ interface Judgement {
 
 /**
  * The health of the gateway that one call shows; `none` if it shows nothing. `failure`: an answer that reports a failure.
- * `lost`: no answer. `unreachable`: no connection. `foreign`: the answer to an order may come from a proxy, so a server is
- * alive, but perhaps not the gateway.
+ * `lost`: no answer. `unreachable`: no connection. `foreign`: an answer to an order that may come from a proxy.
  */
 export type Health = 'success' | 'failure' | 'lost' | 'unreachable' | 'foreign' | 'none';
 

@@ -7,17 +7,14 @@ const SAMPLES = 10;
 const MIN_SAMPLES = 2;
 /** Dates are whole seconds, and an answer takes time. */
 const AGREEMENT_MS = 2_000;
-const REST_MS = 1_000;
+const PAUSE_MS = 1_000;
 /** `Date` is rounded down to the second, so on average it is half a second early. */
 const HALF_A_SECOND_MS = 500;
 /** Dates are whole seconds, so clocks that differ by less may be equal. */
 const RESOLUTION_MS = 1_000;
 const WRONG_MS = 60_000;
 
-/**
- * How far the gateway's clock is ahead of this machine's, measured by the `Date` of its answers. Either clock may be wrong.
- * A token that one clock takes for expired or not yet valid does not show which.
- */
+/** How far the gateway's clock is ahead of this machine's, by the `Date` of its answers. Either clock may be wrong. */
 export class ClockSkew {
   readonly #clock: Pick<Clock, 'now' | 'date'>;
   readonly #steady: Pick<Clock, 'now'>;
@@ -25,7 +22,7 @@ export class ClockSkew {
   readonly #samples = new Float64Array(SAMPLES);
   #taken = 0;
   #nextAtMs = 0;
-  /** The median of the samples; null until two agree or there are ten. */
+  /** The median of the samples; null while it is unknown. */
   #median: number | null = null;
 
   constructor(clock: Pick<Clock, 'now' | 'date'>, steady: Pick<Clock, 'now'> = clock) {
@@ -33,12 +30,12 @@ export class ClockSkew {
     this.#steady = steady;
   }
 
-  /** Measured by the median of the last ten answers; null until it is known. */
+  /** By the median of the last ten answers; null until two agree or there are ten. */
   get ms(): number | null {
     return this.#median === null ? null : this.#aheadOf(this.#median);
   }
 
-  /** Until the median is known, the sample that is furthest ahead counts; null before the first. */
+  /** Like `ms`, but while the median is unknown the sample that is furthest ahead counts; null before the first. */
   get earlyMs(): number | null {
     if (this.#median === null && this.#taken === 0) return null;
     return this.#aheadOf(this.#median ?? Math.max(...this.#samples.subarray(0, this.#taken)));
@@ -67,21 +64,19 @@ export class ClockSkew {
     if (this.#taken >= SAMPLES && nowMs < this.#nextAtMs) return;
     const answeredMs = Date.parse(exchange.headers.date ?? '');
     if (Number.isNaN(answeredMs)) return;
-    this.#nextAtMs = nowMs + REST_MS;
+    this.#nextAtMs = nowMs + PAUSE_MS;
     const halfWayMs = this.#steady.now() - (nowMs - exchange.sentAtMs) / 2;
     this.#samples[this.#taken % SAMPLES] = answeredMs + HALF_A_SECOND_MS - halfWayMs;
     this.#taken += 1;
-    this.#median = this.#judge() ?? this.#median;
+    this.#median = this.#newMedian() ?? this.#median;
   }
 
-  /** The median of all samples; null until two agree or there are ten. */
-  #judge(): number | null {
+  #newMedian(): number | null {
     const sorted = this.#samples.subarray(0, this.#taken).toSorted();
     const [lowest = 0, highest = 0] = [sorted[0], sorted.at(-1)];
     const agree = this.#taken >= MIN_SAMPLES && highest - lowest <= AGREEMENT_MS;
     if (this.#taken < SAMPLES && !agree) return null;
-    // The lower of the two in the middle. After a clock has been set, their mean would be a difference that no answer has
-    // shown.
+    // The lower of the two in the middle: after a clock was set, no answer has shown their mean.
     return sorted[Math.ceil(sorted.length / 2) - 1] ?? null;
   }
 

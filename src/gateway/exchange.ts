@@ -14,7 +14,7 @@ export interface WireCall {
   /** A date of this machine, after which the call's head must not be written to a socket. Absent: no limit. */
   readonly sendBeforeMs?: number | undefined;
   /** Whether its answer is still read after its deadline. */
-  readonly isReadOn?: boolean;
+  readonly readsLateAnswer?: boolean;
   readonly caller: Caller;
   /** Aborts a read. A write is never aborted: a client that disconnects must not make its outcome unknown. */
   readonly signal?: AbortSignal | undefined;

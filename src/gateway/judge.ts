@@ -39,7 +39,7 @@ export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgeme
   throw new GatewayError(
     'unknown',
     operation.name,
-    `status ${answer.status} and no verdict in it`,
+    `status ${answer.status} without a verdict`,
     {
       status: answer.status,
       ...(answer.status === 503 && { retryAfterSeconds: retryAfterSeconds(answer) }),

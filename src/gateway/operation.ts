@@ -10,7 +10,6 @@ export interface CallDescription {
   readonly path: string;
   /** The names of the query's parameters. */
   readonly query?: readonly string[];
-  /** The body that is sent. */
   readonly body?: Shape;
   /** The body of a 200. */
   readonly answer: Shape;
@@ -56,7 +55,6 @@ export type Proves = OperationTraits['proves'];
 export interface DescribedOperation extends OperationTraits {
   /** Its number in the interface, or the next free number. */
   readonly number: number;
-  /** The calls that it makes, by name. */
   readonly calls: Readonly<Record<string, CallDescription>>;
 }
 
@@ -70,7 +68,7 @@ export function firstCallOf({ name, calls }: DescribedOperation): CallDescriptio
 /** The name of an order's call that may trade. */
 export const TRADE = 'trade';
 
-/** Whether it is a sign-in, whose refusals are about the input. */
+/** Whether the refusals of the operation are about its input. */
 export function isSignIn({ errors }: Pick<OperationTraits, 'errors'>): boolean {
   return errors === 'sign-in';
 }

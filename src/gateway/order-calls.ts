@@ -74,8 +74,8 @@ export class OrderRun<Input> implements LookUps {
       this.#deadlineMs = call.deadlineMs;
       this.#endsAtMs = steadyClock.now() + call.deadlineMs;
       mayBeSent = true;
-      const isReadOn = onLate !== undefined;
-      return await calls.send({ ...call, isReadOn, sendBeforeMs: sendBeforeMs ?? undefined });
+      const readsLateAnswer = onLate !== undefined;
+      return await calls.send({ ...call, readsLateAnswer, sendBeforeMs: sendBeforeMs ?? undefined });
     } catch (cause) {
       calls.onOrderFailed(operation.name, cause);
       return mayBeSent ? unanswered(cause) : { sent: false, cause };

@@ -25,7 +25,7 @@ export interface CallValues {
   readonly headers?: readonly string[];
 }
 
-/** A look-up of an order is sent like a read, and leaves the orders' connections to orders. */
+/** A look-up of an order is a read on the connections of reads, and never takes an answer from a cache. */
 const LOOK_UP = { effect: 'read', area: 'reads', mayHaveAged: false } as const;
 
 /** Builds the calls of operations in the form in which they are sent. */
@@ -41,22 +41,22 @@ export class Requests {
     this.#headers = Object.entries(headers).flat();
   }
 
-  call(described: DescribedOperation, name: string, caller: Caller, values: CallValues): WireCall {
+  call(operation: DescribedOperation, name: string, caller: Caller, values: CallValues): WireCall {
     const { path = {}, query, body } = values;
-    const description = described.calls[name];
-    if (description === undefined) throw new Error(`${described.name} has no call ${name}`);
-    const isLookUp = described.effect === 'order' && name !== TRADE;
-    const operation: OperationTraits = isLookUp ? { ...described, ...LOOK_UP } : described;
+    const description = operation.calls[name];
+    if (description === undefined) throw new Error(`${operation.name} has no call ${name}`);
+    const isLookUp = operation.effect === 'order' && name !== TRADE;
+    const traits: OperationTraits = isLookUp ? { ...operation, ...LOOK_UP } : operation;
     return {
-      operation,
+      operation: traits,
       description,
       caller,
-      path: withQuery(filledPath(description.path, path, operation.effect), query),
-      headers: this.#headersOf(operation, caller, values),
+      path: withQuery(filledPath(description.path, path, traits.effect), query),
+      headers: this.#headersOf(traits, caller, values),
       body: body === undefined ? null : JSON.stringify(body),
-      deadlineMs: this.#deadlineMs(operation),
-      maxBytes: this.#maxBytes(operation),
-      signal: operation.effect === 'read' ? caller.signal : undefined,
+      deadlineMs: this.#deadlineMs(traits),
+      maxBytes: this.#maxBytes(traits),
+      signal: traits.effect === 'read' ? caller.signal : undefined,
     };
   }
 

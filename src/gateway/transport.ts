@@ -46,7 +46,7 @@ export class Transport {
 
   /**
    * At most half of an area's connections wait for late answers, and half of one account's share, so that the next calls
-   * of all accounts find a free connection. Returns what ends the waiting; null if the call must not wait.
+   * of all accounts find a free connection. Returns a function that ends the wait; null if the call must not wait.
    */
   beginLate({ operation, caller }: WireCall): (() => void) | null {
     const width = this.#pools.widths[operation.area] ?? 0;
@@ -77,7 +77,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #resolve: (exchange: Exchange | Promise<Exchange>) => void;
   #deadline: NodeJS.Timeout;
   readonly #begunAtMs = systemClock.now();
-  // A function, because Node keeps a closure for a listener that is an object, and no dispatch would be collected young.
+  // A function: for a listener that is an object Node keeps a closure, and dispatches would be collected later.
   readonly #onAbort = () => this.fail('aborted', new Error('the request was aborted'));
   #controller: Dispatcher.DispatchController | null = null;
   #sentAtMs = 0;
@@ -86,7 +86,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #headers: Answer['headers'] = {};
   /** Null until the body begins. */
   #collector: ByteCollector | null = null;
-  /** Ends the waiting for a late answer; null before the deadline. */
+  /** Ends the wait for a late answer; null before the deadline. */
   #endLate: (() => void) | null = null;
   #ended = false;
 
@@ -114,8 +114,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     if (this.#controller !== null) this.#stop(new Error('the connection was lost'));
     const { deadlineMs, sendBeforeMs } = this.#call;
     const nowMs = systemClock.now();
-    // After a pause of the process the connection may be ready before the timer fires, and timers stop while a machine
-    // sleeps.
+    // After a pause of the process the connection may be ready before the timer fires. In a machine's sleep timers stop.
     if (nowMs - this.#begunAtMs >= deadlineMs) this.#stop(new DeadlineError(deadlineMs));
     if (sendBeforeMs !== undefined && systemClock.date() > sendBeforeMs) {
       this.#stop(new NotAttemptedError('expired', TOO_LATE));
@@ -135,7 +134,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = flatten(headers);
     if (!this.#call.operation.mayHaveAged && Number.parseInt(this.#headers.age ?? '', 10) > 0) {
-      this.fail('cached', new Error('a cache answered, which may have it from another user'));
+      this.fail('cached', new Error("the answer came from a cache, and may be another user's"));
     }
   }
 
@@ -192,9 +191,9 @@ class Dispatch implements Dispatcher.DispatchHandler {
 
   #giveUp(): void {
     if (this.#ended) return;
-    const { deadlineMs, isReadOn = false } = this.#call;
+    const { deadlineMs, readsLateAnswer = false } = this.#call;
     const error = new DeadlineError(deadlineMs);
-    const isWanted = isReadOn && this.#controller !== null;
+    const isWanted = readsLateAnswer && this.#controller !== null;
     const endLate = isWanted ? this.#transport.beginLate(this.#call) : null;
     if (endLate === null) {
       this.fail('timeout', error);

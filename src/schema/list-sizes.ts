@@ -5,6 +5,6 @@ export const perInstrument = { listSize: 'instruments' } as const;
 const USUAL_CATALOG = 1_000;
 
 /** The number of entries used to estimate the cost of a list `perInstrument`. */
-export function catalogSize(catalogs: { readonly heldSize: number }): number {
-  return catalogs.heldSize || USUAL_CATALOG;
+export function catalogSize(catalogs: { readonly largestSize: number }): number {
+  return catalogs.largestSize || USUAL_CATALOG;
 }

@@ -17,10 +17,7 @@ export interface StoreOptions extends Omit<RedisOrderRecordsOptions, 'redisUrl'>
   readonly makesFolder?: boolean;
 }
 
-/**
- * Opens the state in Redis if replicas share one, otherwise this process's own; its order records may be a file. Throws a
- * StoreError if a configured store cannot be used.
- */
+/** Opens the shared state in Redis, or this process's own with order records in a file or in memory. Throws a StoreError. */
 export async function openStores(options: StoreOptions): Promise<SharedStore> {
   const { redisUrl } = options;
   try {
@@ -49,10 +46,10 @@ async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Prom
   const isNew = isFile && !existsSync(path);
   if (isFile) await checkFilePath(path, given);
   // An inspection creates no file, because the file would belong to the user who ran it.
-  const isOpened = isFile && !(isNew && isInspection);
-  const records = await openSqliteOrderRecords({ ...given, path: isOpened ? path : ':memory:' });
+  const isInMemory = !isFile || (isNew && isInspection);
+  const records = await openSqliteOrderRecords({ ...given, path: isInMemory ? ':memory:' : path });
   // A loss has a separate warning.
-  const isFirst = isNew && !isInspection && records.status.gapReason === null;
-  if (isFirst) onWarn(`${path} ${IS_NEW}`);
+  const isLoss = records.status.gapReason !== null;
+  if (isNew && !isInspection && !isLoss) onWarn(`${path} ${IS_NEW}`);
   return { records, replicas: null };
 }

@@ -8,15 +8,15 @@ import type { SettleAnswer, SettleRequest, StoredOrder } from './settlement.ts';
  */
 export interface OperatorRecords {
   find(account: Account, key: string): Promise<OrderRecord | null>;
-  /** Lists the orders of one account or of all. It reads in pages, so any number can be listed. */
+  /** Lists the orders of one account or of all. */
   list(account: Account | null): AsyncIterable<StoredOrder>;
   /** Settles an unknown order, at the earliest a minute after its deadline. */
   settle(request: SettleRequest): Promise<SettleAnswer>;
   status(): Promise<RecordsStatus>;
   /** Declares that records are missing: unknown keys are then refused unless they were made later. */
   declareIncomplete(): Promise<void>;
-  /** Takes effect in every process of the service within two seconds. */
-  hold(toHold: boolean): Promise<void>;
+  /** Stops or resumes the sending of orders, in every process of the service within two seconds. */
+  hold(isHeld: boolean): Promise<void>;
   /** Copies the records while they are in use, and returns their number. Null if the store is not a file. */
   readonly copyTo: ((path: string) => Promise<number>) | null;
   close(): void;

@@ -1,33 +1,27 @@
 /**
- * The furthest that a client's clock may be ahead. An order is refused if its key was made further in the future, as its
- * client states it. So a key that was made more than this after a loss of records has no order from before the loss.
+ * The furthest that a client's clock may be ahead. A key that its client dates further in the future is refused. So a key
+ * with a date more than this after a loss of records has no order from before the loss.
  */
 export const KEY_AHEAD_MS = 60_000;
 /** The tolerated difference between the clocks of replicas, and between a server and a client that knows its dates. */
 export const CLOCKS_DIFFER_MS = 2_000;
 
-/** Two clocks with a larger difference contradict each other. */
+/** With a larger difference, at least one of two clocks is wrong. */
 const AGREE_MS = 60_000;
-/** With a larger difference one clock is absurd, and it is unknown which. */
+/** A larger difference is not used as a measure: one clock is absurd, and it is unknown which. */
 const MAX_APART_MS = 10 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 
 /** The dates of one moment, by this machine's clock and the gateway's. */
 export interface Dates {
   readonly nowMs: number;
-  /**
-   * The date by which the age of keys is judged: the gateway's if this machine's clock is late or wrong. It is never too
-   * late.
-   */
+  /** The date by which the age of keys is judged: the gateway's if this machine's clock is behind it or wrong. */
   readonly judgedMs: number;
   /** The date by the later clock, used to date records. */
   readonly laterMs: number;
-  /**
-   * The date by the earlier clock, used to expire records. Null if the gateway's clock was not measured, or if the clocks
-   * contradict each other.
-   */
-  readonly surelyMs: number | null;
-  /** The difference of the clocks. Null if it was not measured, or if one clock is absurd. */
+  /** The date by the earlier clock, used to expire records. Null if the gateway's clock is unknown or one clock is wrong. */
+  readonly earlierMs: number | null;
+  /** The difference of the clocks. Null if the gateway's clock is unknown or one clock is absurd. */
   readonly differMs: number | null;
 }
 
@@ -37,27 +31,24 @@ export function datesOf(nowMs: number, skewMs: number | null): Dates {
   const isMeasured = skewMs !== null && apartMs <= MAX_APART_MS;
   return {
     nowMs,
-    // The gateway's dates are whole seconds.
+    // Never too late: a date that is measured by answers in whole seconds is reduced by the tolerance.
     judgedMs:
       apartMs <= CLOCKS_DIFFER_MS ? nowMs : nowMs + judgedAheadMs(skewMs) - CLOCKS_DIFFER_MS,
     laterMs: nowMs + Math.max(0, skewMs ?? 0),
-    surelyMs: skewMs !== null && apartMs <= AGREE_MS ? nowMs + Math.min(0, skewMs) : null,
+    earlierMs: skewMs !== null && apartMs <= AGREE_MS ? nowMs + Math.min(0, skewMs) : null,
     differMs: isMeasured ? Math.ceil(apartMs) : null,
   };
 }
 
-/**
- * How far the time that counts for clients' moments is ahead of this machine's clock. The gateway's clock counts if this
- * machine's is late or wrong.
- */
+/** How far the date by which clients' dates are judged is ahead of this machine's clock; below 0 if that clock is wrong. */
 export function judgedAheadMs(skewMs: number | null): number {
   return skewMs !== null && (skewMs > 0 || skewMs < -AGREE_MS) ? skewMs : 0;
 }
 
 /**
- * The end of a gap (R in docs/architecture.md) if it is fixed now: no key that was used before has a later time of
- * creation, whichever process judged it. `mostApartMs`: the largest difference between the gateway's clock and a process
- * that accepted orders. Null if the gateway's clock was not measured.
+ * The end of a gap (R in docs/architecture.md): a moment after the creation of all keys that were used before the loss, by
+ * the clock of every process. Null while the gateway's clock is unknown. `mostApartMs`: the largest difference between the
+ * gateway's clock and that of a process that accepted orders.
  */
 export function lossUntilOf({ laterMs, differMs }: Dates, mostApartMs: number): number | null {
   if (differMs === null) return null;
@@ -65,14 +56,14 @@ export function lossUntilOf({ laterMs, differMs }: Dates, mostApartMs: number): 
 }
 
 /**
- * When a loss is over: a day after the end of the gap. If that was never fixed, two days later, because the clock that
- * found the loss may be wrong.
+ * When a loss is over: a day after the end of the gap. If that was never decided, two days later, because the clock that
+ * dated the loss may be wrong.
  */
 export function lossEndOf(lostAtMs: number, untilMs: number | null): number {
   return (untilMs ?? lostAtMs + 2 * DAY_MS) + DAY_MS + KEY_AHEAD_MS;
 }
 
-/** `untilMs`: the end of the gap; null if it is not fixed yet. */
+/** `untilMs`: the end of the gap; null until it is decided. */
 export function isMadeAfterGap(madeMs: number | null, untilMs: number | null): boolean {
   return madeMs !== null && untilMs !== null && madeMs > untilMs + KEY_AHEAD_MS;
 }
@@ -81,7 +72,7 @@ export function isMadeAfterGap(madeMs: number | null, untilMs: number | null): b
 export function gapReason(what: string, untilMs: number | null): string {
   const keys =
     untilMs === null
-      ? 'keys that they do not know are refused until the clock of the gateway is known'
-      : `keys made before ${new Date(untilMs + KEY_AHEAD_MS).toISOString()} that they do not know are refused, others are taken`;
+      ? 'keys without a record are refused until the clock of the gateway is known'
+      : `keys without a record are refused if they were made before ${new Date(untilMs + KEY_AHEAD_MS).toISOString()}`;
   return `${what} may be incomplete: ${keys} (trading-graph orders --help)`;
 }

@@ -12,8 +12,8 @@ export interface OrderRecords {
   /** `reserved: true` means that the record is durable. */
   reserve(request: ReserveRequest): Promise<ReserveAnswer>;
   /**
-   * Replaces a pending or unknown outcome, never an accepted or rejected one. Success means that the outcome is durable;
-   * repeat the call until then. Resolves with the recorded outcome if it was kept, otherwise with null.
+   * Replaces a pending or unknown outcome, never an accepted or rejected one. The outcome is durable once this resolves;
+   * after an error, call it again. Resolves with the recorded outcome if that was kept, otherwise with null.
    */
   settle(
     reservation: Reservation,
@@ -23,10 +23,7 @@ export interface OrderRecords {
   /** Frees the key of exactly this reservation, unless a client may have received `unknown`. May be repeated. */
   release(reservation: Reservation): Promise<void>;
   find(account: Account, key: string): Promise<OrderRecord | null>;
-  /**
-   * In one step: closes an unused key, so that it can never be reserved while the record lives. For a used key it returns
-   * the record, pending or not.
-   */
+  /** Closes an unused key: no order can reserve it while its record lives. For a used key it returns the record. */
   voidKey(request: VoidRequest): Promise<VoidAnswer>;
   /** Marks orders whose process is gone as unknown, and returns them. Each is returned once, to any of the processes. */
   cutOff(): Promise<readonly CutOffOrder[]>;
@@ -38,7 +35,7 @@ export interface OrderRecords {
 /** A reason is null if it does not apply. */
 export interface RecordsStatus {
   /** The number of records. */
-  readonly held: number;
+  readonly count: number;
   /** Why all new orders are refused. */
   readonly degradedReason: string | null;
   /** Why orders with keys from before a gap of the records are refused. */
@@ -54,12 +51,12 @@ export interface OrderKey {
 }
 
 export interface ReserveRequest extends OrderKey {
-  /** Counts the record as one of an order that was never sent. */
+  /** Whether the order has expired already. Its record counts as that of an order that was never sent. */
   readonly isTooLate?: boolean;
   /** The digest of the order's input, to which a repeat is compared. */
   readonly inputDigest: string;
   readonly reservedAtMs: number;
-  /** The longest time that the order may be in flight. After it, a pending record means that the outcome is unknown. */
+  /** How long the order can be in flight. After that a pending record means that the outcome is unknown. */
   readonly pendingMs: number;
   /** When the client made the key; null if it did not state it. */
   readonly keyMadeMs?: number | null | undefined;
@@ -114,10 +111,7 @@ export interface OrderRecord {
   readonly reservedAtMs: number;
   /** Null while pending. */
   readonly outcome: RecordedOutcome | null;
-  /**
-   * The remaining time for which it may be pending; 0 once that is over. It is a duration, because the clocks of two
-   * processes differ and one clock may jump.
-   */
+  /** How much longer it may be pending. A duration, because the clocks of two processes differ. */
   readonly pendingMs: number;
   readonly asked: AskedOrder | null;
   readonly times: OrderTimes;
@@ -199,7 +193,7 @@ export const HELD = 'held back by an operator, until `trading-graph orders relea
 
 /** A refusal: an account's orders cannot be found under a different name of the account. */
 export const RENAMED = 'another GATEWAY_FORWARD_HEADERS or GATEWAY_LOGIN_CLAIM names the accounts';
-/** No record gives way to another one, so that the store takes no order. */
+/** No record can be removed to make room, so the store accepts no order. */
 export const FULL = 'all order records are in use';
 export const IS_NEW = 'is new: it knows of no earlier order, and would send one again';
 
@@ -207,10 +201,10 @@ export const IS_NEW = 'is new: it knows of no earlier order, and would send one 
 export const RECORD_LIFE_MS = 24 * 3_600_000;
 /** The life of a record whose outcome is unknown, so that a back office has weeks to settle it. */
 export const UNKNOWN_LIFE_MS = 30 * RECORD_LIFE_MS;
-/** The record of an older key may have expired. The quarter of an hour allows for wrong clocks. */
+/** The record of an older key may have expired. A quarter of an hour is subtracted for wrong clocks. */
 export const KEY_LIFE_MS = RECORD_LIFE_MS - 15 * 60_000;
 
-/** The outcome of a closed key. A key of unknown age counts as older than the store. */
+/** The outcome of a closed key. A key of unknown age counts as old as a record can be. */
 export function closedBy(keyAgeMs: number | null, rememberedMs: number): UnsentOrder {
   const closing = {
     keyAgeMs: keyAgeMs ?? RECORD_LIFE_MS,
@@ -226,9 +220,9 @@ export function closingOf({ outcome }: Pick<OrderRecord, 'outcome'>): KeyClosing
 export function toReservation({
   isTooLate = false,
   keyMadeMs: _,
-  ...of
+  ...order
 }: ReserveRequest): Reservation {
-  return { ...of, id: newRecordId(isTooLate) };
+  return { ...order, id: newRecordId(isTooLate) };
 }
 
 /** The reservation of a closed key, which no order can match. */
@@ -237,7 +231,7 @@ export function closedReservation({ account, key, atMs }: VoidRequest): Reservat
   return { account, key, id, inputDigest: CLOSED_DIGEST, reservedAtMs: atMs, pendingMs: 0 };
 }
 
-/** An order never has an empty digest. */
+/** The digest in the record of a closed key. No order has an empty digest. */
 export const CLOSED_DIGEST = '';
 
 /** The store is full or unreachable: the order is not sent, because sending it at most once cannot be guaranteed. */
@@ -304,12 +298,12 @@ export function mayHaveChanged(outcome: RecordedOutcome | null): boolean {
   return outcome !== null && outcome.kind !== 'rejected';
 }
 
-/** Whether clients see the outcome as unknown, also because the order's process was killed. */
+/** Whether clients read the outcome as unknown: it is, or the order is pending past its deadline. */
 export function isUnknown({ outcome, pendingMs }: OrderRecord): boolean {
   return outcome === null ? pendingMs === 0 : outcome.kind === 'unknown';
 }
 
-/** Nothing replaces an outcome from the gateway, and nothing makes a known outcome pending again. */
+/** An outcome is replaced only by one of a higher rank. */
 export function rank(outcome: RecordedOutcome | null): 0 | 1 | 2 {
   if (outcome === null) return 0;
   return outcome.kind === 'unknown' ? 1 : 2;

@@ -3,10 +3,7 @@ import { randomUUID } from 'node:crypto';
 /** The bounds of a store of order records. */
 export interface RecordBounds {
   readonly max: number;
-  /**
-   * The maximum of records of one account, of which at most half may be of orders that were never sent. By default an
-   * account may use all.
-   */
+  /** The maximum of records of one account; by default `max`. At most half may be of orders that were never sent. */
   readonly maxPerAccount?: number;
   /** The settings that name the accounts. Undefined if no orders are placed under these names. */
   readonly accounts?: string | undefined;
@@ -19,7 +16,7 @@ export function newRecordId(isNeverSent: boolean): string {
   return `${isNeverSent ? NEVER_SENT : '.'}${randomUUID()}`;
 }
 
-export function isOfNeverSent(id: string): boolean {
+export function isNeverSentId(id: string): boolean {
   return id.startsWith(NEVER_SENT);
 }
 

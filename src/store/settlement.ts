@@ -11,13 +11,13 @@ export interface StoredOrder extends OrderKey {
 
 export type SettleRequest = OrderKey & { readonly outcome: SettledOutcome };
 
-/** `early`: a late answer may still arrive. `known`: the order has another outcome. `settled`: it has this outcome now. */
+/** `early`: the gateway may still answer. `known`: the order has another outcome. `settled`: it has this outcome now. */
 export type SettleAnswer =
   | { readonly kind: 'none' }
   | { readonly kind: 'early'; readonly leftMs: number }
   | { readonly kind: 'known' | 'settled'; readonly record: OrderRecord };
 
-/** The answer about an order that has a known outcome. */
+/** The answer for an order with a known outcome. */
 export function knownAnswer(record: OrderRecord, asked: SettledOutcome): SettleAnswer {
   const isSame = isSettled(record.outcome) && agree(record.outcome, asked);
   return { kind: isSame ? 'settled' : 'known', record };

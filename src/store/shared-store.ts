@@ -3,9 +3,9 @@ import type { SharedKeys } from '../lib/limits/known-keys.ts';
 import type { Share } from '../lib/limits/limiter.ts';
 import type { OrderRecords } from './order-records.ts';
 
-/** The interface of all stores, which keep the state that outlives a request and that replicas share. */
+/** The stores of the state that outlives a request and that replicas share. */
 export interface SharedStore {
-  /** An order is sent only after its record is written, so the records must never lose data. */
+  /** An order is sent only after its record is durable. */
   readonly records: OrderRecords;
   /** Null if there are no other replicas. */
   readonly replicas: BetweenReplicas | null;
@@ -18,14 +18,11 @@ interface BetweenReplicas {
   readonly accountVersions: AccountVersions;
   /** The hashes of tokens that the gateway has accepted. */
   readonly knownTokens: SharedKeys;
-  /**
-   * Why each replica counts limits alone, or why no orders are sent because Redis has too few replicas of its own; null
-   * otherwise.
-   */
+  /** Why each replica counts limits alone, or why Redis has too few replicas of its own for orders; null otherwise. */
   degradedReason(): string | null;
 }
 
-/** Versions of accounts. From them a replica learns that an order on another replica may have changed an account. */
+/** Shows a replica which accounts may have been changed by an order on another replica. */
 export interface AccountVersions {
   /** Rejects soon if Redis does not answer. */
   read(account: Account): Promise<AccountVersion>;

@@ -159,7 +159,7 @@ test('no file is created, and foreign files are not changed', async () => {
   writeFileSync(thesis, 'my thesis\n'.repeat(100));
   cli.environment.ORDER_STORE = thesis;
   expect(await cli.run('incomplete')).toBe(1);
-  expect(cli.err.at(-1)).toContain('is no database');
+  expect(cli.err.at(-1)).toContain('is not a database');
   cli.environment.ORDER_STORE = 'memory';
   expect(await cli.run('show', '1', 'key')).toBe(1);
   expect(cli.err.at(-1)).toContain('in the memory of the service');

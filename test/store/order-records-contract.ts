@@ -84,7 +84,7 @@ export function itKeepsOrderRecords(
     const ofMany = Array.from({ length: 20 }, (_, n) => records.reserve(request('1', `k${n}`)));
     const ends = await Promise.allSettled(ofMany);
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
-    await eventually(() => expect(records.status.held).toBe(5));
+    await eventually(() => expect(records.status.count).toBe(5));
   });
 
   test('an outcome is kept, and a repeat receives it', async () => {
@@ -133,7 +133,7 @@ export function itKeepsOrderRecords(
     for (const account of ['1', '11', '1:a']) {
       for (const key of [...keys, '🔑'.repeat(255)]) await reserved(records, account, key);
     }
-    await eventually(() => expect(records.status.held).toBe(3 * (keys.length + 1)));
+    await eventually(() => expect(records.status.count).toBe(3 * (keys.length + 1)));
   });
 
   test('a record’s pending time ends, and the record is kept', async () => {
@@ -169,10 +169,10 @@ export function itKeepsOrderRecords(
       }
     }
     await reserved(records, '4', 'pending');
-    await eventually(() => expect(records.status.held).toBe(10));
+    await eventually(() => expect(records.status.count).toBe(10));
     for (const key of ['a', 'b']) await reserved(records, 'another', key);
     expect(records.status.degradedReason).toBe(null);
-    await eventually(() => expect(records.status.held).toBe(10));
+    await eventually(() => expect(records.status.count).toBe(10));
     const left = await Promise.all(
       ['k1', 'k2', 'k3'].map((key) => records.find(accountNamed('1'), key)),
     );

@@ -81,7 +81,6 @@ export class PositionsBoard {
     return list;
   }
 
-  /** The estimated size of all lists. */
   get byteSize(): number {
     return this.#lists.calculatedSize + this.#served.byteSize;
   }

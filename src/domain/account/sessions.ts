@@ -82,17 +82,16 @@ export class Sessions {
     return this.#options.joinedReads.isReading(viewer, OPERATION);
   }
 
-  /** The estimated size of all cached snapshots. */
   get byteSize(): number {
     return this.#cache.calculatedSize;
   }
 
   #readCaughtUp(viewer: Viewer, demand: SessionDemand): SessionAnswer | Promise<SessionAnswer> {
     const { joinedReads } = this.#options;
-    const held = this.cached(viewer, demand);
-    if (held !== null) {
+    const cached = this.cached(viewer, demand);
+    if (cached !== null) {
       viewer.receipt?.({ operation: OPERATION, ms: 0, source: 'cache' });
-      return held;
+      return cached;
     }
     const after = this.#earliestTime(viewer, demand);
     const send = (caller: Viewer) => this.#call(caller, demand.needsRows ?? false);

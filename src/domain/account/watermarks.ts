@@ -9,10 +9,7 @@ const MAX_KEYS = 100_000;
 // Measured with token hashes and logins as keys.
 const BYTES_OF_AN_ENTRY = 145;
 
-/**
- * The watermark of each key, which outlives the cached entry. An evicted key counts with the highest watermark that was
- * evicted.
- */
+/** A watermark outlives its cached entry. An evicted key counts with the highest watermark that was evicted. */
 export class Watermarks<Of extends Watermark = Watermark> {
   readonly #byKey = growingLru<string, Of>({
     maxEntries: MAX_KEYS,

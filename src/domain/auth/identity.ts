@@ -36,7 +36,6 @@ export class Identity {
     this.#options = options;
   }
 
-  /** The estimated size of the remembered tokens. */
   get byteSize(): number {
     return this.#known.calculatedSize;
   }

@@ -59,7 +59,7 @@ interface Refusal {
   isSigned: boolean;
 }
 
-type Asking = Pick<Viewer, 'tokenHash'>;
+type TokenHolder = Pick<Viewer, 'tokenHash'>;
 
 /** Records the gateway's answers to each token, and derives the token's access from them. */
 export class ProofLedger {
@@ -96,29 +96,28 @@ export class ProofLedger {
     return new Standing(this, tokenHash);
   }
 
-  account({ tokenHash }: Asking): AccountProof | null {
+  account({ tokenHash }: TokenHolder): AccountProof | null {
     const evidence = this.#evidence.get(tokenHash);
     return this.#proves(evidence) ? new AccountProof(seal, evidence.account, tokenHash) : null;
   }
 
-  /** Whether the viewer's account is proved. */
-  isProved({ tokenHash }: Asking): boolean {
+  isProved({ tokenHash }: TokenHolder): boolean {
     return this.#proves(this.#evidence.get(tokenHash));
   }
 
   /** Whether the gateway has accepted the token recently, or its signature is valid. Then entries cached for it may be served. */
-  isAccepted({ tokenHash }: Asking): boolean {
+  isAccepted({ tokenHash }: TokenHolder): boolean {
     return this.#accepts(this.#evidence.get(tokenHash));
   }
 
   /** The client that limits are charged to; null if no account is proved, or the token has expired. */
-  clientFor({ tokenHash }: Asking): Client | null {
+  clientFor({ tokenHash }: TokenHolder): Client | null {
     const evidence = this.#evidence.get(tokenHash);
     return this.#proves(evidence) ? evidence.clientAt(this.#options.clock.date()) : null;
   }
 
   /** Whether the account's proof has lapsed, but any call that proves the token renews it. */
-  accountHasLapsed({ tokenHash }: Asking): boolean {
+  accountHasLapsed({ tokenHash }: TokenHolder): boolean {
     const evidence = this.#evidence.get(tokenHash);
     return evidence?.ownsLogin === true && !this.#proves(evidence);
   }
@@ -177,7 +176,7 @@ export class ProofLedger {
   }
 
   /** Records a 403 of op 1 for a group, or of op 10, which names no group. */
-  forbidden({ tokenHash }: Asking, group: string | null): void {
+  forbidden({ tokenHash }: TokenHolder, group: string | null): void {
     this.#evidence.get(tokenHash)?.losesGroup(group);
   }
 
@@ -221,7 +220,7 @@ export class ProofLedger {
 /** Keeps no reference to the request, because some viewers outlive it. */
 class Standing implements TokenStanding {
   readonly #ledger: ProofLedger;
-  readonly #token: Asking;
+  readonly #token: TokenHolder;
 
   constructor(ledger: ProofLedger, tokenHash: string) {
     this.#ledger = ledger;

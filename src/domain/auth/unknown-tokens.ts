@@ -55,7 +55,7 @@ export class UnknownTokens {
     try {
       return await call();
     } catch (error) {
-      if (attempt !== null && (isRefusal(error) || isLeft(viewer, error))) attempt.isSpent = true;
+      if (attempt !== null && (isRefusal(error) || hasClientLeft(viewer, error))) attempt.isSpent = true;
       throw error;
     } finally {
       if (attempt !== null) this.#end(viewer, attempt);
@@ -92,10 +92,7 @@ function isRefusal(error: unknown): boolean {
   return isAnswer && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
 }
 
-/**
- * The client left after the call was sent. If such calls were refunded, a flood of forged tokens that never wait for an
- * answer would have no limit.
- */
-function isLeft({ signal }: Viewer, error: unknown): boolean {
+/** The client left after the call was sent. With a refund, a flood of forged tokens that never wait would have no limit. */
+function hasClientLeft({ signal }: Viewer, error: unknown): boolean {
   return signal?.aborted === true && error instanceof GatewayError && error.wasSent;
 }

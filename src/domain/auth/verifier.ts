@@ -79,7 +79,7 @@ class KeySetFetcher {
   async fetch(...[address, init]: Parameters<typeof fetch>): Promise<Response> {
     const now = this.#clock.now();
     if (this.#failedAtMs !== null && now - this.#failedAtMs < KEY_SET_RETRY_MS) {
-      throw new Error('the key set failed lately');
+      throw new Error('the key set could not be fetched a moment ago');
     }
     try {
       const response = await fetch(address, init);
@@ -99,7 +99,7 @@ class KeySetFetcher {
   }
 }
 
-/** The error of `fetch` is generic. Its cause has the reason. */
+/** The message of `fetch` is generic. The reason is in its cause. */
 function causeOf(error: unknown): string {
   return reasonOf(error instanceof Error ? (error.cause ?? error) : error);
 }

@@ -4,10 +4,7 @@ import type { Account, Login } from '../../lib/account.ts';
 import type { ForwardedHeaders } from '../../lib/forwarded-headers.ts';
 import type { Token } from '../../lib/token.ts';
 
-/**
- * A caller as its token claims. Claims choose the gateway's path, but open no shared data before the gateway accepts the
- * token.
- */
+/** A caller as its token claims. The claims open no shared data before the gateway accepts the token. */
 export interface Viewer extends Caller {
   readonly token: Token;
   /** The key of entries that are private to one token. The token itself is never a key. */

@@ -34,8 +34,8 @@ export class WriteLimits {
   /** Each attempt can be a guess at a password. */
   async login(by: From, email: string, send: Send<SignIn>): Promise<SignIn> {
     const address = addressClient(by.client?.address);
-    const who = emailClient(email);
-    const charged = [regarding(address, who.key, 'pair'), address, who];
+    const mailbox = emailClient(email);
+    const charged = [regarding(address, mailbox.key, 'pair'), address, mailbox];
     const result = await this.#limited(
       charged.map((client) => ['login', client] as const),
       send,

@@ -9,9 +9,9 @@ import { compareText } from './sorting.ts';
 export interface CatalogVersion {
   readonly version: string;
   readonly size: number;
-  /** The instruments by symbol, then id. */
+  /** The instruments by symbol, then id. An ordinal is an index into this list. */
   readonly instruments: readonly Instrument[];
-  /** All ordinals in ascending order, which is the order by symbol. */
+  /** All ordinals in the order by symbol. */
   readonly bySymbol: Uint32Array;
   /** A Map, because `__proto__` is a possible id. */
   readonly byId: ReadonlyMap<string, Instrument>;
@@ -43,17 +43,17 @@ export async function buildVersion(
   for (const [ordinal, received] of sorted.entries()) {
     if (scheduler.isSliceOver()) await scheduler.turn('catalog');
     const { id } = received;
-    const now = digestOf(received);
-    const then = previous?.digests.get(id);
-    const isSame = then === now.digest;
+    const current = digestOf(received);
+    const former = previous?.digests.get(id);
+    const isSame = former === current.digest;
     isChanged ||= !isSame;
     const instrument = (isSame ? previous?.byId.get(id) : null) ?? received;
     sorted[ordinal] = instrument;
-    // The versions of a history share the texts of the ids.
+    // An unchanged instrument's id and digest are the former objects, so the versions of a history share their texts.
     byId.set(instrument.id, instrument);
-    digests.set(instrument.id, isSame ? then : now.digest);
-    sum.update(now.digest);
-    bytes += now.bytes + INSTRUMENT_OVERHEAD_BYTES;
+    digests.set(instrument.id, isSame ? former : current.digest);
+    sum.update(current.digest);
+    bytes += current.bytes + INSTRUMENT_OVERHEAD_BYTES;
   }
   if (previous && !isChanged) return previous;
   const building = buildIndex(sorted);

@@ -50,8 +50,8 @@ export class Catalogs {
       noDeleteOnFetchRejection: true,
       // If an entry is evicted during its fetch, the readers still get the answer.
       ignoreFetchAbort: true,
-      fetchMethod: (key, held, { context: { caller, group } }) =>
-        this.#call(caller, held ?? new GroupCatalog(group, key, options)),
+      fetchMethod: (key, cached, { context: { caller, group } }) =>
+        this.#call(caller, cached ?? new GroupCatalog(group, key, options)),
     });
   }
 
@@ -62,8 +62,8 @@ export class Catalogs {
     return (proof && this.#inMemory(viewer, proof, clock.now())) ?? this.#waitFor(viewer);
   }
 
-  /** Instruments of the largest cached catalog, to estimate the cost of a list before any proof. */
-  get heldSize(): number {
+  /** The number of instruments in the largest cached catalog, to estimate the cost of a list before any proof. */
+  get largestSize(): number {
     return Math.max(0, ...this.#all.map(({ copy }) => copy?.version.size ?? 0));
   }
 
@@ -73,7 +73,6 @@ export class Catalogs {
     return this.#all.flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);
   }
 
-  /** The estimated size of all cached catalogs. */
   get byteSize(): number {
     return this.#catalogs.calculatedSize;
   }
@@ -128,8 +127,8 @@ export class Catalogs {
       if (joined !== undefined) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
       return viewOf(catalog, copy, clock);
     } catch (error) {
-      const isOfAnother = joined !== undefined && joined !== viewer.tokenHash;
-      if (isOfAnother && isPersonal(error)) return null;
+      const isOthersToken = joined !== undefined && joined !== viewer.tokenHash;
+      if (isOthersToken && isPersonal(error)) return null;
       throw error;
     }
   }

@@ -10,8 +10,7 @@ export interface FreshnessOptions {
   readonly gatewayDate: (ms: number) => number;
 }
 
-// The interface grants an hour. A shorter `max-age` is honoured down to a minute, so that 4 MB are not fetched every
-// second.
+// The interface grants an hour. A `max-age` below a minute counts as a minute, so that 4 MB are not fetched every second.
 const MIN_LIFE_MS = 60_000;
 // An age above this is too old in any case. The bound keeps it within GraphQL's Int.
 const OLDEST_SECONDS = 2_000_000_000;
@@ -19,7 +18,7 @@ const OLDEST_SECONDS = 2_000_000_000;
 const ASK_AGAIN_MS = 60_000;
 
 /**
- * The age calculation of HTTP caching, without its other rules: `no-store` would cause a fetch per request.
+ * The age calculation of HTTP caching, without its other rules: with `no-store` each request would fetch the catalog.
  * `isProvisional`: the answer was empty or mostly broken. It is served only if there is no better one, and only briefly.
  * `isRefresh`: the answer replaces a copy that is still served.
  */
@@ -43,7 +42,7 @@ export function timesOf(
   const ttlMs = isTooOld ? ASK_AGAIN_MS : isBrief ? Math.min(restMs, ASK_AGAIN_MS) : restMs;
   const expiresMs = receivedAtMs + ttlMs;
   const lastFifthMs = expiresMs - lifeMs / 5;
-  // Otherwise a refresh that brought a copy as old as the last one would start the next refresh at once.
+  // A refresh can bring a copy that is as old as the last one. Otherwise it would start the next refresh at once.
   const isFruitless = isRefresh && lastFifthMs <= receivedAtMs;
   const refreshFromMs = isFruitless ? receivedAtMs + ASK_AGAIN_MS : lastFifthMs;
   return {

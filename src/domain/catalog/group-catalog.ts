@@ -76,7 +76,7 @@ export class GroupCatalog {
     const times = timesOf(answer, this.#options, { isProvisional, isRefresh });
     if (!answer.modified) {
       // The client accepts a 304 only after an ETag was sent.
-      this.#hold({ ...(confirmed as CatalogCopy), ...times });
+      this.#store({ ...(confirmed as CatalogCopy), ...times });
       return;
     }
     const { skipped, total, etag } = answer;
@@ -89,7 +89,7 @@ export class GroupCatalog {
     // Searches use the present version until the new one is indexed.
     if (this.served !== null) await version.index;
     // A 304 without an ETag cannot prolong a provisional copy.
-    this.#hold({ version, skipped, etag: isProvisional ? null : etag, ...times });
+    this.#store({ version, skipped, etag: isProvisional ? null : etag, ...times });
   }
 
   /** A refusal concerns only its token: a refresh with the next reader's token may succeed. */
@@ -126,7 +126,7 @@ export class GroupCatalog {
     }
   }
 
-  #hold(copy: CatalogCopy): void {
+  #store(copy: CatalogCopy): void {
     this.copy = copy;
     this.offeredSize = copy.version.size;
     this.#retry.succeeded();

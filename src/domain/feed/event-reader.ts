@@ -10,7 +10,7 @@ export class EventReader {
   readonly #isWhole: boolean;
   #version = SNAPSHOT;
   #versionBefore = SNAPSHOT;
-  /** The last event. In a reader of changes it has none, so that no reader keeps lists. */
+  /** The last event. A reader of changes keeps it without its rows, so that no reader keeps lists. */
   #last: FeedEvent | null = null;
 
   constructor({ after, ticks = false, follows = 'positions' }: WatchOptions) {
@@ -47,7 +47,7 @@ export class EventReader {
     return this.#last;
   }
 
-  /** Called when the last event was not sent. The next event includes its changes. */
+  /** Called if the last event was not sent. The next event includes its changes. */
   missed(): void {
     this.#version = this.#versionBefore;
     if (this.#isWhole) this.#last = null;

@@ -28,7 +28,7 @@ export class Feed {
   #startedAtMs = Number.NEGATIVE_INFINITY;
   #isInFlight = false;
   /** Whether another poll was requested while a call was under way. */
-  #isOutdated = false;
+  #mustPollAgain = false;
   /** False until the first answer: before it the interval has no phase. */
   #hasPhase = false;
   #lastFailure: Error | null = null;
@@ -89,14 +89,11 @@ export class Feed {
     this.#publish(this.state.status, list);
   }
 
-  /**
-   * Polls at once, because an order has changed the account. If the gateway has asked for a pause, the poll waits for its
-   * end.
-   */
+  /** Polls at once, because an order has changed the account. After a failed poll, its pause is kept. */
   accountChanged(): void {
     this.#sessionReads?.plan();
     if (this.#tokens.isEmpty || this.#retry.failures > 0) return;
-    if (this.#isInFlight) this.#isOutdated = true;
+    if (this.#isInFlight) this.#mustPollAgain = true;
     else this.#options.schedule.soon(this.#turn);
   }
 
@@ -105,7 +102,7 @@ export class Feed {
     this.#cancelLinger();
   }
 
-  /** Starts with the list of a recent query, or resumes after a linger. The next poll follows an interval after the last call. */
+  /** Starts with the list of a recent query, or resumes. The next poll follows an interval after the last call. */
   #begin(viewer: Viewer): void {
     const { clock, board, schedule, pollMs } = this.#options;
     const newest = this.state.list === null ? board.newest(viewer, this.#proof) : null;
@@ -133,7 +130,7 @@ export class Feed {
     const token = this.#isInFlight ? null : this.#tokens.next(clock.now());
     if (token === null) return;
     this.#isInFlight = true;
-    this.#isOutdated = false;
+    this.#mustPollAgain = false;
     this.#startedAtMs = clock.now();
     this.#expectList();
     const polling = this.#read(token.viewer)
@@ -161,7 +158,7 @@ export class Feed {
     this.#publish('LIVE', list);
     this.#tokens.accepted(token);
     if (this.#tokens.isEmpty) return;
-    if (this.#isOutdated || this.#tokens.hasUnproved) {
+    if (this.#mustPollAgain || this.#tokens.hasUnproved) {
       schedule.soon(this.#turn);
       return;
     }
@@ -200,8 +197,7 @@ export class Feed {
   #ifCurrent(list: PositionsAnswer | null): PositionsAnswer | null {
     const { freshness, clock, pollMs } = this.#options;
     if (list === null || list.logicalTime <= freshness.changedAt(this.#proof.account)) return null;
-    // Its age counts from its receipt. Otherwise each query would call a gateway that answers more slowly than the
-    // interval.
+    // The age counts from the receipt: otherwise each query would call a gateway that answers more slowly than the interval.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }
 }

@@ -37,10 +37,7 @@ export class OpenPositions {
     return chain(running, (list) => list ?? this.#join(viewer, after));
   }
 
-  /**
-   * A snapshot's positions, or a newer list that was served. Null if the snapshot has none; undefined if the list to serve
-   * is not in memory.
-   */
+  /** A snapshot's positions, or a newer served list. Null if the snapshot has none; undefined if the list is not in memory. */
   newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null | undefined {
     const { logicalTime, session } = answer;
     if (session.positions === null) return null;

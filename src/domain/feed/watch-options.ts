@@ -9,8 +9,8 @@ export interface WatchOptions {
   /** Whether rows of which only moving fields have changed are sent as ticks. */
   readonly ticks?: boolean;
   /**
-   * The changes of the positions by default. `list` is the whole list each time it has changed. `orders` adds the orders of
-   * op 10, `figures` also the figures of its session.
+   * By default the changes of the positions. `list`: the whole list of positions after each change. `orders`: the changes
+   * of the positions and of the orders of op 10. `figures`: these and the figures of its session.
    */
   readonly follows?: 'list' | 'positions' | 'orders' | 'figures';
 }

@@ -7,7 +7,7 @@ export type RawOneOf<Name extends string> = {
 
 const MAX_KEY_LENGTH = 255;
 
-/** NaN is not greater than 0 either. */
+/** Refuses NaN as well. */
 export function positive(argument: string, value: number): number {
   if (!(value > 0)) throw broken(argument, 'must be greater than 0');
   return value;
@@ -21,8 +21,8 @@ export function level(argument: string, value: number): number {
 }
 
 /**
- * An absent field means none. An explicit null is refused: JSON writes NaN as null, so it may replace a mistyped price, and
- * without that price it would be a different order.
+ * An absent field means none. An explicit null is refused: JSON writes NaN as null, so a null may stand for a mistyped
+ * price, and the order without that price is a different order.
  */
 export function optional<Given, Checked>(
   argument: string,
@@ -31,7 +31,7 @@ export function optional<Given, Checked>(
 ): Checked | null {
   if (value === undefined) return null;
   if (value === null)
-    throw broken(argument, 'must not be null, as which JSON writes NaN: leave it out for none');
+    throw broken(argument, 'must not be null, because JSON writes NaN as null: leave it out for none');
   return check(argument, value);
 }
 

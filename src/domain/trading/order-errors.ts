@@ -41,7 +41,7 @@ export function leavesDoubt(error: unknown): boolean {
   return error instanceof UnprovedOrderError || error instanceof KeyNotVoidedError;
 }
 
-/** Whether the request sent nothing for certain. False after a refusal by the gateway, and after a bug of the facade. */
+/** Whether the request sent nothing for certain. False after a refusal by the gateway, and after a bug of this service. */
 export function isBeforeSending(error: unknown): error is Error {
   if (error instanceof UnprovedOrderError) return true;
   if (error instanceof GatewayError) {

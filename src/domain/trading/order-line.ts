@@ -15,8 +15,7 @@ export type OrderLines = ReturnType<typeof orderLines>;
 
 /**
  * Makes an order's log line: the request and its outcome, so that a disputed order can be found by its account, its key,
- * its number or its request. It has a hash of the key by LOG_ACCOUNT_KEY: with the key itself, a reader of logs could close
- * it.
+ * its number or its request. It has only a hash of the key: with the key, a reader of logs could close it.
  */
 export function orderLines(hashKey: string | null) {
   const ofKey = ({ account, key }: { readonly account: Account; readonly key: string }) => {
@@ -31,12 +30,13 @@ export function orderLines(hashKey: string | null) {
     /** The members that identify an order in each line about it. */
     ofKey,
     ofOrder({ requestId, account }: Viewer, ticket: Ticket, end: OrderResult | Error) {
-      const { account: claimed, ...of } = ofKey({ account, key: ticket.idempotencyKey });
+      const { account: accountHash, ...of } = ofKey({ account, key: ticket.idempotencyKey });
+      // After an error the account may be unproved, so it is not named.
       if (end instanceof Error) return { requestId, ...of, ...askedOf(ticket), ...failureOf(end) };
       const { outcome, replayed, earlierUnknown } = end;
       return {
         requestId,
-        account: claimed,
+        account: accountHash,
         ...of,
         ...askedOf(ticket),
         ...outcomeOf(outcome),

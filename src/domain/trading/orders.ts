@@ -27,14 +27,14 @@ interface InFlightOrder {
   readonly sinceMs: number;
   readonly inputDigest: string;
   /** Resolves to true once the key is reserved for this order, and to false if it ended without a reservation. */
-  readonly isFirst: Promise<boolean>;
+  readonly isReserved: Promise<boolean>;
   readonly done: Promise<OrderResult>;
 }
 
-/** The time to record an outcome, after which others assume that the process of a pending order is dead. */
+/** The time after an order's deadline to record its outcome. Then others assume that its process is dead. */
 const RECORDING_MS = 2_000;
 const FOLLOW_POLL_MS = 100;
-/** Each attempt waits until an order ends in an error. More than a few in a row are not an accident. */
+/** Each attempt waits until an order with the key ends in an error. More than a few in a row are not an accident. */
 const VOID_ATTEMPTS = 10;
 
 /** Places orders, each at most once per key, and returns their outcomes. */
@@ -72,8 +72,8 @@ export class Orders {
       const inFlight = this.#inFlight.get(id);
       if (!inFlight) return this.#take(id, detached(viewer), ticket, digest);
       if (inFlight.inputDigest !== digest) {
-        // False if the order has ended without a reservation. It is then no longer in flight.
-        if (await inFlight.isFirst) throw otherInput();
+        if (await inFlight.isReserved) throw otherInput();
+        // That order has ended without a reservation, and is no longer in flight.
         continue;
       }
       try {
@@ -130,7 +130,7 @@ export class Orders {
       if (followed) return this.#replayed(account, key, followed);
       // The order ended in an error, so the key is free.
     }
-    throw new RecordsUnavailableError('the key came free and was used again, time after time');
+    throw new RecordsUnavailableError('the key was freed and used again too many times');
   }
 
   /** Logs each order whose process was killed, for this and other replicas. */
@@ -155,14 +155,14 @@ export class Orders {
   }
 
   #take(id: string, viewer: Viewer, ticket: Ticket, digest: string): Promise<OrderResult> {
-    const { promise: isFirst, resolve } = Promise.withResolvers<boolean>();
+    const { promise: isReserved, resolve } = Promise.withResolvers<boolean>();
     const done = this.#run(viewer, ticket, digest, () => resolve(true)).finally(() => {
       this.#inFlight.delete(id);
       resolve(false);
     });
     // A monotonic time: with a date, setting the clock forward would alert operators.
     const sinceMs = steadyClock.now();
-    this.#inFlight.set(id, { sinceMs, inputDigest: digest, isFirst, done });
+    this.#inFlight.set(id, { sinceMs, inputDigest: digest, isReserved, done });
     return done;
   }
 
@@ -229,7 +229,7 @@ export class Orders {
     return keyMadeProblem(keyMadeMs, this.#options);
   }
 
-  /** The outcome that waits to be written. If the key is being freed, this waits up to the time that an order may be pending. */
+  /** The outcome that waits to be written; undefined if there is none. If the key is being freed, this waits for it. */
   async #unwritten(account: Account, key: string): Promise<OrderRecord | undefined> {
     for (let waitedMs = 0; waitedMs < this.#pendingMs; waitedMs += FOLLOW_POLL_MS) {
       const waiting = this.#recorder.waiting(account, key);
@@ -241,7 +241,7 @@ export class Orders {
     throw new RecordsUnavailableError('the key is not free yet', { earlierUnknown: false });
   }
 
-  /** Reports the outcome: another process may have sent the order, so this process's cache of the account may be outdated. */
+  /** Drops this process's cache of the account as well, because another process may have sent the order. */
   #replayed(account: Account, idempotencyKey: string, record: OrderRecord): OrderResult {
     // The process of an order that is pending past its deadline is dead. Whether the order reached the gateway is unknown.
     const outcome = record.outcome ?? unknownSince(record.reservedAtMs);
@@ -262,7 +262,7 @@ export class Orders {
     });
     try {
       for (let isLast = false; record.outcome === null && record.pendingMs > 0 && !isLast; ) {
-        // Reads once more after the time is over: an answer that was under way then may be outdated.
+        // Reads once more after the time is over, because the last answer may be from before its end.
         isLast = isOver;
         if (!isLast) await pause(clock, FOLLOW_POLL_MS);
         const next = await this.#recorder.find(account, key);
@@ -297,7 +297,7 @@ function refused(idempotencyKey: string, { rememberedMs, keyAgeMs }: KeyClosing)
 }
 
 const EARLIER_UNKNOWN =
-  'This request was not sent. Whether an earlier one with its key was is not known.';
+  'This request was not sent. It is unknown whether an earlier request with its key was sent.';
 
 function otherInput(): InputError {
   const argument = 'input.idempotencyKey';

@@ -85,10 +85,7 @@ export function unknownSince(sentAtMs: number, message: string | null = null): S
   return { kind: 'unknown', sentAtMs, message };
 }
 
-/**
- * The outcome of an acceptance whose number the gateway has already given for another key: it may be the answer to that
- * other order.
- */
+/** The outcome of an order whose number the gateway has given for another key before: its answer may belong to that order. */
 export function duplicateNumber({ orderId, message }: Acceptance, sentAtMs: number): Submission {
   return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
 }

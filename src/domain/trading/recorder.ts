@@ -66,7 +66,6 @@ export class Recorder {
       if (!isSettled(kept) || outcome.kind === 'unknown' || agree(kept, outcome)) return;
       const { metrics, log, lines } = this.#options;
       metrics.contradictions.inc();
-      // An operator's outcome is kept.
       const line = { ...lines.ofKey(reservation), ...outcomeOf(outcome) };
       log.error(line, 'the gateway contradicts a settled order');
     });
@@ -77,10 +76,7 @@ export class Recorder {
     return this.#write({ reservation, record: null }, () => records.release(reservation));
   }
 
-  /**
-   * The record that waits to be written. It precedes the pending record in the store. Null if the order was never sent and
-   * its key is being freed.
-   */
+  /** The record that waits to be written, and counts already. Null if the key of an unsent order is being freed. */
   waiting(account: Account, key: string): OrderRecord | null | undefined {
     return this.#waiting.get(recordId(account, key))?.record;
   }
@@ -93,13 +89,13 @@ export class Recorder {
     if (latest?.record !== null) return record;
     // The release may have arrived already, and another process may have reserved the key since. An outcome that an
     // operator has recorded is kept.
-    const comesFree = latest.reservation.id === record?.id && record.outcome === null;
-    return comesFree ? null : record;
+    const isReleased = latest.reservation.id === record?.id && record.outcome === null;
+    return isReleased ? null : record;
   }
 
   /**
-   * Records another process's overdue order as unknown. By the store's date it may not be overdue, if that date was set
-   * back. The record is written before a client reads it, or a release could still free the key. Null if the key was freed.
+   * Records another process's overdue order as unknown, before a client reads that: otherwise a release could still free
+   * the key. By the store's clock the order may not be overdue, if that clock was set back. Null if the key was freed.
    */
   async cutOff(account: Account, key: string, overdue: OrderRecord): Promise<OrderRecord | null> {
     const of = { account, key, ...overdue };
@@ -117,7 +113,7 @@ export class Recorder {
       const found = await records.cutOff().catch((error: unknown) => {
         // The orders are found once the records are available again.
         if (error instanceof RecordsUnavailableError) return [];
-        log.error({ err: error }, 'orders of killed processes were not looked for');
+        log.error({ err: error }, 'the search for orders of killed processes failed');
         return [];
       });
       for (const each of found) this.#reportCutOff(each);

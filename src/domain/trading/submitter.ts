@@ -29,7 +29,7 @@ export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gate
   readonly orderNumbers: 'order' | 'position';
   /** Called when an order has changed its account, or may have, before a client receives the outcome. */
   readonly onAccountChanged: (account: Account) => void;
-  /** How far the time that counts is ahead of this machine's clock; below 0 if that clock is wrong. */
+  /** How far the date by which clients' dates are judged is ahead of this machine's clock; below 0 if that clock is wrong. */
   readonly gatewayAheadMs: () => number;
 }
 
@@ -43,7 +43,7 @@ interface Verdict {
 // reserved its key.
 const RESERVE_PATIENCE_MS = 5_000;
 const NUMBER_TWICE =
-  'two orders were answered with one number: where the gateway nets, set GATEWAY_ORDER_NUMBERS=position';
+  'two orders were answered with one number: if the gateway nets, set GATEWAY_ORDER_NUMBERS=position';
 
 /** The steps of one order: reserve its key, send it, judge the exchange, record the outcome. */
 export class Submitter {
@@ -125,11 +125,11 @@ export class Submitter {
           : { sent: false, cause: new NotAttemptedError('held', `orders are ${hold}`) };
     } catch (error) {
       // A call never rejects. If a bug makes it reject, the order's outcome is unknown.
-      log.error({ err: error }, 'an order ended in an error of the facade: its outcome is unknown');
+      log.error({ err: error }, 'an order ended in an error of this service: its outcome is unknown');
       const submission = this.report(viewer.account, unknownSince(startedAtMs));
       return { submission, times: NO_TIMES };
     }
-    // A repeat would only be later, so an unsent order ends here.
+    // A repeat of an unsent order that has expired would be even later, so the order ends here.
     if (!exchange.sent && this.#isExpired(ticket)) {
       return { submission: EXPIRED, times: NO_TIMES };
     }
@@ -163,7 +163,7 @@ export class Submitter {
     return isSeen;
   }
 
-  /** Judges an answer that arrived after the call's deadline. Null where the outcome stays unknown. */
+  /** Judges an answer that arrived after the call's deadline. Null if the outcome stays unknown. */
   #judgeLate(viewer: Viewer, ticket: Ticket, late: OrderEnd): Verdict | null {
     try {
       const verdict = this.#judge(viewer, ticket, late);
@@ -175,14 +175,11 @@ export class Submitter {
     }
   }
 
-  /**
-   * A late 401, 403 or 429 settles the order as rejected. The key stays used, because the client has read that the outcome
-   * is unknown.
-   */
+  /** A late 401, 403 or 429 settles the order as rejected. The key stays used: its client has read `unknown`. */
   #judgeRefused(error: unknown): Verdict | null {
     const { clock, log } = this.#options;
     if (!(error instanceof GatewayError) || error.status === null) {
-      log.error({ err: error }, 'a late answer');
+      log.error({ err: error }, 'a late answer could not be judged');
       return null;
     }
     const { refusal } = error;

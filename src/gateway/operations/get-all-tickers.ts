@@ -106,7 +106,7 @@ function entityTag(header: string | undefined): string | null {
 // Checking this many takes about a millisecond. Other requests get the event loop in between.
 const ROWS_AT_A_TIME = 200;
 
-/** A row that breaks the interface must not cost the catalog. Of rows with one id, the first counts. */
+/** Leaves out rows that break the interface, and counts them in `skipped`. Of rows with one id, the first counts. */
 export async function toInstruments(
   rows: readonly unknown[],
   reading: Reading = readingIn('auto'),
@@ -119,6 +119,5 @@ export async function toInstruments(
     if (instrument === null) skipped += 1;
     else if (!byId.has(instrument.id)) byId.set(instrument.id, instrument);
   }
-  // `skipped`: rows that broke the interface's table and were left out. */
   return { instruments: [...byId.values()], skipped, total: rows.length };
 }

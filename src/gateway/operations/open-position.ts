@@ -53,7 +53,7 @@ export const openPosition = order({
 /** Only the requested fields are sent: an absent price means a market order. */
 function bodyOf(given: MarketOrder, { gatewayDirectionField }: OperationSettings) {
   const { symbol, side, size, price, stopLoss, takeProfit, comment } = given;
-  const what = {
+  const fields = {
     type: size.by === 'units' ? 'unit' : 'amount',
     amount: size.value,
     ...(price !== null && { price }),
@@ -61,7 +61,7 @@ function bodyOf(given: MarketOrder, { gatewayDirectionField }: OperationSettings
     ...protection(takeProfit, 'tp', 'tpAmount'),
     ...(comment !== null && { comment }),
   } satisfies Omit<Body, 'symbol' | 'direction'>;
-  return { symbol, [gatewayDirectionField]: direction(side), ...what };
+  return { symbol, [gatewayDirectionField]: direction(side), ...fields };
 }
 
 function protection<Name extends keyof Body>(level: Protection | null, price: Name, amount: Name) {

@@ -39,14 +39,14 @@ export const placeLimitOrder = order({
   },
   trade(given: LimitOrder, settings) {
     const { symbol, side, amount, price, stopLoss, takeProfit, comment } = given;
-    const what = {
+    const fields = {
       amount,
       price,
       ...(stopLoss !== null && { sl: stopLoss }),
       ...(takeProfit !== null && { tp: takeProfit }),
       ...(comment !== null && { comment }),
     } satisfies Omit<Body, 'symbol' | 'direction'>;
-    const body = { symbol, [settings.gatewayDirectionField]: direction(side), ...what };
+    const body = { symbol, [settings.gatewayDirectionField]: direction(side), ...fields };
     return { body };
   },
   reply: submitted,

@@ -12,10 +12,7 @@ export interface BreakersOptions {
   readonly onRecovered?: ((area: Area) => void) | undefined;
 }
 
-/**
- * The circuit breakers: one for each operation, because a client may be able to make a single operation fail, and one for
- * both kinds of orders.
- */
+/** The circuit breakers: one for each operation, because a client may make one operation fail, and one for all orders. */
 export class Breakers {
   readonly #options: BreakersOptions;
   readonly #byName = new Map<string, CircuitBreaker>();
@@ -35,7 +32,7 @@ export class Breakers {
   admit({ operation, caller }: WireCall): Permit | null {
     const name = operation.effect === 'order' ? operation.area : operation.name;
     const breaker = this.#byName.get(name) ?? this.#created(name, operation);
-    if (operation.effect === 'order') this.#heedReads(breaker);
+    if (operation.effect === 'order') this.#probeIfReadsFail(breaker);
     // A client can claim to be many accounts, so only a proved account counts.
     return breaker.admit(caller.standing?.client?.key ?? null);
   }
@@ -59,8 +56,8 @@ export class Breakers {
     return breaker;
   }
 
-  /** While reads fail, the next order has to show that orders are answered, unless one was answered since. */
-  #heedReads(orders: CircuitBreaker): void {
+  /** If a breaker of reads has opened since the last answered order, the next order is a probe. */
+  #probeIfReadsFail(orders: CircuitBreaker): void {
     const isNewer = ({ openedAtMs }: CircuitBreaker) =>
       openedAtMs !== null && openedAtMs > orders.answeredAtMs;
     if (!orders.isOpen && this.open('reads').some(isNewer)) orders.trip();

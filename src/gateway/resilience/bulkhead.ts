@@ -21,8 +21,8 @@ interface Waiting {
 
 /**
  * Bounds the connections that the calls of one area hold. If none is free, accounts take turns, however many calls each
- * has. Polls of feeds hold at most half of the connections, so that requests find some, and so do unproved callers: hanging
- * sign-ins must not delay proved accounts. One account's orders hold at most a quarter.
+ * has. Polls of feeds hold at most half of the connections. So do unproved callers, so that hanging sign-ins do not delay
+ * proved accounts. One account's orders hold at most a quarter.
  */
 export class Bulkhead {
   readonly #clock: Clock;
@@ -42,7 +42,6 @@ export class Bulkhead {
     this.#isOfOrders = isOfOrders;
   }
 
-  /** The number of waiting calls. */
   get waiting(): number {
     return [...this.#queues.values()].reduce((sum, queue) => sum + queue.size, 0);
   }

@@ -48,16 +48,13 @@ const WINDOW_MS = 10_000;
 const MIN_UNREACHABLE = 5;
 // Among thousands of accounts, two often fail at the same time for separate reasons. Three rarely do.
 const MIN_ACCOUNTS = 3;
-// This many show that the failures are not one account's. A flood of logins must not fill the memory.
+// This many accounts are enough to show that the failures are not one account's. A flood must not fill the memory.
 const MAX_ACCOUNTS = 64;
 const MIN_SILENCE_MS = 2_000;
-/** How long a due probe waits for an account that has not failed. */
-const LEFT_MS = 3_000;
+/** How long a due probe is left to the accounts that have not failed. */
+const OTHERS_FIRST_MS = 3_000;
 
-/**
- * Holds calls back from a failing backend. From time to time it admits one, to see whether the backend has recovered. It
- * sets no timers.
- */
+/** Holds calls back from a failing backend. Now and then it admits one, to see whether the backend has recovered. */
 export class CircuitBreaker {
   readonly name: string;
   readonly area: Area;
@@ -104,17 +101,16 @@ export class CircuitBreaker {
     if (!this.isOpen) return this.#permit(account, atMs, false);
     const { pauseMs, losses } = this.#options.policy;
     const name = account ?? '';
-    const isLeft = losses === 'silence' && this.#tried.has(name);
-    if (atMs < this.#probedAtMs + pauseMs + (isLeft ? LEFT_MS : 0)) return null;
+    const mustWait = losses === 'silence' && this.#tried.has(name);
+    if (atMs < this.#probedAtMs + pauseMs + (mustWait ? OTHERS_FIRST_MS : 0)) return null;
     // No other account has called, so this one probes. The next probe is left to the others.
-    if (isLeft) this.#tried.clear();
+    if (mustWait) this.#tried.clear();
     if (this.#tried.size < MAX_ACCOUNTS) this.#tried.add(name);
     // The pause counts from the probe's start: a probe that hangs must not delay the next.
     this.#probedAtMs = atMs;
     return this.#permit(account, atMs, true);
   }
 
-  /** `cause`: why the call failed. */
   settle(permit: Permit, health: Health, cause: string | null): void {
     // The call was sent before the breaker last opened or closed, so its answer says nothing about now.
     if (permit.era !== this.#era) return;
@@ -135,10 +131,10 @@ export class CircuitBreaker {
 
   #open(): void {
     this.#tried = new Set([...this.#counted.failures.keys(), ...this.#silence.accounts]);
-    this.#turn(this.#options.clock.now());
+    this.#beginEra(this.#options.clock.now());
   }
 
-  #turn(openedAtMs: number | null): void {
+  #beginEra(openedAtMs: number | null): void {
     this.#openedAtMs = openedAtMs;
     this.#era += 1;
     this.#probedAtMs = this.#options.clock.now();
@@ -149,7 +145,7 @@ export class CircuitBreaker {
 
   #probed(permit: Permit, health: Health, cause: string | null): void {
     if (health === 'success') {
-      this.#turn(null);
+      this.#beginEra(null);
       this.#answered(permit);
     }
     // A probe without a verdict costs no pause. Otherwise refused tokens could use up every probe.

@@ -33,7 +33,7 @@ export class Resilience {
     this.#breakers = new Breakers(options);
     for (const [area, width] of Object.entries(widths)) {
       this.#bulkheads.set(area, new Bulkhead(clock, width, area === 'orders'));
-      // Each area has its own budget: dead payments must not spend the retries of trading.
+      // Each area has its own budget, so that failing payments do not use up the retries of trading.
       this.#retries.set(area, new Retries(clock, random));
     }
   }

@@ -44,10 +44,10 @@ export class Retries {
       resends <= MAX_RETRIES && isWorthRepeating(call, exchange);
       resends += 1
     ) {
-      const restMs = this.#restMs(exchange, resends);
-      if (this.#clock.now() + restMs + MIN_ATTEMPT_MS > endsAtMs || this.#budget < 1) break;
+      const pauseMs = this.#pauseMs(exchange, resends);
+      if (this.#clock.now() + pauseMs + MIN_ATTEMPT_MS > endsAtMs || this.#budget < 1) break;
       this.#budget -= 1;
-      await pause(this.#clock, restMs, call.signal);
+      await pause(this.#clock, pauseMs, call.signal);
       const deadlineMs = endsAtMs - this.#clock.now();
       if (call.signal?.aborted || deadlineMs <= 0) break;
       exchange = await attempt({ ...call, deadlineMs, resends });
@@ -55,7 +55,7 @@ export class Retries {
     return exchange;
   }
 
-  #restMs(failed: Exchange, resends: number): number {
+  #pauseMs(failed: Exchange, resends: number): number {
     const asked = failed.sent && failed.answered ? retryAfterSeconds(failed) : null;
     const options = { baseMs: BASE_MS, maxMs: MAX_MS, random: this.#random };
     return backoffMs(resends - 1, options, asked);

@@ -7,12 +7,13 @@ import type { RedisOrderRecords } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './order-store.ts';
 import { READ_PRIMARY } from './script-head.ts';
 
-// Reads wait for it, so a slow Redis must not make the service slow.
+// Reads of clients wait for the versions, so a slow Redis must not make the service slow.
 const TIMEOUT_MS = 200;
+/** How long Redis is not asked after a failure. */
 const PAUSE_MS = 1_000;
 const BATCH = 200;
 
-/** KEYS: the marker, then versions of accounts. Answers the run of Redis with the id of the store, then each version. */
+/** KEYS: the marker, then versions of accounts. Returns the run id of Redis with the id of the store, then each version. */
 const VERSIONS = `${READ_PRIMARY}
 local answer = {run .. ' ' .. (redis.call('HGET', KEYS[1], 'id') or '')}
 for i = 2, #KEYS do answer[i] = redis.call('GET', KEYS[i]) or '' end
@@ -57,7 +58,7 @@ export class RedisAccountVersions implements AccountVersions {
     try {
       const answer = await within(this.#clock, this.#timeoutMs, redis.run(VERSIONS, keys, []));
       if (!Array.isArray(answer) || answer.length !== keys.length) {
-        throw new RecordsUnavailableError('Redis did not answer in time, or not as asked');
+        throw new RecordsUnavailableError('Redis did not answer in time, or its answer cannot be read');
       }
       const [epoch, ...versions] = answer.map(String);
       return versions.map((version) => ({ epoch: `${epoch}`, version: version || null }));

@@ -3,8 +3,8 @@ import { type OrderKey, type OrderRecord, RENAMED, toOrderRecord } from '../orde
 import { FORGETFUL, UNDECIDED } from './store-look.ts';
 
 /** A record in a script's answer. The fields of its hash are strings. */
-export interface Held {
-  readonly kind: 'held';
+export interface FoundRecord {
+  readonly kind: 'record';
   readonly id: string;
   readonly digest: string;
   readonly at: string;
@@ -15,10 +15,10 @@ export interface Held {
   readonly leftMs: number;
 }
 
-/** Why a script made no record, or cannot state whether there is one. */
+/** Why a script made no record, or does not know whether there is one. */
 export type Refusal =
   | { readonly kind: keyof typeof REFUSALS | 'forgotten' | 'full' | 'fullAccount' | 'fullOfUnsent' }
-  | { readonly kind: 'copies'; readonly have: number; readonly wanted: number }
+  | { readonly kind: 'tooFewReplicas'; readonly have: number; readonly wanted: number }
   | { readonly kind: 'incomplete'; readonly untilMs?: number };
 
 export const REFUSALS = {
@@ -26,12 +26,12 @@ export const REFUSALS = {
   evicted: 'Redis has dropped the record of this key before its time (see maxmemory-policy)',
   undecided: UNDECIDED,
   forgetful: FORGETFUL,
-  released: 'the reservation came after its release',
-  young: 'the order records in Redis are new: processes that remember others are waited for',
+  released: 'the reservation arrived after its release',
+  young: 'the order records in Redis are new: another process may still report a loss of records',
 } as const;
 
-export function recordOf(held: Held): OrderRecord {
-  const { id, digest: inputDigest, at, asked, outcome, sent, answered, leftMs } = held;
+export function recordOf(found: FoundRecord): OrderRecord {
+  const { id, digest: inputDigest, at, asked, outcome, sent, answered, leftMs } = found;
   const of = { id, inputDigest, reservedAtMs: Number(at), asked: JSON.parse(asked) };
   const times = { sentAtMs: momentOf(sent), answeredAtMs: momentOf(answered) };
   return toOrderRecord(of, JSON.parse(outcome), leftMs, times);
@@ -39,8 +39,9 @@ export function recordOf(held: Held): OrderRecord {
 
 /** Parses the name of a record, which is the encoded account, a colon and the key. */
 export function keyOfRecord(name: string): OrderKey {
-  const at = name.indexOf(':');
-  return { account: decodeURIComponent(name.slice(0, at)) as Account, key: name.slice(at + 1) };
+  const colon = name.indexOf(':');
+  const account = decodeURIComponent(name.slice(0, colon)) as Account;
+  return { account, key: name.slice(colon + 1) };
 }
 
 function momentOf(text: string | undefined): number | null {

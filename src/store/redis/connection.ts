@@ -5,10 +5,10 @@ import { RecordsUnavailableError } from '../order-records.ts';
 import { StoreError } from '../store-error.ts';
 import { RedisHealth, type Warn } from './redis-health.ts';
 
-/** There is no usable answer, but the script may have run. */
+/** No usable answer arrived. The script may have run. */
 export class RedisSilentError extends RecordsUnavailableError {}
 
-/** Redis has answered with an error. */
+/** Redis answered with an error. */
 export class RedisRefusedError extends RedisSilentError {}
 
 /** The options that all connections to the same Redis share. */
@@ -32,19 +32,20 @@ export async function connectRedis(
   { redisUrl, redisTimeoutMs: timeoutMs = TIMEOUT_MS, onWarn }: RedisConnectionOptions,
   health = new RedisHealth(onWarn),
 ): Promise<RedisConnection> {
-  let isLeft = false;
+  /** Whether this connection is being replaced. */
+  let isLeaving = false;
   const redis = new Redis(redisUrl, {
     ...clientOptions(timeoutMs),
     // After a failover the old primary refuses writes; the address may already lead to the new primary.
     reconnectOnError({ message }: Error) {
       // Once for each connection: otherwise each refusal of a burst would add another listener to the socket.
-      if (isLeft || !message.includes('READONLY')) return false;
-      isLeft = true;
+      if (isLeaving || !message.includes('READONLY')) return false;
+      isLeaving = true;
       return true;
     },
   });
   redis.on('close', () => {
-    isLeft = false;
+    isLeaving = false;
   });
   let refusal: string | null = null;
   let isOpen = false;
@@ -136,7 +137,7 @@ function clientOptions(timeoutMs: number) {
     connectTimeout: timeoutMs,
     // Drops a half-open connection. It applies only while an answer is awaited.
     socketTimeout: 3 * timeoutMs,
-    // Short, so that a process reconnects soon after a failover.
+    // Short: a process must reconnect soon after a failover.
     retryStrategy: (attempt) => Math.min(50 * attempt, RECONNECT_MAX_MS),
   } satisfies RedisOptions;
 }

@@ -18,7 +18,7 @@ import { keyOfRecord, REFUSALS, recordOf } from './answers.ts';
 import { DECLARE, HOLD, LIST, SETTLE_BY_HAND, SHOW } from './operator-scripts.ts';
 import { openRedisOrderRecords, type RedisOrderRecords } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './order-store.ts';
-import { shortOf } from './store-look.ts';
+import { missingReplicas } from './store-look.ts';
 
 const ORDERS_AT_ONCE = 500;
 
@@ -49,12 +49,12 @@ class RedisOperator implements OperatorRecords {
 
   async find(account: Account, key: string): Promise<OrderRecord | null> {
     const found = await this.#records.store.run(SHOW, { name: recordId(account, key) });
-    return found.kind === 'held' ? recordOf(found) : null;
+    return found.kind === 'record' ? recordOf(found) : null;
   }
 
   async *list(account: Account | null): AsyncIterable<StoredOrder> {
     const prefix = account === null ? '' : recordId(account, '');
-    const asked = { most: ORDERS_AT_ONCE, prefix };
+    const asked = { pageSize: ORDERS_AT_ONCE, prefix };
     let page = await this.#records.store.run(LIST, { ...asked, after: '-inf' });
     while (page.last !== undefined) {
       const { last: after, orders = [] } = page;
@@ -74,9 +74,9 @@ class RedisOperator implements OperatorRecords {
         return answer;
       case 'evicted':
         throw new RecordsUnavailableError(REFUSALS.evicted);
-      case 'copies':
-        throw new RecordsUnavailableError(shortOf(answer.have, answer.wanted) ?? undefined);
-      case 'held':
+      case 'tooFewReplicas':
+        throw new RecordsUnavailableError(missingReplicas(answer.have, answer.wanted) ?? undefined);
+      case 'record':
         return knownAnswer(recordOf(answer), outcome);
     }
   }

@@ -34,8 +34,8 @@ import {
   type VoidAnswer,
   type VoidRequest,
 } from '../order-records.ts';
-import { isOfNeverSent } from '../record-shares.ts';
-import { type Held, keyOfRecord, REFUSALS, type Refusal, recordOf } from './answers.ts';
+import { isNeverSentId } from '../record-shares.ts';
+import { type FoundRecord, keyOfRecord, REFUSALS, type Refusal, recordOf } from './answers.ts';
 import {
   connectRedis,
   type RedisConnection,
@@ -50,11 +50,11 @@ import {
   type RedisOrderRecordsOptions,
 } from './order-store.ts';
 import { RedisHealth } from './redis-health.ts';
-import { FORGETFUL, LOOK, type StoreLook, shortOf, UNDECIDED } from './store-look.ts';
+import { FORGETFUL, LOOK, missingReplicas, type StoreLook, UNDECIDED } from './store-look.ts';
 
-/** Each look dates the marker, which is used to judge a promotion. */
+/** Each look dates the marker. A promotion is judged by this date. */
 const LOOK_MS = 500;
-/** Beyond this number, keys are not freed and their orders become unknown. */
+/** More reservations than this are not released: their keys stay used, and their outcomes become unknown. */
 const MAX_UNSENT = 10_000;
 
 /** Opens the order records that processes share through Redis. */
@@ -76,11 +76,11 @@ export class RedisOrderRecords implements OrderRecords {
   readonly store: OrderStore;
   readonly #options: RedisOrderRecordsOptions;
   readonly #writer: RedisConnection;
-  /** Reservations that may be in Redis although their orders are not sent. Each is released until that succeeds. */
+  /** Reservations that may be in Redis although their orders are not sent. Each release is repeated until it succeeds. */
   readonly #unsent = new Set<Reservation>();
   /** The latest look; null before the first. */
   #seen: StoreLook | null = null;
-  /** Also known if Redis has no store yet. */
+  /** Whether a restart of Redis loses nothing; known even if Redis has no records yet. */
   #isDurable: boolean | null = null;
   #failure: string | null = 'not connected yet';
   #cancelLook = () => {};
@@ -147,7 +147,7 @@ export class RedisOrderRecords implements OrderRecords {
     const found = await this.store.run(FIND, { name });
     if (found.kind === 'none') return null;
     const record = this.#recordIn(found);
-    // A closed key counts only once enough replicas of Redis have it.
+    // The answer that a key is closed counts only once enough replicas of Redis have it.
     if (record.inputDigest !== CLOSED_DIGEST) return record;
     const closed = await inTime(this.#options.clock, this.store.write(FIND, { name }));
     return closed.kind === 'none' ? null : this.#recordIn(closed);
@@ -155,7 +155,7 @@ export class RedisOrderRecords implements OrderRecords {
 
   async voidKey(request: VoidRequest): Promise<VoidAnswer> {
     const reservation = closedReservation(request);
-    // The script adds how far back the records reach.
+    // The script replaces the 0 by how far back the records reach.
     const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
     const values = { ...valuesOf(reservation), outcome };
     const answer = await inTime(this.#options.clock, this.store.write(VOID, values));
@@ -169,9 +169,9 @@ export class RedisOrderRecords implements OrderRecords {
   }
 
   get status(): RecordsStatus {
-    const { held = 0, isHeld = false, isIncomplete = false, lossUntilMs = null } = this.#seen ?? {};
+    const { records: count = 0, isHeld = false, isIncomplete = false, lossUntilMs = null } = this.#seen ?? {};
     return {
-      held,
+      count,
       degradedReason: this.#degradedReason(),
       gapReason: isIncomplete ? gapReason('the order records in Redis', lossUntilMs) : null,
       holdReason: isHeld ? HELD : null,
@@ -181,7 +181,7 @@ export class RedisOrderRecords implements OrderRecords {
   /** Why orders are not sent for lack of replicas of Redis; null if there are enough. */
   copiesReason(): string | null {
     const { wanted, isLate } = this.store;
-    const short = this.#seen && shortOf(this.#seen.connected, wanted);
+    const short = this.#seen && missingReplicas(this.#seen.connected, wanted);
     return short ?? (isLate ? 'replicas of Redis answer too late' : null);
   }
 
@@ -190,7 +190,7 @@ export class RedisOrderRecords implements OrderRecords {
     return this.#options.requiresAppendonly && this.#isDurable === false;
   }
 
-  /** The remaining time for which a new store accepts no orders. */
+  /** How much longer a new store accepts no orders. */
   get youngMs(): number {
     return this.#seen?.youngMs ?? 0;
   }
@@ -202,7 +202,7 @@ export class RedisOrderRecords implements OrderRecords {
     try {
       const { loss } = this.store;
       const seen = await this.store.run(LOOK, {});
-      this.#warnOf(seen, loss);
+      this.#warnAbout(seen, loss);
       this.#seen = seen;
       this.#isDurable = seen.isDurable;
       this.#failure = null;
@@ -225,13 +225,13 @@ export class RedisOrderRecords implements OrderRecords {
     this.#writer.close();
   }
 
-  #warnOf({ isNew, isIncomplete, eviction }: StoreLook, formerLoss: string | undefined): void {
+  #warnAbout({ isNew, isIncomplete, eviction }: StoreLook, formerLoss: string | undefined): void {
     const { onWarn } = this.#options;
     const { marker, loss } = this.store;
     // A loss has a separate warning.
     if (isNew && !isIncomplete) onWarn(`${marker} in Redis ${IS_NEW}`);
     if (loss !== formerLoss && isIncomplete) {
-      onWarn('Redis may lack orders: it is another one, was emptied or restarted');
+      onWarn('Redis may lack orders: it was emptied or restarted, or it is another Redis');
     }
     if (eviction !== undefined && eviction !== this.#seen?.eviction) {
       onWarn(`Redis has maxmemory-policy ${eviction}: it may drop order records; set noeviction`);
@@ -242,15 +242,15 @@ export class RedisOrderRecords implements OrderRecords {
     const failure = this.#failure ?? this.#seen?.refusal ?? null;
     if (failure !== null) return `the order records in Redis: ${failure}`;
     if (this.#seen === null) return null;
-    const { held, hasRejected, isUndecided, isRenamed } = this.#seen;
+    const { records, hasRejected, isUndecided, isRenamed } = this.#seen;
     if (isRenamed) return RENAMED;
     if (isUndecided) return UNDECIDED;
     if (this.isForgetful) return FORGETFUL;
-    return held >= this.#options.max && !hasRejected ? FULL : null;
+    return records >= this.#options.max && !hasRejected ? FULL : null;
   }
 
   async #releaseUnsent(): Promise<void> {
-    // With a slow Redis, each look would queue the same releases again.
+    // Otherwise each look would queue the same releases again while Redis is slow.
     if (this.#isReleasing) return;
     this.#isReleasing = true;
     const released = [...this.#unsent].map(async (reservation) => {
@@ -262,9 +262,9 @@ export class RedisOrderRecords implements OrderRecords {
   }
 
   /** Returns the record of an answer; throws if the answer is a refusal. */
-  #recordIn(answer: Held | Refusal): OrderRecord {
+  #recordIn(answer: FoundRecord | Refusal): OrderRecord {
     switch (answer.kind) {
-      case 'held':
+      case 'record':
         return recordOf(answer);
       case 'fullAccount':
       case 'fullOfUnsent':
@@ -275,8 +275,8 @@ export class RedisOrderRecords implements OrderRecords {
         throw new RecordsGapError(answer.untilMs ?? null);
       case 'forgotten':
         throw new RecordsForgottenError();
-      case 'copies': {
-        const message = shortOf(answer.have, answer.wanted) ?? undefined;
+      case 'tooFewReplicas': {
+        const message = missingReplicas(answer.have, answer.wanted) ?? undefined;
         throw new RecordsUnavailableError(message, { earlierUnknown: false });
       }
       default:
@@ -285,14 +285,14 @@ export class RedisOrderRecords implements OrderRecords {
   }
 }
 
-function valuesOf({ account, key, id, ...of }: Reservation) {
+function valuesOf({ account, key, id, ...order }: Reservation) {
   return {
     name: recordId(account, key),
     id,
-    digest: of.inputDigest,
-    reservedAtMs: of.reservedAtMs,
-    pendingMs: of.pendingMs,
-    asked: JSON.stringify(of.asked ?? null),
-    isUnsent: isOfNeverSent(id),
+    digest: order.inputDigest,
+    reservedAtMs: order.reservedAtMs,
+    pendingMs: order.pendingMs,
+    asked: JSON.stringify(order.asked ?? null),
+    isUnsent: isNeverSentId(id),
   };
 }

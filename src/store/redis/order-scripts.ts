@@ -1,82 +1,82 @@
 import { KEY_AHEAD_MS } from '../order-gap.ts';
 import { CUT_OFF_GRACE_MS, KEY_LIFE_MS, UNKNOWN_LIFE_MS } from '../order-records.ts';
-import type { Held, Refusal } from './answers.ts';
+import type { FoundRecord, Refusal } from './answers.ts';
 import { script } from './script-head.ts';
 
-/** Every proxy would have given up a request that arrives later than this over a broken connection. */
+/** A reservation cannot arrive this long after its release: any proxy on the way has given it up. */
 const RELEASED_MS = 3_600_000;
 
 /** The head of the two scripts that make a record. */
 const ADD_HEAD = `
 if isRenamed() then return {kind = 'renamed'} end
-local found = taken(name)
--- A closed key may only be answered once the replicas of Redis have it.
+local found = liveRecord(name)
+-- The answer that a key is closed counts only once enough replicas of Redis have it.
 if found and found.digest == '' then touch() end
 if found then return found end
-if now < number('since') + given.graceMs then return {kind = 'young'} end
+if now < markNumber('since') + given.graceMs then return {kind = 'young'} end
 if isUndecided then return {kind = 'undecided'} end
-local removed = tonumber(redis.call('GET', ofAccount('removed', name)) or 0)
+local removedAt = tonumber(redis.call('GET', accountKey('removed', name)) or 0)
 `;
 
 const ADD = `
-local have = connected(1000)
-if have < wanted then return {kind = 'copies', have = have, wanted = wanted} end
-local function oldest(set) return redis.call('ZRANGEBYSCORE', set, '(' .. surely, '+inf', 'LIMIT', 0, 1)[1] end
-local unsent, victim = count(ofAccount('unsent', name)), nil
+local have = connected()
+if have < wanted then return {kind = 'tooFewReplicas', have = have, wanted = wanted} end
+local function oldest(set) return redis.call('ZRANGEBYSCORE', set, '(' .. earlierNow, '+inf', 'LIMIT', 0, 1)[1] end
+local unsent, victim = countLive(accountKey('unsent', name)), nil
 if given.isUnsent and unsent >= given.maxUnsent then return {kind = 'fullOfUnsent'} end
-if count(ofAccount('orders', name)) + unsent >= given.maxPerAccount then
-  victim = oldest(ofAccount('rejected', name))
+if countLive(accountKey('orders', name)) + unsent >= given.maxPerAccount then
+  victim = oldest(accountKey('rejected', name))
   if not victim then return {kind = 'fullAccount'} end
-elseif count(index) >= given.max then
+elseif countLive(index) >= given.max then
   victim = oldest(rejected)
   if not victim then return {kind = 'full'} end
 end
--- This write comes first, because a Redis without memory refuses it. After a removal Redis would allow further writes beyond its memory.
-redis.call('HSET', marker, 'at', now, 'accounts', given.accounts or '', 'wanted', wanted, 'reach', math.max(have, number('reach')))
+-- This write comes before any removal: a Redis without memory refuses it, but after a removal it would write on, beyond its memory.
+redis.call('HSET', marker, 'at', now, 'accounts', given.accounts or '', 'wanted', wanted, 'reach', math.max(have, markNumber('reach')))
 isWrite = true
--- The order traded nothing, so its repeat may be sent. A repeat with keyMade is refused by the date of the removal.
+-- The removed order traded nothing, so its repeat may be sent. A repeat with keyMade is refused by the date of the removal.
 if victim then
-  local key = ofAccount('removed', victim)
-  -- The clock of another process may have been ahead.
+  local key = accountKey('removed', victim)
+  -- The clock of another process may have been ahead, so the later date is kept.
   redis.call('SET', key, math.max(given.judgedMs, redis.call('GET', key) or 0), 'PX', 2 * dayMs)
-  drop(victim)
+  removeRecord(victim)
 end
 -- An expired record of the key may still be there.
-drop(name)
+removeRecord(name)
 `;
 
-/** `id`: the reservation. `keyMadeMs`: when the key was made, if that is known. */
-export const RESERVE = script<Held | Refusal | { readonly kind: 'reserved' }>(`${ADD_HEAD}
+/** Refuses a reservation that arrives after its own release, or whose key the records may have forgotten. */
+export const RESERVE = script<FoundRecord | Refusal | { readonly kind: 'reserved' }>(`${ADD_HEAD}
 if redis.call('EXISTS', prefix .. 'released:' .. given.id) == 1 then return {kind = 'released'} end
 local made = given.keyMadeMs
-if isIncomplete() and not (made and mark.lossUntil and made > mark.lossUntil + ${KEY_AHEAD_MS}) then return missing() end
-if made and (made <= removed or given.judgedMs - made > math.min(now - number('since'), ${KEY_LIFE_MS})) then return {kind = 'forgotten'} end
+if isIncomplete() and not (made and mark.lossUntil and made > mark.lossUntil + ${KEY_AHEAD_MS}) then return gapAnswer() end
+if made and (made <= removedAt or given.judgedMs - made > math.min(now - markNumber('since'), ${KEY_LIFE_MS})) then return {kind = 'forgotten'} end
 if given.requiresAppendonly and not isDurable() then return {kind = 'forgetful'} end
 ${ADD}
-write(now + given.pendingMs, 0, 'null')
-put(name, later + ${UNKNOWN_LIFE_MS}, given.isUnsent)
+writeRecord(now + given.pendingMs, 0, 'null')
+addToSets(name, laterNow + ${UNKNOWN_LIFE_MS}, given.isUnsent)
 redis.call('ZADD', pending, now + given.pendingMs, name)
-if given.differMs and given.differMs > number('apart') then note('apart', given.differMs) end
+if given.differMs and given.differMs > markNumber('apart') then setMark('apart', given.differMs) end
 return {kind = 'reserved'}
 `);
 
-/** The script adds to `outcome` how far back the records reach. */
-export const VOID = script<Held | Refusal>(`${ADD_HEAD}${ADD}
-local known = now - number('since')
+/** Writes into the `rememberedMs` of the outcome how far back the records reach. */
+export const VOID = script<FoundRecord | Refusal>(`${ADD_HEAD}${ADD}
+local known = now - markNumber('since')
 if isIncomplete() then known = given.judgedMs - (mark.lossUntil or given.judgedMs) - ${KEY_AHEAD_MS} end
--- The age of the key refers to the moment of the request.
+-- The client's age of the key counts from its request, so the time since then is subtracted.
 local waited = math.max(0, given.judgedMs - given.reservedAtMs)
-local remembered = math.max(0, math.min(dayMs, known, given.judgedMs - removed) - waited)
-write(now, 2, string.gsub(given.outcome, '"rememberedMs":0', string.format('"rememberedMs":%d', remembered)))
-put(name, later + dayMs, true)
-return taken(name)
+local remembered = math.max(0, math.min(dayMs, known, given.judgedMs - removedAt) - waited)
+writeRecord(now, 2, string.gsub(given.outcome, '"rememberedMs":0', string.format('"rememberedMs":%d', remembered)))
+addToSets(name, laterNow + dayMs, true)
+return liveRecord(name)
 `);
 
-export const FIND = script<Held | Refusal | { readonly kind: 'none' }>(`
+export const FIND = script<FoundRecord | Refusal | { readonly kind: 'none' }>(`
 if isRenamed() then return {kind = 'renamed'} end
-local found = taken(name)
+local found = liveRecord(name)
 if found and found.digest == '' then touch() end
-return found or isUndecided and {kind = 'undecided'} or isIncomplete() and missing() or {kind = 'none'}
+return found or isUndecided and {kind = 'undecided'} or isIncomplete() and gapAnswer() or {kind = 'none'}
 `);
 
 /**
@@ -88,11 +88,11 @@ export const SETTLE = script<
   | { readonly kind: 'kept'; readonly outcome: string }
 >(`
 local key = prefix .. 'record:' .. name
-local record = hash(key)
--- The record was lost, but its process still knows the outcome.
+local record = readHash(key)
+-- If the record was lost, this process still knows the outcome and writes the record again.
 if not record.id and isIncomplete() then
-  write(now, 0, 'null')
-  record = hash(key)
+  writeRecord(now, 0, 'null')
+  record = readHash(key)
 end
 if not record.id and isUndecided then return {kind = 'undecided'} end
 touch()
@@ -102,37 +102,37 @@ redis.call('HSET', key, 'rank', given.rank, 'outcome', given.outcome)
 if given.sentAtMs then redis.call('HSET', key, 'sent', given.sentAtMs) end
 if given.answeredAtMs then redis.call('HSET', key, 'answered', given.answeredAtMs) end
 redis.call('ZREM', pending, name)
-local ends = later + (given.rank == 2 and dayMs or ${UNKNOWN_LIFE_MS})
-put(name, ends, record.unsent == '1')
-if given.hasChanged then changed(name) end
+local ends = laterNow + (given.rank == 2 and dayMs or ${UNKNOWN_LIFE_MS})
+addToSets(name, ends, record.unsent == '1')
+if given.hasChanged then newVersion(name) end
 if given.isRejected then
   redis.call('ZADD', rejected, ends, name)
-  redis.call('ZADD', ofAccount('rejected', name), ends, name)
+  redis.call('ZADD', accountKey('rejected', name), ends, name)
 end
 return {kind = 'written'}
 `);
 
 export const RELEASE = script<{ readonly kind: 'released' }>(`
 touch()
-local record = hash(prefix .. 'record:' .. name)
+local record = readHash(prefix .. 'record:' .. name)
 if record.id ~= given.id then
   -- Its reservation may still arrive, over a broken connection.
   redis.call('SET', prefix .. 'released:' .. given.id, 1, 'PX', ${RELEASED_MS})
 elseif record.rank == '0' and not record.overdueRead and tonumber(record.deadline) > now then
   -- After the deadline, clients may have read that the outcome is unknown.
-  drop(name)
+  removeRecord(name)
 end
 return {kind = 'released'}
 `);
 
-/** Answers the id and time of each order that it marks as unknown. */
+/** Marks orders whose process is gone as unknown, and returns their ids and times. */
 export const CUT_OFF = script<{
   readonly kind: 'marked';
   readonly orders?: readonly { readonly id: string; readonly at: string }[];
 }>(`
 local orders = {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', pending, '-inf', now - ${CUT_OFF_GRACE_MS}, 'LIMIT', 0, 100)) do
-  local record = taken(id)
+  local record = liveRecord(id)
   redis.call('ZREM', pending, id)
   if record and record.outcome == 'null' then
     local outcome = '{"kind":"unknown","sentAtMs":' .. record.at .. ',"message":null}'

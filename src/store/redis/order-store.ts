@@ -12,7 +12,7 @@ import {
 } from './connection.ts';
 import type { Script } from './script-head.ts';
 
-/** The write was made, but a replica of Redis without it may be promoted. */
+/** Redis has the write, but too few of its replicas do: one without it may be promoted. */
 export class NotCopiedError extends RecordsUnavailableError {}
 
 /** No process of the service has used the prefix, or Redis was emptied. */
@@ -30,13 +30,13 @@ export interface RedisOrderRecordsOptions extends RedisConnectionOptions, Record
   readonly clock: Clock;
   /** How many replicas of Redis must have a record; null for the most that were ever seen. */
   readonly redisReplicas: number | null;
-  /** Whether to refuse a Redis that loses orders on a restart. */
+  /** Whether orders are refused if a restart of Redis would lose records. */
   readonly requiresAppendonly: boolean;
   /** How far the gateway's clock is ahead of this machine's; null until it is measured. */
   readonly gatewaySkewMs?: (() => number | null) | undefined;
   /** When true, a missing store is not created. */
   readonly isInspection?: boolean;
-  /** How long a new store accepts no orders, so that processes that remember another store can report the loss first. */
+  /** How long a new store accepts no orders. Before that, a process that remembers another store can report its loss. */
   readonly graceMs?: number;
 }
 
@@ -45,7 +45,7 @@ type Values = Readonly<Record<string, string | number | boolean | undefined>>;
 interface StoreReply<Answer> {
   readonly id: string;
   readonly loss?: string;
-  /** The most replicas of Redis that were ever seen. */
+  /** The most replicas of Redis that were ever seen connected. */
   readonly copies: number;
   /** Whether the answer counts only once enough replicas have the script's writes. */
   readonly isWrite: boolean;
@@ -65,7 +65,7 @@ const GRACE_MS = 2_000;
 /** Runs the scripts of the order records, and remembers which store and which loss this process has seen. */
 export class OrderStore {
   readonly marker: string;
-  /** Begins the names of all keys. */
+  /** The prefix of all keys of the order records. */
   readonly #root: string;
   readonly #options: RedisOrderRecordsOptions;
   readonly #redis: RedisConnection;
@@ -129,12 +129,12 @@ export class OrderStore {
   }
 
   async #sendTogether(batch: readonly Write[]): Promise<void> {
-    // Runs in one turn, so that the scripts and WAIT are sent together.
+    // No await in between: calls in one turn of the event loop are sent together.
     const replies = batch.map(({ run }) => run());
     const copies = this.#copies();
     for (const [n, { resolve, reject }] of batch.entries()) {
       Promise.all([replies[n], copies]).then(([reply, have]) => {
-        // The scripts may have counted more replicas than this process knew.
+        // Read again, because the scripts may have raised `wanted`.
         if (!reply?.isWrite || have >= this.wanted) return resolve(reply?.answer);
         this.#lateAtMs = this.#options.clock.now();
         const message = `${have} of ${this.wanted} replicas of Redis have it in time`;
@@ -147,7 +147,7 @@ export class OrderStore {
   /** How many replicas of Redis have the latest writes. */
   async #copies(): Promise<number> {
     if (this.wanted === 0) return 0;
-    // A missing answer proves no copy.
+    // Without an answer no copy is proved.
     return this.#writer.copies(this.wanted).catch(() => 0);
   }
 
@@ -162,7 +162,7 @@ export class OrderStore {
     const given = {
       replicas: redisReplicas ?? undefined,
       laterMs: Math.ceil(dates.laterMs),
-      surelyMs: dates.surelyMs === null ? undefined : Math.floor(dates.surelyMs),
+      earlierMs: dates.earlierMs === null ? undefined : Math.floor(dates.earlierMs),
       judgedMs: Math.floor(dates.judgedMs),
       differMs: dates.differMs ?? undefined,
       knownId: this.#id,
@@ -196,7 +196,7 @@ function replyIn<Answer>(reply: unknown, script: string): StoreReply<Answer> {
   } catch {
     // The reply is not JSON.
   }
-  throw new RedisSilentError('Redis gave an answer that cannot be read');
+  throw new RedisSilentError('the answer of Redis cannot be read');
 }
 
 function isAbsent(answer: unknown): answer is { readonly isDurable: boolean } {

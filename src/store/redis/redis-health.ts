@@ -8,8 +8,9 @@ const CODES: ReadonlySet<string> = new Set(
 );
 // In older versions, the code of an error within a script follows a code of the script.
 const CODE = /(?:^|[\s:-])([A-Z]{3,})(?=\s)/g;
-/** Each process reads the store's state twice a second, so a lasting failure recurs within this time. */
+/** Redis counts as healthy again after this time without a failure. A lasting failure recurs twice a second. */
 const QUIET_MS = 5_000;
+/** During a busy start answers are late, so an unreachable Redis is not logged yet. */
 const START_MS = 5_000;
 const MAX_DETAIL_LENGTH = 200;
 
@@ -21,7 +22,7 @@ export function redisErrorOf(error: unknown): string {
   return words.find((word) => CODES.has(word)) ?? 'refused';
 }
 
-/** The health of Redis over all connections to it. Each reason of a failure is logged once, and also its end. */
+/** The health of Redis over all connections to it. Logs each reason of a failure once, and the recovery. */
 export class RedisHealth {
   readonly #onWarn: Warn;
   readonly #clock: Clock;
@@ -56,7 +57,6 @@ export class RedisHealth {
     this.#reason = reason;
     this.#failedAtMs = this.#clock.now();
     if (this.#logged.has(reason)) return;
-    // A busy start delays answers. A lasting failure recurs within a second, and is logged then.
     if (reason === 'away' && this.#failedAtMs - this.#openedAtMs < START_MS) return;
     this.#logged.add(reason);
     const detail = error instanceof Error ? error.message : String(error);

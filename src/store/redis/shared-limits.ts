@@ -4,45 +4,43 @@ import type { SharedKeys } from '../../lib/limits/known-keys.ts';
 import type { Share } from '../../lib/limits/limiter.ts';
 import type { RedisConnection } from './connection.ts';
 
-const MAX_KEYS = 200_000;
-const MAX_AT_ONCE = 500;
+const MAX_TOKENS = 200_000;
+/** The maximum of buckets in one call of the script. */
+const BUCKETS_AT_ONCE = 500;
 
 /**
- * Token buckets by Redis's clock; a full bucket has no key. ARGV of each: its size, its refill per millisecond, and the
- * usage.
+ * Token buckets by Redis's clock; a full bucket has no key. ARGV has three numbers for each key: its size, its refill per
+ * millisecond, and the usage, which is negative if tokens are given back. The debt of a bucket is at most its size.
  */
 const SPEND = `
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local levels = {}
 for i, key in ipairs(KEYS) do
-  local most, perMs, points = ARGV[3 * i - 2], ARGV[3 * i - 1], ARGV[3 * i]
-  local held = redis.call('HMGET', key, 'level', 'at')
-  local level = held[1] and math.min(most, held[1] + math.max(0, now - held[2]) * perMs) or most
-  level = math.max(-most, math.min(most, level - points))
+  local size, perMs, usage = ARGV[3 * i - 2], ARGV[3 * i - 1], ARGV[3 * i]
+  local stored = redis.call('HMGET', key, 'level', 'at')
+  local level = stored[1] and math.min(size, stored[1] + math.max(0, now - stored[2]) * perMs) or size
+  level = math.max(-size, math.min(size, level - usage))
   redis.call('HSET', key, 'level', level, 'at', now)
-  redis.call('EXPIRE', key, math.ceil((most - level) / perMs / 1000))
+  redis.call('EXPIRE', key, math.ceil((size - level) / perMs / 1000))
   levels[i] = tostring(level)
 end
 return levels
 `;
 
-/** ARGV: a key, its end, the date, and the maximum of keys. The keys that end first are removed to make room. */
+/** ARGV: a token's hash, its end, the date, and the maximum of tokens. The tokens that end first are removed to make room. */
 const REMEMBER = `
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
-for _, key in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1 - ARGV[4])) do
-  redis.call('ZREM', KEYS[1], key)
+for _, token in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1 - ARGV[4])) do
+  redis.call('ZREM', KEYS[1], token)
 end
 `;
 
 const FORGET = "redis.call('ZREM', KEYS[1], ARGV[1])";
 const END_OF = "return redis.call('ZSCORE', KEYS[1], ARGV[1])";
 
-/**
- * The counts and known tokens that all replicas share. While Redis does not answer it is not called, and each replica uses
- * its own.
- */
+/** The limits and known tokens that all replicas share. While Redis fails, each replica uses its own. */
 export class SharedLimits implements SharedKeys {
   readonly #redis: RedisConnection;
   readonly #clock: Clock;
@@ -61,9 +59,11 @@ export class SharedLimits implements SharedKeys {
 
   readonly share: Share = async (buckets, figures) => {
     const levels: number[] = [];
-    for (let at = 0; at < buckets.length; at += MAX_AT_ONCE) {
-      const keys = buckets.slice(at, at + MAX_AT_ONCE).map((key) => `${this.#prefix}limit:${key}`);
-      const args = figures.slice(3 * at, 3 * (at + MAX_AT_ONCE));
+    for (let from = 0; from < buckets.length; from += BUCKETS_AT_ONCE) {
+      const to = from + BUCKETS_AT_ONCE;
+      const keys = buckets.slice(from, to).map((key) => `${this.#prefix}limit:${key}`);
+      // Each bucket has three figures.
+      const args = figures.slice(3 * from, 3 * to);
       const answer = await this.#run(SPEND, keys, args);
       if (!Array.isArray(answer) || answer.length !== keys.length) return null;
       levels.push(...answer.map(String).map(Number));
@@ -72,12 +72,12 @@ export class SharedLimits implements SharedKeys {
   };
 
   add(token: string, untilMs: number): void {
-    const args = [token, untilMs, this.#clock.date(), MAX_KEYS];
-    fireAndForget('known keys', this.#run(REMEMBER, this.#tokens, args));
+    const args = [token, untilMs, this.#clock.date(), MAX_TOKENS];
+    fireAndForget('known tokens', this.#run(REMEMBER, this.#tokens, args));
   }
 
   delete(token: string): void {
-    fireAndForget('known keys', this.#run(FORGET, this.#tokens, [token]));
+    fireAndForget('known tokens', this.#run(FORGET, this.#tokens, [token]));
   }
 
   async has(token: string): Promise<boolean> {
@@ -90,7 +90,7 @@ export class SharedLimits implements SharedKeys {
     return reason && `Redis fails (${reason}): limits are counted here alone`;
   }
 
-  /** Null if Redis fails. It is called again a while after its latest failure. */
+  /** Null if Redis fails, or has failed within the last seconds. Then it is not called. */
   async #run(...call: Parameters<RedisConnection['run']>): Promise<unknown> {
     if (this.#redis.health.reason !== null) return null;
     return this.#redis.run(...call).catch(() => null);

@@ -12,9 +12,9 @@ export async function checkFilePath(
   const folder = dirname(resolve(path));
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found === undefined) {
-    // A volume may not be mounted, or the path may be mistyped: a new file there would have none of the earlier orders.
+    // The volume with the earlier orders may not be mounted, or the path may be mistyped.
     if (!makesFolder) {
-      throw new StoreError(`there is no folder ${folder}: mount its volume, or make it`);
+      throw new StoreError(`there is no folder ${folder}: mount its volume, or create it`);
     }
     if (isInspection) return;
     await mkdir(folder, { mode: 0o700, recursive: true });

@@ -36,11 +36,11 @@ PRAGMA user_version = ${VERSION}`;
 export function prepareSchema(database: DatabaseSync, nowMs: number): boolean {
   const isEmpty = pragma(database, 'schema_version') === 0;
   if (!isEmpty && pragma(database, 'application_id') !== APPLICATION_ID) {
-    throw new SqliteFileError("is no file of this program's: name another, or move it away");
+    throw new SqliteFileError('belongs to another program: name another file, or move it away');
   }
   const mode = pragma(database, 'journal_mode = TRUNCATE');
   if (mode !== 'truncate' && mode !== 'memory') {
-    throw new SqliteFileError(`is in use in the mode ${mode}`);
+    throw new SqliteFileError(`is in use with the journal mode ${mode}`);
   }
   database.exec('PRAGMA synchronous = EXTRA');
   patiently(START_PATIENCE_MS, () => database.exec('BEGIN IMMEDIATE'));
@@ -61,7 +61,7 @@ export function isDamaged(database: DatabaseSync): boolean {
 function updateSchema(database: DatabaseSync, nowMs: number): boolean {
   const version = Number(pragma(database, 'user_version'));
   if (version === VERSION) return false;
-  if (version > VERSION) throw new SqliteFileError(OF_ANOTHER_VERSION);
+  if (version > VERSION) throw new SqliteFileError(LATER_VERSION);
   const tables = database
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     .all();
@@ -73,7 +73,7 @@ function updateSchema(database: DatabaseSync, nowMs: number): boolean {
   return isOld;
 }
 
-const OF_ANOTHER_VERSION = 'is of a later version of this program: use that, or move it away';
+const LATER_VERSION = 'was written by a later version of this program: use that, or move it away';
 
 function pragma(database: DatabaseSync, name: string): unknown {
   const row = patiently(START_PATIENCE_MS, () => database.prepare(`PRAGMA ${name}`).get());

@@ -42,8 +42,8 @@ export class OperatorFile implements OperatorRecords {
   }
 
   async *list(account: Account | null): AsyncIterable<StoredOrder> {
-    const from = (after: number) => this.#run(() => this.#table.rows(account, after));
-    for (let rows = from(0); rows.length > 0; rows = from(rows.at(-1)?.n ?? 0)) {
+    const page = (after: number) => this.#run(() => this.#table.rows(account, after));
+    for (let rows = page(0); rows.length > 0; rows = page(rows.at(-1)?.n ?? 0)) {
       for (const row of rows) {
         yield { account: row.account, key: row.key, record: this.#table.recordOf(row) };
       }
@@ -74,8 +74,8 @@ export class OperatorFile implements OperatorRecords {
     this.#run(() => this.#file.lose());
   }
 
-  async hold(toHold: boolean): Promise<void> {
-    this.#run(() => this.#file.update({ held: toHold ? 1 : 0 }));
+  async hold(isHeld: boolean): Promise<void> {
+    this.#run(() => this.#file.update({ held: isHeld ? 1 : 0 }));
   }
 
   readonly copyTo = async (path: string): Promise<number> => {

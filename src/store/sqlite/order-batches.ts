@@ -19,7 +19,6 @@ export interface Batch {
   readonly tasks: readonly Task[];
   /** How far the gateway's clock is ahead of this machine's; null if it was not measured. */
   readonly skewMs: number | null;
-  /** The date. */
   readonly nowMs: number;
 }
 
@@ -35,10 +34,7 @@ export interface OrderBatchesOptions extends RecordBounds {
   readonly nowMs: number;
 }
 
-/**
- * Answers batches of tasks, each in one transaction: if that fails, none of its answers counts. Inputs and outputs can be
- * sent to a thread.
- */
+/** Runs each batch of tasks in one transaction: if that fails, no answer counts. Inputs and outputs can be sent to a thread. */
 export class OrderBatches {
   readonly #file: OrderFile;
   readonly #tasks: OrderTasks;
@@ -46,7 +42,7 @@ export class OrderBatches {
   #failure: SqliteFileError | null = null;
   #isFull = false;
 
-  /** Throws a SqliteFileError. */
+  /** Throws a SqliteFileError if the file cannot be used. */
   constructor({ path, nowMs, ...bounds }: OrderBatchesOptions) {
     this.#file = new OrderFile({
       path,
@@ -75,7 +71,7 @@ export class OrderBatches {
 
   #degradedReason(): string | null {
     if (this.#failure) return `the file of the order records ${this.#failure.message}`;
-    if (this.#tasks.isOtherName()) return RENAMED;
+    if (this.#tasks.isRenamed()) return RENAMED;
     return this.#isFull ? FULL : null;
   }
 
@@ -109,7 +105,7 @@ export class OrderBatches {
     }
   }
 
-  /** If nothing can be written, readable records still answer for their keys. */
+  /** If the file cannot be written, the records that can be read still answer for their keys. */
   #answerUnwritten({ name, args }: Task, dates: Dates, failure: SqliteFileError): TaskAnswer {
     const reason = `the file of the order records ${failure.message}`;
     const refusal = toRefusal(new RecordsUnavailableError(reason));
@@ -118,8 +114,8 @@ export class OrderBatches {
     try {
       const [key] = args;
       const found = this.#file.read(dates, () => this.#answer({ name: 'find', args: [key] }));
-      const isNone = 'value' in found && found.value === null;
-      return isNone && name !== 'find' ? { refusal: { ...refusal, earlierUnknown: false } } : found;
+      const isUnused = 'value' in found && found.value === null;
+      return isUnused && name !== 'find' ? { refusal: { ...refusal, earlierUnknown: false } } : found;
     } catch {
       return { refusal };
     }

@@ -10,7 +10,7 @@ interface OrderFileOptions {
   /** `:memory:` is a store that ends with its process. */
   readonly path: string;
   readonly dates: Dates;
-  /** When true, a missing file is not created, and the pages are not checked, because that reads a large file completely. */
+  /** When true, a missing file is not created, and the pages are not checked, because a large file takes long to read. */
   readonly isOperator?: boolean;
   readonly onWarn: (message: string) => void;
 }
@@ -33,17 +33,14 @@ interface FileState {
   readonly writes: number;
 }
 
-/** Much shorter than the deadline of an order that waits for its reservation. */
+/** How long a lock is waited for: much shorter than the deadline of an order that waits for its reservation. */
 const PATIENCE_MS = 2_000;
 const READ_PATIENCE_MS = 500;
 
 /** A `DEFERRED` transaction waits for other writers only if it writes. */
 type Mode = 'DEFERRED' | 'IMMEDIATE';
 
-/**
- * The SQLite file of the order records, shared by the processes of one machine. It detects missing writes at each opening
- * and during use.
- */
+/** The SQLite file of the order records, which processes of one machine share. It detects missing writes. */
 export class OrderFile {
   readonly path: string;
   readonly #onWarn: (message: string) => void;
@@ -57,7 +54,7 @@ export class OrderFile {
   /** Whether the transaction has written. */
   #hasWritten = false;
   /** The highest count of writes that this process has seen in the file or its mark. */
-  #mostWrites = 0;
+  #knownWrites = 0;
 
   /** Throws a SqliteFileError if the file cannot be used. */
   constructor({ path, dates, isOperator = false, onWarn }: OrderFileOptions) {
@@ -103,7 +100,7 @@ export class OrderFile {
     return this.#transact('IMMEDIATE', PATIENCE_MS, work);
   }
 
-  /** Like `change`, for work that usually only reads: it does not wait for a writing process. */
+  /** Like `change`, for work that usually only reads: it waits for a writing process only if it writes. */
   read<T>(dates: Dates, work: () => T): T {
     this.#dates = dates;
     return this.#transact('DEFERRED', READ_PATIENCE_MS, work);
@@ -117,7 +114,7 @@ export class OrderFile {
 
   /** Call this within a transaction. From now on an unknown key is refused, unless it was made later. */
   lose(): void {
-    // The count continues from the date in microseconds, so every copy from before the loss has a lower count.
+    // The count continues from the date in microseconds, so that every copy from before the loss has a lower count.
     const writes = Math.max(this.#state.writes, 1_000 * Date.now());
     this.update({ lostAt: this.#dates.nowMs, lossUntil: null, writes });
   }
@@ -126,7 +123,6 @@ export class OrderFile {
     return this.#statement(sql).all(...values) as unknown as readonly Row[];
   }
 
-  /** Null if there is no row. */
   get<Row>(sql: string, ...values: SQLInputValue[]): Row | null {
     return (this.#statement(sql).get(...values) ?? null) as Row | null;
   }
@@ -157,11 +153,10 @@ export class OrderFile {
   #compareWithMark(): void {
     const { writes } = this.#state;
     const mark = this.#mark?.read() ?? null;
-    this.#mostWrites = mark?.writes ?? 0;
+    this.#knownWrites = mark?.writes ?? 0;
     if (writes === 0) {
-      // Before the first commit, so that every file with a commit has had a mark.
+      // The mark is written before the first commit, so that every file with a commit has had a mark.
       if (mark === null) this.#writeMark();
-      // Even a file without a record then has a commit.
       this.#hasWritten = true;
     }
     const reason = this.#lossBy(mark);
@@ -170,26 +165,26 @@ export class OrderFile {
     this.#warn(reason);
   }
 
-  /** Why the file may lack earlier records; null if it does not. */
+  /** Why the file may lack earlier records; null if it has them. */
   #lossBy(mark: ReturnType<OrderMark['read']>): string | null {
     const { writes } = this.#state;
     if (this.#mark === null) return null;
     if (mark === null) return writes > 0 ? 'its mark is missing' : null;
     if (writes < mark.writes) {
-      return writes === 0 ? 'it is new, and there was another' : 'it is an older copy';
+      return writes === 0 ? 'it is new, but there was another one' : 'it is an older copy';
     }
-    return mark.inode === this.#inode ? null : 'it is another file than was left';
+    return mark.inode === this.#inode ? null : 'it is not the file that was used last';
   }
 
   #transact<T>(mode: Mode, patienceMs: number, work: () => T): T {
     const former = this.#state;
     try {
       const done = patiently(patienceMs, () => this.#attempt(mode, patienceMs, work));
-      // After the commit: a process that opens the path later must find this write.
+      // A commit to a file that was moved away does not count: a process that opens the path later would not find it.
       if (this.#inode !== null && inodeOf(this.path) !== this.#inode) {
         throw new SqliteFileError(MOVED);
       }
-      this.#mostWrites = Math.max(this.#mostWrites, this.#state.writes);
+      this.#knownWrites = Math.max(this.#knownWrites, this.#state.writes);
       if (this.#hasWritten) this.#writeMark();
       return done;
     } catch (error) {
@@ -206,7 +201,7 @@ export class OrderFile {
       this.#detectOlderCopy();
       const done = work();
       if (this.#hasWritten) this.#saveState();
-      // Retries only the commit, because after a rollback other processes would go first.
+      // Repeats only the commit: after a rollback other processes would get the lock first.
       patiently(patienceMs, () => this.#database.exec('COMMIT'));
       return done;
     } catch (error) {
@@ -215,21 +210,18 @@ export class OrderFile {
     }
   }
 
-  /**
-   * Compares the file with the mark too: other processes may have written what a restored copy lacks. It runs within a
-   * transaction, which keeps others from committing.
-   */
+  /** Compares the file with its mark as well, because a restored copy may lack the writes of other processes. */
   #detectOlderCopy(): void {
-    // The opening makes a complete comparison.
-    if (this.#mostWrites === 0) return;
-    this.#mostWrites = Math.max(this.#mostWrites, this.#mark?.read()?.writes ?? 0);
-    if (this.#state.writes >= this.#mostWrites) return;
+    // The opening compares the file in full.
+    if (this.#knownWrites === 0) return;
+    this.#knownWrites = Math.max(this.#knownWrites, this.#mark?.read()?.writes ?? 0);
+    if (this.#state.writes >= this.#knownWrites) return;
     this.lose();
     this.#warn('an older copy was written over it');
   }
 
   #saveState(): void {
-    const writes = Math.max(this.#state.writes, this.#mostWrites) + 1;
+    const writes = Math.max(this.#state.writes, this.#knownWrites) + 1;
     this.#state = { ...this.#state, writes };
     const { since: _, ...state } = this.#state;
     this.#statement(`UPDATE state SET accounts = :accounts, lostAt = :lostAt, lossUntil = :lossUntil,
@@ -253,9 +245,9 @@ export class OrderFile {
   }
 
   #statement(sql: string): StatementSync {
-    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, known);
-    return known;
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 
   #warn(reason: string): void {

@@ -21,7 +21,6 @@ export class OrderMark {
     this.#descriptor = openSync(`${path}.mark`, constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
-  /** Null if there is no mark yet. */
   read(): Mark | null {
     const bytes = Buffer.alloc(BYTES);
     const length = readSync(this.#descriptor, bytes, 0, BYTES, 0);

@@ -55,14 +55,15 @@ export async function openSqliteOrderRecords(
   return new SqliteOrderRecords(options, thread, await thread.opened());
 }
 
-/** Order records that run in their caller's thread. Records in memory wait for no disk. */
+/** Opens order records that run in their caller's thread. In memory they do not wait for a disk. */
 export function openInlineOrderRecords(options: SqliteOrderRecordsOptions): OrderRecords {
   const batches = new OrderBatches(fileOptions(options));
   return new SqliteOrderRecords(options, batches, batches.answerOf([]));
 }
 
-function fileOptions({ clock, gatewaySkewMs: _, onWarn: __, ...of }: SqliteOrderRecordsOptions) {
-  return { ...of, nowMs: clock.date() };
+/** The options that can be sent to a thread. */
+function fileOptions({ clock, gatewaySkewMs: _, onWarn: __, ...data }: SqliteOrderRecordsOptions) {
+  return { ...data, nowMs: clock.date() };
 }
 
 class SqliteOrderRecords implements OrderRecords {
@@ -125,7 +126,7 @@ class SqliteOrderRecords implements OrderRecords {
     return this.#status;
   }
 
-  /** Tasks that were queued earlier are still answered. */
+  /** Tasks that are queued already are still answered. */
   async close(): Promise<void> {
     this.#cancelCheck();
     if (this.#isClosed) return;
@@ -139,7 +140,7 @@ class SqliteOrderRecords implements OrderRecords {
     ...args: Parameters<OrderTasks[Name]>
   ): Promise<ReturnType<OrderTasks[Name]>> {
     if (this.#isClosed) throw new RecordsUnavailableError('the order records are closed');
-    // The outcome of an order must be written, so it is queued without a limit.
+    // Outcomes of orders must be written, so they are queued without a limit.
     const isOutcome = name === 'settle' || name === 'release';
     if (!isOutcome && this.#queue.length >= MAX_QUEUE) throw new RecordsUnavailableError(TOO_LATE);
     const waiting = { task: { name, args } as Task, ...Promise.withResolvers<unknown>() };
@@ -179,7 +180,7 @@ class SqliteOrderRecords implements OrderRecords {
     }
   }
 
-  /** Detects, independently of orders, that the file cannot be used or can be used again. */
+  /** Finds out, even without orders, that the file cannot be used or can be used again. */
   #checkLater(): void {
     const { clock } = this.#options;
     this.#cancelCheck = clock.after(CHECK_MS, async () => {

@@ -10,7 +10,7 @@ import {
   toOrderRecord,
   UNKNOWN_LIFE_MS,
 } from '../order-records.ts';
-import { isOfNeverSent } from '../record-shares.ts';
+import { isNeverSentId } from '../record-shares.ts';
 import type { OrderFile } from './order-file.ts';
 
 /** The classes by which records are counted. Records of rejected orders can be removed to make room. */
@@ -36,7 +36,7 @@ export interface Row {
   readonly answered: number | null;
 }
 
-/** More than one batch adds, or expired records would fill the store. */
+/** More records than one batch adds. Otherwise expired records would fill the store. */
 const REMOVED_AT_ONCE = 400;
 const ROWS_AT_ONCE = 500;
 
@@ -57,14 +57,14 @@ export class OrderTable {
 
   recordOf(row: Row): OrderRecord {
     const { id, digest: inputDigest, reserved: reservedAtMs, pendingUntil, sent, answered } = row;
-    const of = { id, inputDigest, reservedAtMs, asked: JSON.parse(row.asked ?? 'null') };
+    const order = { id, inputDigest, reservedAtMs, asked: JSON.parse(row.asked ?? 'null') };
     const leftMs = row.overdueRead === 1 ? 0 : pendingUntil - this.#file.dates.nowMs;
     const times = { sentAtMs: sent, answeredAtMs: answered };
-    return toOrderRecord(of, JSON.parse(row.outcome ?? 'null'), leftMs, times);
+    return toOrderRecord(order, JSON.parse(row.outcome ?? 'null'), leftMs, times);
   }
 
-  insert(of: Reservation, outcome: RecordedOutcome | null, times: OrderTimes): void {
-    const { account, key, id, inputDigest, reservedAtMs, pendingMs, asked = null } = of;
+  insert(order: Reservation, outcome: RecordedOutcome | null, times: OrderTimes): void {
+    const { account, key, id, inputDigest, reservedAtMs, pendingMs, asked = null } = order;
     const { nowMs, laterMs } = this.#file.dates;
     // An expired record of the key may still be there.
     this.#remove('DELETE FROM orders WHERE account = ? AND key = ?', account, key);
@@ -93,11 +93,11 @@ export class OrderTable {
       WHERE n = ?`;
     const ends = this.#file.dates.laterMs + lifeOf(outcome);
     const { sentAtMs, answeredAtMs } = times;
-    const of = classOf(id, outcome);
-    this.#file.run(sql, JSON.stringify(outcome), ends, of, sentAtMs, answeredAtMs, n);
+    const recordClass = classOf(id, outcome);
+    this.#file.run(sql, JSON.stringify(outcome), ends, recordClass, sentAtMs, answeredAtMs, n);
   }
 
-  /** Notes that a client reads the order as overdue. It stays overdue, even if the date is set back. */
+  /** Notes that a client reads the order as overdue. It stays overdue, even if the clock is set back. */
   setOverdue({ n }: Row): void {
     this.#file.run('UPDATE orders SET overdueRead = 1 WHERE n = ?', n);
   }
@@ -107,10 +107,10 @@ export class OrderTable {
   }
 
   /** The number of records of an account, of one class or of all. */
-  count(account: Account, of: Class | null = null): number {
+  count(account: Account, recordClass: Class | null = null): number {
     const sql =
       'SELECT count(*) AS figure FROM orders WHERE account = ? AND class = coalesce(?, class)';
-    return this.#figure(sql, account, of);
+    return this.#figure(sql, account, recordClass);
   }
 
   /** Whether there is no room for a new order. */
@@ -120,20 +120,20 @@ export class OrderTable {
 
   /** The oldest order that the gateway rejected, of an account or of all. */
   oldestRejected(account: Account | null): Row | null {
-    const ofAll =
+    const inAll =
       'SELECT * FROM orders WHERE class = ? AND outcome IS NOT NULL ORDER BY ends LIMIT 1';
-    if (account === null) return this.#file.get(ofAll, REJECTED);
+    if (account === null) return this.#file.get(inAll, REJECTED);
     const sql = 'SELECT * FROM orders WHERE account = ? AND class = ? ORDER BY n LIMIT 1';
     return this.#file.get(sql, account, REJECTED);
   }
 
-  /** Orders without an outcome whose deadline was before a moment. */
+  /** Orders without an outcome whose deadline was before `ms`. */
   overdueSince(ms: number): readonly Row[] {
     const sql = 'SELECT * FROM orders WHERE outcome IS NULL AND pendingUntil <= ? LIMIT ?';
     return this.#file.all(sql, ms, ROWS_AT_ONCE);
   }
 
-  /** The next rows after a row number, of one account or of all. */
+  /** A page of rows after a row number, of one account or of all. */
   rows(account: Account | null, after: number): readonly Row[] {
     const sql =
       'SELECT * FROM orders WHERE n > ? AND account = coalesce(?, account) ORDER BY n LIMIT ?';
@@ -141,15 +141,15 @@ export class OrderTable {
   }
 
   removeEnded(): void {
-    const { surelyMs } = this.#file.dates;
-    if (surelyMs === null) return;
+    const { earlierMs } = this.#file.dates;
+    if (earlierMs === null) return;
     const ended =
       'SELECT n FROM orders WHERE class = ? AND outcome IS NOT NULL AND ends <= ? ORDER BY ends LIMIT ?';
     for (const each of CLASSES) {
-      this.#remove(`DELETE FROM orders WHERE n IN (${ended})`, each, surelyMs, REMOVED_AT_ONCE);
+      this.#remove(`DELETE FROM orders WHERE n IN (${ended})`, each, earlierMs, REMOVED_AT_ONCE);
     }
-    // Keys from before such an old removal are refused by their age.
-    this.#file.run('DELETE FROM removals WHERE at <= ?', surelyMs - RECORD_LIFE_MS);
+    // Keys from before an older removal are refused by their age.
+    this.#file.run('DELETE FROM removals WHERE at <= ?', earlierMs - RECORD_LIFE_MS);
   }
 
   /** When the latest record of the account was removed to make room; 0 if none was. */
@@ -163,8 +163,8 @@ export class OrderTable {
   }
 
   #hasEnded({ ends, outcome }: Row): boolean {
-    const { surelyMs } = this.#file.dates;
-    return surelyMs !== null && outcome !== null && ends <= surelyMs;
+    const { earlierMs } = this.#file.dates;
+    return earlierMs !== null && outcome !== null && ends <= earlierMs;
   }
 
   #remove(sql: string, ...values: (string | number)[]): void {
@@ -178,7 +178,7 @@ export class OrderTable {
 }
 
 function classOf(id: string, outcome: RecordedOutcome | null): Class {
-  if (isOfNeverSent(id)) return NEVER_SENT;
+  if (isNeverSentId(id)) return NEVER_SENT;
   return isGatewayRejection(outcome) ? REJECTED : SENT;
 }
 

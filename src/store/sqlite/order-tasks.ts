@@ -23,7 +23,7 @@ import {
   storeFull,
   toOrderRecord,
 } from '../order-records.ts';
-import { isOfNeverSent, type RecordBounds, recordQuota } from '../record-shares.ts';
+import { isNeverSentId, type RecordBounds, recordQuota } from '../record-shares.ts';
 import type { OrderFile } from './order-file.ts';
 import { NEVER_SENT, OrderTable, type Row } from './order-table.ts';
 
@@ -31,7 +31,7 @@ import { NEVER_SENT, OrderTable, type Row } from './order-table.ts';
 export function statusOf(file: OrderFile, degradedReason: string | null): RecordsStatus {
   const { records, held, lossUntil } = file.state;
   return {
-    held: records,
+    count: records,
     degradedReason,
     gapReason: isIncomplete(file) ? gapReason('the order records', lossUntil) : null,
     holdReason: held === 1 ? HELD : null,
@@ -42,7 +42,7 @@ export function statusOf(file: OrderFile, degradedReason: string | null): Record
 function isIncomplete({ state, dates }: OrderFile): boolean {
   const { lostAt, lossUntil } = state;
   if (lostAt === null) return false;
-  return dates.surelyMs === null || dates.surelyMs < lossEndOf(lostAt, lossUntil);
+  return dates.earlierMs === null || dates.earlierMs < lossEndOf(lostAt, lossUntil);
 }
 
 /** The rules of the order records, applied to the tables of a file. Each method runs within a transaction of the file. */
@@ -57,7 +57,7 @@ export class OrderTasks {
     this.#table = new OrderTable(file);
   }
 
-  /** Null if this reservation has taken the key. */
+  /** Reserves the key, and returns null; returns its record if it was used before. */
   reserve(reservation: Reservation, keyMadeMs: number | null): OrderRecord | null {
     const found = this.#recordOf(reservation, keyMadeMs);
     if (found !== null) return found;
@@ -77,7 +77,7 @@ export class OrderTasks {
   ): RecordedOutcome | null {
     const { account, key, id } = reservation;
     const found = this.#table.find(account, key);
-    // The record was lost, but its process still knows the outcome.
+    // If the record was lost, this process still knows the outcome and writes the record again.
     if (found === null && isIncomplete(this.#file)) {
       this.#table.insert(reservation, outcome, times);
     }
@@ -98,12 +98,12 @@ export class OrderTasks {
     return this.#recordOf(of, null);
   }
 
-  /** Does nothing. The batch answers the state of the store. */
+  /** Does nothing: each batch returns the state of the store. */
   check(): null {
     return null;
   }
 
-  /** Closes also a key that the file may have forgotten. The outcome states how far back the records reach. */
+  /** Closes a key even if the file may have forgotten its order. The outcome states how far back the records reach. */
   voidKey(reservation: Reservation, keyAgeMs: number | null): OrderRecord {
     const found = this.#presentRecord(reservation);
     if (found !== null) return found;
@@ -122,10 +122,7 @@ export class OrderTasks {
     });
   }
 
-  /**
-   * Runs before the tasks of a batch: removes expired records, and fixes the end of a gap once the gateway's clock was
-   * measured.
-   */
+  /** Runs before the tasks of a batch. Decides the end of a gap once the gateway's clock is known. */
   advance(): void {
     const { lostAt, lossUntil, apart } = this.#file.state;
     if (lostAt !== null && lossUntil === null) {
@@ -139,7 +136,8 @@ export class OrderTasks {
     return this.#table.isFull(this.#bounds.max);
   }
 
-  isOtherName(): boolean {
+  /** Whether the accounts of the records have other names than this process gives them. */
+  isRenamed(): boolean {
     const { accounts } = this.#bounds;
     const { accounts: named, records } = this.#file.state;
     return accounts !== undefined && named !== null && named !== accounts && records > 0;
@@ -148,7 +146,7 @@ export class OrderTasks {
   /** The record of a key as clients read it. */
   #presentRecord({ account, key }: OrderKey): OrderRecord | null {
     // An account's orders cannot be found under a different name of the account.
-    if (this.isOtherName()) throw new RecordsUnavailableError(RENAMED);
+    if (this.isRenamed()) throw new RecordsUnavailableError(RENAMED);
     const row = this.#table.find(account, key);
     if (row === null) return null;
     const record = this.#table.recordOf(row);
@@ -172,7 +170,7 @@ export class OrderTasks {
     return dates.judgedMs - keyMadeMs > knownMs || keyMadeMs <= this.#table.removedAt(account);
   }
 
-  /** How far back the file has every key of the account, counted from the moment to which the key's age refers. */
+  /** How far back from the client's request the file has every key of the account. */
   #rememberedMs({ account, reservedAtMs }: Reservation): number {
     const { since, lossUntil } = this.#file.state;
     const { nowMs, judgedMs } = this.#file.dates;
@@ -193,22 +191,22 @@ export class OrderTasks {
 
   #makeRoom({ account, id }: Reservation): void {
     const unsentQuota = recordQuota(this.#bounds, true);
-    if (isOfNeverSent(id) && this.#table.count(account, NEVER_SENT) >= unsentQuota) {
+    if (isNeverSentId(id) && this.#table.count(account, NEVER_SENT) >= unsentQuota) {
       throw new AccountRecordsFullError(this.#bounds, true);
     }
     if (this.#table.count(account) >= recordQuota(this.#bounds, false)) {
       const oldest = this.#table.oldestRejected(account);
       if (oldest === null) throw new AccountRecordsFullError(this.#bounds, false);
-      this.#giveWay(oldest);
+      this.#removeForRoom(oldest);
     }
     if (this.#file.state.records < this.#bounds.max) return;
     const oldest = this.#table.oldestRejected(null);
     if (oldest === null) throw storeFull();
-    this.#giveWay(oldest);
+    this.#removeForRoom(oldest);
   }
 
   /** The order traded nothing, so its repeat may be sent. A repeat with `keyMade` is refused by the date of the removal. */
-  #giveWay(row: Row): void {
+  #removeForRoom(row: Row): void {
     this.#table.drop(row);
     this.#table.setRemoved(row.account, this.#file.dates.judgedMs);
   }

@@ -19,7 +19,7 @@ export function toRefusal(error: RecordsUnavailableError): Refusal {
   return { ...error, name, message };
 }
 
-/** The error of the other thread, with a stack of this thread. */
+/** Makes the error again in this thread. */
 export function toError({ message, ...properties }: Refusal): RecordsUnavailableError {
   const { prototype } = CLASSES.get(properties.name) ?? RecordsUnavailableError;
   return Object.assign(Object.setPrototypeOf(new Error(message), prototype), properties);

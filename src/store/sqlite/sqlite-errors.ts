@@ -1,7 +1,7 @@
 import { reasonOf } from '../../lib/reason-of.ts';
 import { StoreError } from '../store-error.ts';
 
-/** A file cannot be used safely. The message continues a sentence that begins with its path. */
+/** A file cannot be used safely. The message continues a sentence that begins with the file's path. */
 export class SqliteFileError extends StoreError {
   override readonly name = 'SqliteFileError';
   /** True if the content is damaged, which is permanent. */
@@ -20,13 +20,12 @@ const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 const READONLY_MOVED = 1032;
 export const MOVED = 'was removed or replaced: put it back, or restart';
-export const DAMAGED = 'is no database, or is damaged: restore it, or move it away';
+export const DAMAGED = 'is not a database, or is damaged: restore it, or move it away';
 
 export function isBusy(error: unknown): boolean {
   return (codeOf(error) & 0xff) === BUSY;
 }
 
-/** Describes the problem with the file in one sentence. */
 export function toFileError(error: unknown): SqliteFileError {
   if (error instanceof SqliteFileError) return error;
   const code = codeOf(error);

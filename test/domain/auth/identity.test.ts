@@ -81,9 +81,14 @@ test('the expiry of a known token is checked on each request, with half a minute
   const token = unsignedToken({ login: 1, exp: NOW + 10 });
   expect(identify(token)).toMatchObject({ expiresAtMs: NOW_MS + 10_000 });
   await clock.advance(39_999);
-  expect(identify(token.padEnd(8_192, 'x'))).toMatchObject({ login: '1' });
+  expect(identify(token)).toMatchObject({ login: '1' });
   await clock.advance(1);
   expect(() => identify(token)).toThrow('expired');
+});
+
+test('a token of the greatest length is accepted', () => {
+  const token = unsignedToken({ login: 1 }).padEnd(8_192, 'x');
+  expect(setUp().identify(token)).toMatchObject({ login: '1' });
 });
 
 test.each([

@@ -136,7 +136,7 @@ test('in the last fifth of the TTL reads start one refresh, and no reader waits 
   await world.clock.advance(30);
   await eventually(() => (world.catalogs.read(viewer) as CatalogView).version !== version);
   expect(world.catalogs.read(viewer)).toMatchObject({ stale: false, ageSeconds: 0 });
-  expect(world.catalogs.heldSize).toBe(version.size);
+  expect(world.catalogs.largestSize).toBe(version.size);
   expect(world.fetches()).toBe(2);
   expect(sources.filter((source) => source === 'call')).toHaveLength(1);
   expect(sources).toContain('cache');

@@ -10,7 +10,7 @@ const CHOICES = fc.array(fc.nat({ max: 1_000_000 }), { minLength: 40, maxLength:
 /** A folder in memory, so that commits do not wait for a disk. */
 const SHARED_MEMORY = '/dev/shm';
 
-/** Repeats the model, and returns the number of orders sent. Throws at the first run that breaks a rule, without shrinking it. */
+/** Runs the model of orders with random choices. Returns the number of orders sent; throws at the first run that breaks a rule. */
 export async function runOrders(runs: number, seed: number): Promise<number> {
   const parent = existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir();
   await using folder = await mkdtempDisposable(join(parent, 'trading-graph-'));

@@ -11,7 +11,7 @@ function cost(text: string, variables: Record<string, unknown> = {}, held = HELD
   const args = validateExecutionArgs({ schema, document: parse(text), variableValues: variables });
   if (!('schema' in args)) throw args[0];
   const { facts } = factsIn(schema, text);
-  return facts.for(args.variableValues.coerced, () => catalogSize({ heldSize: held })).cost;
+  return facts.for(args.variableValues.coerced, () => catalogSize({ largestSize: held })).cost;
 }
 
 describe('the cost of a document is the number of fields that its answer can have:', () => {

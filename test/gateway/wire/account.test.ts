@@ -63,22 +63,20 @@ describe('each field of the interface has the name that the schema gives it', ()
   });
 });
 
-const sessionOf = (change: object) => session(change) ?? undefined;
-
 describe.each<[string, object, (row: object) => object | null | undefined]>([
   ['position', positionRow, (row) => positions(row)?.[0]],
   ['order', orderRow, (row) => orders(row)?.[0]],
-  ['session', sessionRow, sessionOf],
-  ['access', sessionRow.access, (access) => sessionOf({ access })?.access],
-])('%s', (_, row, map) => {
+  ['session', sessionRow, session],
+  ['access', sessionRow.access, (access) => session({ access })?.access],
+])('a field of %s', (_, row, map) => {
   const required = ['symbol', 'login', 'positions', 'orders'];
   const fields = Object.entries(row).filter(
     ([name]) => !required.includes(name) && !(name === 'id' && 'symbol' in row),
   );
 
-  test.each(fields)('has null only for %s if that is missing or of another type', (name, right) => {
+  test.each(fields)('%s alone is null if it is missing or of another type', (name, right) => {
     for (const [label, wrong] of wrongFor(right)) {
-      expect(lostOf(map(row), map({ ...row, [name]: wrong, more: 1 })), label).toHaveLength(1);
+      expect(lostOf(map(row), map({ ...row, [name]: wrong, unknownField: 1 })), label).toHaveLength(1);
     }
   });
 });
@@ -120,6 +118,7 @@ describe.each([
   });
 });
 
+// The last login is a list.
 test.each([[700002], ['700002'], [true], [{}], [{ toString: 1 }], [[700001]]])(
   'a session of the login %j is refused',
   (login) => {

@@ -10,7 +10,7 @@ export const DURABLE = { args: ['--appendonly', 'yes', '--appendfsync', 'always'
 /** A timeout that no test reaches. */
 export const FAR_MS = 30_000;
 
-/** The order records of one process of the service. By default a new store accepts orders at once. */
+/** The order records of one replica of the service, not of Redis. By default a new store accepts orders at once. */
 export async function openReplica(
   redisUrl: string,
   change: Partial<Omit<RedisOrderRecordsOptions, 'onWarn'>> = {},
@@ -45,6 +45,7 @@ export async function openReadyReplica(
 export function openOperator(redisUrl: string) {
   return openOperatorRecords({
     redisUrl,
+    // The setting's value, which is not used with a Redis.
     orderStore: 'memory',
     prefix: 'trading-graph:',
     redisReplicas: null,

@@ -1,6 +1,6 @@
 import { InputError } from '../../../lib/input-error.ts';
 
-/** The sort values of an instrument and its id. They name a position that later versions keep, even without the instrument. */
+/** The sort values of an instrument and its id: a position in an order. Later versions have it even without the instrument. */
 export type SortKey = readonly (string | number)[];
 
 /** Opaque to clients: the order's name and the sort key. */

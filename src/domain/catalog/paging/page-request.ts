@@ -36,7 +36,7 @@ export function toWindow({ first, after, last, before }: PageRequest) {
     const argument = last != null ? 'last' : 'before';
     throw new InputError(
       argument,
-      `${argument} does not go with first or after: a page runs in one direction.`,
+      `${argument} cannot be combined with first or after: a page has one direction.`,
     );
   }
   if (backward) {

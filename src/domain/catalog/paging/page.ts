@@ -49,10 +49,7 @@ export function pageOf(
   return needsIndex ? chain(version.index, cut) : cut(null);
 }
 
-/**
- * One page: the `ordinals` from `start` to before `end`. Each part is computed when it is read, so `nodes` creates no
- * cursors.
- */
+/** The page of `ordinals` from `start` to before `end`. Its parts are computed when read, so `nodes` creates no cursors. */
 function connectionOf(
   { at, cursorOf }: Sequence,
   ordinals: Uint32Array,

@@ -40,7 +40,7 @@ export class SearchIndex {
     this.#words = words;
   }
 
-  /** Every word has to match. The worst match is the class of the whole term, which is not empty. */
+  /** `term` is not empty, and all of its words have to match. Its class is the worst class of its words. */
   find(term: string): Matches {
     const words = term.split(' ').map((word) => this.#classesOfWord(word));
     const [classes = new Uint8Array(this.#size), ...others] = words;

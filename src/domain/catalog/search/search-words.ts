@@ -3,7 +3,7 @@ const MARKS = /[\p{M}\p{Cf}]+/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII, controls included
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Text as search and the order by name compare it: without case, diacritics and invisible characters, equal in every locale. */
+/** Drops case, diacritics and invisible characters, equally in every locale. Search and the order by name compare such texts. */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text.normalize('NFKD').replace(MARKS, '').toLowerCase();
@@ -42,6 +42,7 @@ const MAX_WORDS = 8;
 
 /** The words of a search, folded, with single spaces. An empty term matches everything, as without a search. */
 export function toSearchTerm(search: string | null | undefined): string {
+  // Cut before folding, which costs time, and after it, because it can lengthen a text.
   const folded = fold((search ?? '').trim().slice(0, MAX_TERM_LENGTH)).slice(0, MAX_TERM_LENGTH);
   return chunks(folded).slice(0, MAX_WORDS).join(' ');
 }
