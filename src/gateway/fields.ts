@@ -149,19 +149,19 @@ export function from<Name extends string, Value, Sent, M extends Loss>(
   return { ...field, name };
 }
 
-function losing<M extends Loss>(missing: M, wrong: Loss) {
+function withLoss<M extends Loss>(missing: M, wrong: Loss) {
   return <Value, Sent, Name extends string | null>(field: Field<Value, Sent, Name, Loss>) =>
     ({ ...field, missing, wrong }) as Field<Value, Sent, Name, M>;
 }
 
 /** If it is missing or of another type, the whole answer is lost. */
-export const vital = losing('answer', 'answer');
+export const vital = withLoss('answer', 'answer');
 /** If it is missing or of another type, the row is left out. */
-export const required = losing('row', 'row');
+export const required = withLoss('row', 'row');
 /** It may be missing or null. If it is of another type, the row is left out. */
-export const optional = losing('nothing', 'row');
+export const optional = withLoss('nothing', 'row');
 /** It may be missing or null. If it is of another type, it is read as null. */
-export const unneeded = losing('nothing', 'value');
+export const unneeded = withLoss('nothing', 'value');
 
 export function table<const F extends Fields>(name: string, fields: F): Table<F> {
   const onWire = Object.entries(fields).map(([own, field]) => [field.name ?? own, field] as const);

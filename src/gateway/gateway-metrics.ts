@@ -83,12 +83,12 @@ export class GatewayMetrics {
       ['operation', 'field'],
       () => this.#missingFields(),
     );
-    this.#added('getOpenPositions', 'poll');
+    this.#addSeries('getOpenPositions', 'poll');
   }
 
   readonly called: ObserveCall = ({ operation: { name }, caller, resends }, outcome, exchange) => {
     const origin = caller.priority ?? 'request';
-    const calls = this.#calls[origin].get(name) ?? this.#added(name, origin);
+    const calls = this.#calls[origin].get(name) ?? this.#addSeries(name, origin);
     calls.outcomes[outcome] += 1;
     if (resends) this.#retries.inc({ operation: name });
     if (exchange.sent) calls.seconds.observe((systemClock.now() - exchange.sentAtMs) / 1000);
@@ -108,7 +108,7 @@ export class GatewayMetrics {
   watch(origin: Watched): void {
     this.#watched.push(origin);
     for (const { name, effect, errors } of Object.values(origin.operations)) {
-      this.#added(name, 'request');
+      this.#addSeries(name, 'request');
       // Writes are never repeated.
       if (effect === 'read') this.#retries.inc({ operation: name }, 0);
       if (effect === 'read' || errors === 'sign-in') {
@@ -121,7 +121,7 @@ export class GatewayMetrics {
     this.#clockSkew = clockSkew;
   }
 
-  #added(operation: string, origin: 'request' | 'poll'): Calls {
+  #addSeries(operation: string, origin: 'request' | 'poll'): Calls {
     const outcomes = Object.fromEntries(CALL_OUTCOMES.map((outcome) => [outcome, 0]));
     this.#seconds.zero({ operation, origin });
     const seconds = this.#seconds.labels({ operation, origin });

@@ -124,11 +124,11 @@ const SOURCES: Readonly<Record<string, PathValueSource>> = {
 
 /** Null if the value cannot be one segment. */
 function encodedSegment(value: string): string | null {
-  const isUnsafe = value === '' || /\p{Cc}/u.test(value) || climbs(value);
+  const isUnsafe = value === '' || /\p{Cc}/u.test(value) || hasDotSegment(value);
   // A lone surrogate has no UTF-8 form.
   return isUnsafe || !value.isWellFormed() ? null : encodeURIComponent(value);
 }
 
-function climbs(value: string): boolean {
+function hasDotSegment(value: string): boolean {
   return value.split(/[/\\]/).some((part) => part === '.' || part === '..');
 }

@@ -4,7 +4,7 @@
  */
 export const KEY_AHEAD_MS = 60_000;
 /** The tolerated difference between the clocks of replicas, and between a server and a client that knows its dates. */
-export const CLOCKS_DIFFER_MS = 2_000;
+export const CLOCK_TOLERANCE_MS = 2_000;
 
 /** With a larger difference, at least one of two clocks is wrong. */
 const AGREE_MS = 60_000;
@@ -33,7 +33,7 @@ export function datesOf(nowMs: number, skewMs: number | null): Dates {
     nowMs,
     // Never too late: a date that is measured by answers in whole seconds is reduced by the tolerance.
     judgedMs:
-      apartMs <= CLOCKS_DIFFER_MS ? nowMs : nowMs + judgedAheadMs(skewMs) - CLOCKS_DIFFER_MS,
+      apartMs <= CLOCK_TOLERANCE_MS ? nowMs : nowMs + judgedAheadMs(skewMs) - CLOCK_TOLERANCE_MS,
     laterMs: nowMs + Math.max(0, skewMs ?? 0),
     earlierMs: skewMs !== null && apartMs <= AGREE_MS ? nowMs + Math.min(0, skewMs) : null,
     differMs: isMeasured ? Math.ceil(apartMs) : null,
@@ -50,9 +50,9 @@ export function judgedAheadMs(skewMs: number | null): number {
  * the clock of every process. Null while the gateway's clock is unknown. `mostApartMs`: the largest difference between the
  * gateway's clock and that of a process that accepted orders.
  */
-export function lossUntilOf({ laterMs, differMs }: Dates, mostApartMs: number): number | null {
+export function gapEndOf({ laterMs, differMs }: Dates, mostApartMs: number): number | null {
   if (differMs === null) return null;
-  return Math.ceil(laterMs + Math.max(differMs, mostApartMs) + CLOCKS_DIFFER_MS);
+  return Math.ceil(laterMs + Math.max(differMs, mostApartMs) + CLOCK_TOLERANCE_MS);
 }
 
 /**
@@ -73,6 +73,6 @@ export function gapReason(what: string, untilMs: number | null): string {
   const keys =
     untilMs === null
       ? 'keys without a record are refused until the clock of the gateway is known'
-      : `keys without a record are refused if they were made before ${new Date(untilMs + KEY_AHEAD_MS).toISOString()}`;
+      : `keys made before ${new Date(untilMs + KEY_AHEAD_MS).toISOString()} are refused if they have no record`;
   return `${what} may be incomplete: ${keys} (trading-graph orders --help)`;
 }

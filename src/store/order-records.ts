@@ -205,7 +205,7 @@ export const UNKNOWN_LIFE_MS = 30 * RECORD_LIFE_MS;
 export const KEY_LIFE_MS = RECORD_LIFE_MS - 15 * 60_000;
 
 /** The outcome of a closed key. A key of unknown age counts as old as a record can be. */
-export function closedBy(keyAgeMs: number | null, rememberedMs: number): UnsentOrder {
+export function closedOutcome(keyAgeMs: number | null, rememberedMs: number): UnsentOrder {
   const closing = {
     keyAgeMs: keyAgeMs ?? RECORD_LIFE_MS,
     rememberedMs: Math.floor(Math.min(rememberedMs, RECORD_LIFE_MS)),

@@ -88,7 +88,7 @@ test('the file is copied while the service runs, but Redis is not copied', async
   renameSync(copy, cli.path);
   const warnings: string[] = [];
   const restored = await cli.open(100, (message) => warnings.push(message));
-  expect(warnings).toEqual([expect.stringContaining('is another file than was left')]);
+  expect(warnings).toEqual([expect.stringContaining('is not the file that was used last')]);
   await restored.close();
 });
 

@@ -70,7 +70,7 @@ export class SessionReads {
     this.#options.schedule.demand(this.#turn, perSecond);
   }
 
-  /** A little less than the interval of these polls, because a poll can be early. */
+  /** The interval of reads for followers of figures: a little less than that of the polls, because a poll can be early. */
   get #figuresMs(): number {
     const { pollMs } = this.#options;
     return POLLS_PER_READ * pollMs - pollMs / 10;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { InputError } from '../../lib/input-error.ts';
-import { CLOCKS_DIFFER_MS, judgedAheadMs, KEY_AHEAD_MS } from '../../store/order-gap.ts';
+import { CLOCK_TOLERANCE_MS, judgedAheadMs, KEY_AHEAD_MS } from '../../store/order-gap.ts';
 import { broken } from './input-rules.ts';
 
 export interface KeyClocks {
@@ -23,6 +23,6 @@ export function keyMadeProblem(
 /** Returns the age of a key at a moment; null if its client does not state when the key was made. */
 export function keyAgeAt(madeMs: number | null, nowMs: number): (atMs: number) => number | null {
   // A time in the future comes from a wrong clock.
-  const isStated = madeMs !== null && madeMs <= nowMs + CLOCKS_DIFFER_MS;
+  const isStated = madeMs !== null && madeMs <= nowMs + CLOCK_TOLERANCE_MS;
   return (atMs) => (isStated ? Math.max(0, atMs - madeMs) : null);
 }

@@ -31,7 +31,7 @@ export class Breakers {
   /** Returns null if the call must be held back. */
   admit({ operation, caller }: WireCall): Permit | null {
     const name = operation.effect === 'order' ? operation.area : operation.name;
-    const breaker = this.#byName.get(name) ?? this.#created(name, operation);
+    const breaker = this.#byName.get(name) ?? this.#create(name, operation);
     if (operation.effect === 'order') this.#probeIfReadsFail(breaker);
     // A client can claim to be many accounts, so only a proved account counts.
     return breaker.admit(caller.standing?.client?.key ?? null);
@@ -44,7 +44,7 @@ export class Breakers {
     permit.breaker.settle(permit, health, cause);
   }
 
-  #created(name: string, { area, effect }: OperationTraits): CircuitBreaker {
+  #create(name: string, { area, effect }: OperationTraits): CircuitBreaker {
     const breaker = new CircuitBreaker({
       name,
       area,

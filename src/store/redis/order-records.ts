@@ -8,7 +8,7 @@ import {
   AccountRecordsFullError,
   CLOSED_DIGEST,
   type CutOffOrder,
-  closedBy,
+  closedOutcome,
   closedReservation,
   FULL,
   HELD,
@@ -156,7 +156,7 @@ export class RedisOrderRecords implements OrderRecords {
   async voidKey(request: VoidRequest): Promise<VoidAnswer> {
     const reservation = closedReservation(request);
     // The script replaces the 0 by how far back the records reach.
-    const outcome = JSON.stringify(closedBy(request.keyAgeMs, 0));
+    const outcome = JSON.stringify(closedOutcome(request.keyAgeMs, 0));
     const values = { ...valuesOf(reservation), outcome };
     const answer = await inTime(this.#options.clock, this.store.write(VOID, values));
     const record = this.#recordIn(answer);

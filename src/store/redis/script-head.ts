@@ -1,4 +1,4 @@
-import { CLOCKS_DIFFER_MS, KEY_AHEAD_MS } from '../order-gap.ts';
+import { CLOCK_TOLERANCE_MS, KEY_AHEAD_MS } from '../order-gap.ts';
 import { RECORD_LIFE_MS } from '../order-records.ts';
 
 /**
@@ -131,7 +131,7 @@ local function isIncomplete()
 end
 -- Only a process that knows of the loss decides the end of its gap, because its clocks were read after the loss was found.
 if isIncomplete() and not mark.lossUntil and given.knownLoss == mark.lost and given.differMs then
-  setMark('lossUntil', given.laterMs + math.max(given.differMs, markNumber('apart')) + ${CLOCKS_DIFFER_MS})
+  setMark('lossUntil', given.laterMs + math.max(given.differMs, markNumber('apart')) + ${CLOCK_TOLERANCE_MS})
 end
 local function gapAnswer() return {kind = 'incomplete', untilMs = tonumber(mark.lossUntil)} end
 local function accountKey(kind, id) return prefix .. kind .. ':' .. string.match(id, '^[^:]*') end

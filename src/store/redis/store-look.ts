@@ -59,7 +59,7 @@ return {
 `);
 
 export const UNDECIDED =
-  'a replica of Redis was promoted and may lack orders, until more replicas follow it';
+  'Redis was promoted, and may lack orders until more replicas follow it';
 
 export const FORGETFUL =
   'Redis has appendonly no: a restart would forget orders, which could then be sent again';

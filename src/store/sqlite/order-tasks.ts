@@ -1,10 +1,10 @@
 import type { Account } from '../../lib/account.ts';
-import { gapReason, isMadeAfterGap, KEY_AHEAD_MS, lossEndOf, lossUntilOf } from '../order-gap.ts';
+import { gapReason, isMadeAfterGap, KEY_AHEAD_MS, lossEndOf, gapEndOf } from '../order-gap.ts';
 import {
   AccountRecordsFullError,
   CUT_OFF_GRACE_MS,
   type CutOffOrder,
-  closedBy,
+  closedOutcome,
   HELD,
   isUnknown,
   KEY_LIFE_MS,
@@ -107,7 +107,7 @@ export class OrderTasks {
   voidKey(reservation: Reservation, keyAgeMs: number | null): OrderRecord {
     const found = this.#presentRecord(reservation);
     if (found !== null) return found;
-    const outcome = closedBy(keyAgeMs, this.#rememberedMs(reservation));
+    const outcome = closedOutcome(keyAgeMs, this.#rememberedMs(reservation));
     this.#insert(reservation, outcome);
     return toOrderRecord(reservation, outcome, 0);
   }
@@ -126,7 +126,7 @@ export class OrderTasks {
   advance(): void {
     const { lostAt, lossUntil, apart } = this.#file.state;
     if (lostAt !== null && lossUntil === null) {
-      const untilMs = lossUntilOf(this.#file.dates, apart);
+      const untilMs = gapEndOf(this.#file.dates, apart);
       if (untilMs !== null) this.#file.update({ lossUntil: untilMs });
     }
     this.#table.removeEnded();

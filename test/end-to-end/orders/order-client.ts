@@ -1,7 +1,7 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { CLOCKS_DIFFER_MS } from '../../../src/store/order-gap.ts';
+import { CLOCK_TOLERANCE_MS } from '../../../src/store/order-gap.ts';
 import {
   asking,
   type GraphQLBody,
@@ -128,5 +128,5 @@ export class OrderClient {
  * a server that has just started.
  */
 export function justNow(): Date {
-  return new Date(systemClock.date() + CLOCKS_DIFFER_MS / 2);
+  return new Date(systemClock.date() + CLOCK_TOLERANCE_MS / 2);
 }
