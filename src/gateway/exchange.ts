@@ -31,7 +31,7 @@ interface NotSent {
   readonly cause: unknown;
 }
 
-/** The request was sent. The head or body of its answer is missing, cut off or too large, or a cache answered that may not. */
+/** The request was sent. Its answer is missing, cut off, too large, unreadable, or from a cache that must not answer. */
 export interface NoAnswer {
   readonly sent: true;
   readonly answered: false;

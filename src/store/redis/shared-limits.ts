@@ -57,6 +57,7 @@ export class SharedLimits implements SharedKeys {
     this.#tokens = [`${prefix}known:token`];
   }
 
+  /** Spends from each bucket, and returns its level. */
   readonly share: Share = async (buckets, figures) => {
     const levels: number[] = [];
     for (let from = 0; from < buckets.length; from += BUCKETS_AT_ONCE) {

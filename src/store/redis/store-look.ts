@@ -11,7 +11,7 @@ export interface StoreLook {
   readonly isIncomplete: boolean;
   /** The end of the latest gap; absent until it is decided. */
   readonly lossUntilMs?: number;
-  /** The number of Redis's replicas. */
+  /** The number of connected replicas of Redis. */
   readonly connected: number;
   /** Whether a restart of Redis loses nothing. */
   readonly isDurable: boolean;
@@ -27,7 +27,7 @@ export interface StoreLook {
   readonly youngMs: number;
 }
 
-/** Removes expired records, and answers the state of the store. */
+/** Removes expired records, and returns the state of the store. */
 export const LOOK = script<StoreLook & { readonly kind: 'seen' }>(`
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', earlierNow, 'LIMIT', 0, 1000)) do removeRecord(id) end
 local mostSeen = math.max(acknowledging(), mostReplicas)
@@ -58,8 +58,7 @@ return {
 }
 `);
 
-export const UNDECIDED =
-  'Redis was promoted, and may lack orders until more replicas follow it';
+export const UNDECIDED = 'Redis was promoted, and may lack orders until more replicas follow it';
 
 export const FORGETFUL =
   'Redis has appendonly no: a restart would forget orders, which could then be sent again';

@@ -157,6 +157,7 @@ export class OrderFile {
     if (writes === 0) {
       // The mark is written before the first commit, so that every file with a commit has had a mark.
       if (mark === null) this.#writeMark();
+      // The file gets its first commit now, even without a record.
       this.#hasWritten = true;
     }
     const reason = this.#lossBy(mark);
