@@ -36,15 +36,10 @@ export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgeme
   if (isAboutTheRequest(operation, answer.status)) {
     return { outcome: 'rejected', refusal: toRefusal(body) };
   }
-  throw new GatewayError(
-    'unknown',
-    operation.name,
-    `status ${answer.status} without a verdict`,
-    {
-      status: answer.status,
-      ...(answer.status === 503 && { retryAfterSeconds: retryAfterSeconds(answer) }),
-    },
-  );
+  throw new GatewayError('unknown', operation.name, `status ${answer.status} without a verdict`, {
+    status: answer.status,
+    ...(answer.status === 503 && { retryAfterSeconds: retryAfterSeconds(answer) }),
+  });
 }
 
 export function contractError(operation: string, message: string): GatewayError {

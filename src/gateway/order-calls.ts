@@ -75,7 +75,11 @@ export class OrderRun<Input> implements LookUps {
       this.#endsAtMs = steadyClock.now() + call.deadlineMs;
       mayBeSent = true;
       const readsLateAnswer = onLate !== undefined;
-      return await calls.send({ ...call, readsLateAnswer, sendBeforeMs: sendBeforeMs ?? undefined });
+      return await calls.send({
+        ...call,
+        readsLateAnswer,
+        sendBeforeMs: sendBeforeMs ?? undefined,
+      });
     } catch (cause) {
       calls.onOrderFailed(operation.name, cause);
       return mayBeSent ? unanswered(cause) : { sent: false, cause };

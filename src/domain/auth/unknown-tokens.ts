@@ -55,7 +55,8 @@ export class UnknownTokens {
     try {
       return await call();
     } catch (error) {
-      if (attempt !== null && (isRefusal(error) || hasClientLeft(viewer, error))) attempt.isSpent = true;
+      if (attempt !== null && (isRefusal(error) || hasClientLeft(viewer, error)))
+        attempt.isSpent = true;
       throw error;
     } finally {
       if (attempt !== null) this.#end(viewer, attempt);

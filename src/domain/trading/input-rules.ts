@@ -31,7 +31,10 @@ export function optional<Given, Checked>(
 ): Checked | null {
   if (value === undefined) return null;
   if (value === null)
-    throw broken(argument, 'must not be null, because JSON writes NaN as null: leave it out for none');
+    throw broken(
+      argument,
+      'must not be null, because JSON writes NaN as null: leave it out for none',
+    );
   return check(argument, value);
 }
 

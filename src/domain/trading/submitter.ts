@@ -125,7 +125,10 @@ export class Submitter {
           : { sent: false, cause: new NotAttemptedError('held', `orders are ${hold}`) };
     } catch (error) {
       // A call never rejects. If a bug makes it reject, the order's outcome is unknown.
-      log.error({ err: error }, 'an order ended in an error of this service: its outcome is unknown');
+      log.error(
+        { err: error },
+        'an order ended in an error of this service: its outcome is unknown',
+      );
       const submission = this.report(viewer.account, unknownSince(startedAtMs));
       return { submission, times: NO_TIMES };
     }

@@ -58,7 +58,9 @@ export class RedisAccountVersions implements AccountVersions {
     try {
       const answer = await within(this.#clock, this.#timeoutMs, redis.run(VERSIONS, keys, []));
       if (!Array.isArray(answer) || answer.length !== keys.length) {
-        throw new RecordsUnavailableError('Redis did not answer in time, or its answer cannot be read');
+        throw new RecordsUnavailableError(
+          'Redis did not answer in time, or its answer cannot be read',
+        );
       }
       const [epoch, ...versions] = answer.map(String);
       return versions.map((version) => ({ epoch: `${epoch}`, version: version || null }));

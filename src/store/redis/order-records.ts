@@ -169,7 +169,12 @@ export class RedisOrderRecords implements OrderRecords {
   }
 
   get status(): RecordsStatus {
-    const { records: count = 0, isHeld = false, isIncomplete = false, lossUntilMs = null } = this.#seen ?? {};
+    const {
+      records: count = 0,
+      isHeld = false,
+      isIncomplete = false,
+      lossUntilMs = null,
+    } = this.#seen ?? {};
     return {
       count,
       degradedReason: this.#degradedReason(),

@@ -115,7 +115,9 @@ export class OrderBatches {
       const [key] = args;
       const found = this.#file.read(dates, () => this.#answer({ name: 'find', args: [key] }));
       const isUnused = 'value' in found && found.value === null;
-      return isUnused && name !== 'find' ? { refusal: { ...refusal, earlierUnknown: false } } : found;
+      return isUnused && name !== 'find'
+        ? { refusal: { ...refusal, earlierUnknown: false } }
+        : found;
     } catch {
       return { refusal };
     }

@@ -1,5 +1,5 @@
 import type { Account } from '../../lib/account.ts';
-import { gapReason, isMadeAfterGap, KEY_AHEAD_MS, lossEndOf, gapEndOf } from '../order-gap.ts';
+import { gapEndOf, gapReason, isMadeAfterGap, KEY_AHEAD_MS, lossEndOf } from '../order-gap.ts';
 import {
   AccountRecordsFullError,
   CUT_OFF_GRACE_MS,

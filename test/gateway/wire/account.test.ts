@@ -76,7 +76,9 @@ describe.each<[string, object, (row: object) => object | null | undefined]>([
 
   test.each(fields)('%s alone is null if it is missing or of another type', (name, right) => {
     for (const [label, wrong] of wrongFor(right)) {
-      expect(lostOf(map(row), map({ ...row, [name]: wrong, unknownField: 1 })), label).toHaveLength(1);
+      expect(lostOf(map(row), map({ ...row, [name]: wrong, unknownField: 1 })), label).toHaveLength(
+        1,
+      );
     }
   });
 });
