@@ -103,7 +103,8 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       expect(leftMs).toBeGreaterThan(most - 20_000);
       expect(leftMs).toBeLessThanOrEqual(most);
     }
-    for (const outcome of [accepted, rejected]) {
+    const same = { kind: 'accepted', orderId: '77', message: null } as const;
+    for (const outcome of [same, rejected]) {
       const known = await reserved(records, '1', outcome.kind, LONG_OVER_MS);
       await records.settle(known, outcome);
       expect(await settle('1', outcome.kind)).toMatchObject({ kind: 'known', record: { outcome } });
