@@ -5,6 +5,7 @@ import { rawPost } from '../../support/raw-request.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 import { postOf } from '../limits/slow-reader.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
+import { seriesValue } from '../operations/scraped.ts';
 
 const tokenOf = ({ sandbox }: TestApp) => sandbox.token({ email: 'demo@example.com' });
 
@@ -42,7 +43,23 @@ test('a request that is pipelined behind an answer in parts is answered in a shu
   raw.socket.write(postOf('mutation { setValue(input: { key: "k" }) { __typename } }', { token }));
   await app.close();
   await eventually(() => expect(raw.isClosed).toBe(true));
-  expect(raw.received).toContain('"setValue":');
+  expect(raw.received).toMatch(/connection: close\r\n[\s\S]*"setValue":/);
+});
+
+test('a shutdown closes a connection without a request, and answers a request of which only a part has arrived', async () => {
+  const app = await startTestApp();
+  using unused = await openRaw(app.url);
+  using partial = await openRaw(app.url);
+  partial.socket.write('GET /health/live HTTP/1.1\r\nhost:');
+  await eventually(async () =>
+    expect(await seriesValue(app, 'receive_buffer_bytes')).toBeGreaterThan(0),
+  );
+  const closing = app.close();
+  await eventually(() => expect(unused.isClosed).toBe(true));
+  partial.socket.write('facade\r\n\r\n');
+  await closing;
+  await eventually(() => expect(partial.received).toContain('{"status":"ok"}'));
+  expect(app.logged.join()).not.toContain('grace period elapsed');
 });
 
 test('an operation sent while its socket is closing is answered, or never begins', async () => {
