@@ -76,11 +76,12 @@ export async function startApp(config: Config, given: AppOptions) {
     introspection: config.graphiql,
     maxBytes: cacheBytes.documents,
   });
-  const ofStores = {
+  const storeObserver = {
     onWarn: (message: string, fields: object = {}) => log.warn(fields, message),
     gatewaySkewMs: () => clockSkew.ms,
   };
-  const { trusted, stores } = await openFiles(config, opened, { documents, log }, ofStores);
+  const ofDocuments = { documents, log };
+  const { trusted, stores } = await openFiles(config, opened, ofDocuments, storeObserver);
   const { records } = stores;
 
   const limits = { ...limitsOf(ENGINE_LIMITS, config), ...limitsOf(TRADING_LIMITS, config) };

@@ -41,7 +41,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     // npm repeats a signal that a terminal has sent to both processes.
     if (isDraining) return;
     if (serving === null) {
-      // As process 1 of a container Node would continue: the kernel ignores the default action there.
+      // As process 1 of a container Node would ignore the signal: the kernel omits the default action for process 1.
       log.info({ signal }, 'stopped while starting');
       exit(0);
       return;
@@ -74,7 +74,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
   setImmediate(flushCompileCache);
 }
 
-/** In production machines read the log, so each problem is a line of it. */
+/** In production, programs read the log, so each problem is one of its lines. */
 function report(error: unknown): void {
   if (process.env.NODE_ENV !== 'production') {
     process.stderr.write(`${explain(error)}\n`);

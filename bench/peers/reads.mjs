@@ -4,13 +4,13 @@ import { reads as all } from '../subjects/by-hand/reads.ts';
 // The number of connections that the load uses.
 const gateway = new Pool(process.env.GATEWAY_URL, { connections: 16 });
 
-/** The reads of the screens, with a server's own calls of the gateway. */
+/** The reads of each screen. `get` is how the measured server calls the gateway. */
 export const readsBy = (get) =>
   Object.fromEntries(
     Object.entries(all).map(([name, read]) => [name, (token) => read(token, get)]),
   );
 
-/** With a pool of undici, which costs less than Node's own `fetch`. */
+/** The same reads through a pool of undici, which costs less than Node's own `fetch`. */
 export const reads = readsBy(async (path, authorization) => {
   const { statusCode, body } = await gateway.request({
     method: 'GET',

@@ -54,7 +54,6 @@ export function withDefaults(config: Config, given: AppOptions) {
   };
 }
 
-/** The bytes of each cache. */
 export function cacheBudgets(sum: number): CacheBudgets {
   const shares = Object.entries(CACHE_SHARES).map(([name, share]) => [
     name,

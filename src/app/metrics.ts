@@ -35,7 +35,6 @@ interface Watched {
   readonly logOutput: LogOutput | undefined;
 }
 
-/** Every metric of the service. */
 export class Metrics {
   readonly registry = new MetricsRegistry();
   readonly server = new ServerMetrics(this.registry);
@@ -52,7 +51,6 @@ export class Metrics {
     }
   }
 
-  /** Adds the gauges. */
   watch(watched: Watched): void {
     const { registry } = this;
     const { build, caches, engine, logOutput, memory, records, recordsMax, trusted } = watched;
@@ -108,7 +106,7 @@ export class Metrics {
     );
     registry.gauges(
       'build_info',
-      'Always 1; the labels say what runs.',
+      'Always 1; the labels name the build.',
       ['version', 'revision', 'node'],
       () => [[1, build.version, build.revision, process.version]],
     );

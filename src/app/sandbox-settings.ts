@@ -1,6 +1,5 @@
 import type { Config } from '../config.ts';
 
-/** The settings of a sandbox gateway that fits the configuration. */
 export function sandboxSettings(config: Config) {
   return {
     seed: config.sandboxSeed,

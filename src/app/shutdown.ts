@@ -18,7 +18,7 @@ export async function shutDown(
 ): Promise<void> {
   readiness.phase = 'draining';
   if (shutdownDelayMs > 0) await delay(shutdownDelayMs);
-  const graceOver = running(shutdownGraceMs).then(() => false);
+  const graceOver = runningTime(shutdownGraceMs).then(() => false);
   // An order outlives its request, so its outcome is recorded before the process ends.
   const drained = server.drain().then(() => orders.drain());
   const isDrained = await Promise.race([drained.then(() => true), graceOver]);
@@ -34,7 +34,7 @@ const SLICE_MS = 500;
  * Resolves once the process has run this long. A pause of the process does not count, so that answers that arrived in it
  * are still read and recorded.
  */
-async function running(ms: number): Promise<void> {
+async function runningTime(ms: number): Promise<void> {
   for (let leftMs = ms; leftMs > 0; leftMs -= SLICE_MS) {
     await delay(Math.min(SLICE_MS, leftMs), null, { ref: false });
   }

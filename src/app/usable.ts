@@ -28,13 +28,13 @@ export async function openFiles(
   config: Config,
   opened: AsyncDisposableStack,
   ofDocuments: DocumentOptions,
-  ofStores: StoreObserver,
+  storeObserver: StoreObserver,
 ) {
   const { persistedDocuments: path, persistedDocumentsOnly: trustedOnly } = config;
   const options = { ...ofDocuments, path, trustedOnly, clock: systemClock };
   const [trusted, stores] = await Promise.allSettled([
     usable(TrustedDocuments.open(options), ['PERSISTED_DOCUMENTS', path ?? '']),
-    openConfiguredStores(config, ofStores),
+    openConfiguredStores(config, storeObserver),
   ]);
   if (trusted.status === 'fulfilled') opened.defer(() => trusted.value.close());
   if (stores.status === 'fulfilled') opened.defer(() => stores.value.records.close());

@@ -1,7 +1,6 @@
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 
-/** What the console shows in sandbox mode. */
 export function welcome({ graphiql }: Config, { url, hasDemoPage }: App): string {
   const open = hasDemoPage
     ? `  Open       ${url}/   (what it does, live: you are signed in as the demo user)\n`

@@ -15,7 +15,6 @@ import type { SettledOutcome, SettleRequest, StoredOrder } from '../store/settle
 import { UsageError } from './command/arguments.ts';
 import { EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
 
-/** The operator's options for settling an order. */
 type SettleOptions = {
   readonly [Name in 'verdict' | 'number' | 'by' | 'why']?: string | undefined;
 };
@@ -23,7 +22,6 @@ type SettleOptions = {
 const MAX_TEXT_LENGTH = 200;
 const NOTHING = 'This account (and tenant) has no such order on record.';
 
-/** Prints a line for each order, or for each unknown one. */
 export async function listOrders(
   orders: AsyncIterable<StoredOrder>,
   onlyUnknown: boolean,
@@ -41,7 +39,6 @@ export async function listOrders(
   return EXIT_OK;
 }
 
-/** Prints the record of one order. */
 export async function showOrder(
   records: OperatorRecords,
   { account, key }: OrderKey,

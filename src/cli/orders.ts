@@ -12,7 +12,6 @@ import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './command/dis
 import { listOrders, settledOutcome, settleOrder, showOrder } from './order-cases.ts';
 import { forwardedOf } from './tenant.ts';
 
-/** Reads and settles the order records, for operators. */
 export const ordersCommand: Command = {
   usage: [
     'Usage: trading-graph orders <status | hold | release | incomplete | copy <to>>',
@@ -75,7 +74,7 @@ const OPTIONS = {
   why: { type: 'string' },
 } as const;
 
-/** The maximum number of operands of each word. */
+/** The actions, each with the maximum number of its operands. */
 const WORDS: ReadonlyMap<string, number> = new Map([
   ['status', 0],
   ['hold', 0],
@@ -104,7 +103,7 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
   switch (word) {
     case 'copy':
       if (!first) throw new UsageError('Name the file to copy to.');
-      if (redisUrl !== null) throw new UsageError('Redis has its own copies.');
+      if (redisUrl !== null) throw new UsageError('Only an order file can be copied. Use the backups of Redis.');
       return async ({ copyTo }) => {
         terminal.out(`${first}: ${await copyTo?.(first)} order records`);
         return EXIT_OK;
@@ -115,13 +114,13 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
       return (records) => listOrders(records.list(account), onlyUnknown, config, terminal);
     }
     case 'show': {
-      const of = { account: accountOf(loginOf(first), forwarded), key: keyOf(key) };
-      return (records) => showOrder(records, of, terminal);
+      const order = { account: accountOf(loginOf(first), forwarded), key: keyOf(key) };
+      return (records) => showOrder(records, order, terminal);
     }
     case 'settle': {
-      const of = { account: accountOf(loginOf(first), forwarded), key: keyOf(key) };
+      const order = { account: accountOf(loginOf(first), forwarded), key: keyOf(key) };
       const outcome = settledOutcome({ ...options, verdict });
-      return (records) => settleOrder(records, { ...of, outcome }, terminal);
+      return (records) => settleOrder(records, { ...order, outcome }, terminal);
     }
     case 'hold':
     case 'release':

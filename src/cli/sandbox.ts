@@ -10,7 +10,6 @@ type StartSandbox = (
   options: ReturnType<typeof sandboxSettings> & ReturnType<typeof readFlags>,
 ) => Promise<AsyncDisposable & { readonly url: string }>;
 
-/** Runs the sandbox gateway in its own process. */
 export const sandboxCommand = (start: StartSandbox): Command => ({
   usage: [
     'Usage: trading-graph sandbox [--port <number>] [--host <address>]',

@@ -1,7 +1,6 @@
 import { UsageError } from './command/arguments.ts';
 import type { Command } from './command/dispatch.ts';
 
-/** Runs the service. */
 export const startCommand: Command = {
   usage: [
     'Usage: trading-graph start',

@@ -16,7 +16,7 @@ export function* contradictions(values: Values): Generator<string> {
     yield `SHUTDOWN_GRACE_MS=${grace}: must be more than ORDER_TIMEOUT_MS (${order})`;
   }
   if (jwtJwksUrl !== null && jwtSecret !== null) {
-    yield `JWT_JWKS_URL=${shown(jwtJwksUrl)}: must be unset where JWT_SECRET is set`;
+    yield `JWT_JWKS_URL=${shown(jwtJwksUrl)}: must be unset if JWT_SECRET is set`;
   }
   // An operator would wrongly believe that tokens are verified.
   const isChecked = values.jwtIssuer !== null || values.jwtAudience !== null;

@@ -28,7 +28,7 @@ export function givenValue(
     return text === null ? null : { text, label: `${name}${value}`, isFile: false };
   }
   const label = `${fileVariable(name)}=${shown(path)}`;
-  if (text !== null) return `${label}: must be unset where ${name} is set`;
+  if (text !== null) return `${label}: must be unset if ${name} is set`;
   try {
     return { text: readSecretFile(path), label, isFile: true };
   } catch (error) {

@@ -33,10 +33,10 @@ export const forwardedHeaders: Kind<readonly string[]> = {
     const isFit = names.every((name) => FORWARDABLE.test(name) && !RESERVED.has(name));
     return isFit && names.length <= MAX_FORWARDED ? names : null;
   },
-  allowed: `at most ${MAX_FORWARDED} names of headers that no call has of itself, like x-tenant, x-brand`,
+  allowed: `at most ${MAX_FORWARDED} names of headers that the service never sets, like x-tenant, x-brand`,
 };
 
-/** One name in two spellings would become two headers on the wire. */
+/** Refuses one name in two spellings, which would become two headers on the wire. */
 export const fixedHeaders = secret<Readonly<Record<string, string>>>({
   parse(text) {
     const given = headersIn(text);

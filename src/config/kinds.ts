@@ -131,7 +131,7 @@ export const origins = listOf((item) => {
   return url !== null && /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(item);
 }, 'origins with commas between them, like https://app.example.com (no path, no `*`)');
 
-/** `__Host-` would require another path. */
+/** Browsers accept a `__Host-` cookie only with `Path=/`. */
 export const cookieName = textWhere(
   (value) => /^(?!__host-)[\w!#$%&'*.^`|~+-]{1,64}$/i.test(value),
   'a name of a cookie, without `__Host-`',

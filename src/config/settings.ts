@@ -23,7 +23,7 @@ import {
 
 const MAX_SECONDS = Math.floor(MAX_TIMER_MS / 1_000);
 
-// A misspelt `production` stops the start: the rules of production would not apply.
+// A misspelt `production` stops the start: otherwise the rules of production would silently not apply.
 const mode = oneOf('development', 'production', 'test');
 const port = wholeNumber(0, 65_535);
 const ms = wholeNumber(1, MAX_TIMER_MS);
@@ -95,7 +95,7 @@ export const SETTINGS = {
   GATEWAY_FORWARD_CLIENT: setting(onOff, false, 'send the client’s address and user agent as well'),
   GATEWAY_TIMEOUT_MS: setting(ms, 5_000, 'deadline of a read or small write; catalog: six times'),
   ORDER_TIMEOUT_MS: setting(
-    // A value in seconds would leave each outcome unknown. An order that outlives its record could be sent again.
+    // A value meant as seconds would leave each outcome unknown. An order must not outlive its record of a day.
     wholeNumber(100, 3_600_000),
     15_000,
     'deadline of an order; waiting costs less than an unknown outcome',

@@ -6,10 +6,7 @@ export function plainAddress(address: string): string {
   return bare.replace(/^::ffff:(?=\d+\.)/, '');
 }
 
-/**
- * Returns the key by which limits count an address. An IPv6 host owns a /64 and can use a new address for each request, so
- * its key is the /64.
- */
+/** Returns the key by which limits count an address: the /64 of an IPv6 address, because a host can use all of its /64. */
 export function addressKey(address: string): string {
   const plain = plainAddress(address);
   return isIPv6(plain) ? `${groups(plain).slice(0, 4).join(':')}::/64` : plain;

@@ -5,7 +5,7 @@ interface BackoffOptions {
   readonly random: () => number;
 }
 
-/** Exponential backoff with jitter, or clients would retry in step. The jitter never shortens a Retry-After. */
+/** Exponential backoff with jitter, which keeps clients from retrying in step. The jitter never shortens a Retry-After. */
 export function backoffMs(
   failures: number,
   { baseMs, maxMs, random }: BackoffOptions,

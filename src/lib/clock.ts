@@ -10,8 +10,7 @@ export interface Clock {
   after(ms: number, task: () => void): () => void;
 }
 
-// setTimeout turns a delay above 2^31-1 into 1 ms, so a later deadline takes several timers. It also warns of a negative
-// delay.
+// setTimeout turns a longer delay into 1 ms, so a later deadline takes several timers. It warns of a negative delay.
 export const MAX_TIMER_MS = 2_147_483_647;
 
 let latestMs = Date.now();
@@ -81,7 +80,7 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits for a promise; null if it takes longer than `ms`. A result that arrived while the process was paused is in time. */
+/** Waits for a promise; null after `ms`. If the process was paused, a result that arrived in the meantime counts. */
 export function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
   const { promise: tooLate, resolve } = Promise.withResolvers<null>();
   const cancel = clock.after(ms, () => setImmediate(resolve, null));

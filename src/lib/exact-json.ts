@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 export const INEXACT: unique symbol = Symbol('a number that cannot be carried exactly');
 
 /**
- * Matches a number that may be inexact: 16 digits or an exponent. A match within a string only costs time. A double represents any 15 digits.
- * The rare part is matched first, and its surroundings by lookbehind; this takes 0.03 to 0.3 µs for an ordinary body.
+ * Matches a number that may be inexact: with an exponent or 16 digits, because a double represents any 15 digits. The rare
+ * part is matched first, and its surroundings by lookbehind. This takes 0.03 to 0.3 µs for an ordinary body.
  */
 const SUSPECT = /[\d.](?:[eE](?<=[:,[\s]-?[\d.]+[eE])|[\d.]{15}(?<=[:,[\s]-?[\d.]{16}))/;
 
@@ -41,7 +41,7 @@ export function parseLongIntegers(text: string): unknown {
 
 /** Strings, and numbers that may be inexact, in a text that is valid JSON. */
 const STRING_OR_SUSPECT = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[\d.]+[eE][-+]?\d+|-?[\d.]{16,}/g;
-/** The prefix of the strings that stand for marks. It is random, or a client could name a mark. */
+/** The prefix of placeholders, which marks replace after parsing. It is random, so that no client can write one. */
 const PLACE = randomBytes(12).toString('base64');
 
 /**

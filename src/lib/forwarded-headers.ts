@@ -28,12 +28,12 @@ export function createHeaderForwarding(names: readonly string[]) {
   }
 
   /** Whether a header occurs twice: Node joins the values, and a proxy may have checked only the last. */
-  const comesTwice = (request: Pick<IncomingMessage, 'headersDistinct'>) =>
-    // Reading `headersDistinct` for the first time makes Node collect all headers, which costs time.
+  const hasDuplicate = (request: Pick<IncomingMessage, 'headersDistinct'>) =>
+    // If there are no names, `headersDistinct` is not read: its first read makes Node collect all headers.
     names.some((name) => (request.headersDistinct[name]?.length ?? 0) > 1);
 
   /** The end of `Vary`: caches must not share an answer between requests whose forwarded headers differ. */
   const vary = names.map((name) => `, ${name}`).join('');
 
-  return { names, in: own, of, comesTwice, vary };
+  return { names, in: own, of, hasDuplicate, vary };
 }

@@ -8,10 +8,7 @@ interface GrowingLruOptions<Value> {
   readonly onEvict?: (value: Value) => void;
 }
 
-/**
- * An LRU cache of small entries that grows as it fills: with `max`, lru-cache allocates 1.9 MB for 100,000 entries in
- * advance.
- */
+/** An LRU cache of small entries that grows as it fills. With `max`, lru-cache would allocate all entries in advance. */
 export function growingLru<Key extends {}, Value extends {}>({
   maxEntries,
   entryBytes,

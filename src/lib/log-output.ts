@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import sonicBoom, { type SonicBoom } from 'sonic-boom';
 import { steadyClock, within } from './clock.ts';
 
-// Ten seconds of a thousand requests each, at 400 bytes a line.
+// Ten seconds with a thousand requests per second, at 400 bytes a line.
 const MAX_BYTES = 4_194_304;
 // A write costs as much as ten lines, because it wakes the reader.
 const BATCH_MS = 20;

@@ -5,7 +5,6 @@ const PREFIX = 'trading_graph_';
 /** The values of each label, from fixed sets: an identifier in a label would leak, and create a new series for each user. */
 type Labels<Name extends string> = Readonly<Record<Name, readonly string[]>>;
 
-/** The metrics of the service, whose names begin with `trading_graph_`. */
 export class MetricsRegistry extends Registry {
   /** A counter. Every combination of its labels is a series from the start, or Prometheus would miss its first increase. */
   counter<const Name extends string = never>(

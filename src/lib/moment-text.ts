@@ -8,10 +8,7 @@ const letters = Buffer.from('0000-00-00T00:00:00.000Z', 'latin1');
 /** Caches date texts by days since 1970. */
 const dates = new Map<number, Buffer>();
 
-/**
- * Formats like `toISOString`, in a fifth of its time. It writes bytes: concatenated strings make JSON.stringify leave its
- * fast path.
- */
+/** Formats like `toISOString`, in a fifth of its time. Writes bytes: concatenated strings would slow JSON.stringify down. */
 export function momentText(ms: number): string {
   if (!(ms >= 0 && ms < END_MS)) return new Date(ms).toISOString();
   const day = (ms / DAY_MS) | 0;
@@ -40,15 +37,15 @@ function addDate(day: number): Buffer {
   return date;
 }
 
-function writeTime(ofDayMs: number): void {
-  const ofDaySeconds = (ofDayMs / 1_000) | 0;
-  const ofDayMinutes = (ofDaySeconds / 60) | 0;
-  const hours = (ofDayMinutes / 60) | 0;
-  const ms = ofDayMs - ofDaySeconds * 1_000;
+function writeTime(msOfDay: number): void {
+  const secondsOfDay = (msOfDay / 1_000) | 0;
+  const minutesOfDay = (secondsOfDay / 60) | 0;
+  const hours = (minutesOfDay / 60) | 0;
+  const ms = msOfDay - secondsOfDay * 1_000;
   const hundreds = (ms / 100) | 0;
   writeTwo(11, hours);
-  writeTwo(14, ofDayMinutes - hours * 60);
-  writeTwo(17, ofDaySeconds - ofDayMinutes * 60);
+  writeTwo(14, minutesOfDay - hours * 60);
+  writeTwo(17, secondsOfDay - minutesOfDay * 60);
   letters[20] = ZERO + hundreds;
   writeTwo(21, ms - hundreds * 100);
 }

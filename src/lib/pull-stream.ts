@@ -5,7 +5,7 @@ interface PullStreamOptions<T> {
   readonly open: () => void;
   /** Returns the next value; undefined if the reader must wait until it is woken. */
   readonly take: () => T | undefined;
-  /** Called if the value taken last could not be shown. */
+  /** Called if the value taken last could not be delivered. */
   readonly missed?: () => void;
   /** Called once, when an opened stream ends, whichever side ends it. */
   readonly close: () => void;
@@ -49,7 +49,7 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
     return this.#state === 'open' ? this.#options.take() : undefined;
   }
 
-  /** Reports that the value taken last could not be shown. */
+  /** Reports that the value taken last could not be delivered. */
   missed(): void {
     this.#options.missed?.();
   }

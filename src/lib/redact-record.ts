@@ -1,6 +1,6 @@
 import { REDACTED, redact, redactTokens } from './redact.ts';
 
-const DEEPEST = 8;
+const MAX_DEPTH = 8;
 // A socket or a request in a record must not stall the process.
 const MAX_VALUES = 2_000;
 
@@ -10,7 +10,7 @@ const SECRET_NAMES = new Set(['address', 'walletaddress', 'gatewayheaders', 'mob
 
 /** Copies a record for the log, with secrets redacted by the names of properties and by patterns. */
 export function redactRecord(record: object): Record<string, unknown> {
-  const under = new Set<object>();
+  const ancestors = new Set<object>();
   let values = 0;
 
   function redacted(of: object, isFromError = false): Record<string, unknown> {
@@ -26,16 +26,16 @@ export function redactRecord(record: object): Record<string, unknown> {
     if (typeof value === 'string') return isFromError ? redact(value) : redactTokens(value);
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (under.has(value)) return '[circular]';
-    if (values > MAX_VALUES || under.size >= DEEPEST) return '[left out]';
-    under.add(value);
+    if (ancestors.has(value)) return '[circular]';
+    if (values > MAX_VALUES || ancestors.size >= MAX_DEPTH) return '[left out]';
+    ancestors.add(value);
     try {
       return redactedObject(value, isFromError);
     } catch {
       // A getter, a proxy or a library's message threw.
       return '[unreadable]';
     } finally {
-      under.delete(value);
+      ancestors.delete(value);
     }
   }
 

@@ -63,7 +63,8 @@ export class World {
   }
 
   tick(): void {
-    this.desk.settle(this.market.tick(this.desk.held(), this.#clock.now()));
+    const changed = this.market.tick(this.desk.held(), this.#clock.now());
+    this.desk.settle(changed);
   }
 
   /** Returns false for an unknown instrument. */

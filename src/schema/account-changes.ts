@@ -12,7 +12,7 @@ import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
 import { nonNull, perAccount } from './sharing.ts';
 
-/** Mark the fields that need op 10 as well, and the fields that need it more often. */
+/** Traits of fields for which the feed reads op 10 besides op 12, and of fields for which it reads op 10 more often. */
 const ofSnapshots = traits({ ...perAccount.extensions, ...reads('snapshots').extensions });
 const ofFigures = traits({ ...perAccount.extensions, ...reads('figures').extensions });
 
@@ -51,7 +51,7 @@ const AccountChangesRef = builder.objectRef<FeedEvent>('AccountChanges').impleme
       type: ChangedOrdersRef,
       nullable: true,
       description:
-        'The pending orders. An order that became a position is removed by the next event for which the account was read. Null until the gateway has sent orders.',
+        'The pending orders. An order that became a position is removed by the first event after the next read of the orders. Null until the gateway has sent orders.',
     }),
     session: t.expose('session', {
       ...ofFigures,
@@ -79,8 +79,8 @@ builder.subscriptionField('accountChanges', (t) =>
       watching(context, args, async (proof, viewer): Promise<PullStream<FeedEvent>> => {
         const { feeds, catchUp } = context.services;
         const plan = context.planOf();
-        const ofOp10 = plan.has('snapshots') ? 'orders' : 'positions';
-        const follows = plan.has('figures') ? 'figures' : ofOp10;
+        const lists = plan.has('snapshots') ? 'orders' : 'positions';
+        const follows = plan.has('figures') ? 'figures' : lists;
         if (follows !== 'positions') await catchUp(proof.account);
         return feeds.watch(proof, viewer, { ...args, ticks: plan.has('ticks'), follows });
       }),

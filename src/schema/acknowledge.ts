@@ -59,7 +59,6 @@ export function acknowledged(description: string) {
   return { type: AcknowledgeResult, nullable: true, description } as const;
 }
 
-/** Options of a required input. */
 export function needed<Type>(type: Type, description: string) {
   return { type, required: true, description } as const;
 }

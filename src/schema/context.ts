@@ -8,7 +8,6 @@ import type { Services } from './services.ts';
 // A receipt lists gateway calls. A call that was held back was not made.
 const HELD_BACK: ReadonlySet<unknown> = new Set(['circuit', 'busy', 'expired']);
 
-/** Notes on a request, taken while it runs. */
 interface RequestNotes {
   claimedAccount: string | null;
   called(entry: ReceiptEntry): void;

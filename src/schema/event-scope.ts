@@ -12,10 +12,7 @@ export class NotInEventsError extends Error {
   }
 }
 
-/**
- * The reads of one event: the account's feed and the catalog. A gateway call for each event and subscriber would exceed any
- * limit.
- */
+/** The reads of one event: the account's feed and the catalog, because gateway calls for each event would be too many. */
 export class EventScope extends Scope {
   readonly #feeds: Services['feeds'];
 

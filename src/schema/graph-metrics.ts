@@ -3,7 +3,6 @@ import { ERROR_CODES } from '../lib/error-codes.ts';
 import type { MetricsRegistry } from '../lib/metrics.ts';
 import { CODES_OF_CALLS } from './public-error.ts';
 
-/** Counts errors in answers, and refusals by limit. */
 export class GraphMetrics {
   readonly #errors;
   readonly #refusals;

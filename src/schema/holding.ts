@@ -57,8 +57,8 @@ for (const [ref, what] of [
             : 'The price when the orders were read, up to a minute ago.',
         leverage: 'Its leverage.',
         rateMargin: 'The rate that converts its margin into the account’s currency.',
-        stopLoss: 'The price at which it closes to stop a loss; 0 is the gateway’s own value.',
-        takeProfit: 'The price at which it closes to take a profit; 0 is the gateway’s own value.',
+        stopLoss: 'The price at which it closes to stop a loss. A 0 of the gateway is passed on.',
+        takeProfit: 'The price at which it closes to take a profit. A 0 of the gateway is passed on.',
         invested: 'The invested money.',
       },
       DateTime: {
@@ -113,7 +113,7 @@ builder.queryFields((t) => ({
     ...ownRead('positions', (scope) => scope.positions()),
     type: [PositionRef],
     description:
-      'The open positions, as recent as known. The list has no pending orders and no closed trades.',
+      'The newest known list of open positions. It has no pending orders and no closed trades.',
   }),
   position: t.field({
     ...nullable(reads('positions'), 'One open position; null if no open position has the id.'),

@@ -5,8 +5,7 @@ export type ById<T> = ReadonlyMap<string, T>;
 
 /**
  * Loads objects by id; null for an unknown id. Any number of ids cost one read of the whole list. While the read is under
- * way, a DataLoader batches the ids. Afterwards each look-up is synchronous: a promise per row would cost more than the
- * look-up.
+ * way, a DataLoader batches the ids. Afterwards each look-up is synchronous, because a promise per row would cost more.
  */
 export class KeyedRead<T> {
   readonly #read: () => MaybePromise<ById<T>>;

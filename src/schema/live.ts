@@ -54,7 +54,6 @@ const ofTicks = {
     'Positions of which only these fields have changed since your last event. If you select this field, `upserted` does not have these positions. A snapshot has no ticks.',
 } as const;
 
-/** The fields of each event of changes. */
 export function eventFields(t: FieldBuilder<FeedEvent>) {
   return {
     ...exposed(t, perAccount, {
@@ -73,7 +72,6 @@ export function eventFields(t: FieldBuilder<FeedEvent>) {
   };
 }
 
-/** The fields of an event with the changes in the list of positions. */
 export function positionFields(t: FieldBuilder<Delta<Position>>) {
   return {
     ...exposed(t, perAccount, {
@@ -116,7 +114,6 @@ const watchArgs = builder.args((t) => ({
   }),
 }));
 
-/** The arguments of subscriptions to changes. */
 export const changesArgs = {
   ...watchArgs,
   ...builder.args((t) => ({

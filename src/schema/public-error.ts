@@ -35,13 +35,13 @@ interface Described {
 type Extensions = Readonly<Record<string, unknown>>;
 
 const EARLIER_UNKNOWN =
-  'This request was not sent. Whether an earlier one with its key was is not known: ask again with the same key, and use no other.';
+  'This request was not sent. It is unknown whether an earlier request with its key was sent: ask again with the same key, and use no other.';
 /** For cases in which no repeat can settle the outcome: the key only gets older. */
 const ASK_BROKER =
-  'This request was not sent. Whether an earlier one with its key was is not known, and asking again will not tell: ask your broker.';
+  'This request was not sent. It is unknown whether an earlier request with its key was sent, and stays unknown: ask your broker.';
 const NEVER_SENT = 'This request was not sent, and no earlier one with its key is recorded.';
 const KEY_CLOSED =
-  'The key is closed. Whether an order had it before is not known: the records do not reach back to `since`, which is 24 hours ago where it is left out. Ask your broker.';
+  'The key is closed. It is unknown whether an order was sent with it before: the records do not reach back to `since`, by default 24 hours ago. Ask your broker.';
 const TOO_MANY_ORDERS =
   'This request was not sent: this account has placed too many orders in a day.';
 /** The records of that time are gone for good. */
@@ -89,7 +89,7 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
   })),
   row(KeyNotVoidedError, ({ cause }) => {
     const { code, more = {} } = describe(cause);
-    const message = 'It cannot be said that the key is closed.';
+    const message = 'It is unknown whether the key is closed.';
     // `retryable: false` would mean that the key is closed.
     return { code, message, more: { ...more, retryable: true, earlierUnknown: true } };
   }),
@@ -132,8 +132,8 @@ function row<E>(of: ErrorClass<E>, describe: (error: E) => Described): Row {
 /** Describes an error for clients. An error without a row is INTERNAL; its message appears only in the log. */
 function describe(error: unknown): Described {
   if (!(error instanceof Error)) return INTERNAL;
-  for (let is = Object.getPrototypeOf(error); is !== null; is = Object.getPrototypeOf(is)) {
-    const description = DESCRIPTIONS.get(is.constructor);
+  for (let proto = Object.getPrototypeOf(error); proto; proto = Object.getPrototypeOf(proto)) {
+    const description = DESCRIPTIONS.get(proto.constructor);
     if (description === undefined) continue;
     const described = description(error as never);
     if (!wasNotSent(error)) return described;
@@ -188,8 +188,8 @@ function describeGateway(error: GatewayError): Described {
   const { refusal, cause } = error;
   const operation = isOperation(error.operation) ? OPERATIONS[error.operation] : null;
   const isUnsentOrder = operation?.effect === 'order' && cause instanceof NotAttemptedError;
-  const [message = ofKind, retryAfter] = (isUnsentOrder && UNSENT_ORDERS[cause.reason]) || [];
-  const retryAfterSeconds = retryAfter ?? error.retryAfterSeconds;
+  const unsent = isUnsentOrder ? UNSENT_ORDERS[cause.reason] : undefined;
+  const [message = ofKind, retryAfterSeconds = error.retryAfterSeconds] = unsent ?? [];
   const words = refusal !== null && hasWordsForClients(code, error) ? refusalWords(refusal) : null;
   return {
     code,
@@ -212,10 +212,7 @@ const CODES_WITH_WORDS: ReadonlySet<Code> = new Set([
   'GATEWAY_UNAVAILABLE',
 ]);
 
-/**
- * Users see the gateway's words about a restricted account or maintenance (503). Words of other 5xx statuses appear only in
- * the log.
- */
+/** Users see the gateway's words about a restricted account or maintenance (503), but no words of another 5xx status. */
 function hasWordsForClients(code: Code, { status }: GatewayError): boolean {
   return CODES_WITH_WORDS.has(code) && (code !== 'GATEWAY_UNAVAILABLE' || status === 503);
 }

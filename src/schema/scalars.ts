@@ -36,7 +36,7 @@ const JSONValue = new GraphQLScalarType<unknown, unknown>({
   parseLiteral(node, variables) {
     visit(node, {
       EnumValue(word) {
-        const message = `JSON has no words without quotes, as ${word.value}`;
+        const message = `JSON has no words without quotes, such as ${word.value}`;
         throw new GraphQLError(message, { nodes: word });
       },
     });

@@ -20,22 +20,22 @@ import type { Services } from './services.ts';
 const MAX_IDS = 500;
 
 /**
- * Records what a run has read. A result is shared only if this record agrees with the marks of its fields, so a wrong mark
- * never shares personal data.
+ * Records what one execution has read. A result is shared only if its fields are marked as shared (`sharing.ts`) and this
+ * record agrees, so a wrong mark never shares personal data.
  */
 export interface ReadRecord {
-  /** True once the run has read a value that belongs to the viewer or to this request. */
+  /** True once a field has asked for data that belongs to the viewer or to this request. */
   isPersonal: boolean;
-  /** True once the run has read the catalog of a group that the viewer is proved to belong to. */
+  /** True once a field has asked for the catalog of the viewer's group. */
   readsShared: boolean;
   /** Called with the login that the token claims. */
   identified(login: string): void;
 }
 
 /**
- * A read of the account that a field needs: a list, the snapshot, or the `rows` of the snapshot's positions, which are not
- * cached with the snapshot. A feed has `snapshots`, `figures` and `ticks`. A read that needs only its viewer has the name
- * of its operation.
+ * The data of the account that a field reads. In queries: the lists of `positions` and `orders`, the `session`, and its
+ * `rows`, the positions in the session's answer, which are not cached with it. In subscriptions: `snapshots`, `figures` and
+ * `ticks`, which a feed may have. Any other read has the name of its gateway operation.
  */
 export type AccountRead =
   | 'positions'
@@ -68,6 +68,7 @@ export class Scope implements OwnReads {
   readonly #caller: Caller;
   readonly #record: ReadRecord;
   readonly #plan: Plan;
+  /** The logical time of the write before this scope, or 0. A read may share only a call that was sent later. */
   readonly #after: number;
   #viewer: MaybePromise<Viewer> | undefined;
   #session: Promise<SessionAnswer> | undefined;
@@ -148,12 +149,12 @@ export class Scope implements OwnReads {
   #fetchSession(viewer: Viewer): MaybePromise<SessionAnswer> {
     const { sessions, logicalClock } = this.#services;
     const maxAgeMs = this.#plan.maxAgeSeconds * 1000;
-    const after = maxAgeMs === 0 ? logicalClock.next() - 1 : this.#after;
+    const after = maxAgeMs === 0 ? logicalClock.next() : this.#after;
     const demand = { maxAgeMs, after, needsRows: this.#plan.has('rows') };
-    // Only the list shows whether a snapshot in memory has the present positions.
-    const isJudgedByList = this.#plan.has('positions') && sessions.cached(viewer, demand) !== null;
-    const judged = isJudgedByList ? this.#readList().catch(() => null) : null;
-    return chain(judged, () => sessions.read(viewer, demand));
+    // The latest list can show that a cached session is outdated. If both are needed, the list is read first.
+    const isListFirst = this.#plan.has('positions') && sessions.cached(viewer, demand) !== null;
+    const listRead = isListFirst ? this.#readList().catch(() => null) : null;
+    return chain(listRead, () => sessions.read(viewer, demand));
   }
 
   async positions(): Promise<readonly Position[]> {
@@ -176,7 +177,7 @@ export class Scope implements OwnReads {
   }
 
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
-    // Reads the list first: clients cache one object for both fields, so both must show the newest rows.
+    // If the list is selected too, it is read first: clients cache a position of either field as one object.
     if (this.#plan.has('positions')) await this.#readList().catch(() => null);
     const positions = this.#services.openPositions.newest(await this.viewer(), answer);
     // `undefined` means that the list in memory was evicted after the snapshot was read.
@@ -248,17 +249,17 @@ export class Scope implements OwnReads {
   ): Promise<T> {
     this.#reads ??= new Map();
     const { name } = operation;
-    const asked = input.length === 0 ? '' : JSON.stringify(input);
+    const request = input.length === 0 ? '' : JSON.stringify(input);
     const { gateway, joinedReads } = this.#services;
     const send = (viewer: Viewer) => gateway.read(viewer, operation, ...input);
     const ask = () =>
       this.asViewer((viewer) =>
-        joinedReads.read(viewer, name, send, { after: this.#after, request: asked }),
+        joinedReads.read(viewer, name, send, { after: this.#after, request }),
       );
-    return memo(this.#reads, name + asked, ask) as Promise<T>;
+    return memo(this.#reads, name + request, ask) as Promise<T>;
   }
 
-  /** Makes a read of the account. */
+  /** Reads the account once the viewer is identified. */
   protected asViewer<T>(read: (viewer: Viewer) => MaybePromise<T>): Promise<T> {
     return promised(() => chain(this.viewer(), read));
   }

@@ -70,7 +70,7 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
       type: [PositionRef],
       nullable: true,
       description:
-        'The open positions, as recent as known. They may be newer than the session’s figures.',
+        'The newest known list of open positions. It may be newer than the session’s figures.',
       resolve: (answer, _args, { scope }) => scope.positionsOf(answer),
     }),
     orders: t.field({

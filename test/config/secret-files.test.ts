@@ -34,7 +34,7 @@ test.each([
 test('a secret and a file for it contradict each other, and neither is shown', async () => {
   const path = await fileWith(SECRET);
   expect(problemsOf({ JWT_SECRET: SECRET, JWT_SECRET_FILE: path })).toEqual([
-    `JWT_SECRET_FILE="${path}": must be unset where JWT_SECRET is set`,
+    `JWT_SECRET_FILE="${path}": must be unset if JWT_SECRET is set`,
   ]);
 });
 

@@ -8,5 +8,5 @@ export const loginNamed = (digits: string) => digits as Login;
 
 /** The standing of a token that proves this account. */
 export function provedAs(name: string) {
-  return { standing: { client: accountClient(accountNamed(name)), isAccepted: true } };
+  return { standing: { provedClient: accountClient(accountNamed(name)), isAccepted: true } };
 }

@@ -1,6 +1,6 @@
 import type { Core } from '../core.ts';
 
-/** The age of a list, by the server's clock and this device's uptime; its wall clock is not used. */
+/** The age of a list, by the server's clock and this device's uptime. Its wall clock counts only without a connection. */
 export class Age {
   readonly #core: Pick<Core, 'environment' | 'serverClock'>;
   asOf: Date | null = null;

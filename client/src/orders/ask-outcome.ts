@@ -27,9 +27,9 @@ export async function askOutcome(
 }
 
 /**
- * Closes the key, or answers the outcome of its order. `EXPIRED` or an unknown reason does not prove that nothing was sent:
- * the server records a late repeat in this way even if it has forgotten the order itself. So another key of the same age is
- * closed as well, which throws if the server's records do not reach back that far.
+ * Closes the key, or returns the outcome of its order. `EXPIRED` or an unknown reason does not prove that nothing was sent.
+ * If the server has lost the record of the order, it answers a late repeat in the same way. So a new key with the same date
+ * is closed as well, which throws if the server's records do not reach back to that date.
  */
 export async function closeKey(
   context: TicketContext,

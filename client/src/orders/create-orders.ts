@@ -12,10 +12,10 @@ export interface Orders {
   /** A new order. Nothing is stored or sent before it is placed. */
   ticket(options?: TicketOptions): Ticket;
   /**
-   * Finds the outcome of each order that this account placed before the app ended, unless the app has shown it. It is
-   * accepted, rejected, unsent, or unknown. No order is sent. If an order has not arrived, its key is closed, so that it never
-   * will. Call this at the start of the app and after signing in. Rejects with a TradingGraphError if no user is signed in,
-   * the server cannot be reached, or the storage cannot be read. Without a storage the list is empty.
+   * Finds the outcomes of this account's orders that the app had not shown when it ended: accepted, rejected, unsent, or
+   * unknown. It sends no order. If an order has not arrived, its key is closed, so that the order is never executed. Call
+   * it at the start of the app and after signing in. Rejects with a TradingGraphError if no user is signed in, the server
+   * cannot be reached, or the storage cannot be read. Without a storage the list is empty.
    */
   resume(options?: ResumeOptions): Promise<readonly ResumedOrder[]>;
   /**

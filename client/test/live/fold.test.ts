@@ -54,6 +54,7 @@ test('an account keeps its orders and figures if an event has the same ones or n
     }) as AccountChanges;
   const whole = { snapshot: true, orders: orders([order('a'), order('b')]) };
   const known = foldAccount(null, event(1, whole));
+  // The first event of a new subscription is a snapshot again.
   const same = foldAccount(known, event(2, whole), { isFirst: true });
   expect([same?.orders, same?.session]).toEqual([known?.orders, known?.session]);
   expect(same?.orders).toBe(known?.orders);

@@ -29,7 +29,7 @@ export function signedIn(app: Service, email = 'demo@example.com') {
   return { url: `${app.url}/graphql`, token: () => held };
 }
 
-/** A core on the real facade, signed in as the demo user. */
+/** A core that calls the service of the test, signed in as the demo user. */
 export function startCore(
   app: Service,
   { environment = countedEnvironment(), ...options }: TestCoreOptions = {},

@@ -13,7 +13,7 @@ export interface CountedEnvironment extends Environment {
 }
 
 export interface CountedEnvironmentOptions extends Partial<Environment> {
-  /** Pauses of at least this length become zero, if the test does not depend on them. */
+  /** Shortens pauses that the test does not depend on: returns the milliseconds to wait instead. */
   readonly hurry?: (ms: number) => number;
   /** Collects errors of tasks, for example of an app's own listener, in place of the platform. */
   readonly thrown?: unknown[];

@@ -7,7 +7,7 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import { findUnusable } from './unusable.ts';
 
 export interface ConfigurationReport {
-  /** One line for each, as at a start. */
+  /** One line for each problem, as a start prints them. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
   readonly config: Config;
@@ -45,7 +45,7 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
   };
 }
 
-/** Tries Redis and the key set. A start does not wait for them: it then refuses orders, or verifies no token. */
+/** Reports a Redis or a key set that cannot be used. The service would start, but refuse orders or verify no token. */
 function* unreachable(
   { redisUrl, jwtJwksUrl }: Config,
   storeFault: string | null,

@@ -19,7 +19,6 @@ export interface Command {
 
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
-/** The exit code for a faulty command line. */
 const EXIT_USAGE = 2;
 
 /** The commands by name. Each is loaded only when it runs. */

@@ -231,7 +231,7 @@ class Standing implements TokenStanding {
     return this.#ledger.isAccepted(this.#token);
   }
 
-  get client(): Client | null {
+  get provedClient(): Client | null {
     return this.#ledger.clientFor(this.#token);
   }
 }

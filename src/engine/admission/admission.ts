@@ -20,7 +20,6 @@ export interface AdmissionParts {
   /** The maximum number of fields that an answer may contain. */
   readonly maxCost: number;
   readonly scheduler: FairScheduler;
-  /** Returns the number of entries of a list that the schema names. */
   readonly sizeOf: SizeOf;
 }
 
@@ -94,7 +93,7 @@ export function admit(
   });
 }
 
-/** Prepares a new document in a turn of its own, because a hundred may be received in one turn of the event loop. */
+/** Prepares a document. A new one waits for a turn with time left: one turn of the event loop may receive a hundred. */
 function prepareDocument(
   { documents, scheduler }: Pick<AdmissionParts, 'documents' | 'scheduler'>,
   { query }: RequestedDocument,
@@ -109,10 +108,7 @@ function prepareDocument(
     : scheduler.turn(client.key).then(prepare);
 }
 
-/**
- * Finds the operation by its name. Refuses mutations by GET, because caches may repeat it, and subscriptions if the client
- * accepts no events.
- */
+/** Finds the operation. Refuses mutations by GET, which caches may repeat, and subscriptions without an event format. */
 function selectOperation(
   document: PreparedDocument,
   name: string | null,
@@ -122,7 +118,7 @@ function selectOperation(
   if (prepared === null) {
     const message =
       name === null
-        ? 'The document has several operations: `operationName` says which one is meant.'
+        ? 'The document has no operation, or several: name one of them in `operationName`.'
         : 'The document has no operation of that name.';
     return refused([requestError('GRAPHQL_VALIDATION_FAILED', message)]);
   }

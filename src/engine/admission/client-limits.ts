@@ -12,9 +12,8 @@ interface Charged {
 }
 
 /**
- * Limits the operations that a client may start in a minute over all transports, and the fields of its answers. The number
- * of fields is known only when an answer is complete, so the answer that exceeds the limit is still sent, and the next one
- * is refused.
+ * Limits the operations that a client may start in a minute over all transports, and the fields of its answers. Fields are
+ * known only when an answer is complete, so the answer that exceeds the limit is sent, and the next one is refused.
  */
 export class ClientLimits {
   readonly limiter: EngineLimiter;
@@ -32,7 +31,7 @@ export class ClientLimits {
     return refusal === null ? { kind: 'charged', headers } : withHeaders(refusal, headers);
   }
 
-  /** Returns the client that is charged now. Counts of its address move to the account that it has proved. */
+  /** Returns the client to charge from now on. Once an account is proved, the counts of its address move to the account. */
   currentClient(operation: Operation): Client {
     const before = operation.client;
     const client = clientOf(operation.caller);
@@ -45,7 +44,6 @@ export class ClientLimits {
     return client;
   }
 
-  /** Charges the fields of a result, whose number is known when it has been made. */
   chargeFields(operation: Operation): void {
     this.limiter.spend('fields', this.currentClient(operation), operation.meter.fields);
   }

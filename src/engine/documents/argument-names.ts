@@ -4,8 +4,8 @@ const INVALID =
   /^Variable "\$(\w+)" has invalid value(?: at (\S+))?: (?:Expected value of type "\w+" (?:not )?to include (?:required|unknown) field "(\w+)")?/;
 
 /**
- * Returns the argument that an invalid variable is used for, such as `input.size.units`: a form knows its inputs, but no
- * variables. Null if the message has another subject.
+ * Returns the argument that an invalid variable is used for, such as `input.size.units`, because a form knows its inputs
+ * but not the variables. Null if the message is not about a variable.
  */
 export function argumentInMessage(message: string, document: DocumentNode): string | null {
   const found = INVALID.exec(message);
@@ -22,7 +22,7 @@ function argumentOfVariable(variable: string, document: DocumentNode): string {
     Variable({ name }, _key, parent, _path, ancestors) {
       if (name.value !== variable) return undefined;
       found = argumentAround([...ancestors, parent]);
-      // Its declaration is outside every argument.
+      // The declaration of the variable is visited too, and is outside every argument.
       return found === '' ? undefined : BREAK;
     },
   });

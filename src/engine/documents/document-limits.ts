@@ -39,7 +39,7 @@ export function limitErrors(
   const totals: Totals = { selections: 0, repeatedPairs: 0 };
   for (const node of definitions) {
     if (!isExecutableDefinitionNode(node)) continue;
-    const size = new UnfoldedSize(node, fragments, totals);
+    const size = new ExpandedSize(node, fragments, totals);
     for (const [limit, value, maximum] of measured(node, size, limits, schema)) {
       if (value <= maximum || errors.has(limit)) continue;
       const error = tooComplex(limit, value, maximum);
@@ -53,7 +53,7 @@ type Measured = readonly [limit: Parameters<typeof tooComplex>[0], value: number
 
 function measured(
   node: ExecutableDefinitionNode,
-  { depth, aliases, directives, rootFields, totals }: UnfoldedSize,
+  { depth, aliases, directives, rootFields, totals }: ExpandedSize,
   limits: DocumentLimits,
   schema: GraphQLSchema,
 ): readonly Measured[] {
@@ -103,7 +103,7 @@ interface Place {
 type Places = Map<string, Place>;
 
 /** The size of an operation or a fragment, with its fragments expanded. */
-class UnfoldedSize {
+class ExpandedSize {
   depth = 0;
   aliases = 0;
   directives = 0;

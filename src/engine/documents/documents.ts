@@ -110,7 +110,6 @@ export class Documents {
     return result;
   }
 
-  /** The executor's arguments for one request. */
   executionArgs(
     document: DocumentNode,
     given: Pick<ExecutionArgs, 'operationName' | 'variableValues'>,
@@ -137,7 +136,7 @@ export class Documents {
     const invalid = withoutStack(() => validate(schema, document, this.#rules, options));
     if (invalid.length === 0) return [];
     const literals = literalsOf(document);
-    // If the library has stopped early, another error follows, which reports that.
+    // After `maxErrors` the library adds an error that says so, which is dropped here.
     return invalid.slice(0, MAX_ERRORS).map((error) => {
       const hasCode = error.extensions.code !== undefined;
       const message = redactTexts(error.message, literals);
@@ -166,7 +165,7 @@ export class Documents {
     return { document: plain, deferring: plain === document ? null : document, operations };
   }
 
-  /** The size of an entry is determined when it is stored. */
+  /** Stores an entry again, because the cache determines its size when it is stored. */
   #measureAgain(text: string): void {
     const result = this.#prepared.peek(text);
     if (result === undefined) return;
@@ -178,7 +177,7 @@ export class Documents {
 function sizeOf(result: DocumentResult, text: string): number {
   const bytes = BYTES_PER_DOCUMENT + text.length * BYTES_PER_CHARACTER;
   if (result.kind === 'invalid') return bytes;
-  // A copy of a parsed document has no count.
+  // Only the parsed document has a token count. A copy without `@defer` lacks it.
   const { tokenCount = 0 } = result.deferring ?? result.document;
   const operations = [...result.operations.values()];
   const compiled = operations.reduce((sum, { executor }) => sum + executor.compiledFields, 0);

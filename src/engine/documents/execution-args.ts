@@ -16,7 +16,7 @@ interface CoercedArgs {
   readonly args: ValidatedExecutionArgs;
 }
 
-// Each error prints its value.
+// Each error quotes the value, which may be long.
 const MAX_COERCION_ERRORS = 3;
 
 /** Returns the executor's arguments for one request, with coerced variables. The document has been validated. */
@@ -35,7 +35,7 @@ function published(
   document: DocumentNode,
 ): GraphQLError {
   const argument = argumentInMessage(message, document);
-  // GraphQL prints INEXACT as a symbol.
+  // graphql-js prints the value INEXACT as `Symbol(…)`. Clients get its description.
   const shown = message.replaceAll(String(INEXACT), `${INEXACT.description}`);
   return requestError(
     'BAD_USER_INPUT',

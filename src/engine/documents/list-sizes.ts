@@ -58,7 +58,7 @@ export function pageSize(field: Field, node: FieldNode, values: RequestValues): 
   return sizeWithin(field, counts.length === 0 ? DEFAULT_PAGE : Math.max(...counts));
 }
 
-/** One entry for each value of the argument that lists them, by default `ids`; null if the field has no such argument. */
+/** The number of values of the argument that lists the entries, by default `ids`; null if the field has no such argument. */
 function requestedSize(field: Field, node: FieldNode, values: RequestValues): number | null {
   const listing = traitOf(field, 'sizeArgument') ?? 'ids';
   if (!field.args.some(({ name }) => name === listing)) return null;

@@ -5,7 +5,7 @@ import { readPlainFile } from '../../lib/read-plain-file.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { documentId } from './params.ts';
 
-/** Manifests of trusted documents cannot be used. It has one reason for each faulty file. */
+/** Thrown if manifests of trusted documents cannot be used, with one reason for each faulty file. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError';
   readonly reasons: readonly string[];

@@ -27,8 +27,8 @@ export interface RequestFacts {
   /** The number of fields that the answer can contain. */
   readonly cost: number;
   /**
-   * The reads of the operation, under '', and the reads of root fields that read apart, under their response keys. Reads
-   * below a list are not planned, because the list may be empty.
+   * The names of the data that the fields read (their trait `reads`). Root fields with a plan of their own have an entry
+   * under their response key; all others share the entry ''. Reads below a list are left out: the list may be empty.
    */
   readonly plans: ReadonlyMap<string, ReadonlySet<string>>;
   /**
@@ -38,7 +38,7 @@ export interface RequestFacts {
   readonly ageLimit: number;
 }
 
-// Clients use few different page sizes and flags. The cache of documents does not count these facts.
+// Clients use few different page sizes and flags. The memory of these facts is not counted in the cache of documents.
 const MAX_REMEMBERED = 4;
 
 /** The facts about an operation. The document has passed validation and the limits. */
@@ -186,7 +186,7 @@ class FieldWalk {
     return fields;
   }
 
-  /** Possible types may define the field differently. Its size is that of the first, because the meter counts the answer. */
+  /** Possible types may define the field differently. The size of the first is an estimate; the meter counts the answer. */
   #field(types: Types, same: readonly FieldNode[], { page, plan }: Place): number {
     const fields = this.#fieldsOf(types, same);
     const [node] = same;
@@ -194,7 +194,7 @@ class FieldWalk {
     const [type] = types;
     if (!node || !field || !type) return 0;
     for (const each of fields) this.#note(each, plan);
-    // The arguments of a subscription's own field select events, and change nothing in them.
+    // Arguments of a subscription's root field select events, and do not change their content.
     const given = same.flatMap(({ arguments: all = [] }) => all);
     if (type !== this.#root && given.some(mayHoldVariable)) this.hasVariables = true;
     const inner = this.#typesIn(fields);
@@ -241,7 +241,7 @@ class FieldWalk {
     else this.marks.add(sharing);
   }
 
-  /** The fields that the entries scanned for a field's arguments count as. */
+  /** The cost, in fields, of the entries that the resolver scans because of the field's arguments. */
   #scanned({ args }: Field, node: FieldNode): number {
     let fields = 0;
     for (const { name, value } of node.arguments ?? []) {

@@ -1,7 +1,6 @@
 import { type DocumentNode, visit } from 'graphql';
-import { redact } from '../../lib/redact.ts';
+import { REDACTED, redact } from '../../lib/redact.ts';
 
-const REDACTED = '[…]';
 // Shorter texts are as often words of GraphQL as secrets.
 const MIN_SECRET_LENGTH = 3;
 
@@ -32,7 +31,7 @@ function shortened(message: string): string {
   const value = message.search(/(?:, found)?: *\n? *["[{]/);
   return value >= 0 && value < MAX_MESSAGE_LENGTH
     ? `${message.slice(0, value)}.`
-    : 'What is wrong is too long to be quoted.';
+    : 'The invalid value is too long to quote.';
 }
 
 function mayHold(message: string, text: string): boolean {

@@ -19,7 +19,6 @@ export type ReadValue = (node: ValueNode) => unknown;
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** Reads the selections of a document. */
 export class Selections {
   readonly schema: GraphQLSchema;
   readonly fragments: Fragments;
@@ -30,8 +29,8 @@ export class Selections {
   }
 
   /**
-   * Collects the fields of an object of one of the types by response key, in the order of the answer, which equals the
-   * reference executor's. A field whose condition is an unknown variable is included.
+   * Collects the fields that are selected on an object, which has one of the types. They are listed by response key, in the
+   * order in which graphql-js answers. A field whose condition is an unknown variable is included.
    */
   collect(
     types: readonly GraphQLObjectType[],
@@ -71,7 +70,7 @@ export class Selections {
   }
 }
 
-/** Returns a literal without the entries of lists and objects: the cost depends only on a list's length. */
+/** Returns the value of a literal. Entries of lists and objects stay nodes: the cost depends only on their number. */
 export function literalOf(node: ValueNode): unknown {
   if (node.kind === Kind.INT) return Number(node.value);
   if (node.kind === Kind.BOOLEAN) return node.value;
@@ -79,7 +78,7 @@ export function literalOf(node: ValueNode): unknown {
   return node.kind === Kind.NULL ? null : node;
 }
 
-/** Whether an argument may depend on a variable. Lists and objects are not searched: each use of a fragment would do so again. */
+/** Whether an argument may depend on a variable. Lists and objects count as such: searching them for each use is slow. */
 export function mayHoldVariable({ value: { kind } }: ArgumentNode): boolean {
   return kind === Kind.VARIABLE || kind === Kind.LIST || kind === Kind.OBJECT;
 }

@@ -28,10 +28,7 @@ export interface RequestedDocument extends Omit<Params, 'documentId'> {
 const LOOK_MS = 1_000;
 const MAX_NAME_LENGTH = 100;
 
-/**
- * Finds the documents that clients request. Those that a team has published are read again whenever their manifest
- * changes.
- */
+/** Finds the documents that clients request. A team's trusted documents are read again whenever their manifest changes. */
 export class TrustedDocuments {
   readonly #options: TrustedDocumentsOptions;
   /** The untrusted documents that have been logged. */
@@ -63,7 +60,6 @@ export class TrustedDocuments {
     return this.#isUnreadable;
   }
 
-  /** Finds the document that a client requests by an id, a text or both. */
   find(params: Params, record: RequestSummary): RequestedDocument | Refusal {
     const { query, documentId, operationName, variables } = params;
     const { path, trustedOnly } = this.#options;
@@ -74,9 +70,9 @@ export class TrustedDocuments {
       const message = path === null ? 'PersistedQueryNotSupported' : 'PersistedQueryNotFound';
       return refusing('PERSISTED_DOCUMENT_NOT_FOUND', message);
     }
-    const isNamed = query === null || documentId === null || named === query;
-    if (!isNamed && hashOf(query) !== documentId) {
-      return refusing('BAD_USER_INPUT', 'The hash is not that of the document.');
+    const isConsistent = query === null || documentId === null || named === query;
+    if (!isConsistent && hashOf(query) !== documentId) {
+      return refusing('BAD_USER_INPUT', 'The document has another hash.');
     }
     record.isTrusted = this.#texts.has(text);
     if (!record.isTrusted && trustedOnly === 'on') {
@@ -141,7 +137,7 @@ export class TrustedDocuments {
     const prepared = documents.prepare(text);
     if (prepared.kind === 'document') return true;
     const errors = prepared.errors.map(({ message }) => message);
-    log.warn({ id, errors }, 'a trusted document does not fit and is left out');
+    log.warn({ id, errors }, 'a trusted document does not match the schema and is left out');
     return false;
   }
 }

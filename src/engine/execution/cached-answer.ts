@@ -19,8 +19,8 @@ export interface CachedAnswerParts {
 type Execute = (context: OperationContext) => MaybePromise<ExecutionResult>;
 
 /**
- * Answers from the cache, or executes. A result that failed, or that read the viewer's own data, is not cached. Cached
- * bytes are sent only under a name whose earlier response proved to be shared by all.
+ * Answers from the cache, or executes. A result that failed, or that read the viewer's own data, is not cached. So cached
+ * bytes are the same for every viewer of the group.
  */
 export function cachedAnswer(
   parts: CachedAnswerParts,
@@ -69,7 +69,7 @@ function answerFor(
     return new CachedResult(sent(known.plain));
   }
   return chain(execute(context), (result): MaybePromise<ExecutionResult> => {
-    // Only some runs may read the viewer's data, so the operation is never cached again.
+    // If one run has read the viewer's data, later runs may too, so the operation is never cached again.
     use.isBarred ||= context.isPersonal;
     if (use.isBarred || result.errors) return result;
     return chain(bytesOf(result, operation), (bytes) => {

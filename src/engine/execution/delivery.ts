@@ -13,8 +13,8 @@ interface ResultSource {
 }
 
 /**
- * The results of a subscription, delivered in the turn in which an event is published. It is an async iterable in name only,
- * because the outcome of a subscription is one.
+ * The results of a subscription, delivered in the turn in which an event is published. It is an async iterable only by its
+ * type, which yoga requires. Transports call `deliver` instead.
  */
 export class FollowedEvents implements OperationEvents, StreamListener {
   readonly #events: PullStream<unknown>;
@@ -24,6 +24,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   #sink: ResultSink | null = null;
   /** Whether a result is being computed, its reader has not taken it, or the sink has no room. */
   #isBusy = false;
+  /** Whether an event was published while this was busy. */
   #isWoken = false;
   #isOver = false;
   #end: { readonly error: unknown } | null = null;

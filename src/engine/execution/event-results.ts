@@ -23,13 +23,13 @@ import { jsonText } from './json-text.ts';
 /** The events, or a result with errors if there are none. */
 export type Subscribed = AsyncIterable<ExecutionResult> | ExecutionResult;
 
-/** A subscription with everything that each of its events is executed with. */
+/** A subscription, with the inputs that the execution of each event needs. */
 interface LiveOperation {
   readonly events: PullStream<unknown>;
   readonly prepared: PreparedOperation;
   readonly args: ValidatedExecutionArgs;
   readonly cost: number;
-  /** Its events are charged to its client, which is no longer its account once its token has ended. */
+  /** Events are charged to its client: its account, or its address once its token has ended. */
   readonly caller: RequestCaller;
   /** Returns true if the transport itself reports why a subscription ends. Otherwise a last event does. */
   readonly reportsEnd: (error: unknown) => boolean;
@@ -62,13 +62,13 @@ interface RecentText {
   readonly made: MaybePromise<EventText>;
 }
 
-const NOTHING_RUN: RunCost = { cost: 0, fields: 0 };
-// An event reaches all subscribers in one turn, so hardly any but the latest results are requested again.
+const NO_COST: RunCost = { cost: 0, fields: 0 };
+// An event reaches all subscribers in one turn, so usually only the latest results are requested again.
 const MAX_RECENT = 32;
 
 /**
- * Executes live events. An event is executed once for all who sent the same document at the same point of a stream, if
- * every field is marked as the account's, no variables affect the event, and the run read nothing else.
+ * Executes live events. An event is executed once for all subscribers with the same document, if every field is marked as
+ * the account's, no variables affect the event, and the run read no other data.
  */
 export class EventResults {
   readonly #options: EventResultsOptions;
@@ -79,7 +79,7 @@ export class EventResults {
     this.#options = options;
   }
 
-  /** Begins a subscription. Its transport delivers the events, whose texts pass through no iterator. */
+  /** Begins a subscription. Its transport calls `deliver`, because iterating would cost a promise for each event. */
   async begin(context: OperationContext): Promise<Subscribed> {
     const { limits } = this.#options;
     const { operation } = context;
@@ -125,7 +125,7 @@ export class EventResults {
       failure: (error) => {
         const result = { errors: [asGraphQLError(error)] };
         // Counts the error even if it is not sent.
-        const shown = this.#published(result, record, newContext(), NOTHING_RUN);
+        const shown = this.#published(result, record, newContext(), NO_COST);
         return reportsEnd(error) ? null : shown;
       },
       ended: () => {
@@ -177,7 +177,7 @@ export class EventResults {
     const execute = () => {
       const own = { ...args, rootValue: event, contextValue: context };
       return chain(prepared.executor.execute(own, meter), (result) => {
-        // Otherwise a client that folds the next event would never get the changes of this event.
+        // The next event then repeats the changes of this event, which the client does not get.
         if (result.data == null) events.missed();
         return this.#written(result, live, context, meter);
       });

@@ -12,10 +12,7 @@ import { CachedResult } from './response-cache.ts';
 
 type ExecutionParts = CachedAnswerParts & EventResultsOptions;
 
-/**
- * Executes admitted operations. Operations that recur are compiled. An event is executed once for all subscribers that may
- * share its result.
- */
+/** Executes admitted operations: queries and mutations here, the events of subscriptions in `EventResults`. */
 export class Execution {
   readonly #parts: ExecutionParts;
   readonly #events: EventResults;
@@ -32,7 +29,6 @@ export class Execution {
     return cachedAnswer(this.#parts, context, (own) => this.#computed(own));
   }
 
-  /** Returns the events of a subscription, or a result with errors if there are none. */
   subscribe(context: OperationContext): Promise<Subscribed> {
     return this.#events.begin(context);
   }
@@ -41,13 +37,12 @@ export class Execution {
   ended(context: OperationContext, result: Subscribed): Subscribed {
     const { operation } = context;
     const isSubscription = operation.prepared.node.operation === 'subscription';
-    // The parts of a deferred answer follow; the last part has the receipt.
-    if (Symbol.asyncIterator in result && !isSubscription) return result;
-    if (!this.#parts.receipts || isSubscription) return result;
+    // Each event has its own receipt. In a deferred answer the last part has it.
+    if (!this.#parts.receipts || isSubscription || Symbol.asyncIterator in result) return result;
     const { cost, meter } = operation;
     const own = context.receipt({ cost, fields: meter.fields });
     if (result instanceof CachedResult) return result.withExtensions(own);
-    const { extensions } = result as ExecutionResult;
+    const { extensions } = result;
     return { ...result, extensions: extensions === undefined ? own : { ...own, ...extensions } };
   }
 

@@ -10,8 +10,8 @@ export async function* iterated(events: OperationEvents): AsyncGenerator<Executi
   let taken = () => {};
   const delivered = events.deliver({
     hasRoom: () => true,
-    send(text, left) {
-      taken = left;
+    send(text, done) {
+      taken = done;
       next.resolve(text);
     },
   });

@@ -17,9 +17,9 @@ const SHARED_QUALITY = 5;
 const BYTES_PER_ENTRY = 700;
 
 /**
- * Responses as bytes that contain only data of a group of viewers. The same version of that data, document and variables give
- * the same bytes. No entry contains data of one viewer: the schema marks such fields, and the execution has checked it. A
- * viewer is proved before an entry is sent.
+ * Responses as bytes, which contain only data that a group of viewers shares. The same version of that data, document and
+ * variables give the same bytes. No entry contains data of one viewer: the schema marks shared fields, and the execution has
+ * checked the marks. A viewer is proved to belong to the group before an entry is sent.
  */
 export class ResponseCache {
   readonly #underWay = new Map<string, Promise<Buffer>>();
@@ -38,7 +38,7 @@ export class ResponseCache {
   }
 
   set(name: string, etag: string, plain: Buffer): void {
-    this.#entries.set(name, { etag, plain: alone(plain) });
+    this.#entries.set(name, { etag, plain: ownBuffer(plain) });
   }
 
   /** Compresses each response once, off the event loop. Concurrent requests share one task. */
@@ -49,7 +49,7 @@ export class ResponseCache {
     return memo(this.#underWay, task, () =>
       pack(plain, encoding, SHARED_QUALITY)
         .then((bytes) => {
-          const packed = alone(bytes);
+          const packed = ownBuffer(bytes);
           const response = this.#entries.peek(name);
           if (response) this.#entries.set(name, { ...response, [encoding]: packed });
           return packed;
@@ -66,7 +66,7 @@ function sizeOf({ plain, br, gzip }: CachedResponse, name: string): number {
 }
 
 /** Copies bytes that are a part of a larger buffer. Otherwise a small entry would keep that whole buffer in memory. */
-function alone(bytes: Buffer): Buffer {
+function ownBuffer(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);

@@ -54,7 +54,6 @@ export class ErrorCodes {
     });
   }
 
-  /** Returns a result, or a part of one, with masked errors. */
   maskedResult<Result extends object>(result: Result, record: RequestSummary): Result {
     const { errors } = result as ExecutionResult;
     return errors === undefined ? result : { ...result, errors: this.masked(errors, record) };
@@ -101,9 +100,8 @@ export class ErrorCodes {
   }
 
   /**
-   * Logs a fault with its stack, at most once a minute for each field: it may fail in each row, or end thousands of
-   * subscriptions. Failed backend calls are in the request's log line. A line for each field would flood the log in an
-   * outage.
+   * Logs a fault with its stack, at most once a minute for each field: a field may fail in each row, or end thousands of
+   * subscriptions. A failed backend call is part of the request's own line, or an outage would flood the log.
    */
   #log(
     cause: unknown,
@@ -115,7 +113,7 @@ export class ErrorCodes {
     const { code, operation } = extensions;
     if (code === 'INTERNAL') {
       const [node] = of.nodes ?? [];
-      // Field and error by their names, which are few: a client can choose any number of aliases in the path.
+      // Names of fields and errors are few. The path would not do, because a client can choose any number of aliases.
       const name = node?.kind === Kind.FIELD ? node.name.value : '';
       const kind = cause instanceof Error ? cause.constructor.name : typeof cause;
       const repeats = this.#repeated.next(`${name} ${kind}`);

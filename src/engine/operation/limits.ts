@@ -18,11 +18,11 @@ export const ENGINE_LIMITS = {
     'fields of answers and events in a minute',
     ({ maxCost }: EngineLimitSettings) => both(20 * maxCost),
   ),
-  /** Twice the rate, because each operation may have a preflight or a `complete`. */
+  /** Twice the rate, because each operation may have a preflight or a `complete`. It is refilled 2.5 times a minute. */
   messages: perProcess(
     'messages',
     '[messages](#what-clients-send)',
-    (settings: EngineLimitSettings) => both(2 * atLeast(settings)),
+    (settings: EngineLimitSettings) => both(2 * operationsPerMinute(settings)),
     2.5,
   ),
   connections: perProcess('connections', 'connections at a time', () => ({ address: 5_000 })),
@@ -56,7 +56,7 @@ export type LimitLabel =
   | (typeof ENGINE_LIMITS)[EngineLimitName]['label']
   | (typeof FIXED_LIMITS)[number];
 
-function atLeast({ rateLimitPerMinute }: EngineLimitSettings): number {
+function operationsPerMinute({ rateLimitPerMinute }: EngineLimitSettings): number {
   return Math.max(rateLimitPerMinute, 1_200);
 }
 

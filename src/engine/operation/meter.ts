@@ -75,7 +75,7 @@ export class Meter {
 
   leave(): void {
     const room = this.#room;
-    // A list that an error elsewhere has made useless may still begin later, and must not wait.
+    // After an error elsewhere a list may still begin. Its result is not used, so it must not wait.
     this.#room = NO_WAIT;
     if (room === null || room === NO_WAIT) return;
     const left = room.then(() => this.scheduler.leave(this.#share, this.#estimate));
@@ -131,7 +131,7 @@ export class Meter {
   }
 }
 
-/** The fields that a text adds to its own. */
+/** The number of fields that a text counts as in addition to its own field. */
 export function extraForText(length: number): number {
   return Math.floor(length / CHARACTERS_PER_FIELD);
 }
@@ -146,10 +146,7 @@ export function weightOfKey(key: string): number {
   return 1 + extraForText(key.length);
 }
 
-/**
- * Finishes a run over its budget. A query or an event becomes one error. A mutation keeps its outcomes, and its incomplete
- * reads become null.
- */
+/** A run over its budget becomes one error. A mutation keeps its outcomes, and its incomplete reads become null. */
 export function withinBudget(
   result: ExecutionResult,
   meter: Meter,

@@ -47,7 +47,6 @@ export class RequestSummary {
   type: OperationTypeNode | null = null;
   /** Whether its document is from a manifest, so that operators have chosen its name. */
   isTrusted = false;
-  /** The account that the token claims. */
   claimedAccount: string | null = null;
   outcome: RequestOutcome = 'ok';
   bytesOut = 0;
@@ -92,7 +91,7 @@ export class RequestSummary {
     this.endTrace(status);
   }
 
-  /** Ends the span. Errors that are no faults are normal answers. `status` is null without a response over HTTP. */
+  /** Ends the span. Only a fault marks it as failed. `status` is null if there is no response over HTTP. */
   endTrace(status: number | null): void {
     if (this.trace === null) return;
     const attributes = status === null ? {} : { 'http.response.status_code': status };

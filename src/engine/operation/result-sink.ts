@@ -5,8 +5,8 @@ export type JsonText = string | readonly Buffer[];
 export interface ResultSink {
   /** Returns false if the reader has enough unread data. Then `ready` is called when there may be room. */
   hasRoom(ready: () => void): boolean;
-  /** `left` is called when the next result may be sent: synchronously, or when this result has been read. */
-  send(result: JsonText, left: () => void): void;
+  /** `done` is called when the next result may be sent: synchronously, or when this result has been read. */
+  send(result: JsonText, done: () => void): void;
 }
 
 /** The events of a subscription that has begun. Transports do not know how they are made. */

@@ -40,7 +40,6 @@ const OWN = Symbol('own');
 /** The context of an operation that hooks receive and can extend. Resolvers do not see it. */
 interface PluginContext {
   readonly caller: RequestCaller;
-  /** The request's headers, or those of a socket's `connectionParams`, by their names in lower case. */
   readonly headers: TransportContext['headers'];
   readonly [OWN]: OwnContext;
 }
@@ -113,17 +112,17 @@ export class Pipeline {
     const { caller, params, transport } = operation;
     const context = this.#parts.createContext(operation);
     const own: OwnContext = { context, executed: null, events: null };
-    const ofPlugins: PluginContext = { caller, headers: transport.headers, [OWN]: own };
+    const hookContext: PluginContext = { caller, headers: transport.headers, [OWN]: own };
     const refuse = (error: unknown) => this.#refuse(operation, [error]);
     try {
-      const enveloped = this.#yoga.getEnveloped(ofPlugins) as unknown as Enveloped;
+      const enveloped = this.#yoga.getEnveloped(hookContext) as unknown as Enveloped;
       const opened = (contextValue: unknown, document: DocumentNode): OpenedOperation => {
         const { variables, operationName } = params;
         const args = { schema, document, contextValue, variableValues: variables, operationName };
         return { kind: 'opened', operation, start: () => this.#started(enveloped, args, own) };
       };
       // Admission has parsed and validated the document. Yoga does both again only for the hooks of plugins.
-      if (this.#parts.plugins.length === 0) return opened(ofPlugins, operation.document.document);
+      if (this.#parts.plugins.length === 0) return opened(hookContext, operation.document.document);
       const document = enveloped.parse(params.query);
       const errors = enveloped.validate(schema, document);
       if (errors.length > 0) return this.#refuse(operation, errors.map(invalid));
@@ -168,7 +167,7 @@ export class Pipeline {
     const isLost = executed !== null && executed.data != null && outcome.data == null;
     if (!isLost) return outcome;
     const cause = outcome.errors?.[0];
-    return failed(new Error('a plugin took the result of a mutation away', { cause }));
+    return failed(new Error('a plugin removed the result of a mutation', { cause }));
   }
 
   #ended(context: OperationContext, outcome: Subscribed): Subscribed {
@@ -200,7 +199,7 @@ function failed(error: unknown): ExecutionResult {
 function createOperationYoga({ schema, execution, plugins }: PipelineParts) {
   return createYoga({
     schema,
-    // A plugin that wraps functions runs before the plugins that precede it in the list.
+    // A later plugin wraps the functions that earlier ones set, so the team's plugins run around the service's own.
     plugins: [useAdmittedDocument(), useExecution(execution), ...plugins],
     cors: false,
     graphiql: false,
@@ -260,7 +259,7 @@ const OF_SPECIFICATION: ReadonlySet<unknown> = new Set(specifiedRules);
 
 /** Yoga adds the specification's own rules for each operation, and the document has passed them. */
 const validateFurther: typeof validate = (schema, document, rules = [], ...more) => {
-  // Rules can only be added.
+  // Plugins can only add rules, so an equal number means that none was added.
   if (rules.length === specifiedRules.length) return [];
   const others = rules.filter((rule) => !OF_SPECIFICATION.has(rule));
   return others.length === 0 ? [] : validate(schema, document, others, ...more);

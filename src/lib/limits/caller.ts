@@ -5,14 +5,13 @@ import { addressClient, type Client } from './client.ts';
 /** The state of a request's token: looked up once per request, and updated when more becomes known about the token. */
 export interface TokenStanding {
   /** The account that limits are charged to; null until an account is proved. */
-  readonly client: Client | null;
+  readonly provedClient: Client | null;
   /** Whether a backend has accepted the token recently. */
   readonly isAccepted: boolean;
 }
 
-/** The sender of a request. */
 export interface RequestCaller {
-  /** Its hash differs with the forwarded headers as well. */
+  /** Its hash includes the forwarded headers, so that equal tokens of two tenants share nothing. */
   readonly token: Token | null;
   /** Undefined if there is no token, or no backend that could verify it. */
   readonly standing?: TokenStanding | undefined;
@@ -30,5 +29,5 @@ export interface RequestCaller {
  * A token that merely names an account, or has expired, must not use up the limits of the account's owner.
  */
 export function clientOf({ standing, client }: Pick<RequestCaller, 'standing' | 'client'>): Client {
-  return standing?.client ?? addressClient(client?.address);
+  return standing?.provedClient ?? addressClient(client?.address);
 }

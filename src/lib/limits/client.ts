@@ -12,7 +12,6 @@ export interface Client {
   readonly account?: Account;
 }
 
-/** A proved account. */
 export function accountClient(account: Account): Client {
   return { kind: 'account', key: `account ${account}`, account };
 }

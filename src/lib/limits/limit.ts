@@ -1,6 +1,5 @@
 import type { ClientKind } from './client.ts';
 
-/** The maximum of one resource for each client. */
 export interface Limit {
   /** Its name in metrics: the name of its setting, if it has one. Clients do not see it. */
   readonly label: string;

@@ -131,10 +131,11 @@ export class Limiter<Name extends string> {
     });
     for (const bucket of buckets) bucket.unshared = 0;
     const names = buckets.map(({ name }) => name);
-    const levels = (await this.#share?.(names, figures)) ?? null;
-    for (const [at, { tokens, unshared }] of levels === null ? [] : buckets.entries()) {
+    const levels = await this.#share?.(names, figures);
+    for (const [at, level] of (levels ?? []).entries()) {
+      const { tokens, unshared } = buckets[at] as Bucket;
       // More may have been taken since the report.
-      tokens.set((levels?.[at] as number) - unshared, this.#clock.now());
+      tokens.set(level - unshared, this.#clock.now());
     }
   }
 }

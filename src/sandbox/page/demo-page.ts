@@ -36,7 +36,7 @@ export class DemoPage implements Site {
    * Visitors who may not use the sandbox's controls get a page without them. Null in an installation without the page, such
    * as the container image.
    */
-  static find(mayControl: MayControl = () => false, folder = SOURCES): DemoPage | null {
+  static ifInstalled(mayControl: MayControl = () => false, folder = SOURCES): DemoPage | null {
     return existsSync(join(folder, 'page', SCRIPT)) ? new DemoPage(folder, mayControl) : null;
   }
 

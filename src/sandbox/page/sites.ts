@@ -9,7 +9,7 @@ interface SandboxSitesOptions extends SandboxProxyOptions {
 /** The controls of the sandbox, and the demonstration page, which the container image lacks. */
 export function sandboxSites({ withPage, ...options }: SandboxSitesOptions) {
   const controls = new SandboxProxy(options);
-  const page = withPage ? DemoPage.find((request) => controls.isOpenTo(request)) : null;
+  const page = withPage ? DemoPage.ifInstalled((request) => controls.isOpenTo(request)) : null;
   const sites: readonly Site[] = page === null ? [controls] : [page, controls];
   return { sites, hasPage: page !== null };
 }

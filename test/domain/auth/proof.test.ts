@@ -259,7 +259,7 @@ describe('after the refusal of a token was evicted from the ledger', () => {
 test('the standing of a token changes with each answer and with its eviction', () => {
   const { ledger, answers } = setUp({ maxTokens: 1 });
   const standing = ledger.standing(demo.token);
-  const known = () => [standing.isAccepted, standing.client?.account];
+  const known = () => [standing.isAccepted, standing.provedClient?.account];
   expect(known()).toEqual([false, undefined]);
   answers.session(demo);
   expect(known()).toEqual([true, '1001']);

@@ -8,6 +8,7 @@ import { webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
 const PRO = { email: 'pro@example.com' };
+const PRO_LOGIN = 700_002;
 /** The back-off of a failed feed would poll it an hour later. */
 const SELDOM = { POSITIONS_POLL_MS: '3600000' };
 const opened = closedClients();
@@ -16,12 +17,12 @@ test.each<[string, Omit<Fault, 'operation'>]>([
   ['429s', { kind: 'status', status: 429 }],
   ['garbage', { kind: 'garbage' }],
 ])(
-  'after %s without an open breaker, any account’s answer shows that the gateway is back, except during a Retry-After',
+  'after %s an answer to any account resumes the polls of all accounts, except during a Retry-After',
   async (_, fault) => {
     await using app = await startTestApp(SELDOM);
     const operation = 'getOpenPositions';
-    const asking = { kind: 'status', status: 429, headers: { 'retry-after': '3600' } } as const;
-    app.sandbox.fail({ operation, ...asking, login: 700_002 });
+    const retryLater = { kind: 'status', status: 429, headers: { 'retry-after': '3600' } } as const;
+    app.sandbox.fail({ operation, ...retryLater, login: PRO_LOGIN });
     app.sandbox.fail({ operation, ...fault });
     const [demo, pro] = [DEMO, PRO].map((user) =>
       opened(webSocketClient(app, app.sandbox.token(user))).watch(),
@@ -34,10 +35,10 @@ test.each<[string, Omit<Fault, 'operation'>]>([
     };
     await eventually(async () => expect(await polled()).toBe(2), pro?.whileOpen);
     app.sandbox.clearFaults();
-    const before = app.sandbox.calls(operation, 700_002);
+    const before = app.sandbox.calls(operation, PRO_LOGIN);
     const token = app.sandbox.token({ email: 'fresh@example.com' });
     await app.query('{ positions { id } }', { token });
     await eventually(() => expect(demo?.last?.status).toBe('LIVE'), demo?.whileOpen);
-    expect(app.sandbox.calls(operation, 700_002)).toBe(before);
+    expect(app.sandbox.calls(operation, PRO_LOGIN)).toBe(before);
   },
 );

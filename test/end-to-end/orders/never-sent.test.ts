@@ -156,7 +156,7 @@ test('closed keys and late orders fill at most half of the account’s records, 
   expect(await client.send(voiding('k3', justNow().toISOString()))).toMatchObject({
     errors: [
       {
-        message: 'It cannot be said that the key is closed.',
+        message: 'It is unknown whether the key is closed.',
         extensions: {
           code: 'IDEMPOTENCY_UNAVAILABLE',
           retryable: true,

@@ -88,6 +88,6 @@ describe('the demonstration page', () => {
   });
 
   test('is not served by an installation without its files', () => {
-    expect(DemoPage.find(() => true, tmpdir())).toBeNull();
+    expect(DemoPage.ifInstalled(() => true, tmpdir())).toBeNull();
   });
 });

@@ -27,6 +27,7 @@ import type { NullableFields, RunRoot } from './run.ts';
 /** The values of the variables in `@include` and `@skip`. */
 export type Flags = ReadonlyMap<string, boolean>;
 
+/** The selections with one response key. */
 type Same = readonly FieldNode[];
 type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;
 
@@ -37,26 +38,25 @@ interface Resolver {
   readonly mayTakeLong: boolean;
 }
 
-/** The function of one operation, with the values of its conditions fixed. */
+/** The compiled code of one operation for one combination of flags. */
 export interface CompiledCode {
   readonly root: RunRoot;
   readonly nullable: NullableFields;
   /** The number of fields. It estimates the time to compile and the memory of the code. */
   readonly size: number;
-  /** Returns the arguments by the number of the field. Throws if they cannot be coerced. */
+  /** Returns the arguments of each resolver, by its index. Throws if they cannot be coerced. */
   readonly argsFor: (variables: VariableValues) => readonly unknown[];
 }
 
 // A screen of many sections has this many fields. Measured with ten documents of 300 fields, compiled code takes a fifth to
-// a third of graphql-js's CPU time, and no more memory. At 600 fields V8's middle compiler, Maglev, takes 170 MB more, and
-// keeps them.
+// a third of graphql-js's CPU time, and no more memory. At 600 fields V8's compiler Maglev takes and keeps 170 MB more.
 const MAX_FIELDS = 300;
 
 /**
- * Compiles an operation to a function per selection set, which writes its object as one literal, so that a list's objects
- * have one hidden class. Names are the only client input in the code, and GraphQL restricts them to letters, digits and
- * underscores. Returns null if the reference executor has to run it: introspection, unions and interfaces, which few
- * documents select, and mutations, which are serial.
+ * Compiles an operation to one function per selection set. The function writes its object as one literal, so that all
+ * objects of a list have one hidden class. Names are the only client input in the code, and GraphQL restricts them to
+ * letters, digits and underscores. Returns null for mutations, which are serial, and for introspection, unions and
+ * interfaces, which few documents select. The reference executor runs these.
  */
 export function compile(
   selections: Selections,
@@ -109,7 +109,7 @@ class Writer {
 
   /** Writes a function that completes a `source` to the object, and returns the function's name. */
   object(type: GraphQLObjectType, from: Same | [OperationDefinitionNode], isRoot = false): string {
-    if (type.isTypeOf) throw new NotCompilableError('its values have to be asked');
+    if (type.isTypeOf) throw new NotCompilableError('isTypeOf');
     const collected = this.#selections.collect([type], from, (node) =>
       node.kind === Kind.VARIABLE ? this.#flags.get(node.name.value) : literalOf(node),
     );
@@ -252,7 +252,7 @@ const NO_VARIABLES: VariableValues = {
   coerced: Object.create(null),
 };
 
-/** Caught in this file. */
+/** Thrown and caught in this file. */
 class NotCompilableError extends Error {}
 
 function resolverOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Resolver | null {

@@ -11,31 +11,25 @@ import type { Run } from './run.ts';
 
 export type ReadLeaf = (value: unknown, run: Run) => unknown;
 
-/**
- * Thrown if an answer would be incomplete. Then the reference executor reports the error. As a singleton it captures no
- * stack.
- */
+/** Thrown if an answer would be incomplete: the reference executor reports the error. A singleton captures no stack. */
 export const NOT_WHOLE = new Error('the answer would not be whole');
 
-/**
- * Returns a function that serializes a leaf like its type. Nearly all values serialize to themselves, so they skip the
- * type's function.
- */
+/** Returns a function that serializes a leaf like its type. Most values serialize to themselves and skip the type. */
 export function leafOf(type: GraphQLLeafType): ReadLeaf {
-  const asked: ReadLeaf = (value) => ask(type, value);
+  const byType: ReadLeaf = (value) => serialized(type, value);
   switch (type) {
     case GraphQLString:
     case GraphQLID:
-      return (value, run) => (typeof value === 'string' ? text(value, run) : asked(value, run));
+      return (value, run) => (typeof value === 'string' ? text(value, run) : byType(value, run));
     case GraphQLFloat:
       return (value) =>
-        typeof value === 'number' && Number.isFinite(value) ? value : ask(type, value);
+        typeof value === 'number' && Number.isFinite(value) ? value : serialized(type, value);
     case GraphQLInt:
-      return (value) => (isInt(value) ? value : ask(type, value));
+      return (value) => (isInt(value) ? value : serialized(type, value));
     case GraphQLBoolean:
-      return (value) => (typeof value === 'boolean' ? value : ask(type, value));
+      return (value) => (typeof value === 'boolean' ? value : serialized(type, value));
     default:
-      return asked;
+      return byType;
   }
 }
 
@@ -45,7 +39,7 @@ function text(value: string, run: Run): string {
   return value;
 }
 
-function ask(type: GraphQLLeafType, value: unknown): unknown {
+function serialized(type: GraphQLLeafType, value: unknown): unknown {
   if (value == null || value instanceof Error || isDeferred(value)) throw NOT_WHOLE;
   const shown = type.coerceOutputValue(value);
   if (shown == null) throw NOT_WHOLE;

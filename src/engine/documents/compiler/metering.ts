@@ -25,7 +25,7 @@ import {
 type Field = GraphQLField<unknown, unknown>;
 type Resolver = GraphQLFieldResolver<unknown, unknown>;
 
-// Lists up to this length are completed synchronously, even after the budget has ended.
+// Lists up to this length are completed synchronously, even if the answer exceeds its budget.
 const MAX_SYNC_LIST_LENGTH = 25;
 // A list of this length is sliced even if the estimate was small.
 const LONG_LIST = 200;
@@ -34,9 +34,8 @@ export type Metering = ReturnType<typeof createMetering>;
 
 /**
  * Makes the schema that one run of the reference executor sees: its fields count themselves, and yield in large answers.
- * The executor looks each field up by `getField`, and has no other hook. A complete second schema would take 140 µs for
- * each run instead of 0.3. One schema for all runs would need the meter in a foreign context, and would miss the fields of
- * introspection.
+ * The executor looks each field up by `getField`, and has no other hook. Copying the whole schema would take 140 µs for each
+ * run instead of 0.3. One schema for all runs would have to find the meter in the application's context.
  */
 export function createMetering(schema: GraphQLSchema) {
   const outcomes = outcomeTypes(schema);
@@ -118,7 +117,7 @@ export function mayTakeLong({ args }: Field): boolean {
   return args.length > 0;
 }
 
-/** The fields that a text, or a list of texts, adds to its own. */
+/** The number of fields that a text, or a list of texts, counts as in addition to its own field. */
 function extraForTexts(value: unknown): number {
   if (typeof value === 'string') return extraForText(value.length);
   if (!Array.isArray(value)) return 0;
@@ -137,8 +136,8 @@ async function* sliced(items: readonly unknown[], meter: Meter): AsyncGenerator<
   const { scheduler, client } = meter;
   await meter.listRoom;
   for (const item of items) {
-    // Over its budget the list ends here, because each further item would be refused at its first field.
     if (scheduler.isSliceOver()) await scheduler.turn(client);
+    // The executor would refuse each further item only at its first field.
     if (meter.isOverNow()) throw OVER_BUDGET;
     yield item;
   }

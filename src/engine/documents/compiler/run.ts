@@ -20,7 +20,7 @@ const FIELDS_BETWEEN_LOOKS = 1_000;
 /** One execution of compiled code: its context, pending promises and field count. Long work yields to later turns. */
 export class Run {
   readonly context: unknown;
-  /** The arguments by the number of the field. */
+  /** The arguments of each resolver, by its index. */
   readonly args: readonly unknown[];
   readonly meter: Meter;
   readonly maxFields: number;
@@ -35,7 +35,7 @@ export class Run {
   readonly failures: { readonly key: string; readonly error: unknown }[] = [];
   readonly #nullable: NullableFields;
   #whole: ExecutionResult | null = null;
-  // The promise's own resolve function. A closure in a field would link each run to the next, and none could be collected.
+  // The promise's own resolve function. A closure would link each run to the next, so that none could be collected.
   #end: ((result: ExecutionResult | null) => void) | null = null;
 
   constructor(context: unknown, args: readonly unknown[], nullable: NullableFields, meter: Meter) {
@@ -76,7 +76,7 @@ export class Run {
     );
   }
 
-  /** Makes a nullable root field null, because nothing propagates. Other errors are left to the reference executor. */
+  /** Makes a nullable root field null: its error does not propagate. Other errors are left to the reference executor. */
   #rejected(error: unknown, target: Target, key: string): void {
     if (target !== this.#whole?.data || !this.#nullable.has(key)) throw error;
     this.count(FIELDS_PER_ERROR);
@@ -84,7 +84,7 @@ export class Run {
     this.failures.push({ key, error });
   }
 
-  /** Whether the rest has to wait for a later turn of the event loop. */
+  /** Whether further work has to wait for a later turn of the event loop. */
   isDue(): boolean {
     this.lookAt = this.fields + FIELDS_BETWEEN_LOOKS;
     const isDue = this.meter.scheduler.isSliceOver();
@@ -107,12 +107,12 @@ export class Run {
   resolveLater(
     resolve: Resolve,
     source: unknown,
-    number: number,
+    index: number,
     place: { readonly complete: Complete; readonly target: Target; readonly key: string },
   ): void {
     const { complete, target, key } = place;
     this.#later(() => {
-      const found = resolve(source, this.args[number] as never, this.context);
+      const found = resolve(source, this.args[index] as never, this.context);
       if (isPromiseLike(found)) this.wait(found, complete, target, key);
       else target[key] = complete(this, found);
     });

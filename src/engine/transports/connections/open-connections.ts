@@ -17,7 +17,7 @@ interface OpenConnectionsOptions {
 }
 
 const LOOK_MS = 500;
-// Closes more than one connection at a time, because finding the largest of thousands takes a while.
+// Connections are closed down to this share of the limit, because finding the largest of thousands takes a while.
 const RELIEF = 7 / 8;
 
 /** A WebSocket or an event stream, which lasts until one side closes it. */
@@ -26,7 +26,6 @@ interface LongLived {
   restart(): void;
 }
 
-/** One connection of the public listener. */
 export class Connection {
   readonly socket: Socket;
   /** The number of its HTTP requests without an answer, those that wait for earlier answers included. */
@@ -36,6 +35,7 @@ export class Connection {
   webSocket: WebSocket | null = null;
   /** A shutdown has to close it, because its client would not. */
   longLived: LongLived | null = null;
+  /** The bytes that had been read when no request was unfinished. */
   #wholeUntil = 0;
 
   constructor(socket: Socket) {
@@ -106,7 +106,7 @@ export class OpenConnections {
     return true;
   }
 
-  /** A closed connection is replaced by an empty one, which counts nothing. */
+  /** Returns the connection of a socket. For a closed socket it returns a new one, which is not counted. */
   of(socket: Socket): Connection {
     return this.#open.get(socket) ?? new Connection(socket);
   }
@@ -159,7 +159,7 @@ export class OpenConnections {
     }
   }
 
-  /** Resets the connection: after a normal close the kernel would keep its part of the answer for the reader. */
+  /** Resets the connection. After a normal close the kernel would keep unsent bytes for the reader. */
   #cut(socket: Socket, reason: (typeof CUTS)[number]): void {
     this.#options.onCut(reason);
     socket.resetAndDestroy();

@@ -48,10 +48,10 @@ export class EventStream implements ResultSink {
     return false;
   }
 
-  send(result: JsonText, left: () => void): void {
+  send(result: JsonText, done: () => void): void {
     const { head, end } = this.#framing;
     this.#summary.results += 1;
-    this.#write(framed(head, result, end), left);
+    this.#write(framed(head, result, end), done);
   }
 
   /** Keeps proxies from closing a quiet connection, and detects a client that has disconnected. */
@@ -59,12 +59,12 @@ export class EventStream implements ResultSink {
     if (!this.#response.writableNeedDrain) this.#write(this.#framing.ping);
   }
 
-  #write(bytes: string | Buffer, left?: () => void): void {
-    // `left` is not called for unwritten bytes: the response closes, and the delivery ends.
+  #write(bytes: string | Buffer, done?: () => void): void {
+    // `done` is not called for unwritten bytes: the response closes, and the delivery ends.
     if (bytes.length === 0 || this.#response.destroyed) return;
     this.#summary.bytesOut += Buffer.byteLength(bytes);
     this.#response.write(bytes, (error) => {
-      if (!error) left?.();
+      if (!error) done?.();
     });
   }
 }

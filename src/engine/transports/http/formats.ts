@@ -10,7 +10,6 @@ export interface Framing {
   readonly ping: string;
 }
 
-/** How a response is written. */
 export interface Format {
   /** The media type as in `Accept`. For `multipart/mixed` it includes the parameter that distinguishes its kinds. */
   readonly type: string;
@@ -19,7 +18,6 @@ export interface Format {
   readonly framing: Framing | null;
 }
 
-/** A stream of results. */
 export interface StreamFormat extends Format {
   readonly framing: Framing;
 }
@@ -46,7 +44,6 @@ function multipart(spec: string, before = '', after = '', ping = ''): StreamForm
   };
 }
 
-/** The formats of responses. */
 export const FORMATS = {
   response: json('application/graphql-response+json'),
   json: json('application/json'),

@@ -33,7 +33,7 @@ export function createGraphQLEndpoint(
   function answer(reply: HttpReply, body: Buffer | null): MaybePromise<void> {
     const { method, headers, url = '' } = reply.request;
     reply.connection.arrived();
-    // The request is already counted.
+    // The request itself is already charged, so only the bytes beyond its first COUNTED_BYTES are charged here.
     const more = (body?.length ?? 0) - COUNTED_BYTES;
     if (more >= 0 && !messages.take(clientOf(reply.caller), more)) return refuseFlood(reply);
     const accepted = negotiated(headers.accept);
@@ -50,12 +50,14 @@ export function createGraphQLEndpoint(
       return refuse(reply, 400, body === null ? NO_JSON_PARAMETER : NO_JSON, single);
     }
     if (Array.isArray(sent)) return refuse(reply, 400, BATCHED, single, 'BATCHING_NOT_SUPPORTED');
+    // Over an event stream, parts have the format of `deferSpec`.
+    const partsFormat = parts === FORMATS.incrementalSpec ? 'incrementalSpec' : 'deferSpec';
     const transport: TransportContext = {
       sent,
       record: reply.summary,
       mayMutate: method === 'POST',
       takesEvents: events !== null,
-      partsFormat: parts && (parts === FORMATS.incrementalSpec ? 'incrementalSpec' : 'deferSpec'),
+      partsFormat: parts === null ? null : partsFormat,
       takesBytes: true,
       headers,
       reportsEnd: undefined,

@@ -17,7 +17,7 @@ import {
   wantsWebSocket,
 } from './routes.ts';
 
-// A slowloris client occupies a connection, not a request.
+// How long a slow sender (slowloris) may occupy a connection.
 const TIMES = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,

@@ -31,7 +31,6 @@ export function isJsonType(contentType: string | undefined): boolean {
   return /^application\/json[ \t]*(?:;|$)/i.test(contentType ?? '');
 }
 
-// Clients name a few.
 const MAX_ELEMENTS = 100;
 /** A quoted value, which may contain separators. */
 const QUOTED = /"((?:\\.|[^"\\])*)"?/g;
@@ -48,7 +47,7 @@ function acceptedBy(accept: string): Accepted | null {
   // An empty list expresses no preference.
   if (weights.size === 0) return ANYTHING;
   const weight = (format: Format) => weightOf(format, weights);
-  // Of equal weights the first in the list precedes.
+  // If weights are equal, the first in the list is chosen.
   const best = <Kind extends Format>(formats: readonly Kind[]): Kind | null =>
     formats.filter(weight).sort((one, other) => weight(other) - weight(one))[0] ?? null;
   const single: Format | null =
@@ -78,7 +77,7 @@ function weightsIn(accept: string): Weights {
   return weights;
 }
 
-/** The weight of the most specific range. A wildcard stands for the formats that every client can read. */
+/** The weight of the most specific range. A wildcard matches only the formats that every client can read. */
 function weightOf(format: Format, weights: Weights): number {
   const { type } = format;
   const named = weights.get(type);

@@ -31,7 +31,6 @@ const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** The response to one HTTP request. */
 export class HttpReply {
   readonly request: IncomingMessage;
   readonly connection: Connection;
@@ -96,7 +95,7 @@ export class HttpReply {
     Object.assign(this.#headers, headers);
   }
 
-  /** Sends a whole body, compressed as the client accepts. `packed` returns it compressed if it is kept so. */
+  /** Sends a whole body, compressed as the client accepts. `packed` returns the compressed body if that is cached. */
   send(
     status: number,
     body: Body,

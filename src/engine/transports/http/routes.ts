@@ -50,11 +50,11 @@ export function createRoutes(
 
   return (reply, isForeign) => {
     const { request } = reply;
-    if (forwarding.comesTwice(request)) {
+    if (forwarding.hasDuplicate(request)) {
       return refuse(
         reply,
         400,
-        requestError('GRAPHQL_PARSE_FAILED', 'A forwarded header comes twice.'),
+        requestError('GRAPHQL_PARSE_FAILED', 'A forwarded header is sent twice.'),
       );
     }
     if (request.method === 'OPTIONS') return answerPreflight(reply, requestHeaders);

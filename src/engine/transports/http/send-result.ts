@@ -21,7 +21,6 @@ export function sendRefusal(
   return sendResult(reply, shown, text, format);
 }
 
-/** Sends the result of a query or a mutation. */
 export function sendAnswer(
   reply: HttpReply,
   result: ExecutionResult,
@@ -55,7 +54,6 @@ export function isNamed(ifNoneMatch: string | undefined, etag: string): boolean 
   return ifNoneMatch.split(',').some((each) => each.trim() === etag || each.trim() === '*');
 }
 
-/** Sends a serialized result in the negotiated format. */
 function sendResult(
   reply: HttpReply,
   status: number,

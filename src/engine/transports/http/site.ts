@@ -17,7 +17,6 @@ export function sendNotFound(reply: HttpReply): MaybePromise<void> {
   return reply.sendJson(404, { error: 'not found' });
 }
 
-/** A file of a page. */
 export interface StaticFile {
   readonly type: string;
   readonly bytes: Buffer;

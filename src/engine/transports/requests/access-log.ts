@@ -69,13 +69,13 @@ export class AccessLog {
   }
 
   #isLeftOut(summary: RequestSummary, isSlow: boolean): boolean {
-    if (summary.outcome === 'refused') return this.#isBeyondMinute();
+    if (summary.outcome === 'refused') return this.#exceedsRefusedLines();
     // A healthy mutation is always logged: its outcome may be looked up later.
     const isPlain = summary.outcome === 'ok' && !isSlow && summary.type !== 'mutation';
     return isPlain && Math.random() >= this.#options.logSample;
   }
 
-  #isBeyondMinute(): boolean {
+  #exceedsRefusedLines(): boolean {
     if (this.#refused === 0) {
       this.#options.clock.after(MINUTE_MS, () => {
         this.#refused = 0;

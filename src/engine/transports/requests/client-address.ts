@@ -10,7 +10,7 @@ const WARNING_LEAD = 50;
 export class ClientAddresses {
   readonly #trusted = new BlockList();
   readonly #log: Pick<Log, 'warn'>;
-  /** The peer that forwards addresses and leads; null if requests without a forwarded address do. */
+  /** The leader of the vote: a peer that forwards addresses, or null for all requests without a forwarded address. */
   #leader: string | null = null;
   #lead = 0;
   #hasWarned = false;
@@ -31,7 +31,6 @@ export class ClientAddresses {
     return plainAddress(socket.remoteAddress ?? '');
   }
 
-  /** The address of a request's client. */
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
     const peer = this.peerOf(socket);
     const forwarded = headers['x-forwarded-for'];
@@ -49,7 +48,7 @@ export class ClientAddresses {
 
   /**
    * Warns once of an untrusted peer that sends most requests, all with the header: its clients share its limits. Any client
-   * can send the header, so one request proves nothing.
+   * can send the header, so one request proves nothing. The peer is found by a majority vote (Boyer and Moore).
    */
   #count(peer: string | null): void {
     if (this.#lead === 0) this.#leader = peer;

@@ -27,8 +27,7 @@ export function isAllowedPage(
   return URL.parse(`${page.protocol}//${host}`)?.host === page.host;
 }
 
-// A page of another site needs a preflight for these headers, which it does not get. Proxies add other headers to any
-// request.
+// A page of another site needs a preflight for these headers, and does not get it. Other headers may be a proxy's own.
 const PREFLIGHTED_HEADER =
   /^(?:authorization|apollo-require-preflight|x-apollo-operation-.+|apollographql-client-.+)$/;
 const SIMPLE_TYPE =

@@ -1,4 +1,4 @@
-/** The checks of the service's parts by code; the public sees the code alone. Each returns why its part is degraded, or null. */
+/** One check for each reason code, which is all that the public sees. It returns the detail if degraded; otherwise null. */
 type Checks = Readonly<Record<string, () => string | null>>;
 
 /** The state that health checks report: whether to send traffic here, and the reasons for `degraded`. */
@@ -15,10 +15,7 @@ export class Readiness {
     return Object.entries(this.#checks).map(([code, check]) => [code, () => check() !== null]);
   }
 
-  /**
-   * Only starting and draining turn traffic away: a failing backend affects all replicas. Details name hosts, so only
-   * operators see them.
-   */
+  /** Degraded replicas keep their traffic: a failing backend affects all. Details name hosts, so only operators see them. */
   report() {
     if (this.phase !== 'serving') return { status: 503, body: { status: this.phase } };
     const details = Object.entries(this.#checks).flatMap(([code, check]) => {

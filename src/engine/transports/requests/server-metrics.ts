@@ -6,7 +6,6 @@ const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
 const OUTCOMES: readonly RequestOutcome[] = ['ok', 'caller', 'refused', 'fault', 'gone'];
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** The metrics of requests and connections. */
 export class ServerMetrics {
   readonly connectionsCut;
   readonly #operations;
@@ -27,14 +26,14 @@ export class ServerMetrics {
     );
     this.connectionsCut = registry.counter(
       'connections_cut_total',
-      'Connections closed for a bound of what they send or leave unread.',
+      'Connections closed because of what they sent or left unread.',
       { reason: [...CUTS, 'pipelined'] },
     );
   }
 
   requestEnded({ transport, outcome, hasStarted }: RequestSummary, durationMs: number) {
     this.#operations.inc({ transport, outcome });
-    // The lifetime of a subscription is no measure of the service.
+    // The lifetime of a subscription does not measure the service's speed.
     if (!hasStarted) this.#seconds.observe({ transport, outcome }, durationMs / 1000);
   }
 }

@@ -33,7 +33,6 @@ export interface ServerOptions {
   readonly tracing: Tracing | null;
 }
 
-/** The settings that all transports share. */
 export interface ServerSettings extends ServerOptions {
   readonly graph: Pipeline;
   readonly metrics: ServerMetrics;

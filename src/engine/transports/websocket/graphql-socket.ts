@@ -18,28 +18,21 @@ const MAX_ID_LENGTH = 255;
 const MAX_OPERATIONS = 100;
 // A close frame cannot hold more.
 const MAX_REASON_BYTES = 123;
-// A busy client or a poor network may leave pings unanswered for a minute. After a pause of this process every client has
-// missed one.
+// A busy client or a poor network may leave pings unanswered for a minute, and a pause of this process leaves one.
 const MAX_UNANSWERED_PINGS = 5;
-/**
- * The first messages are free, because the upgrade was counted: a client at a flooded address can open a socket and prove
- * its token.
- */
+/** The upgrade was counted instead, so that a client at a flooded address can open a socket and prove its token. */
 const FREE_MESSAGES = 3;
-const OF_CLIENTS: ReadonlySet<unknown> = new Set([
+const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
   MessageType.ConnectionInit,
   MessageType.Ping,
   MessageType.Pong,
   MessageType.Subscribe,
   MessageType.Complete,
 ]);
-/** The prefix of a client's id in the protocol's messages. */
-const OWN_NUMBER = /(?<=^\{"id":"|^Subscriber for )\d+:/;
+/** The number that `#withProtocolId` puts before a client's id. It is removed from messages to the client. */
+const ID_NUMBER = /(?<=^\{"id":"|^Subscriber for )\d+:/;
 
-/**
- * The protocol of every socket. It tracks operations until they end. Results bypass it, because an event is serialized once
- * for many sockets.
- */
+/** Tracks the operations of every socket until they end. Results bypass it: one event is serialized once for many sockets. */
 const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSocket>({
   onConnect(context) {
     const { extra, connectionParams } = context;
@@ -82,8 +75,8 @@ export class GraphQLSocket implements OperationOwner {
     const protocolClosed = PROTOCOL.opened(
       {
         protocol: socket.protocol,
-        send: (text) => this.send(text.replace(OWN_NUMBER, '')),
-        close: (code = 1000, reason = '') => this.#closeWith(code, reason.replace(OWN_NUMBER, '')),
+        send: (text) => this.send(text.replace(ID_NUMBER, '')),
+        close: (code = 1000, reason = '') => this.#closeWith(code, reason.replace(ID_NUMBER, '')),
         // The protocol receives parsed messages, and validates them.
         onMessage: (handle) => {
           deliver = handle as typeof deliver;
@@ -93,7 +86,7 @@ export class GraphQLSocket implements OperationOwner {
     );
     socket.on('message', (data: Buffer) => {
       if (!this.#counts(data.length)) return;
-      const message = this.#withOwnId(readMessage(String(data)));
+      const message = this.#withProtocolId(readMessage(String(data)));
       const handled = deliver(message as never);
       const operation = this.#opened;
       this.#opened = null;
@@ -117,9 +110,8 @@ export class GraphQLSocket implements OperationOwner {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** Opens an operation. Returns what the protocol executes, or the errors that it sends. */
-  open(ownId: string, payload: object): ReturnType<SocketOperation['open']> {
-    const operation = new SocketOperation(ownId, this);
+  open(protocolId: string, payload: object): ReturnType<SocketOperation['open']> {
+    const operation = new SocketOperation(protocolId, this);
     const count = this.#operations.size + 1;
     if (count > MAX_OPERATIONS) {
       return operation.refuse(tooComplex('operations of a socket', count, MAX_OPERATIONS), payload);
@@ -129,7 +121,6 @@ export class GraphQLSocket implements OperationOwner {
     return operation.open(payload);
   }
 
-  /** Call it when an operation is over. It may be called more than once. */
   ended(operation: SocketOperation): void {
     this.#operations.delete(operation);
     this.closeIfIdle();
@@ -142,14 +133,14 @@ export class GraphQLSocket implements OperationOwner {
     return false;
   }
 
-  /** Sends a message, which `ws` compresses if it is large. `left` is called when it has been written, or never can be. */
-  send(message: string | Buffer, left?: () => void): void {
+  /** Sends a message, which `ws` compresses if it is large. `done` is called when it has been written, or never can be. */
+  send(message: string | Buffer, done?: () => void): void {
     if (!this.isOpen) {
-      left?.();
+      done?.();
       return;
     }
     this.#socket.send(message, { binary: false }, () => {
-      left?.();
+      done?.();
       if (this.#isFull) return;
       this.#resumeWaiting();
       if (this.isOpen && this.#socket.isPaused) this.#socket.resume();
@@ -158,7 +149,7 @@ export class GraphQLSocket implements OperationOwner {
     if (this.#isFull) this.#socket.pause();
   }
 
-  /** Whether the client has as many unread bytes as it may have. */
+  /** Whether the client has more unread bytes than allowed. */
   get #isFull(): boolean {
     return this.#socket.bufferedAmount > this.settings.connections.unreadBytes;
   }
@@ -185,8 +176,7 @@ export class GraphQLSocket implements OperationOwner {
 
   closeIfIdle(): void {
     if (!this.#isRestarting || this.#isAwaited()) return;
-    // Waits for a turn, because the protocol still has to send `complete`. If another operation begins in between, it is
-    // answered first.
+    // The protocol still has to send `complete` in this turn. An operation that begins before the next turn is answered.
     setImmediate(() => {
       if (!this.#isAwaited()) this.close('restart');
     });
@@ -222,20 +212,20 @@ export class GraphQLSocket implements OperationOwner {
   }
 
   /**
-   * Gives each operation a unique id. A client may reuse the id of an operation that it has left, and the protocol would
-   * take the end of the first operation for the end of the second.
+   * Gives each operation a unique id. A client may reuse the id of an operation from which it has unsubscribed. The protocol
+   * would take the end of that operation for the end of the new one.
    */
-  #withOwnId(message: Message): Message {
+  #withProtocolId(message: Message): Message {
     if (typeof message?.id !== 'string' || message.id === '') return message;
-    for (const { id, ownId, isLeft } of this.#operations) {
-      if (id === message.id && !isLeft) return Object.assign(message, { id: ownId });
+    for (const { id, protocolId, isLeft } of this.#operations) {
+      if (id === message.id && !isLeft) return Object.assign(message, { id: protocolId });
     }
     this.#subscribed += 1;
     return Object.assign(message, { id: `${this.#subscribed}:${message.id}` });
   }
 
-  #leave(ownId: unknown): void {
-    for (const operation of this.#operations) if (operation.ownId === ownId) operation.leave();
+  #leave(protocolId: unknown): void {
+    for (const each of this.#operations) if (each.protocolId === protocolId) each.leave();
   }
 
   #failed(error: unknown, operation: SocketOperation | null): void {
@@ -252,7 +242,7 @@ type Message = Record<string, unknown> | null;
 function readMessage(text: string): Message {
   try {
     const message = parseExactJson(text);
-    if (!isObject(message) || !OF_CLIENTS.has(message.type)) return null;
+    if (!isObject(message) || !CLIENT_MESSAGES.has(message.type)) return null;
     const { id, type, payload } = message;
     if (typeof id === 'string' && id.length > MAX_ID_LENGTH) return null;
     // graphql-ws requires a text in each operation, but a document id may replace it.

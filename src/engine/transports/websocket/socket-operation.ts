@@ -25,7 +25,7 @@ export interface OperationOwner {
   /** Call it when an operation is over. It may be called more than once. */
   ended(operation: SocketOperation): void;
   hasRoom(ready: () => void): boolean;
-  send(message: string | Buffer, left: () => void): void;
+  send(message: string | Buffer, done: () => void): void;
 }
 
 const END = Buffer.from('}');
@@ -40,7 +40,7 @@ class OperationFailure extends Error {
   }
 }
 
-/** The errors that have ended an operation. The protocol has wrapped them into one error. */
+/** Unwraps the errors that have ended an operation: the protocol has wrapped them into one error. */
 export function errorsOf(errors: readonly GraphQLError[]) {
   const cause = errors[0]?.cause;
   return cause instanceof OperationFailure ? cause.errors.map((each) => each.toJSON()) : undefined;
@@ -50,7 +50,7 @@ export function errorsOf(errors: readonly GraphQLError[]) {
 export class SocketOperation implements ResultSink {
   readonly id: string;
   /** The id that the protocol sees: a number, a colon and the client's id. */
-  readonly ownId: string;
+  readonly protocolId: string;
   readonly summary: RequestSummary;
   readonly #socket: OperationOwner;
   /** Aborts when the client has unsubscribed or disconnected. */
@@ -62,16 +62,16 @@ export class SocketOperation implements ResultSink {
   /** The error that ended its token, if the client wants to receive it instead of a close of the socket. */
   #tokenEnd: unknown = null;
 
-  constructor(ownId: string, socket: OperationOwner) {
-    this.ownId = ownId;
-    this.id = ownId.slice(ownId.indexOf(':') + 1);
+  constructor(protocolId: string, socket: OperationOwner) {
+    this.protocolId = protocolId;
+    this.id = protocolId.slice(protocolId.indexOf(':') + 1);
     this.#socket = socket;
     this.#head = `{"id":${JSON.stringify(this.id)},"type":"${MessageType.Next}","payload":`;
     this.summary = new RequestSummary({
       requestId: requestIdOf(socket.session.requestId),
       transport: 'websocket',
       method: null,
-      client: socket.session.client,
+      client: socket.session.naming,
     });
   }
 
@@ -126,7 +126,7 @@ export class SocketOperation implements ResultSink {
     else if (this.#tokenEnd !== null && outcome.errors !== undefined) this.#fail(outcome.errors);
     else {
       const text = await jsonText(outcome, meter);
-      await new Promise<void>((taken) => this.send(text, taken));
+      await new Promise<void>((done) => this.send(text, done));
     }
     if (this.#tokenEnd !== null) {
       const { codes } = this.#socket.settings.graph;
@@ -177,16 +177,16 @@ export class SocketOperation implements ResultSink {
     return this.#socket.hasRoom(ready);
   }
 
-  send(result: JsonText, taken: () => void): void {
+  send(result: JsonText, done: () => void): void {
     if (this.isLeft) {
-      taken();
+      done();
       return;
     }
     const message = Array.isArray(result)
       ? Buffer.concat([Buffer.from(this.#head), ...result, END])
       : `${this.#head}${result}}`;
     this.summary.sent(message.length);
-    this.#socket.send(message, taken);
+    this.#socket.send(message, done);
   }
 
   #admit(payload: object): MaybePromise<OpenedOperation | Refusal> {

@@ -15,7 +15,7 @@ export class SocketSession {
   readonly requestId: string | string[] | undefined;
   /** Has no token before `connection_init`. */
   caller: RequestCaller;
-  client: ClientNaming | null;
+  naming: ClientNaming | null;
   /** How the client wants to be informed that its token has ended. */
   onTokenEnd: 'close' | 'error' = 'close';
   /** The forwarded headers, from `connectionParams` and the upgrade; those of the upgrade take precedence. */
@@ -34,14 +34,14 @@ export class SocketSession {
     const { origin } = headers;
     const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
     this.caller = { token: null, client };
-    this.client = clientIn(headers);
+    this.naming = clientIn(headers);
     // A browser names the page in `Origin`, and foreign pages were refused. If `Origin` is missing, another page may have
     // sent the cookie.
     this.#cookieText = cookie?.textIn(origin === undefined ? '' : (headers.cookie ?? ''));
     this.#upgraded = forwarding.in(headers);
   }
 
-  /** Reads `connectionParams`, and returns whether they are valid. The operations that use the token judge it. */
+  /** Reads `connectionParams`. Returns false if they are malformed. Each operation checks the token when it needs it. */
   initialize(params: unknown): boolean {
     const { forwarding, standingOf } = this.#settings;
     const authorization = textIn(params, 'authorization');
@@ -53,14 +53,14 @@ export class SocketSession {
     const token = text ? toToken(text, forwarded?.digest) : null;
     this.caller = { token, standing: standingOf(token), client: this.caller.client, forwarded };
     if (textIn(params, 'ontokenend') === 'error') this.onTokenEnd = 'error';
-    this.client ??= clientNaming(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
+    this.naming ??= clientNaming(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
     return true;
   }
 }
 
 /**
- * The forwarded headers in `connectionParams.headers`, by their names in lower case. Null if one of them cannot be
- * forwarded, or is given twice: the operations would belong to another tenant.
+ * The forwarded headers in `connectionParams.headers`, by their names in lower case. Null if a header cannot be forwarded
+ * or is given twice: without it, the operations could belong to another tenant.
  */
 function headersIn(
   params: unknown,

@@ -9,7 +9,7 @@ import { GraphQLSocket } from './graphql-socket.ts';
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
 const MORE_OPTIONS: object = { maxFragments: 64, maxBufferedChunks: 1_024, closeTimeout: 2_000 };
-/** No message depends on another, because context takeover is off. `ws` keeps a compressor for each socket, so it is a small one. */
+/** Without context takeover no message depends on another. `ws` keeps a compressor for each socket, so it is a small one. */
 const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
   threshold: 4_096,
   serverNoContextTakeover: true,
@@ -26,7 +26,6 @@ const SMALLER_WINDOW = /server_max_window_bits\s*=\s*"?(?:8|9|10)\b/;
 type Verdict = Parameters<Parameters<VerifyClientCallbackAsync<IncomingMessage>>[1]>;
 const TOO_MANY: Verdict = [false, 429, 'Too many sockets', { 'retry-after': '10' }];
 
-/** Accepts upgrades to WebSockets. */
 export class WebSocketEndpoint {
   readonly #settings: ServerSettings;
   readonly #server: WebSocketServer;
@@ -67,15 +66,14 @@ export class WebSocketEndpoint {
   #verdictOn(request: IncomingMessage): Verdict {
     const { addresses, cookie, forwarding, log, messages, openConnections, origins, refused } =
       this.#settings;
-    if (forwarding.comesTwice(request)) return [false, 400, 'A forwarded header comes twice'];
+    if (forwarding.hasDuplicate(request)) return [false, 400, 'A forwarded header is sent twice'];
     if (!isAllowedPage(request, origins, cookie)) {
       const { origin, host } = request.headers;
       // A proxy may have rewritten `Host`.
       log.debug({ origin, host }, 'a WebSocket of another site was refused');
       return [false, 403, 'The page is of another site'];
     }
-    // Upgrades cannot name their account, so they are counted apart: other requests from their address must not use them
-    // up.
+    // An upgrade cannot name its account, so upgrades have a budget that other requests from the address do not use up.
     const client = addressClient(addresses.of(request));
     if (!messages.take(regarding(client, 'upgrades'))) return TOO_MANY;
     // A trusted proxy's connection is not charged yet, so its client is charged for the socket.
