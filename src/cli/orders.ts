@@ -103,7 +103,8 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
   switch (word) {
     case 'copy':
       if (!first) throw new UsageError('Name the file to copy to.');
-      if (redisUrl !== null) throw new UsageError('Only an order file can be copied. Use the backups of Redis.');
+      if (redisUrl !== null)
+        throw new UsageError('Only an order file can be copied. Use the backups of Redis.');
       return async ({ copyTo }) => {
         terminal.out(`${first}: ${await copyTo?.(first)} order records`);
         return EXIT_OK;

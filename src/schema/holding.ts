@@ -58,7 +58,8 @@ for (const [ref, what] of [
         leverage: 'Its leverage.',
         rateMargin: 'The rate that converts its margin into the account’s currency.',
         stopLoss: 'The price at which it closes to stop a loss. A 0 of the gateway is passed on.',
-        takeProfit: 'The price at which it closes to take a profit. A 0 of the gateway is passed on.',
+        takeProfit:
+          'The price at which it closes to take a profit. A 0 of the gateway is passed on.',
         invested: 'The invested money.',
       },
       DateTime: {

@@ -37,13 +37,13 @@ export interface Position {
   readonly sharia: boolean | null;
   /** Bought or sold. */
   readonly side: Side | null;
-  /** The price at which it closes to stop a loss; 0 is the gateway’s own value. */
+  /** The price at which it closes to stop a loss. A 0 of the gateway is passed on. */
   readonly stopLoss: number | null;
   /** The cost or gain of holding the position overnight. */
   readonly storage: number | null;
   /** The symbol of the instrument that is traded. */
   readonly symbol: string;
-  /** The price at which it closes to take a profit; 0 is the gateway’s own value. */
+  /** The price at which it closes to take a profit. A 0 of the gateway is passed on. */
   readonly takeProfit: number | null;
   /** Its size in units of the instrument. */
   readonly units: number | null;
@@ -90,11 +90,11 @@ export interface PendingOrder {
   readonly side: Side | null;
   /** The gateway’s code of its state. */
   readonly state: number | null;
-  /** The price at which it closes to stop a loss; 0 is the gateway’s own value. */
+  /** The price at which it closes to stop a loss. A 0 of the gateway is passed on. */
   readonly stopLoss: number | null;
   /** The symbol of the instrument that is traded. */
   readonly symbol: string;
-  /** The price at which it closes to take a profit; 0 is the gateway’s own value. */
+  /** The price at which it closes to take a profit. A 0 of the gateway is passed on. */
   readonly takeProfit: number | null;
   /** Its size in units of the instrument. */
   readonly units: number | null;
