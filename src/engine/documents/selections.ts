@@ -30,7 +30,7 @@ export class Selections {
 
   /**
    * Collects the fields that are selected on an object, which has one of the types. They are listed by response key, in the
-   * order in which graphql-js answers. A field whose condition is an unknown variable is included.
+   * same sequence as by graphql-js. A field whose condition is an unknown variable is included.
    */
   collect(
     types: readonly GraphQLObjectType[],
