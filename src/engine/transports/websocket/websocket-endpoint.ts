@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
 import { type PerMessageDeflateOptions, type VerifyClientCallbackAsync, WebSocketServer } from 'ws';
+import { steadyClock } from '../../../lib/clock.ts';
 import { addressClient, regarding } from '../../../lib/limits/client.ts';
+import { RepeatedErrors } from '../../../lib/repeated-errors.ts';
 import { isAllowedPage } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { GraphQLSocket } from './graphql-socket.ts';
@@ -29,6 +31,7 @@ const TOO_MANY: Verdict = [false, 429, 'Too many sockets', { 'retry-after': '10'
 export class WebSocketEndpoint {
   readonly #settings: ServerSettings;
   readonly #server: WebSocketServer;
+  readonly #refusedPages = new RepeatedErrors(steadyClock.now);
 
   constructor(settings: ServerSettings) {
     this.#settings = settings;
@@ -69,8 +72,10 @@ export class WebSocketEndpoint {
     if (forwarding.hasDuplicate(request)) return [false, 400, 'A forwarded header is sent twice'];
     if (!isAllowedPage(request, origins, cookie)) {
       const { origin, host } = request.headers;
-      // A proxy may have rewritten `Host`.
-      log.debug({ origin, host }, 'a WebSocket of another site was refused');
+      const count = this.#refusedPages.next('page');
+      // A proxy may have rewritten `Host`, so that this server's own pages look like those of another site.
+      if (count !== null)
+        log.warn({ origin, host, ...count }, 'a WebSocket of another site was refused');
       return [false, 403, 'The page is of another site'];
     }
     // An upgrade cannot name its account, so upgrades have a budget that other requests from the address do not use up.
