@@ -28,7 +28,7 @@ export class Age {
     this.#confirmed = null;
   }
 
-  /** Null before the first list. Without a connection the device may have slept, which its uptime does not show. */
+  /** Null before the first list. Without a connection the device may have slept, which only its wall clock shows. */
   ms(isFollowing: boolean): number | null {
     const { environment } = this.#core;
     const [up, wall] = [environment.uptime(), environment.now()];
