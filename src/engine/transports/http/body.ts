@@ -6,8 +6,8 @@ const FREE_PIECES = 1_024;
 const BYTES_PER_PIECE = 128;
 
 /**
- * Closes the connection if a body arrives in tiny pieces: a small piece costs as much as a large one. Also discards a body
- * that nobody takes.
+ * Closes the connection if a body arrives in tiny pieces: a small piece costs as much as a large one. Its listener also
+ * discards a body that no route reads.
  */
 export function boundPieces(request: IncomingMessage): void {
   let pieces = 0;
@@ -19,10 +19,7 @@ export function boundPieces(request: IncomingMessage): void {
   });
 }
 
-/**
- * Passes on the whole body, or null if it is too large. Passes on nothing if the connection closes. Node closes it if the
- * body takes too long.
- */
+/** Calls `done` with the whole body, or with null if it is too large. Does not call it if the connection closes before. */
 export function takeBody(
   request: IncomingMessage,
   maxBytes: number,
