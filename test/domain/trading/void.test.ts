@@ -59,7 +59,7 @@ describe('if the records do not reach back to the creation of the key', () => {
       await expect(process.placed(demoProof, 'k')).rejects.toThrow(KeyForgottenError);
       // An order with the key is refused, and the refusal mentions earlier requests.
       const late = await process.place(demo, demoProof, ticketOf('k'));
-      const message = expect.stringContaining('an earlier one with its key');
+      const message = expect.stringContaining('an earlier request with its key');
       expect(late).toEqual({
         ...closedBefore,
         outcome: { ...VOIDED, message },

@@ -98,7 +98,7 @@ test('a recorded key is answered while nothing can be written', async () => {
   file.exec('BEGIN EXCLUSIVE');
   const unknown = { ...UNAVAILABLE, earlierUnknown: true };
   // `placedOrder` has the same message, so the message must not advise to use it.
-  const message = expect.stringContaining('is not known: ask again with the same key');
+  const message = expect.stringContaining('was sent: ask again with the same key');
   const answers = await asking();
   expect(answers).toMatchObject([{ ...unknown, message }, { ...unknown, message }, unknown]);
   expect(JSON.stringify(answers)).not.toContain('order was not sent');
