@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { clientOf } from '../../../lib/limits/caller.ts';
 import { addressClient, regarding } from '../../../lib/limits/client.ts';
 import { listen } from '../../../lib/listen.ts';
@@ -64,7 +64,8 @@ export class HttpServer {
 
   /** Accepts no more connections, and waits until all requests are answered and all connections closed. */
   async drain(): Promise<void> {
-    const stopped = new Promise((resolve) => this.#server.close(resolve));
+    // The `close` of an HTTP server would end the deadlines of requests that are still arriving.
+    const stopped = new Promise((resolve) => NetServer.prototype.close.call(this.#server, resolve));
     this.#settings.openConnections.drain();
     await stopped;
   }
