@@ -1,6 +1,6 @@
 const SEEDS = 2 ** 31;
 
-/** The options of every script that uses seeds. Each later run adds 1 to the seed of the first. */
+/** The options of every script that uses seeds. The first run uses `seed`, and each later run uses the next number. */
 export const SEED_OPTIONS = {
   minutes: { type: 'string', default: '10' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * SEEDS)) },

@@ -3,8 +3,8 @@ import { generatedTypePolicies } from '../generated/type-policies.ts';
 
 /**
  * The schema's type policies for Apollo's cache. Positions, orders and instruments are kept by type and id, as Apollo does
- * by default. The account's session and the catalog are one object each, with or without a selected id. So a cache belongs
- * to one account: call `clearStore()` when another one signs in.
+ * by default. The cache holds only one session and only one catalog, whether or not a query selects their ids. So a cache
+ * can serve only one account: call `clearStore()` when another one signs in.
  */
 export const typePolicies: TypePolicies = {
   ...generatedTypePolicies,

@@ -17,15 +17,15 @@ export class KeyDates {
   readonly #clocks: Pick<Core, 'environment' | 'serverClock'>;
   /** Whether the key was used. For a key of an earlier run the time of its first use may be unknown. */
   #isUsed = false;
-  /** The first use by the wall clock; null if unknown. */
+  /** The time of the first use by this device's wall clock, which can be set; null if unknown. */
   #at: number | null = null;
-  /** The first use by the uptime of this run; negative if it was in an earlier run. */
+  /** The time of the first use by this device's uptime; it can be negative if the first use was in an earlier run. */
   #up = 0;
-  /** The first use by the server's clock, at the earliest; null while that clock is unknown. */
+  /** The time of the first use by the server's clock; null while it is unknown. The true time may be later. */
   #made: number | null = null;
-  /** Whether `made` may be too early, because this machine has slept. Then no deadline is computed from it. */
+  /** This machine may have slept before `made` was set, so `made` may be too early. Then no deadline is computed from it. */
   #isEarly = false;
-  /** Null before the first request with the key. */
+  /** The `keyMade` that every request with the key sends; null before the first request. */
   #sent: { readonly keyMade: string | undefined } | null = null;
 
   constructor(clocks: Pick<Core, 'environment' | 'serverClock'>) {
@@ -67,8 +67,9 @@ export class KeyDates {
    */
   date(): void {
     const { now, isBehind } = this.#serverTime;
-    const isDone = this.#made !== null && (isBehind || !this.#isEarly);
-    if (isDone || this.#at === null || now === null) return;
+    const canCorrect = this.#isEarly && !isBehind;
+    const isSettled = this.#made !== null && !canCorrect;
+    if (isSettled || this.#at === null || now === null) return;
     this.#made = Math.floor(now - this.elapsedMs);
     this.#isEarly = isBehind;
   }
@@ -131,8 +132,8 @@ export class KeyDates {
    * first request:
    * - It is fixed before the first request. No later tap, and no better known clock, changes it. A key that was sent without
    *   it never gets one.
-   * - It is the server's present time minus the time since the tap. Even if both clocks of this device have lost time, it is
-   *   not later than the server's present time.
+   * - It is the server's present time minus the time since the tap. Both clocks of this device may have counted too little of
+   *   that time. Even then the result is not later than the server's present time.
    * - It is never taken from this device's clock: if the server's time is unknown, nothing is sent.
    */
   get keyMade(): string | undefined {

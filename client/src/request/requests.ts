@@ -75,11 +75,13 @@ export class Requests {
     this.#underWay.add(abort);
     try {
       const document = requestedDocument(operation);
-      // A text shows whether it is a mutation. For a trusted document `repeats` says whether it is a query.
-      const isMutation = 'query' in document && mayMutate(document);
+      // A text itself shows whether it is a mutation. A document id does not: it counts as a mutation unless `repeats` is true.
+      const isText = 'query' in document;
+      const isMutation = isText && mayMutate(document);
       const repeats = !isMutation && (options.repeats ?? !mayMutate(document));
       const method = 'documentId' in document && repeats ? 'GET' : 'POST';
-      const mutates = ('query' in document ? isMutation : !repeats) && !options.anonymous;
+      const countsAsMutation = isText ? isMutation : !repeats;
+      const mutates = countsAsMutation && !options.anonymous;
       const { account } = options;
       const ownSignIn = mutates && options.token === undefined ? this.#options.signIn() : null;
       const request = {
@@ -92,6 +94,7 @@ export class Requests {
         signal: abort.signal,
       } as const;
       const usualMs = repeats ? QUERY_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
+      // A time of 0 is kept. Null and NaN count as left out.
       const wholeMs = options.timeoutMs === 0 ? 0 : options.timeoutMs || usualMs;
       const { environment } = this.#options;
       // Measures by the uptime: frameworks that prerender pages forbid reading the date before the first request.
@@ -132,8 +135,9 @@ export class Requests {
 
   async #withToken(request: Request): Promise<Result<unknown>> {
     const { anonymous, token } = request.options;
-    const own = anonymous ? null : token;
-    if (own !== undefined) return await this.#send(request, own);
+    // Null: the request is sent without a token. Undefined: it is sent with the client's own token.
+    const givenToken = anonymous ? null : token;
+    if (givenToken !== undefined) return await this.#send(request, givenToken);
     const tokens = this.#options.tokens.forCaller();
     const current = await request.time.race(tokens.get());
     const result = await this.#send(request, current);
@@ -155,9 +159,11 @@ export class Requests {
     return isWhollyRefused(second) ? failed(error) : second;
   }
 
-  /** Whether the request surely belongs to the signed-in account, so that the server need not be asked for the account. */
+  /** Whether the token surely belongs to the request's account. If not, the server is asked which account the token is for. */
   #isSure(signIn: SignIn, isRenewed: boolean): boolean {
-    return signIn === this.#options.signIn() && !(isRenewed && signIn.login !== null);
+    const isPresent = signIn === this.#options.signIn();
+    const mayTokenDiffer = isRenewed && signIn.login !== null;
+    return isPresent && !mayTokenDiffer;
   }
 
   async #send(request: Request, token: string | null, isRenewed = false): Promise<Result<unknown>> {
@@ -172,6 +178,7 @@ export class Requests {
       }
     }
     const attemptMs = repeats && !options.timeoutMs ? QUERY_ATTEMPT_MS : Number.POSITIVE_INFINITY;
+    // An exchanger that first opens a connection calls it once more, when the connection is open.
     options.leaving?.();
     return (options.exchange ?? exchange)(environment, {
       url,

@@ -14,10 +14,13 @@ export class Subscription {
   readonly #variables: () => unknown;
   readonly #sink: OwnSink<unknown>;
   readonly #environment: Environment;
-  /** An answer without data: it may be the reason of the end that follows. */
+  /**
+   * The last answer, if it has errors and no data. It is held back: if the server now ends the subscription, its error is the
+   * reason. If another answer comes, the app gets this one first.
+   */
   #failed: Result<unknown> | null = null;
   #isConnected = false;
-  /** The last reason that was reported why no transport could be opened. */
+  /** Why no transport could be opened, as last reported to the app. The same message is not reported twice in a row. */
   #reportedReason = '';
   /** Failures since the last data. */
   #failures = 0;
