@@ -13,12 +13,13 @@ test('clients take turns, and the tasks of each run in order', async () => {
   expect(ran).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });
 
-test('a slice ends after its time, and the next begins in the next turn', async () => {
+test('a slice ends after its time, and the next turn begins another slice', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const scheduler = new FairScheduler(100);
-  for (const next of [() => {}, () => scheduler.turn('a'), setImmediate, setImmediate]) {
-    await next();
+  // After each of these steps a new slice of 100 ms has begun.
+  for (const beginSlice of [() => {}, () => scheduler.turn('a'), setImmediate, setImmediate]) {
+    await beginSlice();
     expect(scheduler.isSliceOver()).toBe(false);
     nowMs += 99;
     expect(scheduler.isSliceOver()).toBe(false);
@@ -32,11 +33,12 @@ test('long work waits for room in its own share, first come first served', async
   const entered: string[] = [];
   const enter = (share: string, size: number) =>
     void scheduler.enter(share, size).then(() => entered.push(`${share} ${size}`));
-  // Work that is larger than a share runs alone in it.
+  // A share holds work of 500,000 at once, or a single larger piece.
   for (const size of [600_000, 300_000, 250_000, 200_000]) enter('a', size);
   enter('b', 1);
   await setImmediate();
   expect(entered).toEqual(['a 600000', 'b 1']);
+  // The third piece does not fit beside the second, and the fourth waits behind the third.
   scheduler.leave('a', 600_000);
   await setImmediate();
   expect(entered.slice(2)).toEqual(['a 300000']);

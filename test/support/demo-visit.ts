@@ -37,7 +37,8 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
     rowsAre: (count: number) =>
       eventually(async () => expect(await page.locator('#live-rows tr').count()).toBe(count)),
     click: (name: string) => page.getByRole('button', { name, exact: true }).click(),
-    async isLive() {
+    /** Waits until the live view has the status LIVE, opens all folded parts of the page, and waits until everything is drawn. */
+    async unfoldWhenLive() {
       await page.locator('#live .live-status[data-status=LIVE]').waitFor();
       await page.evaluate(
         'for (const each of document.querySelectorAll("details")) each.open = true',

@@ -42,7 +42,7 @@ const SUITES_IN_FULL: readonly string[] = [
   'test/end-to-end/sandbox/firefox.test.ts',
 ];
 
-/** Suites that measure their process, or keep a core busy: in a shared process they and other tests would disturb each other. */
+/** Suites that get their own process, since they measure it or keep a core busy. Other suites may run at the same time. */
 export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'client/test/guides/*.test.ts',
   'client/test/packaging/**/*.test.ts',
@@ -78,14 +78,14 @@ export const LONGEST: readonly string[] = [
   'test/end-to-end/identity/proof',
 ];
 
-/** Suites that transfer so many bytes that their waits would fail while other suites run. */
+/** Suites that run while no other suite runs: they transfer so many bytes that their waits would time out. */
 export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/pipelining.test.ts'];
 
 /** The suites that this run leaves out. A file that is named always runs; of a folder that is named the short suites run. */
 export function leftOut(): readonly string[] {
   const { FULL, LONG, CI } = process.env;
   if (FULL) return [];
-  // The command `run` also occurs in names of files.
+  // In `vitest run` the word `run` is the command, though paths of test files contain it too.
   const isName = (each: string) =>
     each !== 'run' && !each.startsWith('-') && filesOf(each).length > 0;
   const names = process.argv.slice(2).filter(isName);
@@ -99,7 +99,7 @@ export function leftOut(): readonly string[] {
     return long.filter((file) => !run.includes(file));
   }
   const selected = names.flatMap(filesOf);
-  // If all are long, they are meant.
+  // A run that selects only long suites runs them.
   if (selected.every((file) => long.includes(file))) return [];
   const named = names.filter((name) => name.endsWith('.test.ts')).flatMap(filesOf);
   return long.filter((file) => selected.includes(file) && !named.includes(file));

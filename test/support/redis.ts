@@ -3,7 +3,7 @@ import { freePort } from './free-ports.ts';
 import { temporaryFolder } from './own-folder.ts';
 import { type Program, startProgram } from './started-program.ts';
 
-/** A Redis that restarts on the same port, with the data in its folder. While SIGSTOP holds it, it answers no client. */
+/** A Redis that restarts on the same port, with the data in its folder. After SIGSTOP it answers no client until SIGCONT. */
 export interface TestRedis extends Program {
   readonly url: string;
   /** Runs one command on a new connection. */

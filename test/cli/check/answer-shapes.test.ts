@@ -46,13 +46,16 @@ test.each([
   [{ ...whole, rows: [7] }, { 'rows[]': 'answer' }],
   [{ ...whole, rows: [{ id: 'x', marks: [] }] }, { 'rows[].id': 'value' }],
   [{ ...whole, rows: [{ id: 1, marks: 'x' }] }, { 'rows[].marks': 'value' }],
-])('the losses of %j are those in its table: %j', (body, losses) => {
-  const { fields } = compare(TABLE.shape, [body]);
-  const found = fields.flatMap(({ path, expected, seen, missing, wrong }) => {
-    const [other] = Object.keys(seen).filter((type) => type !== expected);
-    return other === undefined ? [] : [[path, other === 'missing' ? missing : wrong]];
-  });
-  expect(Object.fromEntries(found)).toEqual(losses);
-  const isBroken = TABLE.read(body, readingIn('auto')) === null;
-  expect(isBroken).toBe(Object.values(losses).includes('answer'));
-});
+])(
+  'the comparison of %j says whether each fault costs a value or the whole answer: %j',
+  (body, losses) => {
+    const { fields } = compare(TABLE.shape, [body]);
+    const lossesFound = fields.flatMap(({ path, expected, seen, missing, wrong }) => {
+      const [unexpected] = Object.keys(seen).filter((type) => type !== expected);
+      return unexpected === undefined ? [] : [[path, unexpected === 'missing' ? missing : wrong]];
+    });
+    expect(Object.fromEntries(lossesFound)).toEqual(losses);
+    const isBroken = TABLE.read(body, readingIn('auto')) === null;
+    expect(isBroken).toBe(Object.values(losses).includes('answer'));
+  },
+);

@@ -47,7 +47,7 @@ test.each([
   },
 );
 
-test('the first answer after an outage makes all other feeds poll within two seconds, except during a Retry-After; a feed that fails alone still backs off', async () => {
+test('after an outage the first answer makes the other feeds poll within two seconds; a feed with a Retry-After waits for it, and a feed that still fails backs off', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   const logins = Array.from({ length: 42 }, (_, at) => String(2_000 + at));
   const [alone, limited, ...others] = logins;
@@ -72,13 +72,15 @@ test('the first answer after an outage makes all other feeds poll within two sec
   const after = (login?: string) => callsOf(login).find((atMs) => atMs >= healedAtMs) ?? 0;
   const backAtMs = others.map(after).toSorted((a, b) => a - b);
   const [firstMs = 0] = backAtMs;
+  // All feeds poll within two seconds, but not all at once.
   expect(backAtMs.at(-1)).toBeLessThanOrEqual(firstMs + 2_020);
   expect(backAtMs[20]).toBeGreaterThan(firstMs + 500);
   expect(after(limited)).toBeGreaterThanOrEqual(limitedAtMs + 30_000);
+  // By now its pauses last 15 seconds or more.
   expect(callsOf(alone).length).toBeLessThanOrEqual(before + 3);
 });
 
-test('without a first list in time a subscription ends with the call’s error; time in the queue of polls does not count', async () => {
+test('a subscription that gets no first list in time ends with the error of the call; the time that a poll waits in the queue does not count', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench({ pollsPerSecond: 1 });
   gateway.failWith('unavailable');
   const followers = ['1001', '1002'].map((login) => followChanges(viewer(login, { login })));
@@ -89,7 +91,7 @@ test('without a first list in time a subscription ends with the call’s error; 
   // Each of the two feeds has a deadline and a next poll. The clients that left have no timers.
   expect(clock.pending).toBe(4);
   await clock.advance(600);
-  // The second feed's first call waited a second for the ceiling.
+  // One poll a second is allowed, so the second feed's first call waited a second, and its deadline is a second later.
   expect(followers.map(({ hasEnded }) => hasEnded)).toEqual([true, false]);
   await clock.advance(4_400);
   const error = { kind: 'unavailable', operation: 'getOpenPositions' };

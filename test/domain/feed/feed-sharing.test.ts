@@ -21,7 +21,7 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   const polled = gateway.polls.length;
   await tablet.leave();
   expect(feeds).toMatchObject({ polled: 0 });
-  // Only the end of the linger is pending. A planned poll would slow the polls of others.
+  // The one timer left closes the feed. No poll is planned: it would slow the polls of others.
   expect(clock.pending).toBe(1);
   expect(feeds.shown(viewer('phone'))?.rows).toHaveLength(1);
   await clock.advance(10_000);
@@ -31,7 +31,7 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   expect(clock.pending).toBe(0);
 });
 
-test('an account sees no list of another, opens no feed of another with its proof, and does not delay another', async () => {
+test('an account cannot see the list of another account, cannot open its feed, and cannot delay it', async () => {
   const { clock, gateway, viewer, followPositions, feeds, prove } = createLiveBench();
   const proof = prove(viewer('thief', { login: '1' }));
   const victim = viewer('forged', { login: '2' });
@@ -82,7 +82,7 @@ test.each([
   },
 );
 
-test('a query serves no older list than the feed, nor the feed than a query, even if the board has evicted it', async () => {
+test('a query serves no list older than the feed’s, and the feed shows none older than a query’s, even if the board no longer holds the newer list', async () => {
   const { clock, gateway, ledger, viewer, followPositions, feeds, logicalClock } =
     createLiveBench();
   gateway.set(LOGIN, [position('shown')]);

@@ -16,7 +16,7 @@ describeInBrowser('the two phones', (browser) => {
   const open = async (options: VisitOptions = {}) => {
     const visitor = await visit(browser, app.url, options);
     const { page } = visitor;
-    await visitor.isLive();
+    await visitor.unfoldWhenLive();
     return {
       ...visitor,
       async run() {

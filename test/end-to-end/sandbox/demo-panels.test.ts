@@ -13,7 +13,7 @@ describeInBrowser('the demonstration page', (browser) => {
 
   const open = async (options: VisitOptions = {}, search = '') => {
     const visitor = await visit(browser, `${app.url}/${search}`, options);
-    await visitor.isLive();
+    await visitor.unfoldWhenLive();
     return visitor;
   };
 

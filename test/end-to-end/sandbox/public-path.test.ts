@@ -14,7 +14,7 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
   test('the page and GraphiQL work, and link to each other', async () => {
     await using visitor = await visit(browser, `${app.url}/tg/?user=pro@example.com`);
     const { page } = visitor;
-    await visitor.isLive();
+    await visitor.unfoldWhenLive();
     await visitor.reads('screen-verdict', /the same 25 positions/);
     await page.getByRole('link', { name: 'GraphiQL', exact: true }).first().click();
     await isReady(page);
@@ -22,7 +22,7 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
     await page.locator('.result-window').getByText('positions').first().waitFor();
     await page.getByRole('heading', { level: 1 }).getByRole('link').click();
     await page.waitForURL(/\/tg\/(?:$|\?)/);
-    await visitor.isLive();
+    await visitor.unfoldWhenLive();
     await visitor.isSound();
   });
 
@@ -57,9 +57,10 @@ test('with a real gateway `/` explains what this is, and which setting enables t
     expect(page.text).toContain(words);
   }
   expect(page.text).not.toContain('schema.graphql');
-  await using shown = await startTestApp({ GRAPHIQL: 'on' }, { gateway: sandbox.sandbox });
-  const { text } = await rawRequest(shown.url);
+  // With GraphiQL the page without HTML is a list of paths. All of them are served.
+  await using withGraphiql = await startTestApp({ GRAPHIQL: 'on' }, { gateway: sandbox.sandbox });
+  const { text } = await rawRequest(withGraphiql.url);
   for (const [path = ''] of text.matchAll(/\/[\w.]+/g)) {
-    expect((await rawRequest(shown.url + path, html)).status, path).toBe(200);
+    expect((await rawRequest(withGraphiql.url + path, html)).status, path).toBe(200);
   }
 });

@@ -44,7 +44,7 @@ test.each<[string, string]>([
   }
 });
 
-test('a batch is refused as one request', async () => {
+test('a batch gets one error as a whole, and counts as one error', async () => {
   const batch = JSON.stringify(Array(2).fill({ query: '{ __typename }' }));
   for (const [accept, body] of [
     [PLAIN, ` ${batch}`],

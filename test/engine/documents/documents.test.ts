@@ -67,7 +67,8 @@ describe('the limit', () => {
     MAX_ALIASES: 'maxAliases',
     MAX_DIRECTIVES: 'maxDirectives',
   } as const;
-  const twice = '{ node { ...A node { ...A } } } fragment A on Node';
+  // Two uses of a fragment. Each case adds the fields of the fragment.
+  const twoUses = '{ node { ...A node { ...A } } } fragment A on Node';
   const conditions =
     '{ node @include(if: true) { ...A @skip(if: true) ... @include(if: true) { id } } }';
 
@@ -75,8 +76,8 @@ describe('the limit', () => {
     ['MAX_TOKENS', 6, 'tokens', '{ node { id } }'],
     ['MAX_TOKENS', 11, 'line ends as well', `#\r\n{ node { id } }${'\n'.repeat(9)}`],
     ['MAX_DEPTH', 16, 'levels of fields', deep(16)],
-    ['MAX_DEPTH', 4, 'levels within fragments', `${twice} { ... on Node { node { id } } }`],
-    ['MAX_ALIASES', 4, 'aliases for each use of a fragment', `${twice} { a: id b: id }`],
+    ['MAX_DEPTH', 4, 'levels within fragments', `${twoUses} { ... on Node { node { id } } }`],
+    ['MAX_ALIASES', 4, 'aliases for each use of a fragment', `${twoUses} { a: id b: id }`],
     [
       'MAX_DIRECTIVES',
       4,
@@ -251,6 +252,7 @@ test('a document counts with the size of its tree, and a refused one with the si
   const fields = 'id '.repeat(100);
   const small = weightOf('{ node { id } }');
   expect(weightOf(`{ node { ${fields} } }`)).toBeGreaterThan(4 * small);
+  // The schema has no field `none`, so this document is refused.
   expect(weightOf(`{ none { ${fields} } }`)).toBeLessThan(2 * small);
 });
 
@@ -309,12 +311,13 @@ test('a document has at most ten thousand selections', () => {
   expect(refusals(fields(10_001))).toEqual([['selections', 10_001]]);
 });
 
-test('fields with the same place in the answer are counted, also in fragments', () => {
+test('the pairs of fields with the same place in the answer are counted, also in fragments', () => {
+  // The limit is 10,000 pairs: 141 fields form 9,870, and 142 form 10,011.
   const times = 142;
   const pairs = (times * (times - 1)) / 2;
   expect(refusals(`{ ${repeat(times - 1, () => 'id')} }`)).toEqual([]);
   expect(refusals(`{ ${repeat(times, () => 'id')} }`)).toEqual([['repeated fields', pairs]]);
-  // Each repeated field contains another repeated field.
+  // The `node` fields form pairs, and so do the `id` fields in them.
   expect(refusals(`{ ${repeat(times, () => 'node { id }')} }`)).toEqual([
     ['repeated fields', pairs * 2],
   ]);
@@ -327,7 +330,7 @@ test('fields with the same place in the answer are counted, also in fragments', 
   expect(refusals(unused)).toEqual([['repeated fields', pairs]]);
 });
 
-describe('`@defer` and `@stream`', () => {
+describe('`@defer`', () => {
   const deferring = new GraphQLSchema({
     ...schema.toConfig(),
     subscription: new GraphQLObjectType({
@@ -343,11 +346,11 @@ describe('`@defer` and `@stream`', () => {
     return result;
   };
 
-  test.each(['', ' ', ',', ' # a comment\n', '\ufeff'])('are found after @%j', (between) => {
+  test.each(['', ' ', ',', ' # a comment\n', '\ufeff'])('is found after `@` and %j', (between) => {
     const text = `{ node { id ... @${between}defer { nodes { id } } } }`;
     expect(prepared(text).deferring).not.toBeNull();
     expect(prepared('{ node { id } }').deferring).toBeNull();
-    // Only queries are answered in parts.
+    // A mutation with `@defer` is valid too, although only queries are answered in parts.
     expect(prepared('mutation { write { id ... @defer { node { id } } } }').operations.size).toBe(
       1,
     );
