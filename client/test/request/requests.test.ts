@@ -83,7 +83,7 @@ describe('a query', () => {
     const silent = client.query('{ a }', undefined, { timeoutMs: 2_000 });
     await market.pass(2);
     expect((await silent).errors).toMatchObject([{ message: 'No answer came in time.' }]);
-    // Without `timeoutMs` a query that gets no answer is sent again after 15 seconds. With it, the only attempt takes the whole time.
+    // Without `timeoutMs` an unanswered query is sent again after 15 seconds. With it, the only attempt takes all the time.
     const usual = client.query('{ a }');
     const limited = client.query('{ b }', undefined, { timeoutMs: 15_200 });
     await market.pass(15);
