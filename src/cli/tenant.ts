@@ -2,8 +2,8 @@ import { createHeaderForwarding, type ForwardedHeaders } from '../lib/forwarded-
 import { UsageError } from './command/arguments.ts';
 
 /**
- * The forwarded headers of an account's requests, from options `--header name=value`. Any other header would name another
- * account, so it is refused.
+ * The forwarded headers of an account's requests, from options `--header name=value`. The records name an account by
+ * these headers and no others, so any other header is refused. A value may contain `=`.
  */
 export function forwardedOf(
   given: readonly string[],

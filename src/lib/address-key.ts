@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** Removes the zone of an address, and writes an IPv4-mapped IPv6 address, as systems print it, as IPv4. */
+/** Removes the zone of an address. Turns an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) into its IPv4 address. */
 export function plainAddress(address: string): string {
   const bare = (address.split('%', 1)[0] ?? '').toLowerCase();
   return bare.replace(/^::ffff:(?=\d+\.)/, '');

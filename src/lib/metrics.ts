@@ -45,7 +45,7 @@ export class MetricsRegistry extends Registry {
     });
   }
 
-  /** Values that are read at each scrape, each with the values of its labels. Their source bounds their number. */
+  /** Values that are read at each scrape, each with the values of its labels. `read` must return a bounded number of them. */
   gauges(
     name: string,
     help: string,

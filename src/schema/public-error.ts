@@ -44,12 +44,12 @@ const KEY_CLOSED =
   'The key is closed. It is unknown whether an order was sent with it before: the records do not reach back to `since`, by default 24 hours ago. Ask your broker.';
 const TOO_MANY_ORDERS =
   'This request was not sent: this account has placed too many orders in a day.';
-/** The records of that time are gone for good. */
+/** For keys that are older than the records: no repeat can find out what became of them. */
 const LOST = { retryable: false, earlierUnknown: true };
 /** Reasons for which this service itself did not send an order, with `retryAfter` in seconds. */
 const UNSENT_ORDERS: Readonly<Record<string, readonly [message: string, retryAfter?: number]>> = {
   held: ['Orders are held back for now: this request was not sent.'],
-  // The interval at which an order probes the gateway.
+  // While the circuit breaker is open, one order is sent every 5 seconds as a probe.
   circuit: ['The gateway has just answered no order: this one was not sent.', 5],
   busy: ['The gateway is still busy with other orders: this one was not sent.', 1],
 };
@@ -90,7 +90,7 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
   row(KeyNotVoidedError, ({ cause }) => {
     const { code, more = {} } = describe(cause);
     const message = 'It is unknown whether the key is closed.';
-    // `retryable: false` would mean that the key is closed.
+    // Clients would take `retryable: false` as a sign that the key is closed.
     return { code, message, more: { ...more, retryable: true, earlierUnknown: true } };
   }),
   row(KeyForgottenError, () => withoutRecords(KEY_CLOSED, LOST)),
@@ -98,6 +98,7 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
     withoutRecords(TOO_MANY_ORDERS, { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryable: false }),
   ),
   row(RecordsGapError, ({ untilMs }) => {
+    // The end of the gap is unknown only at first, so a repeat may help. Once the end is known, no repeat helps.
     const gap = { until: untilMs === null ? null : new Date(untilMs).toISOString() };
     return untilMs === null
       ? withoutRecords(EARLIER_UNKNOWN, { earlierUnknown: true, gap, retryAfter: 1 })
@@ -189,7 +190,8 @@ function describeGateway(error: GatewayError): Described {
   const operation = isOperation(error.operation) ? OPERATIONS[error.operation] : null;
   const isUnsentOrder = operation?.effect === 'order' && cause instanceof NotAttemptedError;
   const unsent = isUnsentOrder ? UNSENT_ORDERS[cause.reason] : undefined;
-  const [message = ofKind, retryAfterSeconds = error.retryAfterSeconds] = unsent ?? [];
+  const message = unsent?.[0] ?? ofKind;
+  const retryAfterSeconds = unsent?.[1] ?? error.retryAfterSeconds;
   const words = refusal !== null && hasWordsForClients(code, error) ? refusalWords(refusal) : null;
   return {
     code,

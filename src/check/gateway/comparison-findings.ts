@@ -14,6 +14,7 @@ const COSTS: Readonly<Record<Loss, string>> = {
 
 /** The differences from the interface. Fields that every row of a list lacks are one finding. */
 export function comparisonFindings({ fields, unknown }: Comparison): Found[] {
+  // Absent: in no row. Wrong: of another type in some row. Incomplete: without a value in some row.
   const absent = fields.filter((field) => isAbsent(field) && field.missing !== 'nothing');
   const wrong = fields.filter((field) => !isAbsent(field) && othersIn(field).length > 0);
   const incomplete = fields.filter(
@@ -85,6 +86,7 @@ function missingFindings(fields: readonly SeenField[]): Found[] {
 
 function emptyFindings(fields: readonly SeenField[]): Found[] {
   const isUnseen = ({ seen }: SeenField) => Object.keys(seen).length === 0;
+  // The field before a list's rows is the list itself. If only the list was seen, it is empty.
   const lists = fields.filter(
     (field, at) =>
       field.expected === 'object' && isUnseen(field) && !isUnseen(fields[at - 1] ?? field),

@@ -14,7 +14,7 @@ const NEITHER =
 
 /**
  * The token, or the e-mail and password, from the environment or from files. Every user of the machine can list arguments,
- * so they are not accepted. Returns a string if there is a fault.
+ * so they are not accepted. If there is a fault, returns a string that explains it.
  */
 export function readCredentials(environment: Variables): Credentials | string {
   const token = givenValue('CHECK_TOKEN', SECRET, environment);

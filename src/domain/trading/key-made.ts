@@ -14,9 +14,9 @@ export function keyMadeProblem(
   madeMs: number | null,
   { clock, gatewaySkewMs }: KeyClocks,
 ): InputError | null {
-  const laterMs = clock.date() + judgedAheadMs(gatewaySkewMs());
-  if (madeMs === null || madeMs - laterMs <= KEY_AHEAD_MS) return null;
-  const now = new Date(laterMs).toISOString();
+  const judgedNowMs = clock.date() + judgedAheadMs(gatewaySkewMs());
+  if (madeMs === null || madeMs - judgedNowMs <= KEY_AHEAD_MS) return null;
+  const now = new Date(judgedNowMs).toISOString();
   return broken('input.keyMade', `must be at most 60 seconds ahead: it is ${now} here`);
 }
 

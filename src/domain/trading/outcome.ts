@@ -63,9 +63,9 @@ export function judgeOrder(operation: OrderOperation, exchange: OrderEnd): Submi
     error: clip(error),
     message: words,
   } as const;
-  // A gateway that answers both yes and no in one response may have traded, so this check precedes every refusal.
-  const isBoth = success === true ? !isSuccess(status) : namesOrder;
-  if (isBoth) return unknownSince(sentAtMs, namesOrder ? naming(orderId, words) : words);
+  // If the answer contradicts itself, the gateway may have traded. So this check precedes every refusal.
+  const isContradiction = success === true ? !isSuccess(status) : namesOrder;
+  if (isContradiction) return unknownSince(sentAtMs, namesOrder ? naming(orderId, words) : words);
   if (success !== null && isSuccess(status)) {
     return success
       ? { kind: 'accepted', orderId: checkedOrderId(orderId), message: words }
@@ -73,7 +73,7 @@ export function judgeOrder(operation: OrderOperation, exchange: OrderEnd): Submi
   }
   const refusal = commonRefusal(OPERATIONS[operation], exchange);
   if (refusal) throw refusal;
-  // A 409 may answer a proxy's second copy of a request that traded. A 499 means that a proxy's client disconnected.
+  // If a proxy sends a request twice, one copy may trade and the other get a 409. 499: a proxy's client disconnected.
   const isRefusal = status === 409 ? success === false : status !== 408 && status !== 499;
   if (status >= 400 && status <= 499 && isRefusal) {
     return rejected;
@@ -85,7 +85,7 @@ export function unknownSince(sentAtMs: number, message: string | null = null): S
   return { kind: 'unknown', sentAtMs, message };
 }
 
-/** The outcome of an order whose number the gateway has given for another key before: its answer may belong to that order. */
+/** The outcome if the gateway has given the same number for another key before: the answer may be about the earlier order. */
 export function duplicateNumber({ orderId, message }: Acceptance, sentAtMs: number): Submission {
   return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
 }

@@ -44,20 +44,20 @@ export class Resilience {
   readonly #attempt: Send = async (call) => {
     const bulkhead = ofArea(this.#bulkheads, call);
     const entry = entryOf(call.caller);
-    // Usually a connection is free.
+    // Usually a connection is free. After a wait, less of the call's deadline is left, so `turn` returns a changed call.
     const begun = bulkhead.take(entry) ? call : await bulkhead.turn(call, entry);
     if (begun === null) return this.#ended(call, notAttempted('busy', BUSY));
-    let late: Promise<Exchange> | undefined;
+    let lateAnswer: Promise<Exchange> | undefined;
     try {
       const permit = this.#breakers.admit(call);
       if (permit === null) return this.#ended(call, notAttempted('circuit', CIRCUIT_OPEN));
       const exchange = await this.#wire(begun);
-      if ('late' in exchange) late = exchange.late;
+      if ('late' in exchange) lateAnswer = exchange.late;
       this.#breakers.settle(permit, call, exchange);
       return this.#ended(call, exchange);
     } finally {
-      if (late === undefined) bulkhead.leave(entry);
-      else bulkhead.leaveAfter(late, entry);
+      if (lateAnswer === undefined) bulkhead.leave(entry);
+      else bulkhead.leaveAfter(lateAnswer, entry);
     }
   };
 

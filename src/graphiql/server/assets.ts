@@ -18,7 +18,7 @@ const BUNDLE_FOLDER = join(SOURCES, 'bundle');
 
 const unpackBrotli = promisify(brotliDecompress);
 
-/** Reads the page, and the files of GraphiQL and the page by their URL paths: modules import each other by relative paths. */
+/** Reads the page's HTML, and the bundled files by their URL paths. */
 export async function loadAssets() {
   const [html, files] = await Promise.all([
     readFile(join(SOURCES, 'page', 'index.html'), 'utf8'),
@@ -38,7 +38,7 @@ async function readBundle(): Promise<File[]> {
   );
 }
 
-/** Files of one folder, whose path contains a hash of their content, so that browsers cache them for good. */
+/** One folder, because the files import each other by relative paths. Its name is a hash, so browsers cache them for good. */
 function published(files: readonly File[]): Map<string, StaticFile> {
   const content = Buffer.concat(files.map(({ bytes }) => bytes));
   const folder = `/graphiql/${hash('sha256', content, 'hex').slice(0, 16)}`;

@@ -66,7 +66,7 @@ export class Tracing implements AsyncDisposable {
         new BatchSpanProcessor({ ...batchOptions(), exporter: new OTLPTraceExporter() }),
       ],
     });
-    // All variables have been read. The handler above logs failed exports.
+    // The logger is for warnings about variables, and all have been read. Failed exports go to the error handler above.
     diag.disable();
     this.#tracer = this.#provider.getTracer('trading-graph');
   }

@@ -10,7 +10,7 @@ const RELEASED_MS = 3_600_000;
 const ADD_HEAD = `
 if isRenamed() then return {kind = 'renamed'} end
 local found = liveRecord(name)
--- The answer that a key is closed counts only once enough replicas of Redis have it.
+-- An empty digest means that the key is closed. This answer counts only once enough replicas have the record, so touch() writes for them to confirm.
 if found and found.digest == '' then touch() end
 if found then return found end
 if now < markNumber('since') + given.graceMs then return {kind = 'young'} end
@@ -31,7 +31,7 @@ elseif countLive(index) >= given.max then
   victim = oldest(rejected)
   if not victim then return {kind = 'full'} end
 end
--- This write comes before any removal: a Redis without memory refuses it, but after a removal it would write on, beyond its memory.
+-- This write comes first: a Redis without free memory refuses it, and the script ends. After a removal, Redis would accept every write.
 redis.call('HSET', marker, 'at', now, 'accounts', given.accounts or '', 'wanted', wanted, 'reach', math.max(have, markNumber('reach')))
 isWrite = true
 -- The removed order traded nothing, so its repeat may be sent. A repeat with keyMade is refused by the date of the removal.
@@ -49,7 +49,9 @@ removeRecord(name)
 export const RESERVE = script<FoundRecord | Refusal | { readonly kind: 'reserved' }>(`${ADD_HEAD}
 if redis.call('EXISTS', prefix .. 'released:' .. given.id) == 1 then return {kind = 'released'} end
 local made = given.keyMadeMs
+-- While records may be lost, only a key that was certainly made after the gap can be new.
 if isIncomplete() and not (made and mark.lossUntil and made > mark.lossUntil + ${KEY_AHEAD_MS}) then return gapAnswer() end
+-- The records may have forgotten a key that is older than the last removal, the store itself, or the life of a key.
 if made and (made <= removedAt or given.judgedMs - made > math.min(now - markNumber('since'), ${KEY_LIFE_MS})) then return {kind = 'forgotten'} end
 if given.requiresAppendonly and not isDurable() then return {kind = 'forgetful'} end
 ${ADD}
@@ -62,9 +64,10 @@ return {kind = 'reserved'}
 
 /** Writes into the `rememberedMs` of the outcome how far back the records reach. */
 export const VOID = script<FoundRecord | Refusal>(`${ADD_HEAD}${ADD}
+-- Each difference is between dates of like clocks: "since" is by Redis's clock, the other dates are by clocks of processes.
 local known = now - markNumber('since')
 if isIncomplete() then known = given.judgedMs - (mark.lossUntil or given.judgedMs) - ${KEY_AHEAD_MS} end
--- The client's age of the key counts from its request, so the time since then is subtracted.
+-- The client states the age of its key at the time of its request, so the time since the request is subtracted.
 local waited = math.max(0, given.judgedMs - given.reservedAtMs)
 local remembered = math.max(0, math.min(dayMs, known, given.judgedMs - removedAt) - waited)
 writeRecord(now, 2, string.gsub(given.outcome, '"rememberedMs":0', string.format('"rememberedMs":%d', remembered)))
@@ -76,6 +79,7 @@ export const FIND = script<FoundRecord | Refusal | { readonly kind: 'none' }>(`
 if isRenamed() then return {kind = 'renamed'} end
 local found = liveRecord(name)
 if found and found.digest == '' then touch() end
+-- The first of these that applies is the answer.
 return found or isUndecided and {kind = 'undecided'} or isIncomplete() and gapAnswer() or {kind = 'none'}
 `);
 

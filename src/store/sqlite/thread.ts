@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Batch, OrderBatches } from './order-batches.ts';
 
-/** The worker thread in which order records wait for the disk, so that other requests do not. */
+/** Runs in a worker thread, so that only it waits for the disk. Its first answer, to no tasks, says that it is ready. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const batches = new OrderBatches(workerData);
   port.on('message', (batch: Batch | null) => {

@@ -35,7 +35,7 @@ export class Run {
   readonly failures: { readonly key: string; readonly error: unknown }[] = [];
   readonly #nullable: NullableFields;
   #whole: ExecutionResult | null = null;
-  // The promise's own resolve function. A closure would link each run to the next, so that none could be collected.
+  // The promise's own resolve function: with a closure, each run would refer to the next, and none could be collected.
   #end: ((result: ExecutionResult | null) => void) | null = null;
 
   constructor(context: unknown, args: readonly unknown[], nullable: NullableFields, meter: Meter) {
@@ -69,7 +69,7 @@ export class Run {
 
   wait(value: PromiseLike<unknown>, complete: Complete, target: Target, key: string): void {
     this.pending += 1;
-    // A foreign thenable may call back synchronously, in the middle of a literal.
+    // Without Promise.resolve, a foreign thenable could call back at once, while generated code still builds an object.
     Promise.resolve(value).then(
       (resolved) => this.#resolved(resolved, complete, target, key),
       (error) => this.#attempt(() => this.#rejected(error, target, key)),
@@ -140,6 +140,7 @@ export class Run {
       target[key] = complete(this, value);
     };
     if (this.isCostly && value !== null && typeof value === 'object') {
+      // `place` counts as a task of its own, so the task that waited for the value is done.
       this.#later(place);
       this.pending -= 1;
     } else {
