@@ -30,7 +30,7 @@ export class ClockSkew {
     this.#steady = steady;
   }
 
-  /** By the median of the last ten answers; null until two agree or there are ten. */
+  /** Uses the median of the last ten answers; null until two answers agree or ten have arrived. */
   get ms(): number | null {
     return this.#median === null ? null : this.#aheadOf(this.#median);
   }

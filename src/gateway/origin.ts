@@ -12,18 +12,11 @@ import { Resilience } from './resilience/resilience.ts';
 import { withSpans } from './traced.ts';
 import { Transport } from './transport.ts';
 
-/** The parts that all origins share. */
-export interface OriginParts {
+interface OriginOptions extends RequestSettings, OperationSettings {
   readonly logicalClock: LogicalClock;
   readonly metrics: GatewayMetrics;
   readonly log: Log;
   readonly tracing: Tracing | null;
-}
-
-/** The settings of the calls. */
-export type OriginSettings = RequestSettings & OperationSettings;
-
-interface OriginOptions extends OriginParts, OriginSettings {
   readonly url: string;
   readonly operations: Readonly<Record<string, DescribedOperation>>;
   /** The maximum number of connections in each area. */

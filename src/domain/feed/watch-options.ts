@@ -9,8 +9,8 @@ export interface WatchOptions {
   /** Whether rows of which only moving fields have changed are sent as ticks. */
   readonly ticks?: boolean;
   /**
-   * By default the changes of the positions. `list`: the whole list of positions after each change. `orders`: the changes
-   * of the positions and of the orders of op 10. `figures`: these and the figures of its session.
+   * `positions`, the default, follows the changes of the positions; `list` gets the whole list after each change. `orders`
+   * also follows the orders of op 10, and `figures` the orders and the figures of the session.
    */
   readonly follows?: 'list' | 'positions' | 'orders' | 'figures';
 }

@@ -3,7 +3,7 @@ import { CUT_OFF_GRACE_MS, KEY_LIFE_MS, UNKNOWN_LIFE_MS } from '../order-records
 import type { FoundRecord, Refusal } from './answers.ts';
 import { script } from './script-head.ts';
 
-/** A reservation cannot arrive this long after its release: any proxy on the way has given it up. */
+/** A reservation cannot arrive this long after its release, because each proxy in between has dropped it by then. */
 const RELEASED_MS = 3_600_000;
 
 /** The head of the two scripts that make a record. */
