@@ -1,5 +1,4 @@
 import { bare } from './search-words.ts';
-import { isTypoOf } from './typo.ts';
 import type { WordIndex } from './word-index.ts';
 
 /** How well an instrument matches a word: 1 is the best match, 0 is no match. */
@@ -63,9 +62,7 @@ export class SearchIndex {
     // Marks from the weakest class to the best. Each mark overwrites the one before.
     const isShort = text.length < MIN_TYPO_LENGTH_IN_DESCRIPTION;
     for (const index of isShort ? [symbols, names] : [symbols, names, descriptions]) {
-      for (const each of index.words) {
-        if (isTypoOf(each, text)) mark(classes, index.withWord(each), MATCH.typo);
-      }
+      mark(classes, index.withTypo(text), MATCH.typo);
     }
     mark(classes, descriptions.withPrefix(text), MATCH.description);
     mark(classes, names.withPrefix(text), MATCH.name);
@@ -87,12 +84,18 @@ function mark(classes: Uint8Array, ordinals: readonly number[], match: number): 
 
 /** Class by class, each in the version's order. */
 function inOrder(classes: Uint8Array): Uint32Array {
-  const ordinals = new Uint32Array(classes.length);
-  let found = 0;
+  const matched = new Uint32Array(classes.length);
+  let count = 0;
+  for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
+    if (classes[ordinal] !== MATCH.none) matched[count++] = ordinal;
+  }
+  const ordinals = new Uint32Array(count);
+  let ordered = 0;
   for (let match: number = MATCH.symbol; match <= WORST_MATCH; match += 1) {
-    for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
-      if (classes[ordinal] === match) ordinals[found++] = ordinal;
+    for (let at = 0; at < count; at += 1) {
+      const ordinal = matched[at] as number;
+      if (classes[ordinal] === match) ordinals[ordered++] = ordinal;
     }
   }
-  return ordinals.slice(0, found);
+  return ordinals;
 }
