@@ -59,9 +59,9 @@ export async function startApp(config: Config, given: AppOptions) {
   const tracing = config.tracing ? opened.use(await openTracing(log)) : null;
 
   const logicalClock = new LogicalClock();
-  const origin = { ...config, logicalClock, metrics: metrics.gateway, log, tracing };
+  const originOptions = { ...config, logicalClock, metrics: metrics.gateway, log, tracing };
   const gateway = new Origin({
-    ...origin,
+    ...originOptions,
     url: sandbox?.url ?? config.gatewayUrl ?? '',
     operations: OPERATIONS,
     widths: gatewayWidths(config.gatewayConnections),
@@ -80,8 +80,7 @@ export async function startApp(config: Config, given: AppOptions) {
     onWarn: (message: string, fields: object = {}) => log.warn(fields, message),
     gatewaySkewMs: () => clockSkew.ms,
   };
-  const ofDocuments = { documents, log };
-  const { trusted, stores } = await openFiles(config, opened, ofDocuments, storeObserver);
+  const { trusted, stores } = await openFiles(config, opened, { documents, log }, storeObserver);
   const { records } = stores;
 
   const limits = { ...limitsOf(ENGINE_LIMITS, config), ...limitsOf(TRADING_LIMITS, config) };
@@ -91,7 +90,7 @@ export async function startApp(config: Config, given: AppOptions) {
     stores.replicas?.share,
   );
   const verify = await createVerifier({ ...config, log });
-  // The service refuses forged tokens by their signature if it has a key, without calling the gateway.
+  // With a key the service refuses a forged token by its signature, without calling the gateway.
   if (verify === null && sandbox === null) log.info({}, WITHOUT_KEYS);
 
   const domain = createDomain({
@@ -174,7 +173,7 @@ export async function startApp(config: Config, given: AppOptions) {
     },
   });
 
-  // Both ports listen last, when every part that answers their clients exists.
+  // Both ports listen last: only now does every part exist that answers their clients.
   const admin = createAdminServer(metrics.registry, readiness, build);
   const adminPort = await usable(
     listen(admin, config.adminPort, config.adminHost),
@@ -226,5 +225,6 @@ function logBackgroundFailures(log: Log): () => void {
 
 function addressOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  // An IPv6 address is written in brackets.
+  return reachable.includes(':') ? `http://[${reachable}]:${port}` : `http://${reachable}:${port}`;
 }

@@ -15,7 +15,7 @@ const KNOWN_NAMES = ROWS.flatMap(([name, row]) =>
   mayBeFile(row.kind) ? [name, fileVariable(name)] : [name],
 );
 
-export type Config = Readonly<ReturnType<typeof settle>>;
+export type Config = Readonly<ReturnType<typeof derive>>;
 
 export type Environment = Variables;
 
@@ -54,7 +54,7 @@ export function parseEnvironment(environment: Environment) {
   if (problems.length === 0) problems.push(...contradictions(values));
   return {
     /** It contains the default in place of each wrong value. */
-    config: settle(values, environment),
+    config: derive(values, environment),
     problems,
     faulty,
     /** Probable mistakes that do not prevent a start. */
@@ -77,7 +77,7 @@ function readSetting(
 }
 
 /** Determines the values that depend on others. */
-function settle(
+function derive(
   { nodeEnv, sandbox: _s, redisReplicas, otelExporterOtlpEndpoint: _o, ...values }: Values,
   environment: Environment,
 ) {
@@ -94,7 +94,7 @@ function settle(
     /** It has no trailing slash. */
     publicPath: values.publicPath.replace(/\/$/, ''),
     redisReplicas: redisReplicas === 'none' ? 0 : redisReplicas,
-    /** Whether a Redis that forgets orders at a restart is refused. */
+    /** Whether a Redis that forgets orders at a restart is refused. A REDIS_REPLICAS of 1 or more, or `none`, accepts it. */
     requiresAppendonly: isProduction && (redisReplicas ?? 0) === 0,
     /** A file, or the word `memory`. */
     orderStore,
@@ -107,19 +107,16 @@ function settle(
       origins: values.corsOrigins ?? [],
       anyLocalhost: sandbox && values.corsOrigins === null,
     },
-    /** Whether spans are exported. */
     tracing: isTraced(environment),
     /** The commit that an image was built from. */
     revision: environment.REVISION || 'unknown',
   };
 }
 
-/** OpenTelemetry's SDK reads its other variables. */
+/** Reads the variables that turn tracing on. OpenTelemetry's SDK reads its other variables itself. */
 function isTraced(environment: Environment): boolean {
   const text = (name: string) => environment[name]?.trim() ?? '';
-  return (
-    text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') + text('OTEL_EXPORTER_OTLP_ENDPOINT') !== '' &&
-    text('OTEL_SDK_DISABLED').toLowerCase() !== 'true' &&
-    text('OTEL_TRACES_EXPORTER') !== 'none'
-  );
+  const url = text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') || text('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const isDisabled = text('OTEL_SDK_DISABLED').toLowerCase() === 'true';
+  return url !== '' && !isDisabled && text('OTEL_TRACES_EXPORTER') !== 'none';
 }

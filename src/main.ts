@@ -41,7 +41,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     // npm repeats a signal that a terminal has sent to both processes.
     if (isDraining) return;
     if (serving === null) {
-      // As process 1 of a container Node would ignore the signal: the kernel omits the default action for process 1.
+      // Without this, process 1 of a container would ignore the signal: the kernel omits the default action for process 1.
       log.info({ signal }, 'stopped while starting');
       exit(0);
       return;

@@ -2,7 +2,7 @@ import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf
 import { getHeapSpaceStatistics } from 'node:v8';
 import { oldHeapLimit } from './heap-limit.ts';
 
-const SHORT_SHARE = 0.8;
+const MAX_HELD_SHARE = 0.8;
 const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
 
 /** Measures the live heap after each major collection. The used heap includes garbage, which V8 lets grow. */
@@ -24,7 +24,7 @@ export class MemoryWatch {
 
   degradedReason(): string | null {
     const percent = Math.round(this.#heldShare * 100);
-    return this.#heldShare > SHORT_SHARE ? `${percent} % of the heap are held` : null;
+    return this.#heldShare > MAX_HELD_SHARE ? `${percent} % of the heap are held` : null;
   }
 
   [Symbol.dispose](): void {

@@ -102,7 +102,7 @@ export class Metrics {
       Object.entries(caches).map(([name, byteSize]) => [byteSize(), name]),
     );
     registry.gauges('degraded', '1 while readiness names the reason.', ['reason'], () =>
-      engine.readiness.parts.map(([reason, is]) => [Number(is()), reason]),
+      engine.readiness.parts.map(([reason, isDegraded]) => [Number(isDegraded()), reason]),
     );
     registry.gauges(
       'build_info',

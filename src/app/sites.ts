@@ -11,7 +11,7 @@ interface Demo {
   readonly hasPage: boolean;
 }
 
-/** The pages that the HTTP server serves in addition to GraphQL. `demo` is null if the sandbox's are not served. */
+/** The pages that the HTTP server serves in addition to GraphQL. `demo` is null if the sandbox's pages are not served. */
 export function sitesOf(config: Config, client: GatewayClient, demo: Demo | null): readonly Site[] {
   const { authCookie, graphiql: hasGraphiql, publicPath } = config;
   const frontPage = new FrontPage({ publicPath, hasGraphiql });

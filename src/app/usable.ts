@@ -27,11 +27,11 @@ type DocumentOptions = Pick<TrustedDocumentsOptions, 'documents' | 'log'>;
 export async function openFiles(
   config: Config,
   opened: AsyncDisposableStack,
-  ofDocuments: DocumentOptions,
+  documentOptions: DocumentOptions,
   storeObserver: StoreObserver,
 ) {
   const { persistedDocuments: path, persistedDocumentsOnly: trustedOnly } = config;
-  const options = { ...ofDocuments, path, trustedOnly, clock: systemClock };
+  const options = { ...documentOptions, path, trustedOnly, clock: systemClock };
   const [trusted, stores] = await Promise.allSettled([
     usable(TrustedDocuments.open(options), ['PERSISTED_DOCUMENTS', path ?? '']),
     openConfiguredStores(config, storeObserver),
@@ -84,8 +84,8 @@ export async function usable<T>(
     return await attempt;
   } catch (error) {
     const isListener = error instanceof ListenError;
-    if (!isListener && !(error instanceof StoreError || error instanceof ManifestError))
-      throw error;
+    const isOfSetting = isListener || error instanceof StoreError || error instanceof ManifestError;
+    if (!isOfSetting) throw error;
     const reasons = error instanceof ManifestError ? error.reasons : [error.message];
     const [name, value] = isListener && error.about === 'host' ? host : setting;
     const problems = reasons.map((reason) => settingProblem(name, value, reason));

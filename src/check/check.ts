@@ -9,7 +9,7 @@ import { checkGateway, type GatewayReport } from './gateway/gateway-check.ts';
 import { callLine, findingLines } from './gateway/lines.ts';
 import { Probe } from './gateway/probe.ts';
 
-/** Finds the faults that prevent a start, or fail its first requests. */
+/** Finds the faults that prevent a start, or make the first requests fail. */
 export const checkCommand: Command = {
   usage: [
     'Usage: trading-graph check [--sandbox] [--strict] [--json]',
@@ -49,15 +49,19 @@ export const checkCommand: Command = {
       target.kind === 'none'
         ? null
         : await checkTarget(target, configuration, { ...terminal, out });
-    const found = countOf(configuration, report?.findings ?? []);
-    const isFailed = found.problems > 0 || (strict && found.warnings > 0);
+    const count = countOf(configuration, report?.findings ?? []);
+    const isFailed = count.problems > 0 || (strict && count.warnings > 0);
     if (report) for (const line of reportLines(report)) out(line);
     out('');
-    out(conclusion(found, target));
+    out(conclusion(count, target));
     if (json) {
       const { problems, warnings } = configuration;
-      const ofConfiguration = { configuration: { problems, warnings }, checked: target.kind };
-      const whole = { ok: !isFailed, ...ofConfiguration, gateway: report };
+      const whole = {
+        ok: !isFailed,
+        configuration: { problems, warnings },
+        checked: target.kind,
+        gateway: report,
+      };
       terminal.out(JSON.stringify(whole, null, 2));
     }
     return isFailed ? EXIT_FAILED : EXIT_OK;
@@ -69,7 +73,7 @@ interface Target {
   readonly words: string;
 }
 
-// In the configuration a faulty setting has its default, so the gateway is not checked with it.
+// In `config` a faulty setting has its default, so a check of the gateway would not use the intended value.
 const OF_THE_GATEWAY = /^(GATEWAY|CATALOG|JWT|SANDBOX)(_|$)/;
 
 function targetOf({ config, faulty }: ConfigurationReport, sandbox: boolean): Target {
@@ -130,10 +134,11 @@ function reportLines(report: GatewayReport): string[] {
 type Count = Readonly<Record<'problems' | 'warnings', number>>;
 
 function countOf(configuration: ConfigurationReport, findings: readonly Finding[]): Count {
-  const of = (level: Finding['level']) => findings.filter((each) => each.level === level).length;
+  const countAt = (level: Finding['level']) =>
+    findings.filter((finding) => finding.level === level).length;
   return {
-    problems: configuration.problems.length + of('problem'),
-    warnings: configuration.warnings.length + of('warning'),
+    problems: configuration.problems.length + countAt('problem'),
+    warnings: configuration.warnings.length + countAt('warning'),
   };
 }
 

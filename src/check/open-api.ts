@@ -20,6 +20,7 @@ const ERRORS = {
   ],
 } as const;
 
+/** Notes on fields that the service sends. */
 const NOTES: Readonly<Record<string, string>> = {
   direction: 'By the name in GATEWAY_DIRECTION_FIELD.',
   value: 'Any JSON.',
@@ -31,8 +32,10 @@ export function openApi() {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const name of OPERATION_NAMES) {
     const operation: DescribedOperation = OPERATIONS[name];
-    for (const [at, [part, call]] of Object.entries(operation.calls).entries()) {
-      const id = at === 0 ? name : `${name}.${part}`;
+    const calls = Object.entries(operation.calls);
+    for (const [index, [callName, call]] of calls.entries()) {
+      // The first call is named like its operation.
+      const id = index === 0 ? name : `${name}.${callName}`;
       const described = operationOf(operation, call, id, schemas);
       paths[call.path] = { ...paths[call.path], [call.method.toLowerCase()]: described };
     }
@@ -98,7 +101,7 @@ function content(schema: Schema) {
   return { content: { 'application/json': { schema } } };
 }
 
-/** The schemas of the document. Those of objects have names. */
+/** The schemas of the document. The schemas of objects have names. */
 class Schemas {
   readonly all: Record<string, Schema> = {};
 
@@ -107,21 +110,22 @@ class Schemas {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** With `isSent` it is the schema of a body that the service sends: no other fields, and no nulls. */
+  /** The schema of a shape. With `isSent` it describes a body that the service sends: no other fields, and no nulls. */
   of(shape: Shape, isSent = false): Schema {
     if (shape.kind === 'list') return { type: 'array', items: this.of(shape.of, isSent) };
     return shape.kind === 'object' ? this.#object(shape, isSent) : scalarOf(shape);
   }
 
-  #object({ name: of, fields }: ObjectShape, isSent: boolean): Schema {
+  #object({ name: objectName, fields }: ObjectShape, isSent: boolean): Schema {
     const entries = Object.entries(fields);
     const required = entries.filter(([, field]) => isNeeded(field)).map(([name]) => name);
     const properties = entries.map(([name, field]) => {
       const schema = this.of(field.shape, isSent);
       const note = NOTES[name] && isSent ? { description: NOTES[name] } : {};
-      return [name, { ...(isNeeded(field) || isSent ? schema : orNull(schema)), ...note }];
+      const mayBeNull = !isSent && !isNeeded(field);
+      return [name, { ...(mayBeNull ? orNull(schema) : schema), ...note }];
     });
-    return this.named(of, {
+    return this.named(objectName, {
       ...(required.length > 0 && { required }),
       properties: Object.fromEntries(properties),
       ...(isSent && { additionalProperties: false }),

@@ -20,7 +20,8 @@ export const hashCommand: Command = {
     const { key } = read.values;
     const [asked = '', ...more] = read.positionals;
     const isAddress = isIP(asked) !== 0;
-    const isOne = key === undefined ? isAddress || toLogin(asked) !== null : asked === '';
+    const isLogin = toLogin(asked) !== null;
+    const isOne = key === undefined ? isAddress || isLogin : asked === '';
     if (more.length > 0 || !isOne) throw new UsageError('Name one login, one address, or one key.');
     const { logAccountKey } = readConfig(terminal.environment);
     if (logAccountKey === null) {

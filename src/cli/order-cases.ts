@@ -33,7 +33,7 @@ export async function listOrders(
     const { symbol, side, size } = record.asked ?? {};
     // The log contains this hash in place of the key.
     const keyHash = hashKey === null ? null : logHash(hashKey, key);
-    const facts = { ...nameOf(account, key), keyHash, symbol, side, size };
+    const facts = { ...identityOf(account, key), keyHash, symbol, side, size };
     out(`${dateOf(record.reservedAtMs)}  ${shown(facts)}  ${stateOf(record)}`);
   }
   return EXIT_OK;
@@ -50,7 +50,7 @@ export async function showOrder(
     return EXIT_FAILED;
   }
   const { asked, times, reservedAtMs } = record;
-  out(`${shown(nameOf(account, key))}  ${stateOf(record)}`);
+  out(`${shown(identityOf(account, key))}  ${stateOf(record)}`);
   out(`  asked ${dateOf(reservedAtMs)}  ${shown(asked ?? {})}`);
   out(`  sent ${dateOf(times.sentAtMs)}, answered ${dateOf(times.answeredAtMs)}`);
   return EXIT_OK;
@@ -103,7 +103,7 @@ function text(name: string, given = ''): string {
   throw new UsageError(`Give --${name}, up to ${MAX_TEXT_LENGTH} characters.`);
 }
 
-function nameOf(account: Account, key: string) {
+function identityOf(account: Account, key: string) {
   const [login, tenant] = partsOf(account);
   return { login, tenant, key };
 }

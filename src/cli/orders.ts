@@ -75,7 +75,7 @@ const OPTIONS = {
 } as const;
 
 /** The actions, each with the maximum number of its operands. */
-const WORDS: ReadonlyMap<string, number> = new Map([
+const OPERANDS: ReadonlyMap<string, number> = new Map([
   ['status', 0],
   ['hold', 0],
   ['release', 0],
@@ -92,15 +92,15 @@ type Action = (records: OperatorRecords) => Promise<number>;
 /** Throws a UsageError if the arguments are faulty. */
 function actionOf(args: readonly string[], config: Config, terminal: Terminal): Action {
   const read = readArguments({ args: [...args], options: OPTIONS, allowPositionals: true });
-  const [word = '', ...operands] = read.positionals;
+  const [action = '', ...operands] = read.positionals;
   const { header: headers = [], ...options } = read.values;
-  const most = WORDS.get(word);
-  if (most === undefined) throw new UsageError(`Name one of ${[...WORDS.keys()].join(', ')}.`);
+  const most = OPERANDS.get(action);
+  if (most === undefined) throw new UsageError(`Name one of ${[...OPERANDS.keys()].join(', ')}.`);
   if (operands.length > most) throw new UsageError(`${operands[most]} is one argument too many.`);
   const [first, key, verdict] = operands;
   const forwarded = forwardedOf(headers, config.gatewayForwardHeaders);
   const { redisUrl, orderStore } = config;
-  switch (word) {
+  switch (action) {
     case 'copy':
       if (!first) throw new UsageError('Name the file to copy to.');
       if (redisUrl !== null)
@@ -126,13 +126,14 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
     case 'hold':
     case 'release':
       return async (records) => {
-        await records.hold(word === 'hold');
-        terminal.out(word === 'hold' ? HELD_SOON : 'orders are sent again');
+        await records.hold(action === 'hold');
+        terminal.out(action === 'hold' ? HELD_SOON : 'orders are sent again');
         return EXIT_OK;
       };
+    // `status`, and `incomplete`, which prints the status too.
     default:
       return async (records) => {
-        if (word === 'incomplete') await records.declareIncomplete();
+        if (action === 'incomplete') await records.declareIncomplete();
         const place = redisUrl === null ? orderStore : withoutPassword(redisUrl);
         terminal.out(`${place}: ${statusText(await records.status())}`);
         return EXIT_OK;

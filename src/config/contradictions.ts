@@ -1,7 +1,6 @@
 import type { Values } from './settings.ts';
 import { shown } from './shown.ts';
 
-/** The problems of settings that contradict each other. */
 export function* contradictions(values: Values): Generator<string> {
   const { adminPort, gatewayHeaders, jwtJwksUrl, jwtSecret, port } = values;
   const maySandbox = values.sandbox ?? values.nodeEnv !== 'production';

@@ -5,9 +5,9 @@ export interface Kind<T> {
   /** Null if the text is not valid. */
   parse(text: string): T | null;
   readonly allowed: string;
-  /** It is never shown, and may be in the file that NAME_FILE names. */
+  /** Whether the value is never shown. It may be in a file instead, which the variable NAME_FILE names. */
   readonly isSecret?: boolean;
-  /** It is shown without its password, and may be in such a file too. */
+  /** Whether the value is shown without its password. It may be in such a file as well. */
   readonly holdsPassword?: boolean;
 }
 
@@ -112,11 +112,11 @@ export const baseUrl: Kind<string> = {
 
 /** A query would set options of the client, and a scheme in capitals would turn off its TLS. */
 const REDIS_URL = /^rediss?:\/\/[^/?#]*(?:\/\d{0,5})?$/;
+const SOCKET_PATH = /^\/[^/\s](?:.*\S)?$/;
 
 export const redisUrl: Kind<string> = {
   ...textWhere(
-    (value) =>
-      /^\/[^/\s](?:.*\S)?$/.test(value) || (REDIS_URL.test(value) && parseUrl(value) !== null),
+    (value) => SOCKET_PATH.test(value) || (REDIS_URL.test(value) && parseUrl(value) !== null),
     'a redis:// or rediss:// address with the number of a database, or the path of a socket',
   ),
   holdsPassword: true,
@@ -145,7 +145,9 @@ export const pathPrefix = textWhere(
 export const networks = listOf((item) => {
   const [address = '', bits, ...rest] = item.split('/');
   if (isIP(address) === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= (isIPv6(address) ? 128 : 32));
+  if (bits === undefined) return true;
+  const mostBits = isIPv6(address) ? 128 : 32;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= mostBits;
 }, 'addresses or networks with commas between them, like 10.0.0.0/8, ::1');
 
 function textWhere(isValid: (text: string) => boolean, allowed: string): Kind<string> {

@@ -5,7 +5,7 @@ const MIN_LETTERS = 5;
 const LETTERS_PER_TYPO = 5;
 const MIN_STEM_LETTERS = 7;
 
-/** Warns of each variable that is probably a misspelt setting, without showing its value. OTEL_… belong to OpenTelemetry. */
+/** Warns of each variable that is probably a misspelt setting, without its value. OTEL_… belong to OpenTelemetry. */
 export function warnOfUnknownNames(environment: Variables, known: readonly string[]): string[] {
   return Object.entries(environment).flatMap(([name, value]) => {
     if (!value || known.includes(name) || name.startsWith('OTEL_')) return [];
@@ -18,7 +18,7 @@ function nearestName(name: string, known: readonly string[]): string | undefined
   if (name.length < MIN_LETTERS) return undefined;
   const most = Math.floor(name.length / LETTERS_PER_TYPO);
   return known
-    .map((one) => ({ one, edits: editDistance(name, one) }))
+    .map((one) => ({ one, edits: levenshteinDistance(name, one) }))
     .filter(({ one, edits }) => edits <= most || hasOtherEnd(name, one))
     .toSorted((a, b) => a.edits - b.edits)[0]?.one;
 }
@@ -34,7 +34,7 @@ function withoutLastWord(name: string): string {
   return name.replace(/_[^_]*$/, '');
 }
 
-function editDistance(one: string, other: string): number {
+function levenshteinDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
     const next = [i];

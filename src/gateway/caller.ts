@@ -42,6 +42,6 @@ export interface Caller extends RequestCaller {
   readonly priority?: 'poll' | undefined;
   /** The span of the operation that makes the call. */
   readonly trace?: TraceSpan | undefined;
-  /** Called with each call once it has ended. */
+  /** Adds an ended call to the request's receipt, the list of its gateway calls that the sandbox shows. */
   readonly receipt?: ((entry: ReceiptEntry) => void) | undefined;
 }

@@ -10,7 +10,6 @@ import type { DescribedOperation } from './operation.ts';
 import type { CallValues, Requests } from './requests.ts';
 import { type Reading, readingIn, type TimeUnit } from './wire/scalars.ts';
 
-/** The settings that operations read. */
 export interface OperationSettings {
   readonly gatewayDirectionField: string;
   readonly gatewayMobileWallet: string;
@@ -64,11 +63,11 @@ export class Calls {
     return { ...call, deadlineMs, maxBytes: this.#bytesLeft };
   }
 
-  protected received({ bytes }: Answer): void {
+  protected countBytes({ bytes }: Answer): void {
     this.#bytesLeft = Math.max(0, this.#bytesLeft - bytes.length);
   }
 
-  /** Reads the JSON of an answer. If `read` returns null, it breaks the interface. Without numeric ids `JSON.parse` is faster. */
+  /** Reads the JSON of an answer. Null from `read` breaks the interface. JSON.parse is faster, if no field is a numeric id. */
   value<T>(
     answer: Answer,
     expected: string,
@@ -77,7 +76,7 @@ export class Calls {
   ): T {
     const reading = readingIn(this.settings.gatewayTimeUnit);
     const value = read(jsonOf(answer, parse), reading);
-    this.wasRead(reading);
+    this.reportAbsent(reading);
     if (value === null) throw this.broken(`no ${expected}`);
     return value;
   }
@@ -87,7 +86,7 @@ export class Calls {
   }
 
   /** Reports the fields that an answer lacks. */
-  wasRead(reading: Reading): void {
+  reportAbsent(reading: Reading): void {
     this.#options.onRead(this.operation.name, reading);
   }
 
@@ -105,7 +104,7 @@ export class ReadCalls<Name extends string = string> extends Calls {
     const answer = judgeRead(this.operation.name, await this.exchange(name, values));
     const isConditional = values.headers?.includes('if-none-match') === true;
     if (answer.status === 304 && !isConditional) throw this.broken('an unrequested 304');
-    this.received(answer);
+    this.countBytes(answer);
     return answer;
   }
 }

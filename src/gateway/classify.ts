@@ -24,6 +24,7 @@ export type Health = 'success' | 'failure' | 'lost' | 'unreachable' | 'foreign' 
 const JUDGEMENTS = {
   expired: means('expired', 'none', 'unavailable'),
   circuit: means('circuit', 'none', 'unavailable'),
+  // To metrics, orders that an operator holds back are like an open circuit.
   held: means('circuit', 'none', 'unavailable'),
   busy: means('busy', 'none', 'unavailable'),
   late: means('timeout', 'lost', 'unavailable'),
@@ -100,7 +101,8 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
   if (outcome === 'ok') return isJsonContent(exchange.headers['content-type']) ? 'ok' : 'contract';
   // A 4xx to a write is about its input. A 4xx to a read without an error body of the interface may come from a proxy.
   const isRead = call.operation.effect === 'read';
-  return outcome === '4xx' && isRead && !hasErrorBody(exchange) ? 'contract' : outcome;
+  const isForeign = isRead && outcome === '4xx' && !hasErrorBody(exchange);
+  return isForeign ? 'contract' : outcome;
 }
 
 /**

@@ -6,7 +6,6 @@ import { type RequestSettings, Requests } from './requests.ts';
 
 export interface GatewayClientOptions extends RequestSettings, Omit<CallsOptions, 'requests'> {}
 
-/** Runs operations for callers. */
 export class GatewayClient {
   readonly #calls: CallsOptions;
 

@@ -3,7 +3,7 @@ import { judgedAheadMs } from '../store/order-gap.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 
 const SAMPLES = 10;
-/** At the start two answers that agree are enough. Otherwise a wrong clock would expire orders until the tenth answer. */
+/** At the start two answers that agree are enough, because a wrong clock expires orders until the skew is known. */
 const MIN_SAMPLES = 2;
 /** Dates are whole seconds, and an answer takes time. */
 const AGREEMENT_MS = 2_000;
@@ -12,7 +12,7 @@ const PAUSE_MS = 1_000;
 const HALF_A_SECOND_MS = 500;
 /** Dates are whole seconds, so clocks that differ by less may be equal. */
 const RESOLUTION_MS = 1_000;
-const WRONG_MS = 60_000;
+const MIN_REPORTED_MS = 60_000;
 
 /** How far the gateway's clock is ahead of this machine's, by the `Date` of its answers. Either clock may be wrong. */
 export class ClockSkew {
@@ -41,22 +41,22 @@ export class ClockSkew {
     return this.#aheadOf(this.#median ?? Math.max(...this.#samples.subarray(0, this.#taken)));
   }
 
-  /** How far ahead of this machine's clock dates of clients are judged; below 0 only if this machine's clock is far ahead. */
+  /** How far ahead of this machine's clock the dates of clients are judged; below 0 only if this clock is far ahead. */
   get aheadMs(): number {
     const { ms } = this;
     return ms !== null && Math.abs(ms) > RESOLUTION_MS ? judgedAheadMs(ms) : 0;
   }
 
-  /** Reported only: if it turned traffic away, a wrong clock of the gateway would stop all replicas at once. */
+  /** Only reported: if readiness turned traffic away, a wrong clock of the gateway would stop all replicas at once. */
   degradedReason(): string | null {
     const { ms } = this;
-    if (ms === null || Math.abs(ms) <= WRONG_MS) return null;
+    if (ms === null || Math.abs(ms) <= MIN_REPORTED_MS) return null;
     const seconds = Math.round(Math.abs(ms) / 1_000);
     return `the gateway's clock is ${seconds} s ${ms > 0 ? 'ahead of' : 'behind'} this machine's`;
   }
 
   /** Called with each exchange as it ends. The first ten answers count, then one per second. */
-  saw({ operation }: WireCall, exchange: Exchange): void {
+  observe({ operation }: WireCall, exchange: Exchange): void {
     if (!exchange.sent || !exchange.answered) return;
     // A cache keeps the date of the gateway's original answer.
     if (operation.name === 'getAllTickers' || exchange.headers.age !== undefined) return;

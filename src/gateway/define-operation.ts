@@ -29,9 +29,9 @@ interface OrderFunctions<Input, Name extends string = string> {
 export interface OrderReply {
   readonly answer: Answer;
   readonly success: boolean | null;
-  /** Null if it names no order, or if its number cannot be shown. */
+  /** Null if the answer names no order, or if the number of the order cannot be shown. */
   readonly orderId: string | null;
-  /** Whether it names an order, even by a number that cannot be shown. */
+  /** Whether the answer names an order, even by a number that cannot be shown. */
   readonly namesOrder: boolean;
   readonly error: string | null;
   readonly message: string | null;
@@ -41,7 +41,6 @@ export interface OrderReply {
 export interface LookUps<Name extends string = string> {
   /** Sends a read, which is repeated if its answer is lost. Resolves to a 2xx, and throws otherwise. */
   send(name: Name, values: CallValues): Promise<Answer>;
-  /** Waits between two look-ups. */
   pause(ms: number): Promise<void>;
 }
 

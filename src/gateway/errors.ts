@@ -50,7 +50,6 @@ export class GatewayError extends StacklessError {
   }
 }
 
-/** Whether the error is a gateway error of one of these kinds. */
 export function isGatewayError(
   error: unknown,
   ...kinds: readonly GatewayErrorKind[]

@@ -17,7 +17,7 @@ export interface Field<Value, Sent, Name extends string | null, Missing extends 
   readonly missing: Missing;
   /** Returns null if the value cannot be read. */
   readonly read: Read<Value>;
-  /** Whether the value has the right type, for a required field that may be read as null. */
+  /** Whether the value has the right type; for a field whose valid values may be read as null, such as a new word. */
   readonly fits?: (value: unknown) => boolean;
   /** These two exist as types only. */
   readonly value?: Value;
@@ -114,9 +114,10 @@ export function word<const Word extends string>(...words: readonly Word[]) {
 
 /** One of two words, chosen by a boolean on the wire. */
 export function either<const Yes extends string, const No extends string>(yes: Yes, no: No) {
-  return scalar<Yes | No, boolean>({ kind: 'boolean' }, (value) =>
-    typeof value === 'boolean' ? (value ? yes : no) : null,
-  );
+  return scalar<Yes | No, boolean>({ kind: 'boolean' }, (value) => {
+    if (typeof value !== 'boolean') return null;
+    return value ? yes : no;
+  });
 }
 
 export function object<F extends Fields>({ shape, read }: Table<F>) {
@@ -124,7 +125,7 @@ export function object<F extends Fields>({ shape, read }: Table<F>) {
   return field as Field<ValueOf<F>, WireOf<F>, null, 'value'>;
 }
 
-/** A list of an account is complete or invalid: a broken row, or two rows with one id, break it. */
+/** A list that is complete or invalid: it is lost if one row is broken, or if two rows have the same id. */
 export function wholeList<F extends Fields>(table: Table<F>) {
   const read = (list: unknown, reading: Reading, path = '') => {
     if (!Array.isArray(list)) return null;
@@ -134,7 +135,8 @@ export function wholeList<F extends Fields>(table: Table<F>) {
     // A client that follows the list cannot distinguish two rows with one id.
     const ids = new Set<unknown>();
     for (const row of rows) ids.add(row?.id);
-    return rows.includes(null) || ids.size < rows.length ? null : (rows as ValueOf<F>[]);
+    const isWhole = !rows.includes(null) && ids.size === rows.length;
+    return isWhole ? (rows as ValueOf<F>[]) : null;
   };
   const shape: Shape = { kind: 'list', of: table.shape, wrong: 'answer' };
   const field = { name: null, shape, missing: 'value', wrong: 'answer', read } as const;
@@ -179,23 +181,24 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
 }
 
 /**
- * The reader of a table, compiled to one object literal. A loop over the fields would take three times as long, and in a
- * moving market each row is read every second.
+ * The reader of a table, compiled to a function such as
+ * `(row, reading, path) => { const v0 = read0(row["id"], reading); if (v0 === null) return null; return { "id": v0 }; }`.
+ * A loop over the fields would take three times as long, and in a moving market each row is read every second.
  */
 function compiled<F extends Fields>(fields: F): Table<F>['readRow'] {
   const entries = Object.entries(fields);
-  const steps = entries.map(([own, { name, shape, missing, wrong, fits }], at) => {
+  const steps = entries.map(([own, { name, shape, missing, wrong, fits }], n) => {
     const wire = name ?? own;
     const sent = `row[${JSON.stringify(wire)}]`;
-    const within = `path + ${JSON.stringify(`${wire}.`)}`;
-    const value = `const v${at} = read${at}(${sent}, reading${isNested(shape) ? `, ${within}` : ''});`;
-    const isBroken = fits === undefined ? `v${at} === null` : `!fits[${at}](${sent})`;
+    const pathArgument = isNested(shape) ? `, path + ${JSON.stringify(`${wire}.`)}` : '';
+    const value = `const v${n} = read${n}(${sent}, reading${pathArgument});`;
+    const isBroken = fits === undefined ? `v${n} === null` : `!fits[${n}](${sent})`;
     if (isCostly(missing)) return `${value} if (${isBroken}) return null;`;
     return isCostly(wrong) ? `${value} if (${isBroken} && ${sent} != null) return null;` : value;
   });
-  const literal = entries.map(([own], at) => `${JSON.stringify(own)}: v${at}`);
+  const literal = entries.map(([own], n) => `${JSON.stringify(own)}: v${n}`);
   const body = `return (row, reading, path = '') => { ${steps.join(' ')} return { ${literal.join(', ')} }; };`;
-  const make = new Function('fits', ...entries.map((_, at) => `read${at}`), body);
+  const make = new Function('fits', ...entries.map((_, n) => `read${n}`), body);
   return make(
     entries.map(([, field]) => field.fits),
     ...entries.map(([, field]) => field.read),

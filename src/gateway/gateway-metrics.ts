@@ -9,7 +9,7 @@ import type { Reading } from './wire/scalars.ts';
 
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** The calls of an operation that were made for clients, or for polls. Their series are found without hashing labels. */
+/** One operation's calls for clients, or for polls. Holding its series saves hashing the labels at each call. */
 interface Calls {
   readonly outcomes: Record<CallOutcome, number>;
   readonly seconds: { observe(value: number): void };
@@ -29,11 +29,11 @@ export class GatewayMetrics {
   readonly #retries;
   readonly #brokenAnswers;
   /**
-   * The fields that each operation's answers lacked last, by path. An empty list changes nothing: an account without
-   * positions must not hide a missing field.
+   * By operation and path: the fields that the latest answer lacked. An answer whose list is empty changes nothing, because
+   * an account without positions must not hide a missing field.
    */
   readonly #absent = new Map<string, Reading['absent']>();
-  /** One for each origin. */
+  /** The parts of each gateway whose calls are counted. */
   readonly #watched: Watched[] = [];
   #clockSkew: { readonly ms: number | null } | null = null;
 
@@ -83,6 +83,7 @@ export class GatewayMetrics {
       ['operation', 'field'],
       () => this.#missingFields(),
     );
+    // The poll of every live feed. Other series of polls appear with their first call.
     this.#addSeries('getOpenPositions', 'poll');
   }
 
@@ -105,9 +106,9 @@ export class GatewayMetrics {
   };
 
   /** Creates the series of all operations before their first call. */
-  watch(origin: Watched): void {
-    this.#watched.push(origin);
-    for (const { name, effect, errors } of Object.values(origin.operations)) {
+  watch(watched: Watched): void {
+    this.#watched.push(watched);
+    for (const { name, effect, errors } of Object.values(watched.operations)) {
       this.#addSeries(name, 'request');
       // Writes are never repeated.
       if (effect === 'read') this.#retries.inc({ operation: name }, 0);

@@ -28,8 +28,8 @@ export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgeme
   const body = jsonOf(answer);
   if (isSuccess(answer.status) && isObject(body)) {
     if (body.success === true) return { outcome: 'acknowledged' };
-    // A 200 that names an error also refuses a sign-in.
-    if (body.success === false || (isSignIn(operation) && typeof body.error === 'string')) {
+    const isRefusedSignIn = isSignIn(operation) && typeof body.error === 'string';
+    if (body.success === false || isRefusedSignIn) {
       return { outcome: 'rejected', refusal: toRefusal(body) };
     }
   }
@@ -101,7 +101,7 @@ export function failure(
   });
 }
 
-// A longer wait is the mistake of a wrong clock.
+// A longer wait is taken for the mistake of a wrong clock.
 const MAX_SECONDS = 3_600;
 
 /** `Retry-After` in seconds; a date is compared with the answer's own `Date`. Null if it is absent or invalid. */

@@ -51,7 +51,6 @@ export interface OperationTraits {
 
 export type Proves = OperationTraits['proves'];
 
-/** An operation of the interface. */
 export interface DescribedOperation extends OperationTraits {
   /** Its number in the interface, or the next free number. */
   readonly number: number;

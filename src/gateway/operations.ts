@@ -41,7 +41,6 @@ export function isOperation(name: string): name is OperationName {
   return Object.hasOwn(OPERATIONS, name);
 }
 
-/** The operations that change nothing. */
 export type ReadName = {
   [Name in OperationName]: (typeof OPERATIONS)[Name]['effect'] extends 'read' ? Name : never;
 }[OperationName];

@@ -41,7 +41,7 @@ export class Origin {
       widths,
       observe: (call, outcome, exchange) => {
         metrics.called(call, outcome, exchange);
-        this.clockSkew.saw(call, exchange);
+        this.clockSkew.observe(call, exchange);
       },
       onCircuit: (circuit, state, cause) => log.warn({ circuit, state, cause }, 'circuit breaker'),
       onRecovered: (area) => {

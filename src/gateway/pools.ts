@@ -5,21 +5,21 @@ import type { Area } from './operation.ts';
 // A share of a read's deadline: a host that drops packets fails while connecting, before the deadline hides the cause.
 const CONNECT_SHARE = 0.7;
 
-// An idle connection was opened for an order that was given up. It is closed soon: if the gateway closes a connection just
-// as an order is written, the order's outcome is unknown.
+// A connection for an order is idle only if its order was given up. It is closed soon: if the gateway closes a connection
+// just as another order is written, the outcome of that order is unknown.
 const ORDER_IDLE_MS = 1_000;
 const IDLE_MS = 4_000;
 const MAX_IDLE_MS = 30_000;
 /** An older connection takes no new call, so that all calls follow the gateway's name to a new address. */
 const OLDEST_MS = 10_000;
 
-const KEPT = {
+const REUSED = {
   keepAliveTimeout: IDLE_MS,
   keepAliveMaxTimeout: MAX_IDLE_MS,
   clientTtl: OLDEST_MS,
 };
 /** Each connection serves one order, so that no other answer can be taken for the order's. */
-const OF_ORDERS = { keepAliveTimeout: ORDER_IDLE_MS, maxRequestsPerClient: 1 };
+const FOR_ONE_ORDER = { keepAliveTimeout: ORDER_IDLE_MS, maxRequestsPerClient: 1 };
 
 /** The connections to one origin: a pool for each area. */
 export class Pools {
@@ -37,12 +37,12 @@ export class Pools {
     const connect = buildConnector({
       allowH2: false,
       timeout: timeoutMs * CONNECT_SHARE,
-      // Otherwise each connection would create its own context, a fifth of the cost of connecting.
+      // All connections share this context. Creating one for each would be a fifth of the cost of connecting.
       ...(url.protocol === 'https:' && { secureContext: createSecureContext() }),
     });
     for (const [area, connections] of Object.entries(widths)) {
       const pool = new Pool(url.origin, {
-        ...(area === 'orders' ? OF_ORDERS : KEPT),
+        ...(area === 'orders' ? FOR_ONE_ORDER : REUSED),
         connections,
         connect,
         pipelining: 1,

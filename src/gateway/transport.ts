@@ -16,7 +16,7 @@ export class Transport {
   readonly #pools: Pools;
   #lateCalls = 0;
   /** The calls of each account that wait for a late answer. */
-  readonly #lateOf = new Map<string, number>();
+  readonly #lateByAccount = new Map<string, number>();
 
   constructor(pools: Pools, logicalClock: LogicalClock) {
     this.#pools = pools;
@@ -51,17 +51,19 @@ export class Transport {
   beginLate({ operation, caller }: WireCall): (() => void) | null {
     const width = this.#pools.widths[operation.area] ?? 0;
     const account = clientOf(caller).key;
-    const own = this.#lateOf.get(account) ?? 0;
-    if (this.#lateCalls >= width / 2 || own >= Math.max(1, Math.floor(width / 8))) return null;
+    const lateOfAccount = this.#lateByAccount.get(account) ?? 0;
+    // The orders of one account hold at most a quarter of the connections.
+    const maxOfAccount = Math.max(1, Math.floor(width / 4 / 2));
+    if (this.#lateCalls >= width / 2 || lateOfAccount >= maxOfAccount) return null;
     this.#countLate(account, 1);
     return () => this.#countLate(account, -1);
   }
 
   #countLate(account: string, count: 1 | -1): void {
     this.#lateCalls += count;
-    const own = (this.#lateOf.get(account) ?? 0) + count;
-    if (own > 0) this.#lateOf.set(account, own);
-    else this.#lateOf.delete(account);
+    const lateOfAccount = (this.#lateByAccount.get(account) ?? 0) + count;
+    if (lateOfAccount > 0) this.#lateByAccount.set(account, lateOfAccount);
+    else this.#lateByAccount.delete(account);
   }
 }
 
@@ -77,7 +79,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #resolve: (exchange: Exchange | Promise<Exchange>) => void;
   #deadline: NodeJS.Timeout;
   readonly #begunAtMs = systemClock.now();
-  // A function: for a listener that is an object Node keeps a closure, and dispatches would be collected later.
+  // Not the dispatch itself as a listener object: Node keeps a closure for such an object, which delays its collection.
   readonly #onAbort = () => this.fail('aborted', new Error('the request was aborted'));
   #controller: Dispatcher.DispatchController | null = null;
   #sentAtMs = 0;
@@ -114,8 +116,9 @@ class Dispatch implements Dispatcher.DispatchHandler {
     if (this.#controller !== null) this.#stop(new Error('the connection was lost'));
     const { deadlineMs, sendBeforeMs } = this.#call;
     const nowMs = systemClock.now();
-    // After a pause of the process the connection may be ready before the timer fires. In a machine's sleep timers stop.
+    // After a pause of the process, the connection may be ready before the timer of the deadline fires.
     if (nowMs - this.#begunAtMs >= deadlineMs) this.#stop(new DeadlineError(deadlineMs));
+    // While a machine sleeps, timers stop, but its date goes on.
     if (sendBeforeMs !== undefined && systemClock.date() > sendBeforeMs) {
       this.#stop(new NotAttemptedError('expired', TOO_LATE));
     }
@@ -129,11 +132,12 @@ class Dispatch implements Dispatcher.DispatchHandler {
     status: number,
     headers: Headers,
   ): void {
-    // An informational answer; the deadline bounds their number.
+    // Informational answers are skipped. The deadline bounds their number.
     if (status < 200) return;
     this.#status = status;
     this.#headers = flatten(headers);
-    if (!this.#call.operation.mayHaveAged && Number.parseInt(this.#headers.age ?? '', 10) > 0) {
+    const isFromCache = Number.parseInt(this.#headers.age ?? '', 10) > 0;
+    if (isFromCache && !this.#call.operation.mayHaveAged) {
       this.fail('cached', new Error("the answer came from a cache, and may be another user's"));
     }
   }
@@ -161,10 +165,11 @@ class Dispatch implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    const noHead =
+    const isParserError =
       error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError;
     // After a good head, a parser error usually means that the body broke off.
-    this.fail(noHead && this.#status === 0 ? 'protocol' : 'connection', error);
+    const isBrokenHead = isParserError && this.#status === 0;
+    this.fail(isBrokenHead ? 'protocol' : 'connection', error);
   }
 
   fail(reason: NoAnswer['reason'], cause: unknown): void {
@@ -193,8 +198,8 @@ class Dispatch implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     const { deadlineMs, readsLateAnswer = false } = this.#call;
     const error = new DeadlineError(deadlineMs);
-    const isWanted = readsLateAnswer && this.#controller !== null;
-    const endLate = isWanted ? this.#transport.beginLate(this.#call) : null;
+    const waitsOn = readsLateAnswer && this.#controller !== null;
+    const endLate = waitsOn ? this.#transport.beginLate(this.#call) : null;
     if (endLate === null) {
       this.fail('timeout', error);
       return;

@@ -8,7 +8,7 @@ export const TOO_LATE = 'the order records take too long to answer';
 /** Throws a RecordsUnavailableError if the answer takes too long. */
 export async function inTime<Answer>(clock: Clock, asked: Promise<Answer>): Promise<Answer> {
   const answered = asked.then((answer) => ({ answer }));
-  const inTime = await within(clock, PATIENCE_MS, answered);
-  if (inTime === null) throw new RecordsUnavailableError(TOO_LATE);
-  return inTime.answer;
+  const result = await within(clock, PATIENCE_MS, answered);
+  if (result === null) throw new RecordsUnavailableError(TOO_LATE);
+  return result.answer;
 }

@@ -30,7 +30,6 @@ export async function openStores(options: StoreOptions): Promise<SharedStore> {
   }
 }
 
-/** Opens the order records for the commands of an operator. */
 export async function openOperatorRecords(
   options: Omit<StoreOptions, 'clock'>,
 ): Promise<OperatorRecords> {

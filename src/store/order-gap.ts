@@ -25,24 +25,26 @@ export interface Dates {
   readonly differMs: number | null;
 }
 
-/** Returns the dates of one moment. `skewMs`: how far the gateway's clock is ahead of this machine's; null if it was not measured. */
+/** `skewMs`: how far the gateway's clock is ahead of this machine's; null if it was not measured. */
 export function datesOf(nowMs: number, skewMs: number | null): Dates {
   const apartMs = Math.abs(skewMs ?? 0);
   const isMeasured = skewMs !== null && apartMs <= MAX_APART_MS;
+  const areEqual = apartMs <= CLOCK_TOLERANCE_MS;
   return {
     nowMs,
-    // Never too late: a date that is measured by answers in whole seconds is reduced by the tolerance.
-    judgedMs:
-      apartMs <= CLOCK_TOLERANCE_MS ? nowMs : nowMs + judgedAheadMs(skewMs) - CLOCK_TOLERANCE_MS,
+    // The gateway's date is measured by answers in whole seconds. The tolerance is subtracted, so that it is never too late.
+    judgedMs: areEqual ? nowMs : nowMs + judgedAheadMs(skewMs) - CLOCK_TOLERANCE_MS,
     laterMs: nowMs + Math.max(0, skewMs ?? 0),
     earlierMs: skewMs !== null && apartMs <= AGREE_MS ? nowMs + Math.min(0, skewMs) : null,
     differMs: isMeasured ? Math.ceil(apartMs) : null,
   };
 }
 
-/** How far the date by which clients' dates are judged is ahead of this machine's clock; below 0 if that clock is wrong. */
+/** How far the date that judges clients' dates is ahead of this machine's clock; below 0 if this machine's clock is wrong. */
 export function judgedAheadMs(skewMs: number | null): number {
-  return skewMs !== null && (skewMs > 0 || skewMs < -AGREE_MS) ? skewMs : 0;
+  if (skewMs === null) return 0;
+  const usesGatewayDate = skewMs > 0 || skewMs < -AGREE_MS;
+  return usesGatewayDate ? skewMs : 0;
 }
 
 /**
@@ -56,8 +58,8 @@ export function gapEndOf({ laterMs, differMs }: Dates, mostApartMs: number): num
 }
 
 /**
- * When a loss is over: a day after the end of the gap. If that was never decided, two days later, because the clock that
- * dated the loss may be wrong.
+ * When a loss is over: a day after the end of the gap. An end that was never decided is taken to be two days after the
+ * loss, because the clock that dated the loss may be wrong.
  */
 export function lossEndOf(lostAtMs: number, untilMs: number | null): number {
   return (untilMs ?? lostAtMs + 2 * DAY_MS) + DAY_MS + KEY_AHEAD_MS;

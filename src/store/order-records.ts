@@ -25,7 +25,7 @@ export interface OrderRecords {
   find(account: Account, key: string): Promise<OrderRecord | null>;
   /** Closes an unused key: no order can reserve it while its record lives. For a used key it returns the record. */
   voidKey(request: VoidRequest): Promise<VoidAnswer>;
-  /** Marks orders whose process is gone as unknown, and returns them. Each is returned once, to any of the processes. */
+  /** Marks orders whose process is gone as unknown, and returns them. One process gets each of these orders, once. */
   cutOff(): Promise<readonly CutOffOrder[]>;
   /** The store as this process has last seen it. */
   readonly status: RecordsStatus;
@@ -34,7 +34,6 @@ export interface OrderRecords {
 
 /** A reason is null if it does not apply. */
 export interface RecordsStatus {
-  /** The number of records. */
   readonly count: number;
   /** Why all new orders are refused. */
   readonly degradedReason: string | null;
@@ -44,14 +43,13 @@ export interface RecordsStatus {
   readonly holdReason: string | null;
 }
 
-/** The identity of an order. */
 export interface OrderKey {
   readonly account: Account;
   readonly key: string;
 }
 
 export interface ReserveRequest extends OrderKey {
-  /** Whether the order has expired already. Its record counts as that of an order that was never sent. */
+  /** Whether the order has expired already. Its record then counts among the orders that were never sent. */
   readonly isTooLate?: boolean;
   /** The digest of the order's input, to which a repeat is compared. */
   readonly inputDigest: string;
@@ -64,7 +62,7 @@ export interface ReserveRequest extends OrderKey {
   readonly asked?: AskedOrder | null;
 }
 
-/** The order for the back office. The stores do not interpret it. */
+/** The input of an order, kept for the back office. The stores do not interpret it. */
 export interface AskedOrder {
   readonly requestId: string | null;
   readonly kind: 'MARKET' | 'PENDING';
@@ -95,7 +93,7 @@ export type ReserveAnswer =
 
 export interface VoidRequest extends OrderKey {
   readonly atMs: number;
-  /** The age of the key as its client states it. Null if it is unknown; the key then counts as old as a record can be. */
+  /** The age of the key as its client states it; null if it is unknown. */
   readonly keyAgeMs: number | null;
 }
 
@@ -117,7 +115,7 @@ export interface OrderRecord {
   readonly times: OrderTimes;
 }
 
-/** How long after its deadline an order is left to its process. */
+/** How long after its deadline an order is left to the process that sent it. */
 export const CUT_OFF_GRACE_MS = 10_000;
 
 export type CutOffOrder = OrderKey & Pick<Reservation, 'reservedAtMs'>;
@@ -185,7 +183,7 @@ export interface Settled {
 export interface KeyClosing {
   /** The age of the key when it was closed. */
   readonly keyAgeMs: number;
-  /** How far back the store's records reached then. It may have forgotten an order with an older key. */
+  /** How far back the store's records reached then. The store may have forgotten an order with an older key. */
   readonly rememberedMs: number;
 }
 
@@ -193,7 +191,6 @@ export const HELD = 'held back by an operator, until `trading-graph orders relea
 
 /** A refusal: an account's orders cannot be found under a different name of the account. */
 export const RENAMED = 'another GATEWAY_FORWARD_HEADERS or GATEWAY_LOGIN_CLAIM names the accounts';
-/** No record can be removed to make room, so the store accepts no order. */
 export const FULL = 'all order records are in use';
 export const IS_NEW = 'is new: it knows of no earlier order, and would send one again';
 
@@ -201,10 +198,10 @@ export const IS_NEW = 'is new: it knows of no earlier order, and would send one 
 export const RECORD_LIFE_MS = 24 * 3_600_000;
 /** The life of a record whose outcome is unknown, so that a back office has weeks to settle it. */
 export const UNKNOWN_LIFE_MS = 30 * RECORD_LIFE_MS;
-/** The record of an older key may have expired. A quarter of an hour is subtracted for wrong clocks. */
+/** A key up to this age still has its record. A quarter of an hour is subtracted for wrong clocks. */
 export const KEY_LIFE_MS = RECORD_LIFE_MS - 15 * 60_000;
 
-/** The outcome of a closed key. A key of unknown age counts as old as a record can be. */
+/** The outcome of a closed key. An unknown age is taken to be RECORD_LIFE_MS. */
 export function closedOutcome(keyAgeMs: number | null, rememberedMs: number): UnsentOrder {
   const closing = {
     keyAgeMs: keyAgeMs ?? RECORD_LIFE_MS,
@@ -214,7 +211,8 @@ export function closedOutcome(keyAgeMs: number | null, rememberedMs: number): Un
 }
 
 export function closingOf({ outcome }: Pick<OrderRecord, 'outcome'>): KeyClosing | null {
-  return (outcome?.kind === 'rejected' && outcome.sent === false && outcome.closing) || null;
+  if (outcome?.kind !== 'rejected' || outcome.sent !== false) return null;
+  return outcome.closing ?? null;
 }
 
 export function toReservation({
@@ -237,7 +235,7 @@ export const CLOSED_DIGEST = '';
 /** The store is full or unreachable: the order is not sent, because sending it at most once cannot be guaranteed. */
 export class RecordsUnavailableError extends Error {
   override readonly name: string = 'RecordsUnavailableError';
-  /** False if the records were read and have no record of this key, so that no earlier request with it was sent. */
+  /** Whether an earlier request with this key may have been sent. False if the records were read and do not have the key. */
   readonly earlierUnknown: boolean;
 
   constructor(message?: string, { earlierUnknown = true, ...options }: RecordsErrorOptions = {}) {
@@ -248,7 +246,7 @@ export class RecordsUnavailableError extends Error {
 
 type RecordsErrorOptions = ErrorOptions & { readonly earlierUnknown?: boolean };
 
-/** The key is older than the records, which may have forgotten an order with it. */
+/** The key is older than the records reach back: an order with this key may have been forgotten. */
 export class RecordsForgottenError extends RecordsUnavailableError {
   override readonly name = 'RecordsForgottenError';
   override readonly message = 'the records do not reach back to when the key was made';
@@ -257,7 +255,7 @@ export class RecordsForgottenError extends RecordsUnavailableError {
 /** Records may be missing, and it is unknown whether an order has used the key before. */
 export class RecordsGapError extends RecordsUnavailableError {
   override readonly name = 'RecordsGapError';
-  /** Keys made more than KEY_AHEAD_MS later are accepted; null until the gateway's clock is measured. */
+  /** The end of the gap; null until the gateway's clock is measured. Keys made KEY_AHEAD_MS after the end are accepted. */
   readonly untilMs: number | null;
 
   constructor(untilMs: number | null) {
@@ -298,12 +296,12 @@ export function mayHaveChanged(outcome: RecordedOutcome | null): boolean {
   return outcome !== null && outcome.kind !== 'rejected';
 }
 
-/** Whether clients read the outcome as unknown: it is, or the order is pending past its deadline. */
+/** Whether clients read `unknown`: that is the outcome, or the order is still pending after its deadline. */
 export function isUnknown({ outcome, pendingMs }: OrderRecord): boolean {
   return outcome === null ? pendingMs === 0 : outcome.kind === 'unknown';
 }
 
-/** An outcome is replaced only by one of a higher rank. */
+/** An outcome is replaced only by one of a higher rank. The rank of a known outcome is 2. */
 export function rank(outcome: RecordedOutcome | null): 0 | 1 | 2 {
   if (outcome === null) return 0;
   return outcome.kind === 'unknown' ? 1 : 2;

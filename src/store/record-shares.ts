@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 
-/** The bounds of a store of order records. */
 export interface RecordBounds {
   readonly max: number;
   /** The maximum of records of one account; by default `max`. At most half may be of orders that were never sent. */

@@ -1,6 +1,5 @@
 import type { OrderKey, OrderRecord, RecordedOutcome, Settled } from './order-records.ts';
 
-/** The outcome of an order that an operator has settled. */
 export type SettledOutcome = Exclude<RecordedOutcome, { kind: 'unknown' }> & {
   readonly settled: Settled;
 };

@@ -11,9 +11,8 @@ export interface SharedStore {
   readonly replicas: BetweenReplicas | null;
 }
 
-/** The state that replicas exchange through their store. */
 interface BetweenReplicas {
-  /** Charges the limits that all replicas share. Null while the store does not answer: then each replica counts alone. */
+  /** Charges the limits that all replicas share. Null while the store fails: each replica then counts alone. */
   readonly share: Share;
   readonly accountVersions: AccountVersions;
   /** The hashes of tokens that the gateway has accepted. */

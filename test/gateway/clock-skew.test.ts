@@ -8,7 +8,7 @@ function open() {
   const skew = new ClockSkew(clock);
   const saw = (headers: Readonly<Record<string, string>>, name = 'getSession') => {
     const exchange = { sent: true, answered: true, headers, sentAtMs: clock.now() };
-    skew.saw({ operation: { name } } as WireCall, exchange as Exchange);
+    skew.observe({ operation: { name } } as WireCall, exchange as Exchange);
   };
   const dateAt = (aheadMs: number) => ({ date: new Date(clock.now() + aheadMs).toUTCString() });
   return { clock, skew, saw, dateAt };

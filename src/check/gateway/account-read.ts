@@ -11,7 +11,7 @@ export interface AccountInput {
 
 type AccountRead = ReadOperation<AccountInput, unknown> & { readonly name: ReadName };
 
-/** A read that runs with an account's input. If it needs more, it throws, or makes a path that cannot be sent. */
+/** A read that runs with an account's input. A read that needs more input throws, or makes a path that cannot be sent. */
 export function accountRead(name: ReadName): AccountRead {
   return OPERATIONS[name] as ReadOperation<never, unknown> as AccountRead;
 }

@@ -18,7 +18,7 @@ export async function checkCatalog(
   if (group === null) {
     const names = read.claims.filter(({ type }) => type === 'string').map(({ name }) => name);
     const text = `Neither op 10 nor the token names the group, so the catalog cannot be requested. Claims that are strings: ${names.join(', ')}.`;
-    run.find('problem', text, setting);
+    run.addFinding('problem', text, setting);
     return false;
   }
   const { getAllTickers } = OPERATIONS;
@@ -33,7 +33,7 @@ export async function checkCatalog(
     if (again.status === 200) {
       const text =
         'There is an ETag, but If-None-Match is not answered with 304: each refresh loads the whole catalog.';
-      run.find('warning', text, ABOUT);
+      run.addFinding('warning', text, ABOUT);
     }
   }
   return true;
@@ -44,15 +44,15 @@ function judgeHeaders(run: CheckRun, { headers, etag }: ModifiedCatalog): void {
   const limit = lifeMsOf(run.config.catalogMaxAgeSeconds * 1000, headers) / 1000;
   if (age !== null && age >= limit) {
     const text = `The catalog is ${age} s old when it arrives, and may be ${limit} s old: it is always marked stale. Is there a cache in front of the gateway?`;
-    run.find('problem', text, { ...ABOUT, setting: 'CATALOG_MAX_AGE_SECONDS' });
+    run.addFinding('problem', text, { ...ABOUT, setting: 'CATALOG_MAX_AGE_SECONDS' });
   }
   if (headers.age === undefined) {
     const text =
       'There is no Age: the catalog may be up to an hour older than `catalog.ageSeconds` says.';
-    run.find('note', text, ABOUT);
+    run.addFinding('note', text, ABOUT);
   }
   if (etag === null) {
-    run.find('note', 'There is no ETag: each refresh loads the whole catalog.', ABOUT);
+    run.addFinding('note', 'There is no ETag: each refresh loads the whole catalog.', ABOUT);
   }
 }
 
@@ -63,15 +63,15 @@ function judgeRows(
 ): void {
   if (total === 0) {
     const text = 'The catalog is empty: it is served for a minute, and only if there is no other.';
-    run.find('problem', text, ABOUT);
+    run.addFinding('problem', text, ABOUT);
   } else if (skipped > 0) {
     const text = `${skipped} of ${total} instruments are outside the interface, and are left out of the catalog.`;
-    run.find('problem', text, ABOUT);
+    run.addFinding('problem', text, ABOUT);
   }
   const ids = new Set(instruments.map(({ id }) => id));
   const unknown = symbols.filter((symbol) => !ids.has(symbol)).length;
   if (unknown > 0) {
     const text = `${unknown} of ${symbols.length} symbols of positions and orders are not the _id of an instrument: their \`instrument\` will be null.`;
-    run.find('warning', text, ABOUT);
+    run.addFinding('warning', text, ABOUT);
   }
 }

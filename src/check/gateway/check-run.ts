@@ -1,11 +1,13 @@
 import type { Config } from '../../config.ts';
 import { jsonOf } from '../../gateway/answer-body.ts';
+import { isSuccess } from '../../gateway/classify.ts';
 import type { ReadOperation } from '../../gateway/define-operation.ts';
 import type { Answer } from '../../gateway/exchange.ts';
 import {
   type CallDescription,
   type DescribedOperation,
   firstCallOf,
+  isSignIn,
 } from '../../gateway/operation.ts';
 import { OPERATIONS, type ReadName } from '../../gateway/operations.ts';
 import { type Comparison, compare, MISSING, NULL, type SeenField } from './compare.ts';
@@ -44,7 +46,7 @@ export interface CheckRunOptions {
 }
 
 export interface Called<Result> {
-  /** Whether it made a call. */
+  /** Whether the operation made a call. */
   readonly isSent: boolean;
   /** Null if the operation failed. */
   readonly result: Result | null;
@@ -76,7 +78,7 @@ export class CheckRun {
     return this.#options.nowMs();
   }
 
-  find(
+  addFinding(
     level: Finding['level'],
     text: string,
     about: Pick<Finding, 'setting' | 'operation'> = {},
@@ -91,22 +93,23 @@ export class CheckRun {
     input: Input,
   ): Promise<Called<Result>> {
     const probed = await this.#options.probe.read(operation, input, token);
-    return this.#ended(operation, purpose, probed);
+    return this.#judge(operation, purpose, probed);
   }
 
   async signIn(email: string, password: string) {
     const { login } = OPERATIONS;
     const probed = await this.#options.probe.write(login, { email, password });
-    return this.#ended(login, 'sign in', probed);
+    return this.#judge(login, 'sign in', probed);
   }
 
-  /** Returns the result of an operation that has to succeed; reports why it has failed. */
+  /** Returns the result of an operation that has to succeed. If it has failed, adds a finding that says why. */
   resultOf<Result>(operation: CheckedName, { result, fault }: Called<Result>): Result | null {
-    if (fault !== null) this.find('problem', fault.text, { ...fault, operation });
+    if (fault !== null) this.addFinding('problem', fault.text, { ...fault, operation });
     return result;
   }
 
-  #ended<Result>(
+  /** Judges the answers of an operation that has ended, and reports its call. */
+  #judge<Result>(
     operation: DescribedOperation & { readonly name: CheckedName },
     purpose: Purpose,
     { recorded, result, error, ms }: Probed<Result>,
@@ -117,7 +120,7 @@ export class CheckRun {
     const answer = exchange?.sent && exchange.answered ? exchange : null;
     const sent = this.#sent(operation, last);
     const comparisons = COMPARED.has(purpose) ? comparisonsOf(operation, recorded) : [];
-    for (const comparison of comparisons) this.#judge(name, comparison);
+    for (const comparison of comparisons) this.#judgeFields(name, comparison);
     if (answer !== null && result !== null) this.#judgeClock(answer);
     const report: CallReport = {
       operation: name,
@@ -138,31 +141,35 @@ export class CheckRun {
     };
   }
 
+  /** The method and the path of the last call, with the names of its values in place of the values. */
   #sent(operation: DescribedOperation, last: Recorded | undefined): string {
     const { method, path } = last?.call.description ?? firstCallOf(operation);
     const [, query] = last?.call.path.split('?') ?? [];
-    return `${method} ${this.#options.probe.prefix}${path}${query ? `?${query}` : ''}`;
+    const search = query ? `?${query}` : '';
+    return `${method} ${this.#options.probe.prefix}${path}${search}`;
   }
 
-  #judge(operation: CheckedName, comparison: Comparison): void {
+  #judgeFields(operation: CheckedName, comparison: Comparison): void {
     for (const found of comparisonFindings(comparison)) this.findings.push({ ...found, operation });
     const { gatewayTimeUnit } = this.config;
     if (!isWrongUnit(comparison.times, gatewayTimeUnit, this.nowMs())) return;
     this.settings.GATEWAY_TIME_UNIT = 'auto';
     const text = `Times are not all in ${gatewayTimeUnit}; auto reads seconds, milliseconds and microseconds.`;
-    this.find('problem', text, { operation, setting: 'GATEWAY_TIME_UNIT' });
+    this.addFinding('problem', text, { operation, setting: 'GATEWAY_TIME_UNIT' });
   }
 
   /** Compares the clocks once. Cached answers do not count, because they keep their original date. */
   #judgeClock({ headers }: Answer): void {
+    if (this.#isClockJudged || headers.age !== undefined) return;
     const aheadMs = Date.parse(headers.date ?? '') - this.nowMs();
-    if (this.#isClockJudged || headers.age !== undefined || !(Math.abs(aheadMs) > CLOCK_LEEWAY_MS))
-      return;
+    // False for an answer without a date: its difference is not a number.
+    const isOff = Math.abs(aheadMs) > CLOCK_LEEWAY_MS;
+    if (!isOff) return;
     this.#isClockJudged = true;
     const seconds = Math.round(Math.abs(aheadMs) / 1_000);
     const side = aheadMs > 0 ? 'ahead of' : 'behind';
     const text = `The gateway's clock is ${seconds} s ${side} this machine's. Is this machine's clock right?`;
-    this.find('warning', text);
+    this.addFinding('warning', text);
   }
 }
 
@@ -174,27 +181,29 @@ function comparisonsOf(operation: DescribedOperation, recorded: readonly Recorde
   });
 }
 
-/** The JSON of a 2xx; nothing for a sign-in that a 200 refuses. */
+/** The JSON of a recorded call, if it is a call of this kind with a 2xx. A sign-in that a 200 refuses does not count. */
 function answersTo(called: CallDescription, { call, exchange }: Recorded): unknown[] {
   const isOfCall = call.description === called;
   if (!isOfCall || !exchange.sent || !exchange.answered) return [];
-  const { status } = exchange;
-  const json = status >= 200 && status <= 299 ? jsonOf(exchange) : undefined;
-  const isRefusal =
-    call.operation.errors === 'sign-in' &&
-    typeof json === 'object' &&
-    json !== null &&
-    'error' in json;
-  return json === undefined || isRefusal ? [] : [json];
+  const json = isSuccess(exchange.status) ? jsonOf(exchange) : undefined;
+  if (json === undefined) return [];
+  const isRefusedSignIn = isSignIn(call.operation) && isObjectWithError(json);
+  return isRefusedSignIn ? [] : [json];
+}
+
+function isObjectWithError(json: unknown): boolean {
+  return typeof json === 'object' && json !== null && 'error' in json;
 }
 
 function fieldsIn(comparisons: readonly Comparison[]): NonNullable<CallReport['fields']> {
   const all = comparisons.flatMap(({ fields }) => fields);
   const seen = all.filter((field) => Object.keys(field.seen).length > 0);
-  const fits = ({ seen: types, expected, missing }: SeenField) => {
-    const others = Object.keys(types).filter((type) => type !== expected);
-    return others.every((type) => missing === 'nothing' && (type === MISSING || type === NULL));
-  };
-  const fitting = seen.filter(fits);
-  return { fitting: fitting.length, seen: seen.length };
+  return { fitting: seen.filter(isAsDescribed).length, seen: seen.length };
+}
+
+/** Whether each value has the expected type. An optional field may also be missing or null. */
+function isAsDescribed({ seen, expected, missing }: SeenField): boolean {
+  const others = Object.keys(seen).filter((type) => type !== expected);
+  const areAllAbsent = others.every((type) => type === MISSING || type === NULL);
+  return others.length === 0 || (missing === 'nothing' && areAllAbsent);
 }

@@ -14,16 +14,17 @@ export interface Session {
 const OPERATION = 'getSession';
 const MAX_CANDIDATES = 5;
 /** The interface answers 403 for another account's login; some gateways answer that there is no such login. */
-const OF_FOREIGN_LOGIN: ReadonlySet<number | null> = new Set([400, 403, 404, 422]);
+const FOREIGN_LOGIN_STATUSES: ReadonlySet<number | null> = new Set([400, 403, 404, 422]);
 
 /** Runs op 10 with the login of the configured claim. If that is refused, tries other claims. */
 export async function readSession(run: CheckRun, account: Account): Promise<Session | null> {
   const { read } = account;
   const configured = run.config.gatewayLoginClaim;
+  // The login in the configured claim.
   const own = read.loginIn(configured);
   if (own !== null) {
     const called = await callWith(run, account, own, 'read');
-    if (called.result !== null || !OF_FOREIGN_LOGIN.has(called.status)) {
+    if (called.result !== null || !FOREIGN_LOGIN_STATUSES.has(called.status)) {
       return sessionOf(run, own, called);
     }
   }
@@ -38,7 +39,7 @@ export async function readSession(run: CheckRun, account: Account): Promise<Sess
     run.settings.GATEWAY_LOGIN_CLAIM = claim;
     const fault = own === null ? 'has no usable login' : 'names another login';
     const text = `The token ${fault} in the claim ${configured}: the claim ${claim} holds the one that op 10 accepts.`;
-    run.find('problem', text, setting);
+    run.addFinding('problem', text, setting);
     return sessionOf(run, login, called);
   }
   const names = read.claims.map(({ name, type }) => `${name} (${type})`).join(', ');
@@ -47,7 +48,7 @@ export async function readSession(run: CheckRun, account: Account): Promise<Sess
       ? `The token has no usable login in the claim ${configured}`
       : `Op 10 refuses the login in the claim ${configured}`;
   const text = `${fault}, and none of its other claims holds one that op 10 accepts. Its claims: ${names}.`;
-  run.find('problem', text, setting);
+  run.addFinding('problem', text, setting);
   return null;
 }
 
@@ -61,7 +62,7 @@ function sessionOf(run: CheckRun, login: Login, called: SessionCall): Session | 
   if (isOfAnother(login, called)) {
     const text =
       'login: it is not the login that was asked for; the service refuses such an answer.';
-    run.find('problem', text, { operation: OPERATION });
+    run.addFinding('problem', text, { operation: OPERATION });
     return null;
   }
   const result = run.resultOf(OPERATION, called);
@@ -90,11 +91,11 @@ export function groupOf(run: CheckRun, { read }: Account, session: Session | nul
   const fault = claimed === null ? 'has no group in' : 'names another group than op 10 in';
   if (claim === undefined) {
     const text = `The token ${fault} the claim ${configured}, and no claim holds the group of op 10: each user's first read of the catalog costs a call of op 10.`;
-    run.find('warning', text, setting);
+    run.addFinding('warning', text, setting);
   } else {
     run.settings.GATEWAY_GROUP_CLAIM = claim;
     const text = `The token ${fault} the claim ${configured}: the claim ${claim} holds it.`;
-    run.find('problem', text, setting);
+    run.addFinding('problem', text, setting);
   }
   return group;
 }

@@ -4,9 +4,9 @@ import { isObject } from '../../lib/is-object.ts';
 import { parseMoment } from '../../lib/moment-text.ts';
 import { redact } from '../../lib/redact.ts';
 
-/** The types of one field of the interface in all rows of the answers. It contains no value of the field. */
+/** The types that one field of the interface has in all rows of the answers. No value of the field is kept. */
 export interface SeenField {
-  /** `positions[].id`; empty for the answer itself. */
+  /** For example `positions[].id`; empty for the answer itself. */
   readonly path: string;
   readonly expected: string;
   /** The types that were found, and how often; empty if there was no row. */
@@ -19,7 +19,7 @@ export interface SeenField {
 
 export interface Comparison {
   readonly fields: readonly SeenField[];
-  /** Properties that the interface does not name, with their types; `[…]` for names that may be data. */
+  /** Properties that the interface does not name, with their types. `[…]` replaces a name that may be data. */
   readonly unknown: readonly { readonly path: string; readonly type: string }[];
   /** The numeric times, except zeros. */
   readonly times: readonly number[];
@@ -40,7 +40,7 @@ export function compare(described: Shape, answers: readonly unknown[]): Comparis
   // The report also has the fields of which no answer has a value.
   const addExpected = (shape: Shape, losses: Losses, path: string): void => {
     const { missing, wrong } = losses;
-    tallies.set(path, { path, expected: nameOf(shape), seen: {}, missing, wrong });
+    tallies.set(path, { path, expected: typeName(shape), seen: {}, missing, wrong });
     if (shape.kind === 'list') {
       addExpected(shape.of, { missing: shape.wrong, wrong: shape.wrong }, `${path}[]`);
     } else if (shape.kind === 'object') {
@@ -56,18 +56,19 @@ export function compare(described: Shape, answers: readonly unknown[]): Comparis
     tally.seen = { ...tally.seen, [type]: (tally.seen[type] ?? 0) + 1 };
     if (type !== tally.expected) return;
     if (shape.kind === 'list') {
-      for (const one of value as readonly unknown[]) addFound(shape.of, one, `${path}[]`);
+      for (const row of value as readonly unknown[]) addFound(shape.of, row, `${path}[]`);
     } else if (shape.kind === 'object') {
       const row = value as Readonly<Record<string, unknown>>;
       for (const [name, field] of Object.entries(shape.fields)) {
         addFound(field.shape, Object.hasOwn(row, name) ? row[name] : undefined, below(path, name));
       }
-      for (const [name, one] of Object.entries(row)) {
+      for (const [name, property] of Object.entries(row)) {
         if (Object.hasOwn(shape.fields, name)) continue;
-        unknown.set(below(path, shownName(name)), plainTypeOf(one));
+        unknown.set(below(path, shownName(name)), plainTypeOf(property));
       }
-    } else if (shape.isTime && parseMoment(String(value)) === null && Number(value) !== 0) {
-      times.push(Number(value));
+    } else if (shape.isTime) {
+      const isNumeric = parseMoment(String(value)) === null;
+      if (isNumeric && Number(value) !== 0) times.push(Number(value));
     }
   };
 
@@ -92,21 +93,22 @@ function shownName(name: string): string {
 }
 
 /** The name of the type in the interface's description. */
-function nameOf(shape: Shape): string {
+function typeName(shape: Shape): string {
   if (shape.kind === 'list' || shape.kind === 'object') return shape.kind;
   if (shape.oneOf) return `one of ${shape.oneOf.join(', ')}`;
   return shape.isWhole ? 'whole number' : shape.kind;
 }
 
-/** The type of the value, by its name in the interface if the value fits its description. */
+/** The type of the value. If the value fits its description, this is the name of the type in the interface. */
 function typeIn(shape: Shape, value: unknown): string {
   const type = plainTypeOf(value);
   if (shape.kind === 'list' || shape.kind === 'object') return type;
   if (shape.kind === 'any') return value == null ? type : 'any';
   if (typeof value === 'string' && shape.kind === 'number') {
-    return isNumberInText(shape, value) ? nameOf(shape) : type;
+    return isNumberInText(shape, value) ? typeName(shape) : type;
   }
-  return type === shape.kind ? (misfitOf(shape, value) ?? nameOf(shape)) : type;
+  if (type !== shape.kind) return type;
+  return misfitOf(shape, value) ?? typeName(shape);
 }
 
 /** Whether the service reads the string as a number or time. */
@@ -116,7 +118,7 @@ function isNumberInText({ isWhole, isId, isTime }: ScalarShape, text: string): b
   return Number.isFinite(isWhole ? integer(text) : decimal(text));
 }
 
-/** Returns the fault of a value of the right type, or null. */
+/** What is wrong with a value of the right type; null if it fits. */
 function misfitOf(shape: ScalarShape, value: unknown): string | null {
   if (shape.kind === 'number') {
     if (!Number.isFinite(value)) return 'number too large for JSON';

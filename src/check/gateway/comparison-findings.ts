@@ -14,11 +14,11 @@ const COSTS: Readonly<Record<Loss, string>> = {
 
 /** The differences from the interface. Fields that every row of a list lacks are one finding. */
 export function comparisonFindings({ fields, unknown }: Comparison): Found[] {
-  // Absent: in no row. Wrong: of another type in some row. Incomplete: without a value in some row.
+  // An absent field is in no row. A wrong one has another type in some row. An incomplete one lacks a value in some row.
   const absent = fields.filter((field) => isAbsent(field) && field.missing !== 'nothing');
   const wrong = fields.filter((field) => !isAbsent(field) && othersIn(field).length > 0);
   const incomplete = fields.filter(
-    (field) => !absent.includes(field) && field.missing === 'value' && lacks(field),
+    (field) => !absent.includes(field) && field.missing === 'value' && lacksValues(field),
   );
   return [
     ...absentFindings(absent),
@@ -34,7 +34,7 @@ function isAbsent({ seen }: SeenField): boolean {
   return Object.keys(seen).join() === MISSING;
 }
 
-function lacks({ seen }: SeenField): boolean {
+function lacksValues({ seen }: SeenField): boolean {
   return (seen[MISSING] ?? 0) + (seen[NULL] ?? 0) > 0;
 }
 
@@ -87,10 +87,10 @@ function missingFindings(fields: readonly SeenField[]): Found[] {
 function emptyFindings(fields: readonly SeenField[]): Found[] {
   const isUnseen = ({ seen }: SeenField) => Object.keys(seen).length === 0;
   // The field before a list's rows is the list itself. If only the list was seen, it is empty.
-  const lists = fields.filter(
-    (field, at) =>
-      field.expected === 'object' && isUnseen(field) && !isUnseen(fields[at - 1] ?? field),
-  );
+  const lists = fields.filter((field, index) => {
+    const list = fields[index - 1] ?? field;
+    return field.expected === 'object' && isUnseen(field) && !isUnseen(list);
+  });
   if (lists.length === 0) return [];
   const names = lists.map(({ path }) => path.replace(/\[\]$/, '') || 'the list').join(', ');
   const text = `Empty: ${names}. Nothing is known of their rows: check with an account that has some.`;
@@ -117,9 +117,12 @@ function unknownFindings(unknown: Comparison['unknown']): Found[] {
 const YEAR_2000_MS = 946_684_800_000;
 const DAY_MS = 86_400_000;
 
-/** Whether the configured unit puts times before 2000 or after tomorrow, and so is wrong. */
+/** Whether the configured unit is wrong: it puts a time before the year 2000, or more than a day in the future. */
 export function isWrongUnit(times: readonly number[], unit: TimeUnit, nowMs: number): boolean {
   if (unit === 'auto') return false;
-  const factor = unit === 's' ? 1_000 : 1;
-  return times.some((time) => time * factor < YEAR_2000_MS || time * factor > nowMs + DAY_MS);
+  const msPerUnit = unit === 's' ? 1_000 : 1;
+  return times.some((time) => {
+    const ms = time * msPerUnit;
+    return ms < YEAR_2000_MS || ms > nowMs + DAY_MS;
+  });
 }

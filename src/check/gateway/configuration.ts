@@ -20,13 +20,13 @@ const IN_USE = /^(ADMIN_)?PORT=.*\(listen EADDRINUSE/;
 export async function checkConfiguration(environment: Environment): Promise<ConfigurationReport> {
   const { config, problems, faulty, warnings } = parseEnvironment(environment);
   let storeFault: string | null = null;
-  const ofStores: string[] = [];
+  const storeWarnings: string[] = [];
   const [unusable, keySetFault] = await Promise.all([
     findUnusable(config, faulty, {
       onOpen({ records }) {
         storeFault = records.status.degradedReason;
       },
-      onWarn: (message) => ofStores.push(message),
+      onWarn: (message) => storeWarnings.push(message),
     }),
     faulty.has('JWT_JWKS_URL') || config.jwtJwksUrl === null
       ? null
@@ -37,11 +37,11 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
     faulty,
     problems: [
       ...problems,
-      // The service may be running already.
+      // A port in use is only a warning: the service may be running already.
       ...unusable.filter((line) => !IN_USE.test(line)),
       ...unreachable(config, storeFault, keySetFault),
     ],
-    warnings: [...warnings, ...ofStores, ...unusable.filter((line) => IN_USE.test(line))],
+    warnings: [...warnings, ...storeWarnings, ...unusable.filter((line) => IN_USE.test(line))],
   };
 }
 

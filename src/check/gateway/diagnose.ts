@@ -10,7 +10,7 @@ import type { Recorded } from './probe.ts';
 /** Why an operation failed, and the setting to look at. */
 export type Fault = Pick<Finding, 'text' | 'setting'>;
 
-/** Explains why an operation failed. `sent`: the method and the path of its call. */
+/** Explains why an operation failed. `last`: its last call. `sent`: the method and the path of that call. */
 export function diagnose(last: Recorded | undefined, error: unknown, sent: string): Fault {
   if (error instanceof UnsafePathError) {
     return { text: `The ${error.parameter} cannot be a part of a path, so it is never sent.` };
@@ -63,8 +63,10 @@ function ofAnswer(answer: Answer, error: unknown, sent: string): Fault {
   return { text: `The answer cannot be used (GATEWAY_CONTRACT): ${reasonOf(error)}.` };
 }
 
+const START_BYTES = 200;
+
 function isHtml({ headers, bytes }: Answer): boolean {
-  const start = bytes.toString('utf8', 0, 200).trimStart().toLowerCase();
+  const start = bytes.toString('utf8', 0, START_BYTES).trimStart().toLowerCase();
   return /html/i.test(headers['content-type'] ?? '') || /^<(!doctype html|html)/.test(start);
 }
 

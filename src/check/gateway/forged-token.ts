@@ -12,13 +12,13 @@ export async function tryForgedToken(
   input: AccountInput,
 ): Promise<void> {
   const { jwtSecret, jwtJwksUrl } = run.config;
-  // A key set does not help: a token that names an unknown key is left to the gateway.
+  // A key set does not help, because the service leaves a token that names an unknown key to the gateway.
   const level = jwtSecret === null ? 'problem' : 'warning';
-  const setting =
-    jwtSecret !== null || jwtJwksUrl !== null ? {} : ({ setting: 'JWT_SECRET' } as const);
+  const hasKey = jwtSecret !== null || jwtJwksUrl !== null;
+  const setting = hasKey ? {} : ({ setting: 'JWT_SECRET' } as const);
   const forged = withBrokenSignature(token);
   if (forged === null) {
-    run.find(level, 'The token has no signature, so anyone can write one.', setting);
+    run.addFinding(level, 'The token has no signature, so anyone can write one.', setting);
     return;
   }
   for (const operation of answered) {
@@ -28,11 +28,11 @@ export async function tryForgedToken(
     if (operation === 'getAllTickers') {
       const text =
         'A token with a broken signature gets the catalog, as from a CDN. The service itself serves it to proved tokens only.';
-      run.find('note', text, { operation });
+      run.addFinding('note', text, { operation });
     } else {
       const text =
         "A token with a broken signature is accepted, so the gateway's 200 proves nothing: let the gateway verify signatures, or give the service the tokens' secret.";
-      run.find(level, text, { operation, ...setting });
+      run.addFinding(level, text, { operation, ...setting });
     }
   }
 }

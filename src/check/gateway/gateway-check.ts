@@ -15,7 +15,7 @@ export interface GatewayReport {
 }
 
 interface GatewayCheckOptions extends CheckRunOptions {
-  /** A string explains why there are none. */
+  /** If there are no credentials, a string that explains why. */
   readonly credentials: Credentials | string;
 }
 
@@ -43,7 +43,7 @@ async function readAll(run: CheckRun, account: Account): Promise<void> {
     if (name === 'getSession' || name === 'getAllTickers') continue;
     const called = await run.read(accountRead(name), 'read', token, input);
     if (!called.isSent) {
-      run.find('note', 'It is not checked, because it needs arguments.', { operation: name });
+      run.addFinding('note', 'It is not checked, because it needs arguments.', { operation: name });
     } else if (run.resultOf(name, called) !== null) answered.push(name);
   }
   if (await checkCatalog(run, account, group, session?.symbols ?? []))

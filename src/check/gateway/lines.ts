@@ -12,7 +12,9 @@ export function callLine({ operation, purpose, sent, status, ms, fields }: CallR
     purpose === 'read' || purpose === 'sign in' ? '' : purpose,
     fields === null ? '' : `${fields.fitting} of ${fields.seen} fields as described`,
   ].filter((word) => word !== '');
-  return `  ${name} ${String(status ?? '–').padStart(3)} ${`${ms} ms`.padStart(9)}  ${words.join(', ')}`.trimEnd();
+  const statusColumn = String(status ?? '–').padStart(3);
+  const timeColumn = `${ms} ms`.padStart(9);
+  return `  ${name} ${statusColumn} ${timeColumn}  ${words.join(', ')}`.trimEnd();
 }
 
 const TITLES = { problem: 'Problems', warning: 'Warnings', note: 'Notes' } as const;

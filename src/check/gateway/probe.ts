@@ -26,7 +26,7 @@ export interface Probed<Result> {
   readonly error: unknown;
 }
 
-/** Runs operations one at a time and records their calls. It works like the service, but without retries and breakers. */
+/** Runs operations one at a time, like the service but without retries and breakers, and records their calls. */
 export class Probe implements AsyncDisposable {
   /** The path of the gateway's address. */
   readonly prefix: string;

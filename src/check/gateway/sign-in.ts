@@ -21,11 +21,11 @@ export async function isReached(run: CheckRun): Promise<boolean> {
   const called = await run.read(getOpenPositions, 'without a token', null, null);
   if (called.result !== null) {
     const text = 'It is answered without a token; the interface requires one.';
-    run.find('problem', text, { operation });
+    run.addFinding('problem', text, { operation });
     return true;
   }
   const isRefused = called.status === 401 || called.status === 403;
-  // A 401 of a proxy with a password of its own does not count.
+  // For a 401 of a proxy that asks for a password, `fault` names another setting.
   if (isRefused && called.fault?.setting === 'CHECK_TOKEN') return true;
   run.resultOf(operation, called);
   return false;
@@ -34,7 +34,7 @@ export async function isReached(run: CheckRun): Promise<boolean> {
 /** Signs in, at most once, or takes the given token. Returns null if there is no usable token. */
 export async function signIn(run: CheckRun, given: Credentials | string): Promise<Account | null> {
   if (typeof given === 'string') {
-    run.find('problem', `${given}.`);
+    run.addFinding('problem', `${given}.`);
     return null;
   }
   const token = given.kind === 'token' ? given.token : await grantedToken(run, given);
@@ -42,12 +42,12 @@ export async function signIn(run: CheckRun, given: Credentials | string): Promis
   const read = readToken(token, run.nowMs());
   if (read === null) {
     const text = 'The token is not a readable JWT: the service needs the login in it.';
-    run.find('problem', text);
+    run.addFinding('problem', text);
     return null;
   }
   if (read.isExpired) {
     const text = "The token has expired, or this machine's clock is ahead: the service refuses it.";
-    run.find('problem', text, { setting: 'CHECK_TOKEN' });
+    run.addFinding('problem', text, { setting: 'CHECK_TOKEN' });
     return null;
   }
   await verifyToken(run, token);
@@ -64,11 +64,11 @@ async function grantedToken(
   if (signIn === null) return null;
   if (signIn.outcome === 'granted') return signIn.grant.accessToken;
   const text = `The sign-in is refused (status ${called.status}): is this user's password right, and may the user sign in?`;
-  run.find('problem', text, { operation, setting: 'CHECK_PASSWORD' });
+  run.addFinding('problem', text, { operation, setting: 'CHECK_PASSWORD' });
   return null;
 }
 
-/** If the service has a key, it refuses a token that does not verify before any call. */
+/** Adds a finding if the token does not verify. A service that has a key refuses such a token before any call. */
 async function verifyToken(run: CheckRun, token: string): Promise<void> {
   const { jwtSecret, jwtIssuer, jwtAudience } = run.config;
   const verify = await createVerifier(run.config);
@@ -76,12 +76,12 @@ async function verifyToken(run: CheckRun, token: string): Promise<void> {
   try {
     if (verify === null || (await verify(token))) return;
     const text = 'The key set cannot be fetched, or lacks the key: the token is not verified.';
-    run.find('problem', text, { setting });
+    run.addFinding('problem', text, { setting });
   } catch (error) {
     if (!(error instanceof UnauthenticatedError)) throw error;
-    const hasMore = jwtIssuer !== null || jwtAudience !== null;
-    const also = hasMore ? ', and JWT_ISSUER and JWT_AUDIENCE those of the gateway' : '';
+    const checksMore = jwtIssuer !== null || jwtAudience !== null;
+    const also = checksMore ? ', and JWT_ISSUER and JWT_AUDIENCE those of the gateway' : '';
     const text = `The token does not verify, so the service refuses every request: is the key the gateway's${also}?`;
-    run.find('problem', text, { setting });
+    run.addFinding('problem', text, { setting });
   }
 }

@@ -1,7 +1,7 @@
 import { decodeClaims, EXPIRY_LEEWAY_MS, toLogin } from '../../domain/auth/claims.ts';
 import type { Login } from '../../lib/account.ts';
 
-/** The claims of a token. It exposes only the values that calls need. */
+/** The claims of a token. Only the values that calls need can be read. */
 export interface ReadToken {
   /** The names and types of its claims. */
   readonly claims: readonly { readonly name: string; readonly type: string }[];
@@ -9,7 +9,7 @@ export interface ReadToken {
   /** The login in a claim; null if its value cannot be a login. */
   loginIn(claim: string): Login | null;
   textIn(claim: string): string | null;
-  /** Other claims whose value could be a login. */
+  /** The claims, except one, whose value could be a login. */
   loginClaims(except: string): readonly string[];
   /** The claims whose value is this text. */
   claimsOf(text: string): readonly string[];

@@ -80,30 +80,30 @@ export const getAllTickers = read({
     const headers = ['accept-encoding', 'gzip'];
     if (etag !== null) headers.push('if-none-match', etag);
     const answer = await calls.send('catalog', { path: { group }, headers });
-    const { headers: about } = answer;
+    const { headers: received } = answer;
     const times = timesOf(answer);
-    if (answer.status === 304) return { modified: false as const, headers: about, ...times };
+    if (answer.status === 304) return { modified: false as const, headers: received, ...times };
     const rows = jsonOf(answer);
     if (!Array.isArray(rows)) throw calls.broken('no list of instruments');
     const reading = readingIn('auto');
     const catalog = await toInstruments(rows, reading);
-    calls.wasRead(reading);
+    calls.reportAbsent(reading);
     return {
       modified: true as const,
       ...catalog,
-      etag: entityTag(about.etag),
-      headers: about,
+      etag: entityTag(received.etag),
+      headers: received,
       ...times,
     };
   },
 });
 
-/** Null if it is not legal in `If-None-Match`: with an illegal header no catalog could be requested again. */
+/** Null for a tag that is not legal in `If-None-Match`: with an illegal header no catalog could be requested again. */
 function entityTag(header: string | undefined): string | null {
   return header !== undefined && /^(?!\*$)[\x21-\x7e]+$/.test(header) ? header : null;
 }
 
-// Checking this many takes about a millisecond. Other requests get the event loop in between.
+// Checking this many rows takes about a millisecond. Then other requests get the event loop.
 const ROWS_AT_A_TIME = 200;
 
 /** Leaves out rows that break the interface, and counts them in `skipped`. Of rows with one id, the first counts. */
@@ -113,8 +113,8 @@ export async function toInstruments(
 ) {
   const byId = new Map<string, Instrument>();
   let skipped = 0;
-  for (const [at, row] of rows.entries()) {
-    if (at % ROWS_AT_A_TIME === 0) await setImmediate();
+  for (const [index, row] of rows.entries()) {
+    if (index % ROWS_AT_A_TIME === 0) await setImmediate();
     const instrument = INSTRUMENT.read(row, reading);
     if (instrument === null) skipped += 1;
     else if (!byId.has(instrument.id)) byId.set(instrument.id, instrument);

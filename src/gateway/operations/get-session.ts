@@ -15,7 +15,7 @@ const ACCESS = f.table('AccountAccess', {
   noPl: f.flag,
 });
 
-/** A login, as a number or a string. It is compared with the requested login. */
+/** A login, as a number or a string. Only isSnapshotOf judges it, by comparing it with the requested login. */
 const login = { ...f.unneeded(f.numericId), wrong: 'nothing', read: loginIn } as const;
 
 /** The interface requires no field: a missing field is null. A list is never shortened. */
@@ -79,8 +79,9 @@ export const getSession = read({
 export function isSnapshotOf(login: string, body: unknown): body is Row {
   if (!isObject(body)) return false;
   const named = body.login ?? null;
-  if (named === null) return (body.balance ?? body.equity ?? body.group ?? null) !== null;
-  return loginIn(named) === login;
+  if (named !== null) return loginIn(named) === login;
+  const accountField = body.balance ?? body.equity ?? body.group ?? null;
+  return accountField !== null;
 }
 
 function loginIn(value: unknown): string | null {

@@ -77,5 +77,6 @@ export type IdsDigest = number;
 
 export function digestOfIds(rows: readonly { readonly id: string }[]): IdsDigest {
   const ids = rows.map(({ id }) => id).sort();
+  // A double represents 13 hexadecimal digits exactly.
   return Number.parseInt(hash('sha1', JSON.stringify(ids)).slice(0, 13), 16);
 }

@@ -50,7 +50,7 @@ export class Breakers {
       area,
       clock: this.#options.clock,
       policy: effect === 'order' ? ORDERS : READS_AND_WRITES,
-      onChange: (changed) => this.#changed(changed),
+      onChange: (changed) => this.#report(changed),
     });
     this.#byName.set(name, breaker);
     return breaker;
@@ -64,7 +64,7 @@ export class Breakers {
   }
 
   /** Reports the first breaker of an area that opens, and the last that closes. Readiness names the others. */
-  #changed({ name, area, isOpen, cause }: CircuitBreaker): void {
+  #report({ name, area, isOpen, cause }: CircuitBreaker): void {
     const { onCircuit, onRecovered } = this.#options;
     const openBreakers = this.open(area).length;
     if (isOpen && openBreakers === 1) onCircuit(name, 'open', cause);

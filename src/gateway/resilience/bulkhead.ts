@@ -73,7 +73,7 @@ export class Bulkhead {
     while (this.#beginNext());
   }
 
-  /** An order keeps its connection until its late answer. */
+  /** Leaves once the late answer is there: an order keeps its connection until then. */
   leaveAfter(late: Promise<unknown>, entry: Entry): void {
     const left = late.then(() => this.leave(entry));
     fireAndForget('late answer', left);
@@ -118,8 +118,9 @@ export class Bulkhead {
     if (this.#held >= this.#width) return false;
     if (isPoll && this.#polls >= half) return false;
     if (!isProved && this.#unproved >= half) return false;
-    const share = Math.max(1, Math.floor(this.#width / 4));
-    return !this.#isOfOrders || (this.#heldBy.get(account) ?? 0) < share;
+    if (!this.#isOfOrders) return true;
+    const maxOfAccount = Math.max(1, Math.floor(this.#width / 4));
+    return (this.#heldBy.get(account) ?? 0) < maxOfAccount;
   }
 
   #count({ account, isProved, isPoll }: Entry, count: 1 | -1): void {

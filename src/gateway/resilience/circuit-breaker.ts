@@ -4,27 +4,27 @@ import type { Area } from '../operation.ts';
 
 /** How a breaker counts calls that were sent, and how it probes. */
 export interface BreakerPolicy {
-  /** With fewer calls than this, the sample of answers is too small. */
+  /** Fewer calls than this are too few to judge the backend by. */
   readonly minCalls: number;
   /** The time between the starts of two probes. The first pause begins when the breaker opens. */
   readonly pauseMs: number;
   /**
    * How calls without an answer count. `failures`: like a 5xx. `silence`: they open the breaker once three accounts have
-   * lost calls over at least two seconds, and no call was answered since the first loss. Then probes are left to accounts
-   * that have not failed.
+   * lost calls over at least two seconds, and no call was answered since the first loss. While it is open, accounts that
+   * have not failed probe first.
    */
   readonly losses: 'failures' | 'silence';
 }
 
 export const READS_AND_WRITES: BreakerPolicy = { minCalls: 10, pauseMs: 2_000, losses: 'failures' };
 /**
- * An order that is sent into an outage ends unknown, so lost orders open the breaker. Three accounts can lose orders for
- * reasons of their own, so all orders have to be lost.
+ * An order that is sent into an outage ends unknown, so lost orders open the breaker. Some orders are also lost for reasons
+ * of their accounts, so the breaker opens only if no order is answered.
  */
 export const ORDERS: BreakerPolicy = { minCalls: 5, pauseMs: 5_000, losses: 'silence' };
 
 interface CircuitBreakerOptions {
-  /** The operation; `orders` for both kinds of orders. */
+  /** The name of the operation; `orders` for both kinds of orders. */
   readonly name: string;
   readonly area: Area;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ interface CircuitBreakerOptions {
   readonly onChange: (breaker: CircuitBreaker) => void;
 }
 
-/** The right to make one call. It is settled with the health that the call has shown. */
+/** The right to make one call. After the call, the breaker gets it back with the health that the call has shown. */
 export interface Permit {
   readonly breaker: CircuitBreaker;
   /** The proved account of the caller; null if there is none. */
@@ -59,7 +59,7 @@ export class CircuitBreaker {
   readonly name: string;
   readonly area: Area;
   readonly #options: CircuitBreakerOptions;
-  #counted: Counted;
+  #window: CallCounts;
   #silence = noLosses();
   #era = 0;
   #openedAtMs: number | null = null;
@@ -73,7 +73,7 @@ export class CircuitBreaker {
     this.name = options.name;
     this.area = options.area;
     this.#options = options;
-    this.#counted = noCalls(options.clock);
+    this.#window = noCalls(options.clock);
   }
 
   get isOpen(): boolean {
@@ -85,7 +85,7 @@ export class CircuitBreaker {
     return this.#cause;
   }
 
-  /** When it opened; null while it is closed. */
+  /** When the breaker opened; null while it is closed. */
   get openedAtMs(): number | null {
     return this.#openedAtMs;
   }
@@ -102,7 +102,8 @@ export class CircuitBreaker {
     const { pauseMs, losses } = this.#options.policy;
     const name = account ?? '';
     const mustWait = losses === 'silence' && this.#tried.has(name);
-    if (atMs < this.#probedAtMs + pauseMs + (mustWait ? OTHERS_FIRST_MS : 0)) return null;
+    const dueMs = this.#probedAtMs + pauseMs;
+    if (atMs < (mustWait ? dueMs + OTHERS_FIRST_MS : dueMs)) return null;
     // No other account has called, so this one probes. The next probe is left to the others.
     if (mustWait) this.#tried.clear();
     if (this.#tried.size < MAX_ACCOUNTS) this.#tried.add(name);
@@ -114,9 +115,10 @@ export class CircuitBreaker {
   settle(permit: Permit, health: Health, cause: string | null): void {
     // The call was sent before the breaker last opened or closed, so its answer says nothing about now.
     if (permit.era !== this.#era) return;
-    if (permit.isProbe) this.#probed(permit, health, cause);
-    else if (health === 'success') this.#answered(permit);
-    else if (health !== 'none' && health !== 'foreign') this.#failed(permit, health, cause);
+    const isFailure = health === 'failure' || health === 'lost' || health === 'unreachable';
+    if (permit.isProbe) this.#endProbe(permit, health, cause);
+    else if (health === 'success') this.#countSuccess(permit);
+    else if (isFailure) this.#countFailure(permit, health, cause);
   }
 
   /** Opens the breaker for a reason outside its own calls. The next call is a probe. */
@@ -130,7 +132,7 @@ export class CircuitBreaker {
   }
 
   #open(): void {
-    this.#tried = new Set([...this.#counted.failures.keys(), ...this.#silence.accounts]);
+    this.#tried = new Set([...this.#window.failedByAccount.keys(), ...this.#silence.accounts]);
     this.#beginEra(this.#options.clock.now());
   }
 
@@ -138,48 +140,48 @@ export class CircuitBreaker {
     this.#openedAtMs = openedAtMs;
     this.#era += 1;
     this.#probedAtMs = this.#options.clock.now();
-    this.#counted = noCalls(this.#options.clock);
+    this.#window = noCalls(this.#options.clock);
     this.#silence = noLosses();
     this.#options.onChange(this);
   }
 
-  #probed(permit: Permit, health: Health, cause: string | null): void {
+  #endProbe(permit: Permit, health: Health, cause: string | null): void {
     if (health === 'success') {
       this.#beginEra(null);
-      this.#answered(permit);
+      this.#countSuccess(permit);
     }
-    // A probe without a verdict costs no pause. Otherwise refused tokens could use up every probe.
+    // After a probe that shows nothing the next may follow at once, or refused tokens could use up every probe.
     else if (health === 'none') this.#probedAtMs = Number.NEGATIVE_INFINITY;
     else this.#cause = cause;
   }
 
-  #answered({ atMs }: Permit): void {
+  #countSuccess({ atMs }: Permit): void {
     this.#cause = null;
-    this.#current().successes += 1;
+    this.#currentWindow().successes += 1;
     this.#answeredAtMs = Math.max(this.#answeredAtMs, atMs);
     if (this.#silence.accounts.size > 0) this.#silence = noLosses();
   }
 
   /** A client can appear as many unproved callers, so their failures count only if no connection was made. */
-  #failed(permit: Permit, health: Health, cause: string | null): void {
+  #countFailure(permit: Permit, health: Health, cause: string | null): void {
     const { account } = permit;
-    const counted = this.#current();
-    if (health === 'unreachable') counted.unreachable += 1;
+    const window = this.#currentWindow();
+    if (health === 'unreachable') window.unreachable += 1;
     else if (account === null) return;
     else if (health === 'lost' && this.#options.policy.losses === 'silence') {
-      this.#lost(permit, account);
+      this.#countLoss(permit, account);
     } else {
-      const { failures } = counted;
-      counted.failed += 1;
-      const before = failures.get(account) ?? 0;
-      if (before > 0 || failures.size < MAX_ACCOUNTS) failures.set(account, before + 1);
+      const { failedByAccount: counts } = window;
+      window.failed += 1;
+      const before = counts.get(account) ?? 0;
+      if (before > 0 || counts.size < MAX_ACCOUNTS) counts.set(account, before + 1);
     }
     this.#cause = cause;
     if (this.#isFailing() || this.#isSilent()) this.#open();
   }
 
-  #lost({ atMs }: Permit, account: string): void {
-    // A call from before the last answer shows nothing about the time since, however late it ends.
+  #countLoss({ atMs }: Permit, account: string): void {
+    // A call that was sent before the last answer shows nothing about the time since that answer.
     if (atMs < this.#answeredAtMs) return;
     const { accounts } = this.#silence;
     this.#silence.lastMs = this.#options.clock.now();
@@ -192,36 +194,37 @@ export class CircuitBreaker {
     return accounts.size >= MIN_ACCOUNTS && lastMs - sinceMs >= MIN_SILENCE_MS;
   }
 
-  /** All calls of a window are forgotten together. */
-  #current(): Counted {
+  /** After WINDOW_MS all counts start again at 0. */
+  #currentWindow(): CallCounts {
     const { clock } = this.#options;
-    if (clock.now() - this.#counted.sinceMs >= WINDOW_MS) this.#counted = noCalls(clock);
-    return this.#counted;
+    if (clock.now() - this.#window.sinceMs >= WINDOW_MS) this.#window = noCalls(clock);
+    return this.#window;
   }
 
   #isFailing(): boolean {
-    const { successes, unreachable, failed, failures } = this.#counted;
-    const byAccount = [...failures.values()];
+    const { successes, unreachable, failed, failedByAccount } = this.#window;
     const isHalf = (count: number) => count >= (successes + unreachable + failed) / 2;
     if (unreachable >= MIN_UNREACHABLE && isHalf(unreachable)) return true;
     if (successes + failed < this.#options.policy.minCalls || !isHalf(failed)) return false;
-    return byAccount.length >= MIN_ACCOUNTS && Math.max(...byAccount) <= failed / 2;
+    const mostOfOneAccount = Math.max(...failedByAccount.values());
+    return failedByAccount.size >= MIN_ACCOUNTS && mostOfOneAccount <= failed / 2;
   }
 }
 
 /** The calls of one window. */
-interface Counted {
+interface CallCounts {
   readonly sinceMs: number;
   successes: number;
   unreachable: number;
-  /** All failures. */
+  /** The failures of all proved accounts. */
   failed: number;
-  /** The failures of the first accounts. */
-  readonly failures: Map<string, number>;
+  /** The same by account, for the first MAX_ACCOUNTS accounts. */
+  readonly failedByAccount: Map<string, number>;
 }
 
-function noCalls(clock: Clock): Counted {
-  return { sinceMs: clock.now(), successes: 0, unreachable: 0, failed: 0, failures: new Map() };
+function noCalls(clock: Clock): CallCounts {
+  const sinceMs = clock.now();
+  return { sinceMs, successes: 0, unreachable: 0, failed: 0, failedByAccount: new Map() };
 }
 
 /** The losses since the last answer: their accounts, and when the first and the last loss ended. */

@@ -39,13 +39,11 @@ export class Retries {
     const endsAtMs = this.#clock.now() + call.deadlineMs;
     this.#budget = Math.min(MAX_BUDGET, this.#budget + SHARE);
     let exchange = await attempt(call);
-    for (
-      let resends = 1;
-      resends <= MAX_RETRIES && isWorthRepeating(call, exchange);
-      resends += 1
-    ) {
+    for (let resends = 1; resends <= MAX_RETRIES; resends += 1) {
+      if (!isWorthRepeating(call, exchange)) break;
       const pauseMs = this.#pauseMs(exchange, resends);
-      if (this.#clock.now() + pauseMs + MIN_ATTEMPT_MS > endsAtMs || this.#budget < 1) break;
+      const isTooLate = this.#clock.now() + pauseMs + MIN_ATTEMPT_MS > endsAtMs;
+      if (isTooLate || this.#budget < 1) break;
       this.#budget -= 1;
       await pause(this.#clock, pauseMs, call.signal);
       const deadlineMs = endsAtMs - this.#clock.now();

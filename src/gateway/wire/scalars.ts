@@ -38,13 +38,13 @@ export function noteAbsent(
   objects: readonly unknown[],
   names: readonly string[],
 ): void {
-  let left = absent.get(path);
+  let lacking = absent.get(path);
   for (const each of objects) {
     // Usually the first object has all fields.
-    if (left?.length === 0) return;
+    if (lacking?.length === 0) return;
     if (!isObject(each)) continue;
-    left = (left ?? names).filter((name) => each[name] === undefined);
-    absent.set(path, left);
+    lacking = (lacking ?? names).filter((name) => each[name] === undefined);
+    absent.set(path, lacking);
   }
 }
 
@@ -103,15 +103,15 @@ export function integer(value: unknown): number | null {
 
 // The years 0 to 9999. Other years are written in a form that few clients read.
 const FIRST_INSTANT_MS = Date.parse('0000-01-01');
+const END_INSTANT_MS = Date.UTC(10_000);
 // An absent time, as .NET and Go write it.
 const YEAR_ONE_MS = Date.parse('0001-01-01');
-const END_INSTANT_MS = Date.UTC(10_000);
 // The interface names no unit. A number below the first limit can only be seconds: as milliseconds it would lie before
 // 1973. From the second limit on it can only be microseconds: as milliseconds it would lie after the year 5138.
 const FIRST_MILLISECONDS = 1e11;
 const FIRST_MICROSECONDS = 1e14;
 
-/** Null for 0: many serializers write it for an absent time, and no account is as old as 1970. */
+/** Null for 0: many serializers write 0 for an absent time, and no account is as old as 1970. */
 export function instant(value: unknown, reading: Reading): Moment | null {
   const moment = typeof value === 'string' ? parseMoment(value) : null;
   if (moment !== null) return moment === 0 || moment === YEAR_ONE_MS ? null : moment;

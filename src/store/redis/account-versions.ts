@@ -11,7 +11,7 @@ import { READ_PRIMARY } from './script-head.ts';
 const TIMEOUT_MS = 200;
 /** How long Redis is not asked after a failure. */
 const PAUSE_MS = 1_000;
-const BATCH = 200;
+const MAX_BATCH = 200;
 
 /** KEYS: the marker, then versions of accounts. Returns the run id of Redis with the id of the store, then each version. */
 const VERSIONS = `${READ_PRIMARY}
@@ -27,7 +27,7 @@ export class RedisAccountVersions implements AccountVersions {
   readonly #timeoutMs: number;
   readonly #loader = new DataLoader((accounts: readonly Account[]) => this.#ask(accounts), {
     batchScheduleFn: (flush) => setImmediate(flush),
-    maxBatchSize: BATCH,
+    maxBatchSize: MAX_BATCH,
   });
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -62,8 +62,8 @@ export class RedisAccountVersions implements AccountVersions {
           'Redis did not answer in time, or its answer cannot be read',
         );
       }
-      const [epoch, ...versions] = answer.map(String);
-      return versions.map((version) => ({ epoch: `${epoch}`, version: version || null }));
+      const [epoch = '', ...versions] = answer.map(String);
+      return versions.map((version) => ({ epoch, version: version || null }));
     } catch (error) {
       this.#pausedUntilMs = this.#clock.now() + PAUSE_MS;
       throw error;

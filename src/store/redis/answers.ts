@@ -32,9 +32,9 @@ export const REFUSALS = {
 
 export function recordOf(found: FoundRecord): OrderRecord {
   const { id, digest: inputDigest, at, asked, outcome, sent, answered, leftMs } = found;
-  const of = { id, inputDigest, reservedAtMs: Number(at), asked: JSON.parse(asked) };
+  const order = { id, inputDigest, reservedAtMs: Number(at), asked: JSON.parse(asked) };
   const times = { sentAtMs: momentOf(sent), answeredAtMs: momentOf(answered) };
-  return toOrderRecord(of, JSON.parse(outcome), leftMs, times);
+  return toOrderRecord(order, JSON.parse(outcome), leftMs, times);
 }
 
 /** Parses the name of a record, which is the encoded account, a colon and the key. */

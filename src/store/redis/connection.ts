@@ -8,7 +8,7 @@ import { RedisHealth, type Warn } from './redis-health.ts';
 /** No usable answer arrived. The script may have run. */
 export class RedisSilentError extends RecordsUnavailableError {}
 
-/** Redis answered with an error. */
+/** Redis answered with an error. The script may have written before that. */
 export class RedisRefusedError extends RedisSilentError {}
 
 /** The options that all connections to the same Redis share. */
@@ -32,20 +32,19 @@ export async function connectRedis(
   { redisUrl, redisTimeoutMs: timeoutMs = TIMEOUT_MS, onWarn }: RedisConnectionOptions,
   health = new RedisHealth(onWarn),
 ): Promise<RedisConnection> {
-  /** Whether this connection is being replaced. */
-  let isLeaving = false;
+  let isBeingReplaced = false;
   const redis = new Redis(redisUrl, {
     ...clientOptions(timeoutMs),
     // After a failover the old primary refuses writes; the address may already lead to the new primary.
     reconnectOnError({ message }: Error) {
-      // Once for each connection: otherwise each refusal of a burst would add another listener to the socket.
-      if (isLeaving || !message.includes('READONLY')) return false;
-      isLeaving = true;
+      // Only once for each connection, because each time the client adds a listener to the socket.
+      if (isBeingReplaced || !message.includes('READONLY')) return false;
+      isBeingReplaced = true;
       return true;
     },
   });
   redis.on('close', () => {
-    isLeaving = false;
+    isBeingReplaced = false;
   });
   let refusal: string | null = null;
   let isOpen = false;
@@ -58,7 +57,7 @@ export async function connectRedis(
     if (isOpen || refusal === null) health.failed(error);
   });
   const connected = redis.connect().catch(() => {});
-  // Otherwise a Redis that accepts connections but never answers would cost two timeouts.
+  // Without this limit, a Redis that accepts connections but never answers would cost two timeouts.
   await Promise.race([connected, delay(timeoutMs, undefined, { ref: false })]);
   if (refusal !== null) {
     redis.disconnect();
@@ -89,8 +88,9 @@ export class RedisConnection {
     return this.#ask(() => this.#redis.eval(script, keys.length, ...keys, ...args));
   }
 
-  /** Returns how many replicas of Redis have the latest write of this connection, once enough have it or it takes too long. */
+  /** How many replicas of Redis have the latest write of this connection, once enough have it or it takes too long. */
   async copies(wanted: number): Promise<number> {
+    // Less than the timeout of a command, so that Redis answers before it.
     const ms = Math.round(0.8 * this.#timeoutMs);
     return Number(await this.#ask(() => this.#redis.wait(wanted, ms)));
   }
@@ -135,9 +135,9 @@ function clientOptions(timeoutMs: number) {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: timeoutMs,
-    // Drops a half-open connection. It applies only while an answer is awaited.
+    // Drops a half-open connection, but only while an answer is awaited.
     socketTimeout: 3 * timeoutMs,
-    // Short: a process must reconnect soon after a failover.
+    // The pauses are short, because a process must reconnect soon after a failover.
     retryStrategy: (attempt) => Math.min(50 * attempt, RECONNECT_MAX_MS),
   } satisfies RedisOptions;
 }

@@ -6,7 +6,6 @@ import type { RedisOrderRecordsOptions } from './order-store.ts';
 import { SharedLimits } from './shared-limits.ts';
 import { FORGETFUL } from './store-look.ts';
 
-/** Opens the state that replicas share. */
 export async function openRedisStores(options: RedisOrderRecordsOptions): Promise<SharedStore> {
   const records = await openRedisOrderRecords(options);
   // If Redis does not answer yet, a later look checks this.

@@ -30,6 +30,7 @@ export async function openRedisOperator(
   const own = { clock: systemClock, isInspection: true };
   const records = await openRedisOrderRecords({ ...options, ...own });
   try {
+    // Reads no record, but throws if there is no store.
     await records.store.run(SHOW, { name: '' });
   } catch (error) {
     await records.close();

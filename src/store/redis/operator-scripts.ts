@@ -46,7 +46,7 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', index, '(' .. given.after, last)
   local record = string.sub(id, 1, #given.prefix) == given.prefix and liveRecord(id)
   if record and record.kind == 'record' then orders[#orders + 1] = {id = id, record = record} end
 end
-return {kind = 'found', last = last, orders = #orders > 0 and orders or nil}
+return {kind = 'found', last = last, orders = #orders > 0 and orders or nil} -- An empty table would become an object in JSON.
 `);
 
 /** Stops or resumes the sending of orders in every process. */

@@ -52,10 +52,10 @@ import {
 import { RedisHealth } from './redis-health.ts';
 import { FORGETFUL, LOOK, missingReplicas, type StoreLook, UNDECIDED } from './store-look.ts';
 
-/** Each look dates the marker. A promotion is judged by this date. */
+/** The time between two looks at the store. Each look also stores its date, by which a promoted replica is judged. */
 const LOOK_MS = 500;
-/** More reservations than this are not released: their keys stay used, and their outcomes become unknown. */
-const MAX_UNSENT = 10_000;
+/** Reservations beyond this number are not released: their keys stay used, and their outcomes become unknown. */
+const MAX_TO_RELEASE = 10_000;
 
 /** Opens the order records that processes share through Redis. */
 export async function openRedisOrderRecords(
@@ -71,14 +71,14 @@ export async function openRedisOrderRecords(
 }
 
 export class RedisOrderRecords implements OrderRecords {
-  /** The connection that is not blocked by WAIT. */
+  /** The connection that never waits for replicas of Redis (WAIT). */
   readonly redis: RedisConnection;
   readonly store: OrderStore;
   readonly #options: RedisOrderRecordsOptions;
   readonly #writer: RedisConnection;
   /** Reservations that may be in Redis although their orders are not sent. Each release is repeated until it succeeds. */
-  readonly #unsent = new Set<Reservation>();
-  /** The latest look; null before the first. */
+  readonly #toRelease = new Set<Reservation>();
+  /** What the latest look at the store found; null before the first. */
   #seen: StoreLook | null = null;
   /** Whether a restart of Redis loses nothing; known even if Redis has no records yet. */
   #isDurable: boolean | null = null;
@@ -107,9 +107,9 @@ export class RedisOrderRecords implements OrderRecords {
       return { reserved: false, record: this.#recordIn(answer) };
     } catch (error) {
       const mayBeWritten = error instanceof RedisSilentError || error instanceof NotCopiedError;
-      if (mayBeWritten && this.#unsent.size < MAX_UNSENT) {
-        this.#unsent.add(reservation);
-        fireAndForget('redis', this.#releaseUnsent());
+      if (mayBeWritten && this.#toRelease.size < MAX_TO_RELEASE) {
+        this.#toRelease.add(reservation);
+        fireAndForget('redis', this.#releaseAll());
       }
       if (!(error instanceof RedisRefusedError)) throw error;
       // A Redis that is out of memory for writes still answers reads.
@@ -186,8 +186,8 @@ export class RedisOrderRecords implements OrderRecords {
   /** Why orders are not sent for lack of replicas of Redis; null if there are enough. */
   copiesReason(): string | null {
     const { wanted, isLate } = this.store;
-    const short = this.#seen && missingReplicas(this.#seen.connected, wanted);
-    return short ?? (isLate ? 'replicas of Redis answer too late' : null);
+    const tooFew = this.#seen && missingReplicas(this.#seen.connected, wanted);
+    return tooFew ?? (isLate ? 'replicas of Redis answer too late' : null);
   }
 
   /** Whether a restart of Redis would lose orders, although the settings do not accept that. */
@@ -205,13 +205,13 @@ export class RedisOrderRecords implements OrderRecords {
     this.#cancelLook();
     const { isInspection, clock } = this.#options;
     try {
-      const { loss } = this.store;
+      const formerLoss = this.store.loss;
       const seen = await this.store.run(LOOK, {});
-      this.#warnAbout(seen, loss);
+      this.#warnAbout(seen, formerLoss);
       this.#seen = seen;
       this.#isDurable = seen.isDurable;
       this.#failure = null;
-      fireAndForget('redis', this.#releaseUnsent());
+      fireAndForget('redis', this.#releaseAll());
     } catch (error) {
       if (error instanceof RecordsAbsentError) {
         this.#isDurable = error.isDurable;
@@ -219,6 +219,7 @@ export class RedisOrderRecords implements OrderRecords {
       } else this.#failure = reasonOf(error);
     }
     if (this.#isClosed || isInspection) return;
+    // Another look may have been scheduled in the meantime.
     this.#cancelLook();
     this.#cancelLook = clock.after(LOOK_MS, () => fireAndForget('redis', this.look()));
   }
@@ -254,13 +255,13 @@ export class RedisOrderRecords implements OrderRecords {
     return records >= this.#options.max && !hasRejected ? FULL : null;
   }
 
-  async #releaseUnsent(): Promise<void> {
-    // Otherwise each look would queue the same releases again while Redis is slow.
+  async #releaseAll(): Promise<void> {
+    // While Redis is slow, the next look must not queue the same releases again.
     if (this.#isReleasing) return;
     this.#isReleasing = true;
-    const released = [...this.#unsent].map(async (reservation) => {
+    const released = [...this.#toRelease].map(async (reservation) => {
       await this.release(reservation);
-      this.#unsent.delete(reservation);
+      this.#toRelease.delete(reservation);
     });
     await Promise.allSettled(released);
     this.#isReleasing = false;

@@ -6,7 +6,7 @@ import { script } from './script-head.ts';
 /** A reservation cannot arrive this long after its release, because each proxy in between has dropped it by then. */
 const RELEASED_MS = 3_600_000;
 
-/** The head of the two scripts that make a record. */
+/** The beginning of the two scripts that make a record. */
 const ADD_HEAD = `
 if isRenamed() then return {kind = 'renamed'} end
 local found = liveRecord(name)
@@ -22,24 +22,24 @@ const ADD = `
 local have = connected()
 if have < wanted then return {kind = 'tooFewReplicas', have = have, wanted = wanted} end
 local function oldest(set) return redis.call('ZRANGEBYSCORE', set, '(' .. earlierNow, '+inf', 'LIMIT', 0, 1)[1] end
-local unsent, victim = countLive(accountKey('unsent', name)), nil
-if given.isUnsent and unsent >= given.maxUnsent then return {kind = 'fullOfUnsent'} end
-if countLive(accountKey('orders', name)) + unsent >= given.maxPerAccount then
-  victim = oldest(accountKey('rejected', name))
-  if not victim then return {kind = 'fullAccount'} end
+local unsentCount, toRemove = countLive(accountKey('unsent', name)), nil
+if given.isUnsent and unsentCount >= given.maxUnsent then return {kind = 'fullOfUnsent'} end
+if countLive(accountKey('orders', name)) + unsentCount >= given.maxPerAccount then
+  toRemove = oldest(accountKey('rejected', name))
+  if not toRemove then return {kind = 'fullAccount'} end
 elseif countLive(index) >= given.max then
-  victim = oldest(rejected)
-  if not victim then return {kind = 'full'} end
+  toRemove = oldest(rejected)
+  if not toRemove then return {kind = 'full'} end
 end
 -- This write comes first: a Redis without free memory refuses it, and the script ends. After a removal, Redis would accept every write.
 redis.call('HSET', marker, 'at', now, 'accounts', given.accounts or '', 'wanted', wanted, 'reach', math.max(have, markNumber('reach')))
 isWrite = true
--- The removed order traded nothing, so its repeat may be sent. A repeat with keyMade is refused by the date of the removal.
-if victim then
-  local key = accountKey('removed', victim)
+-- The removed order traded nothing, so a repeat may be sent. If the repeat states keyMade, the date of the removal refuses it.
+if toRemove then
+  local key = accountKey('removed', toRemove)
   -- The clock of another process may have been ahead, so the later date is kept.
   redis.call('SET', key, math.max(given.judgedMs, redis.call('GET', key) or 0), 'PX', 2 * dayMs)
-  removeRecord(victim)
+  removeRecord(toRemove)
 end
 -- An expired record of the key may still be there.
 removeRecord(name)
@@ -50,9 +50,11 @@ export const RESERVE = script<FoundRecord | Refusal | { readonly kind: 'reserved
 if redis.call('EXISTS', prefix .. 'released:' .. given.id) == 1 then return {kind = 'released'} end
 local made = given.keyMadeMs
 -- While records may be lost, only a key that was certainly made after the gap can be new.
-if isIncomplete() and not (made and mark.lossUntil and made > mark.lossUntil + ${KEY_AHEAD_MS}) then return gapAnswer() end
+local isMadeAfterGap = made and mark.lossUntil and made > mark.lossUntil + ${KEY_AHEAD_MS}
+if isIncomplete() and not isMadeAfterGap then return gapAnswer() end
 -- The records may have forgotten a key that is older than the last removal, the store itself, or the life of a key.
-if made and (made <= removedAt or given.judgedMs - made > math.min(now - markNumber('since'), ${KEY_LIFE_MS})) then return {kind = 'forgotten'} end
+local knownMs = math.min(now - markNumber('since'), ${KEY_LIFE_MS})
+if made and (made <= removedAt or given.judgedMs - made > knownMs) then return {kind = 'forgotten'} end
 if given.requiresAppendonly and not isDurable() then return {kind = 'forgetful'} end
 ${ADD}
 writeRecord(now + given.pendingMs, 0, 'null')
@@ -78,7 +80,7 @@ return liveRecord(name)
 export const FIND = script<FoundRecord | Refusal | { readonly kind: 'none' }>(`
 if isRenamed() then return {kind = 'renamed'} end
 local found = liveRecord(name)
-if found and found.digest == '' then touch() end
+if found and found.digest == '' then touch() end -- The key is closed, as in ADD_HEAD.
 -- The first of these that applies is the answer.
 return found or isUndecided and {kind = 'undecided'} or isIncomplete() and gapAnswer() or {kind = 'none'}
 `);
@@ -144,5 +146,5 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', pending, '-inf', now - ${CUT_OFF
     orders[#orders + 1] = {id = id, at = record.at}
   end
 end
-return {kind = 'marked', orders = #orders > 0 and orders or nil}
+return {kind = 'marked', orders = #orders > 0 and orders or nil} -- An empty table would become an object in JSON.
 `);

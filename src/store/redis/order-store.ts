@@ -12,7 +12,7 @@ import {
 } from './connection.ts';
 import type { Script } from './script-head.ts';
 
-/** Redis has the write, but too few of its replicas do: one without it may be promoted. */
+/** Redis has the write, but too few of its replicas do: a replica without the write may be promoted. */
 export class NotCopiedError extends RecordsUnavailableError {}
 
 /** No process of the service has used the prefix, or Redis was emptied. */
@@ -36,7 +36,7 @@ export interface RedisOrderRecordsOptions extends RedisConnectionOptions, Record
   readonly gatewaySkewMs?: (() => number | null) | undefined;
   /** When true, a missing store is not created. */
   readonly isInspection?: boolean;
-  /** How long a new store accepts no orders. Before that, a process that remembers another store can report its loss. */
+  /** How long a new store accepts no orders. In that time, a process that remembers another store reports its loss. */
   readonly graceMs?: number;
 }
 
@@ -58,7 +58,7 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
-const BATCH = 100;
+const MAX_BATCH = 100;
 const LATE_MS = 5_000;
 const GRACE_MS = 2_000;
 
@@ -124,18 +124,18 @@ export class OrderStore {
 
   async #sendAll(): Promise<void> {
     this.#isWriting = true;
-    while (this.#writes.length > 0) await this.#sendTogether(this.#writes.splice(0, BATCH));
+    while (this.#writes.length > 0) await this.#sendTogether(this.#writes.splice(0, MAX_BATCH));
     this.#isWriting = false;
   }
 
   async #sendTogether(batch: readonly Write[]): Promise<void> {
     // No await in between: calls in one turn of the event loop are sent together.
-    const replies = batch.map(({ run }) => run());
+    const sent = batch.map(({ run, resolve, reject }) => ({ reply: run(), resolve, reject }));
     const copies = this.#copies();
-    for (const [n, { resolve, reject }] of batch.entries()) {
-      Promise.all([replies[n], copies]).then(([reply, have]) => {
-        // Read again, because the scripts may have raised `wanted`.
-        if (!reply?.isWrite || have >= this.wanted) return resolve(reply?.answer);
+    for (const { reply: replied, resolve, reject } of sent) {
+      Promise.all([replied, copies]).then(([reply, have]) => {
+        // `wanted` is read again, because the scripts may have raised it.
+        if (!reply.isWrite || have >= this.wanted) return resolve(reply.answer);
         this.#lateAtMs = this.#options.clock.now();
         const message = `${have} of ${this.wanted} replicas of Redis have it in time`;
         reject(new NotCopiedError(message, { earlierUnknown: false }));
@@ -147,7 +147,7 @@ export class OrderStore {
   /** How many replicas of Redis have the latest writes. */
   async #copies(): Promise<number> {
     if (this.wanted === 0) return 0;
-    // Without an answer no copy is proved.
+    // Without an answer it is unknown whether any replica has the writes.
     return this.#writer.copies(this.wanted).catch(() => 0);
   }
 
@@ -191,7 +191,7 @@ export class OrderStore {
 function replyIn<Answer>(reply: unknown, script: string): StoreReply<Answer> {
   try {
     const read = JSON.parse(String(reply));
-    // Each script contains the kinds of its answers.
+    // The text of a script contains the kinds of all its answers.
     if (script.includes(`'${read.answer.kind}'`)) return read;
   } catch {
     // The reply is not JSON.

@@ -26,8 +26,7 @@ export function redisErrorOf(error: unknown): string {
 export class RedisHealth {
   readonly #onWarn: Warn;
   readonly #clock: Clock;
-  /** The reasons that were already logged. */
-  readonly #logged = new Set<string>();
+  readonly #loggedReasons = new Set<string>();
   #reason: string | null = null;
   #failedAtMs = 0;
   readonly #openedAtMs: number;
@@ -44,21 +43,21 @@ export class RedisHealth {
     return this.#reason;
   }
 
-  /** Called with each successful command. */
+  /** Ends a failure that is QUIET_MS old. Called after each successful command, and before the reason is read. */
   worked(): void {
     if (this.#reason === null || this.#clock.now() - this.#failedAtMs < QUIET_MS) return;
-    if (this.#logged.size > 0) this.#onWarn('Redis is back', { reason: this.#reason });
+    if (this.#loggedReasons.size > 0) this.#onWarn('Redis is back', { reason: this.#reason });
     this.#reason = null;
-    this.#logged.clear();
+    this.#loggedReasons.clear();
   }
 
   failed(error: unknown): void {
     const reason = redisErrorOf(error);
     this.#reason = reason;
     this.#failedAtMs = this.#clock.now();
-    if (this.#logged.has(reason)) return;
+    if (this.#loggedReasons.has(reason)) return;
     if (reason === 'away' && this.#failedAtMs - this.#openedAtMs < START_MS) return;
-    this.#logged.add(reason);
+    this.#loggedReasons.add(reason);
     const detail = error instanceof Error ? error.message : String(error);
     const text = reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';
     this.#onWarn(`${text}: ${detail.slice(0, MAX_DETAIL_LENGTH)}`, { reason });

@@ -12,7 +12,7 @@ export interface Script<Answer> {
   readonly answer?: Answer;
 }
 
-/** Reads the run id of Redis. A demoted primary still answers, but lacks later writes: the error makes the client reconnect. */
+/** Reads the run id of Redis. A demoted primary still answers, but lacks later writes: its error makes clients reconnect. */
 export const READ_PRIMARY = `
 local server, replication = redis.call('INFO', 'server'), redis.call('INFO', 'replication')
 if string.find(replication, 'role:slave', 1, true) then return redis.error_reply('READONLY it is a replica of Redis') end
@@ -39,8 +39,9 @@ local index, pending, rejected = prefix .. 'index', prefix .. 'pending', prefix 
 local name, dayMs = given.name, ${RECORD_LIFE_MS}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- The clock of Redis may be wrong by days. A record is dated by the later clock, and expires by the earlier clock of its process and the
--- gateway; without both, nothing expires. The age of a key is judged only by the clocks of the process.
+-- The clock of Redis may be wrong by days, so its own expiry of keys (PX, PEXPIREAT) leaves days to spare. A record is dated by the later
+-- clock, and it expires by the earlier clock of its process and the gateway. Without both clocks nothing expires. The age of a key is judged
+-- only by the clocks of the process.
 local earlierNow, laterNow = given.earlierMs or 0, math.max(now, given.laterMs)
 local replid = string.match(replication, 'master_replid:(%x+)')
 local formerReplid = string.match(replication, 'master_replid2:(%x+)')
@@ -71,7 +72,7 @@ local function replicasWithin(seconds)
   return count
 end
 local function acknowledging() return replicasWithin(2) end
-local function connected() return replicasWithin(1000) end
+local function connected() return replicasWithin(1000) end -- So long that every online replica counts.
 local mostReplicas = math.max(markNumber('copies'), given.knownCopies)
 local wanted = given.replicas or mostReplicas
 local function noteLoss()
@@ -83,8 +84,10 @@ end
 -- Whether this primary has all confirmed writes of the marked one: 'whole', 'lost', or 'undecided' until enough replicas follow it.
 local function completeness()
   local confirmedOn = math.min(wanted, markNumber('wanted'))
-  -- A primary that restarts from its snapshot also names its former self. Only a primary that was running when the marker was touched was promoted.
-  if formerReplid ~= mark.replid or confirmedOn < 1 or markNumber('at') < startedAt + 1000 then return 'lost' end
+  local isSuccessor = formerReplid == mark.replid
+  -- A primary that restarts from its snapshot also names its former self. Only a primary that was running when the marker was last dated was promoted.
+  local wasRunning = markNumber('at') >= startedAt + 1000
+  if confirmedOn < 1 or not isSuccessor or not wasRunning then return 'lost' end
   -- Each confirmed write is on all replicas of the marked primary except at most this many. So if this many follow, one of
   -- them or this primary has it. A replica with more writes than this primary cannot continue from its own offset, and makes a full sync.
   local mayLack = markNumber('reach') - confirmedOn
@@ -109,7 +112,8 @@ if isNew then
   -- Processes of the former version then hold their orders back, because the two versions do not see each other's records.
   if hasFormer then redis.pcall('HSET', formerMarker, 'held', 1) end
 else
-  if mark.run ~= run or mark.replid ~= replid and string.find(formerReplid, '[^0]') then
+  local hasFormerReplid = string.find(formerReplid, '[^0]')
+  if mark.run ~= run or mark.replid ~= replid and hasFormerReplid then
     local state = completeness()
     if state == 'lost' then noteLoss() end
     isUndecided = state == 'undecided'

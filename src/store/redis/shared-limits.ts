@@ -4,7 +4,7 @@ import type { SharedKeys } from '../../lib/limits/known-keys.ts';
 import type { Share } from '../../lib/limits/limiter.ts';
 import type { RedisConnection } from './connection.ts';
 
-const MAX_TOKENS = 200_000;
+const MAX_KNOWN_TOKENS = 200_000;
 /** The maximum of buckets in one call of the script. */
 const BUCKETS_AT_ONCE = 500;
 
@@ -73,7 +73,7 @@ export class SharedLimits implements SharedKeys {
   };
 
   add(token: string, untilMs: number): void {
-    const args = [token, untilMs, this.#clock.date(), MAX_TOKENS];
+    const args = [token, untilMs, this.#clock.date(), MAX_KNOWN_TOKENS];
     fireAndForget('known tokens', this.#run(REMEMBER, this.#tokens, args));
   }
 

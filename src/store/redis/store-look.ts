@@ -1,8 +1,7 @@
 import { script } from './script-head.ts';
 
-/** The state of the store. */
+/** The state of the store, as a look at it finds. */
 export interface StoreLook {
-  /** The number of records. */
   readonly records: number;
   /** Whether a record can be removed to make room. */
   readonly hasRejected: boolean;
@@ -36,7 +35,7 @@ if not isUndecided then
   setMark('at', now)
   if acknowledging() > markNumber('reach') then setMark('reach', acknowledging()) end
 end
--- A full or read-only Redis still answers reads.
+-- A full or read-only Redis still answers reads, so only a write shows whether it refuses writes.
 local probe = redis.pcall('HSET', marker, 'touched', now)
 local memory = redis.call('INFO', 'memory')
 local policy, isBounded = string.match(memory, 'maxmemory_policy:(%S+)'), string.match(memory, 'maxmemory:(%d+)') ~= '0'

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { patiently, START_PATIENCE_MS } from './patiently.ts';
+import { retryWhileLocked, START_PATIENCE_MS } from './retry-while-locked.ts';
 import { SqliteFileError } from './sqlite-errors.ts';
 
-// `TGOR`.
+// The letters `TGOR`.
 const APPLICATION_ID = 0x54474f52;
 const VERSION = 4;
 
 /**
- * `class`: see order-table.ts. `ends`, the record's expiry, applies once there is an outcome. `apart` is the largest known
+ * `class`: see order-table.ts. `ends` is when the record expires, once it has an outcome. `apart` is the largest known
  * difference of the clocks, in ms. `overdueRead` is 1 once a client has read that the order is overdue.
  */
 const SCHEMA = `
@@ -30,8 +30,8 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${VERSION}`;
 
 /**
- * Recognizes the file before changing it, and creates missing tables. Returns whether it had tables of an earlier version;
- * their records are not read, and count as lost.
+ * Recognizes the file before changing it, and creates missing tables. Returns whether it had tables of an earlier version,
+ * which are dropped: their records count as lost.
  */
 export function prepareSchema(database: DatabaseSync, nowMs: number): boolean {
   const isEmpty = pragma(database, 'schema_version') === 0;
@@ -42,11 +42,12 @@ export function prepareSchema(database: DatabaseSync, nowMs: number): boolean {
   if (mode !== 'truncate' && mode !== 'memory') {
     throw new SqliteFileError(`is in use with the journal mode ${mode}`);
   }
+  // A commit survives a power failure only if the deletion of its journal is on the disk as well.
   database.exec('PRAGMA synchronous = EXTRA');
-  patiently(START_PATIENCE_MS, () => database.exec('BEGIN IMMEDIATE'));
+  retryWhileLocked(START_PATIENCE_MS, () => database.exec('BEGIN IMMEDIATE'));
   try {
     const isOld = updateSchema(database, nowMs);
-    patiently(START_PATIENCE_MS, () => database.exec('COMMIT'));
+    retryWhileLocked(START_PATIENCE_MS, () => database.exec('COMMIT'));
     return isOld;
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
@@ -76,6 +77,6 @@ function updateSchema(database: DatabaseSync, nowMs: number): boolean {
 const LATER_VERSION = 'was written by a later version of this program: use that, or move it away';
 
 function pragma(database: DatabaseSync, name: string): unknown {
-  const row = patiently(START_PATIENCE_MS, () => database.prepare(`PRAGMA ${name}`).get());
+  const row = retryWhileLocked(START_PATIENCE_MS, () => database.prepare(`PRAGMA ${name}`).get());
   return Object.values(row ?? {})[0];
 }

@@ -55,7 +55,8 @@ export class OperatorFile implements OperatorRecords {
       const found = this.#table.find(account, key);
       if (found === null) return { kind: 'none' };
       const present = this.#table.recordOf(found);
-      if (rank(present.outcome) === 2) return knownAnswer(present, outcome);
+      const isKnown = rank(present.outcome) === 2;
+      if (isKnown) return knownAnswer(present, outcome);
       const leftMs = found.pendingUntil + LATE_ANSWER_MS - this.#file.dates.nowMs;
       if (leftMs > 0) return { kind: 'early', leftMs };
       this.#table.setOutcome(found, outcome, NO_TIMES);
@@ -71,7 +72,7 @@ export class OperatorFile implements OperatorRecords {
   }
 
   async declareIncomplete(): Promise<void> {
-    this.#run(() => this.#file.lose());
+    this.#run(() => this.#file.noteLoss());
   }
 
   async hold(isHeld: boolean): Promise<void> {

@@ -25,7 +25,6 @@ export interface Batch {
 export interface BatchAnswer {
   readonly answers: readonly TaskAnswer[];
   readonly status: RecordsStatus;
-  /** Lines for the log. */
   readonly warnings: readonly string[];
 }
 
@@ -34,7 +33,7 @@ export interface OrderBatchesOptions extends RecordBounds {
   readonly nowMs: number;
 }
 
-/** Runs each batch of tasks in one transaction: if that fails, no answer counts. Inputs and outputs can be sent to a thread. */
+/** Runs each batch of tasks in one transaction; if it fails, no answer counts. Inputs and outputs can cross threads. */
 export class OrderBatches {
   readonly #file: OrderFile;
   readonly #tasks: OrderTasks;
@@ -112,8 +111,8 @@ export class OrderBatches {
     const isAboutKey = name === 'reserve' || name === 'find' || name === 'voidKey';
     if (!isAboutKey || failure.isDamage) return { refusal };
     try {
-      const [key] = args;
-      const found = this.#file.read(dates, () => this.#answer({ name: 'find', args: [key] }));
+      const [order] = args;
+      const found = this.#file.read(dates, () => this.#answer({ name: 'find', args: [order] }));
       const isUnused = 'value' in found && found.value === null;
       return isUnused && name !== 'find'
         ? { refusal: { ...refusal, earlierUnknown: false } }

@@ -3,7 +3,7 @@ import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'no
 import type { Dates } from '../order-gap.ts';
 import { isDamaged, prepareSchema } from './file-schema.ts';
 import { OrderMark } from './order-mark.ts';
-import { patiently, START_PATIENCE_MS } from './patiently.ts';
+import { retryWhileLocked, START_PATIENCE_MS } from './retry-while-locked.ts';
 import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
 interface OrderFileOptions {
@@ -25,7 +25,7 @@ interface FileState {
   readonly lostAt: number | null;
   /** The end of the latest gap; null until the gateway's clock was measured. */
   readonly lossUntil: number | null;
-  /** The largest difference between the gateway's clock and a process that accepted orders. */
+  /** The largest difference between the gateway's clock and the clock of a process that accepted orders. */
   readonly apart: number;
   readonly held: 0 | 1;
   readonly records: number;
@@ -47,6 +47,7 @@ export class OrderFile {
   readonly #database: DatabaseSync;
   /** Null in memory. */
   readonly #inode: string | null;
+  /** A second file with the count of writes, by which a loss is detected. Null in memory. */
   readonly #mark: OrderMark | null;
   readonly #statements = new Map<string, StatementSync>();
   #dates: Dates;
@@ -76,15 +77,15 @@ export class OrderFile {
       if (!isOperator && isDamaged(this.#database)) throw new SqliteFileError(DAMAGED);
       this.#mark = isFile ? opened.adopt(new OrderMark(path), (each) => each.close()) : null;
       this.#inode = isFile ? inodeOf(path) : null;
-      this.#state = patiently(START_PATIENCE_MS, () => this.#readState());
+      this.#state = retryWhileLocked(START_PATIENCE_MS, () => this.#readState());
       this.#transact('IMMEDIATE', START_PATIENCE_MS, () => this.#compareWithMark());
     } catch (error) {
       throw toFileError(error);
     }
+    // From here on `close` closes them.
     opened.move();
   }
 
-  /** The dates of the transaction. */
   get dates(): Dates {
     return this.#dates;
   }
@@ -112,8 +113,8 @@ export class OrderFile {
     this.#hasWritten = true;
   }
 
-  /** Call this within a transaction. From now on an unknown key is refused, unless it was made later. */
-  lose(): void {
+  /** Call this within a transaction. From now on a key without a record is refused, except one that was made later. */
+  noteLoss(): void {
     // The count continues from the date in microseconds, so that every copy from before the loss has a lower count.
     const writes = Math.max(this.#state.writes, 1_000 * Date.now());
     this.update({ lostAt: this.#dates.nowMs, lossUntil: null, writes });
@@ -160,14 +161,14 @@ export class OrderFile {
       // The file gets its first commit now, even without a record.
       this.#hasWritten = true;
     }
-    const reason = this.#lossBy(mark);
+    const reason = this.#reasonOfLoss(mark);
     if (reason === null) return;
-    this.lose();
+    this.noteLoss();
     this.#warn(reason);
   }
 
   /** Why the file may lack earlier records; null if it has them. */
-  #lossBy(mark: ReturnType<OrderMark['read']>): string | null {
+  #reasonOfLoss(mark: ReturnType<OrderMark['read']>): string | null {
     const { writes } = this.#state;
     if (this.#mark === null) return null;
     if (mark === null) return writes > 0 ? 'its mark is missing' : null;
@@ -180,7 +181,7 @@ export class OrderFile {
   #transact<T>(mode: Mode, patienceMs: number, work: () => T): T {
     const former = this.#state;
     try {
-      const done = patiently(patienceMs, () => this.#attempt(mode, patienceMs, work));
+      const done = retryWhileLocked(patienceMs, () => this.#attempt(mode, patienceMs, work));
       // A commit to a file that was moved away does not count: a process that opens the path later would not find it.
       if (this.#inode !== null && inodeOf(this.path) !== this.#inode) {
         throw new SqliteFileError(MOVED);
@@ -203,7 +204,7 @@ export class OrderFile {
       const done = work();
       if (this.#hasWritten) this.#saveState();
       // Repeats only the commit: after a rollback other processes would get the lock first.
-      patiently(patienceMs, () => this.#database.exec('COMMIT'));
+      retryWhileLocked(patienceMs, () => this.#database.exec('COMMIT'));
       return done;
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
@@ -211,13 +212,13 @@ export class OrderFile {
     }
   }
 
-  /** Compares the file with its mark as well, because a restored copy may lack the writes of other processes. */
+  /** Also reads the mark, because a restored copy may lack writes of other processes that this process has not seen. */
   #detectOlderCopy(): void {
-    // The opening compares the file in full.
+    // No count is known yet: this is the opening, which calls #compareWithMark.
     if (this.#knownWrites === 0) return;
     this.#knownWrites = Math.max(this.#knownWrites, this.#mark?.read()?.writes ?? 0);
     if (this.#state.writes >= this.#knownWrites) return;
-    this.lose();
+    this.noteLoss();
     this.#warn('an older copy was written over it');
   }
 
@@ -256,6 +257,7 @@ export class OrderFile {
   }
 }
 
+/** The text `undefined` if there is no file. */
 function inodeOf(path: string): string {
   return String(statSync(path, { bigint: true, throwIfNoEntry: false })?.ino);
 }

@@ -39,8 +39,8 @@ interface Waiting extends PromiseWithResolvers<unknown> {
 
 const CHECK_MS = 1_000;
 // A longer batch would delay other processes that use the file.
-const BATCH_TASKS = 200;
-/** If a disk hangs for hours, requests whose clients have given up must not fill the memory. */
+const MAX_BATCH = 200;
+/** While a disk hangs, requests whose clients have given up must not fill the memory. */
 const MAX_QUEUE = 10_000;
 
 /**
@@ -113,8 +113,8 @@ class SqliteOrderRecords implements OrderRecords {
 
   async voidKey(request: VoidRequest): Promise<VoidAnswer> {
     const reservation = closedReservation(request);
-    const asked = this.#ask('voidKey', reservation, request.keyAgeMs);
-    const record = await inTime(this.#options.clock, asked);
+    const voided = this.#ask('voidKey', reservation, request.keyAgeMs);
+    const record = await inTime(this.#options.clock, voided);
     return { voided: record.id === reservation.id, record };
   }
 
@@ -151,8 +151,7 @@ class SqliteOrderRecords implements OrderRecords {
 
   async #runAll(): Promise<void> {
     while (this.#queue.length > 0) {
-      const batch = this.#queue.splice(0, BATCH_TASKS);
-      await this.#run(batch);
+      await this.#run(this.#queue.splice(0, MAX_BATCH));
     }
     this.#running = null;
   }
@@ -172,7 +171,7 @@ class SqliteOrderRecords implements OrderRecords {
         else if (answer) reject(toError(answer.refusal));
       }
     } catch (error) {
-      // The thread has ended.
+      // Only a thread that has ended throws: refusals are answers.
       const reason = reasonOf(error);
       if (reason !== this.#status.degradedReason) onWarn(reason);
       this.#status = { ...this.#status, degradedReason: reason };
@@ -184,11 +183,9 @@ class SqliteOrderRecords implements OrderRecords {
   #checkLater(): void {
     const { clock } = this.#options;
     this.#cancelCheck = clock.after(CHECK_MS, async () => {
-      const checked = this.#ask('check').then(
-        () => true,
-        () => true,
-      );
-      const isTimely = await within(clock, PATIENCE_MS, checked);
+      // A refusal is in time too.
+      const checked = Promise.allSettled([this.#ask('check')]);
+      const isTimely = (await within(clock, PATIENCE_MS, checked)) !== null;
       if (!isTimely) this.#status = { ...this.#status, degradedReason: TOO_LATE };
       if (!this.#isClosed) this.#checkLater();
     });

@@ -36,7 +36,7 @@ export interface Row {
   readonly answered: number | null;
 }
 
-/** More records than one batch adds. Otherwise expired records would fill the store. */
+/** More records than one batch adds, so that the removal of expired records keeps up. */
 const REMOVED_AT_ONCE = 400;
 const ROWS_AT_ONCE = 500;
 
@@ -52,7 +52,7 @@ export class OrderTable {
   find(account: Account, key: string): Row | null {
     const sql = 'SELECT * FROM orders WHERE account = ? AND key = ?';
     const found = this.#file.get<Row>(sql, account, key);
-    return found !== null && !this.#hasEnded(found) ? found : null;
+    return found !== null && !this.#hasExpired(found) ? found : null;
   }
 
   recordOf(row: Row): OrderRecord {
@@ -127,8 +127,8 @@ export class OrderTable {
     return this.#file.get(sql, account, REJECTED);
   }
 
-  /** Orders without an outcome whose deadline was before `ms`. */
-  overdueSince(ms: number): readonly Row[] {
+  /** Orders without an outcome whose deadline was at `ms` or earlier; one page of them. */
+  overdueAt(ms: number): readonly Row[] {
     const sql = 'SELECT * FROM orders WHERE outcome IS NULL AND pendingUntil <= ? LIMIT ?';
     return this.#file.all(sql, ms, ROWS_AT_ONCE);
   }
@@ -140,13 +140,13 @@ export class OrderTable {
     return this.#file.all<Row>(sql, after, account, ROWS_AT_ONCE);
   }
 
-  removeEnded(): void {
+  removeExpired(): void {
     const { earlierMs } = this.#file.dates;
     if (earlierMs === null) return;
-    const ended =
+    const expired =
       'SELECT n FROM orders WHERE class = ? AND outcome IS NOT NULL AND ends <= ? ORDER BY ends LIMIT ?';
     for (const each of CLASSES) {
-      this.#remove(`DELETE FROM orders WHERE n IN (${ended})`, each, earlierMs, REMOVED_AT_ONCE);
+      this.#remove(`DELETE FROM orders WHERE n IN (${expired})`, each, earlierMs, REMOVED_AT_ONCE);
     }
     // Keys from before an older removal are refused by their age.
     this.#file.run('DELETE FROM removals WHERE at <= ?', earlierMs - RECORD_LIFE_MS);
@@ -162,7 +162,7 @@ export class OrderTable {
     this.#file.run(sql, account, Math.max(this.removedAt(account), atMs));
   }
 
-  #hasEnded({ ends, outcome }: Row): boolean {
+  #hasExpired({ ends, outcome }: Row): boolean {
     const { earlierMs } = this.#file.dates;
     return earlierMs !== null && outcome !== null && ends <= earlierMs;
   }
@@ -184,5 +184,6 @@ function classOf(id: string, outcome: RecordedOutcome | null): Class {
 
 /** How long a record lives after its outcome was written. */
 function lifeOf(outcome: RecordedOutcome | null): number {
-  return rank(outcome) === 2 ? RECORD_LIFE_MS : UNKNOWN_LIFE_MS;
+  const isKnown = rank(outcome) === 2;
+  return isKnown ? RECORD_LIFE_MS : UNKNOWN_LIFE_MS;
 }

@@ -59,7 +59,7 @@ export class OrderTasks {
 
   /** Reserves the key, and returns null; returns its record if it was used before. */
   reserve(reservation: Reservation, keyMadeMs: number | null): OrderRecord | null {
-    const found = this.#recordOf(reservation, keyMadeMs);
+    const found = this.#findOrThrow(reservation, keyMadeMs);
     if (found !== null) return found;
     if (keyMadeMs !== null && this.#isForgotten(reservation.account, keyMadeMs)) {
       throw new RecordsForgottenError();
@@ -90,15 +90,15 @@ export class OrderTasks {
 
   release({ account, key, id }: Reservation): void {
     const found = this.#table.find(account, key);
-    // After the deadline, clients may have read that the outcome is unknown.
+    // After the deadline the record is kept, because clients may have read that the outcome is unknown.
     if (found?.id === id && this.#table.recordOf(found).pendingMs > 0) this.#table.drop(found);
   }
 
-  find(of: OrderKey): OrderRecord | null {
-    return this.#recordOf(of, null);
+  find(orderKey: OrderKey): OrderRecord | null {
+    return this.#findOrThrow(orderKey, null);
   }
 
-  /** Does nothing: each batch returns the state of the store. */
+  /** Does nothing. Its batch returns the state of the store, as each batch does. */
   check(): null {
     return null;
   }
@@ -114,7 +114,7 @@ export class OrderTasks {
 
   cutOff(): readonly CutOffOrder[] {
     const { nowMs } = this.#file.dates;
-    return this.#table.overdueSince(nowMs - CUT_OFF_GRACE_MS).map((row) => {
+    return this.#table.overdueAt(nowMs - CUT_OFF_GRACE_MS).map((row) => {
       const { account, key, reserved: reservedAtMs } = row;
       const outcome = { kind: 'unknown', sentAtMs: reservedAtMs, message: null } as const;
       this.#table.setOutcome(row, outcome, NO_TIMES);
@@ -129,7 +129,7 @@ export class OrderTasks {
       const untilMs = gapEndOf(this.#file.dates, apart);
       if (untilMs !== null) this.#file.update({ lossUntil: untilMs });
     }
-    this.#table.removeEnded();
+    this.#table.removeExpired();
   }
 
   isFull(): boolean {
@@ -139,8 +139,9 @@ export class OrderTasks {
   /** Whether the accounts of the records have other names than this process gives them. */
   isRenamed(): boolean {
     const { accounts } = this.#bounds;
-    const { accounts: named, records } = this.#file.state;
-    return accounts !== undefined && named !== null && named !== accounts && records > 0;
+    const { accounts: namedBy, records } = this.#file.state;
+    if (accounts === undefined || namedBy === null || records === 0) return false;
+    return namedBy !== accounts;
   }
 
   /** The record of a key as clients read it. */
@@ -156,18 +157,20 @@ export class OrderTasks {
   }
 
   /** Throws if the record of the key may be missing. */
-  #recordOf(of: OrderKey, keyMadeMs: number | null): OrderRecord | null {
-    const found = this.#presentRecord(of);
+  #findOrThrow(orderKey: OrderKey, keyMadeMs: number | null): OrderRecord | null {
+    const found = this.#presentRecord(orderKey);
     if (found !== null) return found;
     const { lossUntil } = this.#file.state;
     if (!isIncomplete(this.#file) || isMadeAfterGap(keyMadeMs, lossUntil)) return null;
     throw new RecordsGapError(lossUntil);
   }
 
+  /** Whether the file may have had a record of the key that it no longer has. */
   #isForgotten(account: Account, keyMadeMs: number): boolean {
     const { state, dates } = this.#file;
-    const knownMs = Math.min(dates.nowMs - state.since, KEY_LIFE_MS);
-    return dates.judgedMs - keyMadeMs > knownMs || keyMadeMs <= this.#table.removedAt(account);
+    const keyAgeMs = dates.judgedMs - keyMadeMs;
+    if (keyAgeMs > Math.min(dates.nowMs - state.since, KEY_LIFE_MS)) return true;
+    return keyMadeMs <= this.#table.removedAt(account);
   }
 
   /** How far back from the client's request the file has every key of the account. */
@@ -177,8 +180,9 @@ export class OrderTasks {
     const knownMs = isIncomplete(this.#file)
       ? judgedMs - (lossUntil ?? judgedMs) - KEY_AHEAD_MS
       : nowMs - since;
+    const sinceRemovalMs = judgedMs - this.#table.removedAt(account);
     const waitedMs = Math.max(0, judgedMs - reservedAtMs);
-    return Math.max(0, Math.min(knownMs, judgedMs - this.#table.removedAt(account)) - waitedMs);
+    return Math.max(0, Math.min(knownMs, sinceRemovalMs) - waitedMs);
   }
 
   /** Throws if there is no room for another record. */
@@ -205,7 +209,7 @@ export class OrderTasks {
     this.#removeForRoom(oldest);
   }
 
-  /** The order traded nothing, so its repeat may be sent. A repeat with `keyMade` is refused by the date of the removal. */
+  /** Nothing was traded, so a repeat may be sent. If the repeat states `keyMade`, the date of the removal refuses it. */
   #removeForRoom(row: Row): void {
     this.#table.drop(row);
     this.#table.setRemoved(row.account, this.#file.dates.judgedMs);

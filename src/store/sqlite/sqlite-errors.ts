@@ -35,7 +35,7 @@ export function toFileError(error: unknown): SqliteFileError {
   return new SqliteFileError(message, { cause: error, isDamage });
 }
 
-/** SQLite's code of an error; 0 for any other error. */
+/** SQLite's extended code of an error, whose low byte is the primary code; 0 for any other error. */
 function codeOf(error: unknown): number {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
 }

@@ -4,7 +4,7 @@ export const START_PATIENCE_MS = 10_000;
 const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
 
 /** Retries the task while another process holds the lock. It blocks its thread. */
-export function patiently<T>(patienceMs: number, task: () => T): T {
+export function retryWhileLocked<T>(patienceMs: number, task: () => T): T {
   const giveUpAtMs = performance.now() + patienceMs;
   for (;;) {
     try {
