@@ -51,7 +51,7 @@ export interface DomainParts {
   readonly stores: Pick<SharedStore, 'records' | 'replicas'>;
   readonly limiter: TradingLimiter;
   readonly metrics: DomainMetrics;
-  /** How far the gateway's clock is ahead of this machine's; null if not known yet. */
+  /** Measures how far the gateway's clock is ahead of this machine's. */
   readonly clockSkew: Pick<ClockSkew, 'ms' | 'earlyMs' | 'aheadMs'>;
   readonly log: Log;
   /** Null if no key is configured. */
@@ -86,9 +86,9 @@ export function createDomain(parts: DomainParts) {
     verify: parts.verify,
     signatureProves: settings.gatewayForwardHeaders.length === 0,
   });
-  const known = new KnownKeys(clock, KNOWN_TOKEN_MS, replicas?.knownTokens);
-  const unknownTokens = new UnknownTokens({ limiter, known, ledger });
-  const writeLimits = new WriteLimits(limiter, known);
+  const knownTokens = new KnownKeys(clock, KNOWN_TOKEN_MS, replicas?.knownTokens);
+  const unknownTokens = new UnknownTokens({ limiter, known: knownTokens, ledger });
+  const writeLimits = new WriteLimits(limiter, knownTokens);
 
   // Reads of accounts.
   const accounts: AccountEvents = new EventEmitter();
@@ -193,7 +193,7 @@ export function createDomain(parts: DomainParts) {
       metrics.signIns.inc({ outcome }),
     /** The estimated size of each cache. */
     caches: {
-      token: () => ledger.byteSize + known.byteSize + identity.byteSize,
+      token: () => ledger.byteSize + knownTokens.byteSize + identity.byteSize,
       session: () => sessions.byteSize,
       positions: () => board.byteSize,
       account_version: () => freshness.byteSize,

@@ -85,12 +85,12 @@ export class DomainMetrics {
       () => schedule.stretch,
     );
     registry.gauge('subscriptions', 'Live subscriptions.', () => feeds.subscriptions);
-    const ofGroups = (name: string, help: string, figure: 'size' | 'offered' | 'skipped') =>
+    const byGroup = (name: string, help: string, figure: 'size' | 'offered' | 'skipped') =>
       registry.gauges(name, help, ['group'], () =>
         catalogs.figures.map((each) => [each[figure], each.group]),
       );
-    ofGroups('catalog_instruments', 'Instruments of each catalog in memory.', 'size');
-    ofGroups('catalog_offered_instruments', 'Instruments in the gateway’s last answer.', 'offered');
-    ofGroups('catalog_skipped', 'Broken instruments that were left out.', 'skipped');
+    byGroup('catalog_instruments', 'Instruments of each catalog in memory.', 'size');
+    byGroup('catalog_offered_instruments', 'Instruments in the gateway’s last answer.', 'offered');
+    byGroup('catalog_skipped', 'Broken instruments that were left out.', 'skipped');
   }
 }

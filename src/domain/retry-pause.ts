@@ -8,17 +8,17 @@ interface PauseOptions {
 }
 
 /** The longest pause, as a multiple of `baseMs`. */
-const MAX_PAUSE = 30;
+const MAX_PAUSE_FACTOR = 30;
 
-/** The pause after failed calls of one kind. It grows with each failure, and covers `Retry-After` up to the longest pause. */
+/** The pause after failed calls of one kind. It grows with each failure, and respects `Retry-After` up to a maximum. */
 export class RetryPause {
   readonly #options: PauseOptions;
   readonly #baseMs: number;
-  /** Failed calls since the last success. Only this class changes these three. */
+  /** Failed calls since the last success. Only this class changes this property and the next two. */
   failures = 0;
   untilMs = Number.NEGATIVE_INFINITY;
   /** The end of the gateway's `Retry-After`. */
-  askedUntilMs = Number.NEGATIVE_INFINITY;
+  retryAfterUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PauseOptions, baseMs: number) {
     this.#options = options;
@@ -32,12 +32,12 @@ export class RetryPause {
   failed(error: unknown): void {
     const { clock, random } = this.#options;
     const baseMs = this.#baseMs;
-    const maxMs = MAX_PAUSE * baseMs;
-    const asked = error instanceof GatewayError ? error.retryAfterSeconds : null;
+    const maxMs = MAX_PAUSE_FACTOR * baseMs;
+    const retryAfterSeconds = error instanceof GatewayError ? error.retryAfterSeconds : null;
     this.failures += 1;
-    const pauseMs = backoffMs(this.failures, { baseMs, maxMs, random }, asked);
+    const pauseMs = backoffMs(this.failures, { baseMs, maxMs, random }, retryAfterSeconds);
     this.untilMs = clock.now() + Math.min(maxMs, pauseMs);
-    this.askedUntilMs = clock.now() + Math.min(maxMs, (asked ?? 0) * 1000);
+    this.retryAfterUntilMs = clock.now() + Math.min(maxMs, (retryAfterSeconds ?? 0) * 1000);
   }
 
   /** Pauses for `baseMs` without a failure. */

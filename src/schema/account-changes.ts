@@ -12,7 +12,7 @@ import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
 import { nonNull, perAccount } from './sharing.ts';
 
-/** Traits of fields for which the feed reads op 10 besides op 12, and of fields for which it reads op 10 more often. */
+/** Traits of fields for which the feed reads op 10 as well as op 12. For figures it reads op 10 more often. */
 const ofSnapshots = traits({ ...perAccount.extensions, ...reads('snapshots').extensions });
 const ofFigures = traits({ ...perAccount.extensions, ...reads('figures').extensions });
 

@@ -6,7 +6,7 @@ import { builder } from './builder.ts';
 import { exposedOf } from './exposed.ts';
 import { WithdrawalMethodRef } from './payments.ts';
 
-/** Has no default resolvers, because each type keeps the gateway's messages in a different property. */
+/** The interface has no resolvers, because each type keeps the gateway's messages in a different property. */
 export const RefusalRef = builder.interfaceRef<object>('Refusal').implement({
   description: 'The common fields of refusals, in the gateway’s own words.',
   fields: (t) => ({

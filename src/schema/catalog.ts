@@ -14,9 +14,7 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
       ...nonNull(perGroup, 'The group, for client caches.'),
       resolve: ({ group }) => group,
     }),
-    ...exposed(t, perGroup, {
-      'String!': { group: 'The account group.' },
-    }),
+    ...exposed(t, perGroup, { 'String!': { group: 'The account group.' } }),
     ...exposedOf(t, perGroup, ({ version }) => version, {
       'String!': {
         version:

@@ -25,7 +25,9 @@ export class Context implements ReadRecord {
   protected readonly notes: RequestNotes;
   /** Null before the first entry: most requests have one entry, and a growing array costs more. */
   #entries: ReceiptEntry[] | null = null;
+  /** The scope in which the next write is sent. */
   #own: Scope | null = null;
+  /** The scope in which fields read now: after a write, a new one. */
   #current: Scope | null = null;
 
   constructor(services: Services, caller: RequestCaller, notes: RequestNotes) {
@@ -57,7 +59,7 @@ export class Context implements ReadRecord {
       return await send(own);
     } finally {
       this.#current = own.renewed(this.planOf(field));
-      // Reads for this result do not prove the token for the next write.
+      // Without the plan: the reads of this write's result do not prove the token for the next write.
       this.#own = own.renewed(NO_PLAN);
     }
   }

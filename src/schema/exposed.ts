@@ -57,10 +57,11 @@ function fieldsOf(
   fieldOf: (name: string, options: object) => FieldMap[string],
 ): FieldMap {
   const fields: FieldMap = {};
-  for (const [written, properties] of Object.entries<Record<string, string>>({ ...descriptions })) {
-    const nullable = !written.endsWith('!');
-    const name = written.replaceAll(/[[\]!]/g, '');
-    const type = written.startsWith('[') ? [name] : name;
+  // The copy is for TypeScript, which finds no entries in an `object`.
+  for (const [sdlType, properties] of Object.entries<Record<string, string>>({ ...descriptions })) {
+    const nullable = !sdlType.endsWith('!');
+    const name = sdlType.replaceAll(/[[\]!]/g, '');
+    const type = sdlType.startsWith('[') ? [name] : name;
     for (const [property, description] of Object.entries(properties)) {
       fields[property] = fieldOf(property, { ...mark, type, nullable, description });
     }

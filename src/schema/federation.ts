@@ -27,7 +27,7 @@ const ENTITIES: Readonly<Record<string, Find>> = {
 const TYPES = Object.keys(ENTITIES);
 
 /** The fields that a router requires of a subgraph. They read through the scope of their request, as every field does. */
-const ADDED = parse(`
+const SUBGRAPH_FIELDS = parse(`
   "A reference of a router to an object: the name of its type, and its id."
   scalar _Any
   "An object that other services of a supergraph refer to by its id."
@@ -52,7 +52,7 @@ const ONE_OF = 'directive @oneOf on INPUT_OBJECT\n';
 
 /** The schema as a subgraph of Apollo Federation. */
 export function federated(schema: GraphQLSchema): GraphQLSchema {
-  const extended = extendSchema(schema, ADDED);
+  const extended = extendSchema(schema, SUBGRAPH_FIELDS);
   const any = extended.getType('_Any') as GraphQLScalarType;
   const json = extended.getType('JSON') as GraphQLScalarType;
   any.coerceInputValue = json.coerceInputValue;
@@ -60,8 +60,8 @@ export function federated(schema: GraphQLSchema): GraphQLSchema {
   any.parseValue = json.parseValue;
   any.parseLiteral = json.parseLiteral;
   const entity = extended.getType('_Entity') as GraphQLUnionType;
-  const places = new WeakMap<object, string>();
-  entity.resolveType = (value) => places.get(value as object);
+  const typeNames = new WeakMap<object, string>();
+  entity.resolveType = (value) => typeNames.get(value as object);
   const { _service: service, _entities: entities } = (
     extended.getQueryType() as GraphQLObjectType
   ).getFields();
@@ -76,18 +76,18 @@ export function federated(schema: GraphQLSchema): GraphQLSchema {
       throw new InputError('representations', message);
     }
     return representations.map(async (given: unknown) => {
-      const { type, find, id } = representation(given);
+      const { type, find, id } = parseRepresentation(given);
       const value = await find(scope, id);
       if (value === null) return null;
       // Each object belongs to one type. The WeakMap drops an object with its list or catalog.
-      places.set(value, type);
+      typeNames.set(value, type);
       return value;
     });
   };
   return extended;
 }
 
-function representation(given: unknown) {
+function parseRepresentation(given: unknown) {
   const { __typename: type, id } = (given ?? {}) as Readonly<Record<string, unknown>>;
   const find = typeof type === 'string' && TYPES.includes(type) ? ENTITIES[type] : undefined;
   if (typeof type !== 'string' || find === undefined || typeof id !== 'string') {
@@ -103,7 +103,7 @@ function subgraphSdl(schema: GraphQLSchema): string {
       new RegExp(`^(type (?:${TYPES.join('|')}))\\b(?! @key)`, 'gm'),
       '$1 @key(fields: "id")',
     )
-    // A router defines these itself, and sends no deferred fragment to a subgraph.
+    // Removes `@defer` and `@stream`: a router defines them itself, and sends no deferred fragment to a subgraph.
     .replace(/^"""\n(?:(?!""").*\n)*?"""\ndirective @(?:defer|stream)\([^)]*\) on .*\n\n/gm, '');
   return `${LINK}${ONE_OF}${keyed}`;
 }

@@ -109,9 +109,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       'One instrument of the viewer’s catalog; null if the id is unknown. It usually needs no gateway call.',
-    args: {
-      id: t.arg.id({ required: true, description: 'Its id, which is also its symbol.' }),
-    },
+    args: { id: t.arg.id({ required: true, description: 'Its id, which is also its symbol.' }) },
     resolve: (_root, { id }, { scope }) => scope.instrument(id),
   }),
   instrumentsByIds: t.field({
@@ -120,9 +118,7 @@ builder.queryFields((t) => ({
     nullable: { list: true, items: true },
     description:
       'Instruments of the viewer’s catalog by their ids, such as a watch list. They have the order of the ids, with null for an unknown id.',
-    args: {
-      ids: t.arg.idList({ required: true, description: 'Their ids, at most 500.' }),
-    },
+    args: { ids: t.arg.idList({ required: true, description: 'Their ids, at most 500.' }) },
     resolve: (_root, { ids }, { scope }) => scope.instrumentsByIds(ids),
   }),
 }));

@@ -136,9 +136,7 @@ builder.objectField(CatalogRef, 'changes', (t) =>
     nullable: false,
     description:
       'The changes since an earlier version, so that a client need not load the whole catalog again.',
-    args: {
-      since: t.arg.string({ required: true, description: 'The client’s version.' }),
-    },
+    args: { since: t.arg.string({ required: true, description: 'The client’s version.' }) },
     resolve: (catalog, { since }) => catalog.changes(since),
   }),
 );

@@ -15,16 +15,12 @@ import { PositionRef } from './holding.ts';
 import { PositionTotalsRef } from './position-totals.ts';
 import { nonNull, perAccount } from './sharing.ts';
 
-builder.subscriptionType({
-  description: 'Live lists, over WebSocket or as an event stream.',
-});
+builder.subscriptionType({ description: 'Live lists, over WebSocket or as an event stream.' });
 
 const FeedStatus = builder.enumType('FeedStatus', {
   description: 'Whether a live list follows the gateway.',
   values: {
-    LIVE: {
-      description: 'The gateway confirmed the list at the last poll.',
-    },
+    LIVE: { description: 'The gateway confirmed the list at the last poll.' },
     DELAYED: {
       description:
         'The gateway does not answer at the moment, or its answers break its interface. The list is unchanged since `asOf`.',
@@ -46,7 +42,7 @@ const PositionTickRef = builder.objectRef<Position>('PositionTick').implement({
     }),
 });
 
-/** A subscription that selects it receives ticks separately from rows. */
+/** Options of the field `ticks`. A subscription that selects the field receives ticks separately from rows. */
 const ofTicks = {
   ...traits({ ...perAccount.extensions, ...reads('ticks').extensions }),
   nullable: false,
@@ -61,9 +57,7 @@ export function eventFields(t: FieldBuilder<FeedEvent>) {
       'Boolean!': {
         snapshot: 'Whether each `upserted` is a whole list. If so, discard the client’s copy.',
       },
-      'DateTime!': {
-        asOf: 'The start of the last read that confirmed the list.',
-      },
+      'DateTime!': { asOf: 'The start of the last read that confirmed the list.' },
     }),
     status: t.expose('status', {
       ...nonNull(perAccount, 'Whether the list follows its source.'),
@@ -147,8 +141,8 @@ builder.subscriptionFields((t) => ({
     args: changesArgs,
     subscribe: async (_root, args, context): Promise<PullStream<FeedEvent>> =>
       watching(context, args, (proof, viewer) => {
-        const how = { ...args, ticks: context.planOf().has('ticks') };
-        return context.services.feeds.watch(proof, viewer, how);
+        const options = { ...args, ticks: context.planOf().has('ticks') };
+        return context.services.feeds.watch(proof, viewer, options);
       }),
     resolve: (changes: FeedEvent) => changes,
   }),
@@ -165,7 +159,8 @@ export async function watching<Stream>(
     const viewer = await scope.viewer();
     return await watch(await services.prover.account(viewer), viewer);
   } catch (error) {
-    // A request without a token cannot renew it, so its error is thrown unchanged.
-    throw (scope.caller.token === null ? null : tokenEndBehind(error)) ?? error;
+    // A request without a token cannot renew its token, so its error is thrown unchanged.
+    if (scope.caller.token === null) throw error;
+    throw tokenEndBehind(error) ?? error;
   }
 }

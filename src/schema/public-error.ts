@@ -56,10 +56,11 @@ const UNSENT_ORDERS: Readonly<Record<string, readonly [message: string, retryAft
 const INTERNAL: Described = { code: 'INTERNAL', message: 'Something went wrong here.' };
 
 type ErrorClass<E> = abstract new (...given: never[]) => E;
-type Row = readonly [of: unknown, describe: (error: never) => Described];
+type Describe = (error: never) => Described;
+type Row = readonly [errorClass: unknown, describe: Describe];
 
 /** Clients see only the messages listed here. */
-const DESCRIPTIONS = new Map<unknown, Row[1]>([
+const DESCRIPTIONS = new Map<unknown, Describe>([
   row(InputError, ({ argument, message }) => ({
     code: 'BAD_USER_INPUT',
     message,
@@ -126,13 +127,14 @@ const DESCRIPTIONS = new Map<unknown, Row[1]>([
 ]);
 
 /** Describes the errors of a class, and of its subclasses without a row. */
-function row<E>(of: ErrorClass<E>, describe: (error: E) => Described): Row {
-  return [of, describe];
+function row<E>(errorClass: ErrorClass<E>, describe: (error: E) => Described): Row {
+  return [errorClass, describe];
 }
 
 /** Describes an error for clients. An error without a row is INTERNAL; its message appears only in the log. */
 function describe(error: unknown): Described {
   if (!(error instanceof Error)) return INTERNAL;
+  // Looks for the row of the error's class, then of its superclasses.
   for (let proto = Object.getPrototypeOf(error); proto; proto = Object.getPrototypeOf(proto)) {
     const description = DESCRIPTIONS.get(proto.constructor);
     if (description === undefined) continue;
@@ -185,13 +187,13 @@ export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(
 const MIN_RETRY_AFTER_SECONDS = 1;
 
 function describeGateway(error: GatewayError): Described {
-  const [code, ofKind] = OF_KIND[error.kind];
+  const [code, messageOfKind] = OF_KIND[error.kind];
   const { refusal, cause } = error;
   const operation = isOperation(error.operation) ? OPERATIONS[error.operation] : null;
   const isUnsentOrder = operation?.effect === 'order' && cause instanceof NotAttemptedError;
   const unsent = isUnsentOrder ? UNSENT_ORDERS[cause.reason] : undefined;
-  const message = unsent?.[0] ?? ofKind;
-  const retryAfterSeconds = unsent?.[1] ?? error.retryAfterSeconds;
+  const [message = messageOfKind, retryAfterSeconds = error.retryAfterSeconds] = unsent ?? [];
+  const hasRetryAfter = code === 'RATE_LIMITED' || retryAfterSeconds !== null;
   const words = refusal !== null && hasWordsForClients(code, error) ? refusalWords(refusal) : null;
   return {
     code,
@@ -199,7 +201,7 @@ function describeGateway(error: GatewayError): Described {
     more: {
       operation: error.operation,
       ...(code === 'OUTCOME_UNKNOWN' && { retryable: operation?.isIdempotent ?? false }),
-      ...((code === 'RATE_LIMITED' || retryAfterSeconds !== null) && {
+      ...(hasRetryAfter && {
         retryAfter: Math.max(MIN_RETRY_AFTER_SECONDS, retryAfterSeconds ?? 0),
       }),
       ...(words !== null && { gatewayError: words }),

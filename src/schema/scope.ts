@@ -33,9 +33,9 @@ export interface ReadRecord {
 }
 
 /**
- * The data of the account that a field reads. In queries: the lists of `positions` and `orders`, the `session`, and its
- * `rows`, the positions in the session's answer, which are not cached with it. In subscriptions: `snapshots`, `figures` and
- * `ticks`, which a feed may have. Any other read has the name of its gateway operation.
+ * The data of the account that a field reads. In queries: the lists of `positions` and `orders`, the `session`, and `rows`,
+ * which are the positions in the session's answer and are not cached. In subscriptions: `snapshots`, `figures` and `ticks`,
+ * which a feed may have. Any other read has the name of its gateway operation.
  */
 export type AccountRead =
   | 'positions'
@@ -105,6 +105,7 @@ export class Scope implements OwnReads {
     return new Scope(this.#services, caller, this.#record, plan, logicalClock.next());
   }
 
+  /** Whoever reads the caller makes a result for this request alone. */
   get caller(): Caller {
     this.#record.isPersonal = true;
     return this.#caller;
@@ -149,6 +150,7 @@ export class Scope implements OwnReads {
   #fetchSession(viewer: Viewer): MaybePromise<SessionAnswer> {
     const { sessions, logicalClock } = this.#services;
     const maxAgeMs = this.#plan.maxAgeSeconds * 1000;
+    // With a `maxAge` of 0, the read joins no call under way.
     const after = maxAgeMs === 0 ? logicalClock.next() : this.#after;
     const demand = { maxAgeMs, after, needsRows: this.#plan.has('rows') };
     // The latest list can show that a cached session is outdated. If both are needed, the list is read first.
@@ -252,11 +254,9 @@ export class Scope implements OwnReads {
     const request = input.length === 0 ? '' : JSON.stringify(input);
     const { gateway, joinedReads } = this.#services;
     const send = (viewer: Viewer) => gateway.read(viewer, operation, ...input);
-    const ask = () =>
-      this.asViewer((viewer) =>
-        joinedReads.read(viewer, name, send, { after: this.#after, request }),
-      );
-    return memo(this.#reads, name + request, ask) as Promise<T>;
+    const demand = { after: this.#after, request };
+    const begin = () => this.asViewer((viewer) => joinedReads.read(viewer, name, send, demand));
+    return memo(this.#reads, name + request, begin) as Promise<T>;
   }
 
   /** Reads the account once the viewer is identified. */
@@ -271,7 +271,7 @@ function byId<T extends { readonly id: string }>(list: readonly T[]): ById<T> {
 
 type Holding = Pick<Position | Order, 'symbol'>;
 
-// Lists are immutable, so a grouping is memoized. The WeakMap drops it with the list.
+// Lists are immutable, so their groupings are memoized. The WeakMap drops a grouping with its list.
 const groups = new WeakMap<readonly Holding[], ReadonlyMap<string, readonly Holding[]>>();
 
 function groupBySymbol<T extends Holding>(list: readonly T[]): ReadonlyMap<string, readonly T[]> {

@@ -88,9 +88,7 @@ builder.queryField('session', (t) =>
     nullable: true,
     description:
       'The account’s snapshot. It is cached for a minute unless something changed. If one request selects it several times, the strictest `maxAge` counts for all.',
-    args: {
-      maxAge: t.arg.int(ageLimit('Its maximum age, in seconds; 0 forces a fresh one.')),
-    },
+    args: { maxAge: t.arg.int(ageLimit('Its maximum age, in seconds; 0 forces a fresh one.')) },
     resolve: (_root, { maxAge }, { scope }) => {
       checkAge(maxAge);
       return scope.session();

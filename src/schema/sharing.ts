@@ -10,8 +10,8 @@ import { traits } from '../lib/field-traits.ts';
  *
  * A field without a mark counts as the viewer's own, and an operation that selects it is executed for each viewer. Mark a
  * field only if its resolver reads nothing but its source, its arguments and, for `group` and `copy`, the catalog of the
- * scope. Mark each field, or a helper that only reads a property of the source. Never mark a whole type, or the next field
- * would inherit the mark.
+ * scope. Mark each field by itself, or in a helper that only reads a property of the source. Never mark a whole type, or a
+ * field that is added later would inherit the mark.
  */
 export type Mark = ReturnType<typeof mark>;
 

@@ -111,6 +111,7 @@ const OrderOutcomeUnknownRef = builder
       }),
   });
 
+// The cast is safe, because these fields do not read the outcome.
 for (const ref of [OrderAcceptedRef, OrderOutcomeUnknownRef]) {
   builder.objectFields(ref as typeof OrderAcceptedRef, (t) => ({
     positions: t.field({

@@ -28,9 +28,7 @@ const ResetTradingAccountPasswordInput = builder.inputType('ResetTradingAccountP
 
 const AddCryptoWalletInput = builder.inputType('AddCryptoWalletInput', {
   description: 'A crypto wallet for withdrawals.',
-  fields: (t) => ({
-    address: t.string({ required: true, description: 'The wallet’s address.' }),
-  }),
+  fields: (t) => ({ address: t.string({ required: true, description: 'The wallet’s address.' }) }),
 });
 
 const AddMobileWalletInput = builder.inputType('AddMobileWalletInput', {
@@ -50,9 +48,7 @@ const SetValueInput = builder.inputType('SetValueInput', {
 
 const MarkNotificationsReadInput = builder.inputType('MarkNotificationsReadInput', {
   description: 'The notifications that were read.',
-  fields: (t) => ({
-    ids: t.idList({ required: true, description: 'Their numbers.' }),
-  }),
+  fields: (t) => ({ ids: t.idList({ required: true, description: 'Their numbers.' }) }),
 });
 
 const RegisterDeviceInput = builder.inputType('RegisterDeviceInput', {
@@ -118,8 +114,8 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-/** The interface does not state whether ops 14 and 15 need a token. A token is sent if the request has one. */
-const AS_ANYONE: ReadonlySet<OperationName> = new Set(['markNotificationsRead', 'registerDevice']);
+/** The gateway's interface does not state whether ops 14 and 15 need a token. One is sent if the request has one. */
+const ANONYMOUS: ReadonlySet<OperationName> = new Set(['markNotificationsRead', 'registerDevice']);
 
 function write<Input>(
   context: Context,
@@ -129,8 +125,8 @@ function write<Input>(
   const { client, gateway, writeLimits } = context.services;
   // Uses the scope of this write: the former scope may have the token of a new login.
   return context.write(async (scope) => {
-    const isAnyone = AS_ANYONE.has(operation.name) && scope.caller.token === null;
-    const viewer = isAnyone ? null : await scope.viewer();
+    const isAnonymous = ANONYMOUS.has(operation.name) && scope.caller.token === null;
+    const viewer = isAnonymous ? null : await scope.viewer();
     const caller = viewer ?? scope.caller;
     return writeLimits.write(clientOf(caller), operation.name, () =>
       viewer === null
@@ -144,11 +140,12 @@ function notEmpty(argument: string, value: string): void {
   if (value === '') throw new InputError(argument, `${argument} must not be empty.`);
 }
 
-/** The gateway takes numbers. An id beyond 2^53 would be rounded to another id. */
+/** The gateway accepts only numbers. An id beyond 2^53 would be rounded to another id. */
 function toNotificationIds(ids: readonly string[]): readonly number[] {
   return ids.map((id) => {
     const number = /^-?\d{1,16}$/.test(id) ? Number(id) : Number.NaN;
-    if (!(Math.abs(number) <= 2 ** 53 && isExactNumber(id))) {
+    const isExact = Math.abs(number) <= 2 ** 53 && isExactNumber(id);
+    if (!isExact) {
       throw new InputError('input.ids', 'input.ids must be whole numbers within ±2^53.');
     }
     return number;

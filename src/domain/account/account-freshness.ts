@@ -8,14 +8,14 @@ import { Watermarks } from './watermarks.ts';
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 220 };
 
 /**
- * The logical time of each account's last change by an order, here or on another replica. A read from memory first catches
+ * The logical time of each account's last change by an order, at this or another replica. A read from memory first catches
  * up with the other replicas. A new call needs no catch-up: its answer is newer than any earlier order.
  */
 export class AccountFreshness {
   readonly #accounts: AccountEvents;
   readonly #logicalClock: LogicalClock;
   readonly #versions: AccountVersions | null;
-  readonly #changedAt = new Watermarks();
+  readonly #changes = new Watermarks();
   /** The last version seen of each account that has one. */
   readonly #seen = growingLru<string, string>(ACCOUNTS);
   #lastEpoch: string | null = null;
@@ -25,31 +25,32 @@ export class AccountFreshness {
     this.#accounts = accounts;
     this.#logicalClock = clock;
     this.#versions = versions;
-    accounts.on('changed', (account) => this.#changedAt.set(account, { at: clock.next() }));
+    accounts.on('changed', (account) => this.#changes.set(account, { logicalTime: clock.next() }));
   }
 
   get byteSize(): number {
-    return this.#seen.calculatedSize + this.#changedAt.byteSize;
+    return this.#seen.calculatedSize + this.#changes.byteSize;
   }
 
   /** The logical time of the account's last known change. An answer to an earlier call is outdated. */
   changedAt(account: Account): number {
-    return this.#changedAt.at(account);
+    return this.#changes.timeOf(account);
   }
 
-  /** Returns false while the store is unreachable. Then an answer in memory may be older than the account's last order. */
+  /** Returns false while the store is unreachable. Then an answer in memory may be from before the account's last order. */
   catchUp(account: Account): true | Promise<boolean> {
-    return this.#versions === null ? true : this.#isCaughtUp(this.#versions, account);
+    return this.#versions === null ? true : this.#readVersion(this.#versions, account);
   }
 
-  async #isCaughtUp(versions: AccountVersions, account: Account): Promise<boolean> {
+  async #readVersion(versions: AccountVersions, account: Account): Promise<boolean> {
     const read = await versions.read(account).catch(() => null);
     if (read === null) return false;
     const { epoch, version } = read;
+    // In another epoch the store may have lost versions, so every account counts as changed.
     if (epoch !== this.#lastEpoch) {
       this.#lastEpoch = epoch;
       this.#seen.clear();
-      this.#changedAt.setAll(this.#logicalClock.next());
+      this.#changes.setAll(this.#logicalClock.next());
     }
     // An unknown version may be newer than the answers in memory.
     if (version !== (this.#seen.get(account) ?? null)) {

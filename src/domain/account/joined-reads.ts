@@ -5,7 +5,7 @@ import { memo } from '../../lib/memo.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { AccountEvents } from './account-events.ts';
 
-/** A call under way. Null replaces its answer and its signal when it ends. */
+/** A call under way. When the call ends, null replaces its answer and its signal. */
 interface JoinableCall {
   readonly account: Account;
   readonly logicalTime: number;
@@ -60,8 +60,9 @@ export class JoinedReads {
       try {
         return (await answer) as T;
       } catch (error) {
-        // The client that made the call has left. The others read again.
-        if (!signal?.aborted || viewer.signal?.aborted) throw error;
+        // If only the client that made the call has left, the others read again.
+        const isOthersAbort = signal?.aborted === true && !viewer.signal?.aborted;
+        if (!isOthersAbort) throw error;
         return this.read(viewer, operation, send, demand);
       } finally {
         viewer.receipt?.({ operation, ms: steadyClock.now() - startedAtMs, source: 'shared' });
@@ -94,7 +95,7 @@ export class JoinedReads {
     const ended = () => {
       if (calls.get(key) === call) calls.delete(key);
       // When a Map grows, V8 links its old table to the new one. A dead table in old space keeps the entries of all later
-      // tables alive until a major GC: each would contain a whole request.
+      // tables alive until a major GC, and each entry would keep a whole request.
       call.signal = null;
       call.answer = null;
     };

@@ -10,23 +10,23 @@ const BYTES_OF_A_LIST = 450;
 const BYTES_OF_A_POSITION = 420;
 
 /** The ids of a served list, the time of its call, and the time of the first call with these ids. */
-interface Served {
+interface ServedList {
   readonly ids: IdsDigest;
-  readonly at: number;
+  readonly logicalTime: number;
   readonly idsSince: number;
 }
 
 /**
- * The newest list of op 12 that was served to each account, by when its call was sent, so that no later answer shows an
- * older list. With proof a list is shared by the account's tokens, otherwise it belongs to its token. `maxBytes` bounds the
- * estimated heap of all lists.
+ * The newest list of op 12 that was served to each account, so that no later answer shows an older list. The newest list has
+ * the latest call. With proof a list is shared by the account's tokens, otherwise it belongs to its token. `maxBytes` bounds
+ * the estimated heap of all lists.
  */
 export class PositionsBoard {
   readonly #ledger: Pick<ProofLedger, 'account'>;
   // The keys are accounts and hashes of tokens. No account has the form of a hash.
   readonly #lists: LRUCache<string, PositionsAnswer>;
   /** A watermark outlives its list, so that no older list is served after an eviction. */
-  readonly #served = new Watermarks<Served>();
+  readonly #served = new Watermarks<ServedList>();
 
   constructor(ledger: Pick<ProofLedger, 'account'>, maxBytes: number) {
     this.#ledger = ledger;
@@ -43,14 +43,14 @@ export class PositionsBoard {
 
   /** Whether a list from a later call was served to the viewer. The list itself may have been evicted. */
   hasNewer(viewer: Viewer, logicalTime: number, proof = this.#ledger.account(viewer)): boolean {
-    if (logicalTime < this.#served.at(viewer.tokenHash)) return true;
-    return proof !== null && logicalTime < this.#served.at(proof.account);
+    if (logicalTime < this.#served.timeOf(viewer.tokenHash)) return true;
+    return proof !== null && logicalTime < this.#served.timeOf(proof.account);
   }
 
   /**
-   * Whether the lists served to the viewer have other ids than a snapshot, and first had them after the snapshot was
-   * requested. Then a position was opened or closed after it. If the gateway's two lists always differ, the snapshot is
-   * read again once.
+   * Whether a list was served to the viewer with other ids than a snapshot's, and these ids first appeared after the
+   * snapshot was requested. Then a position was opened or closed after the snapshot. If the gateway's two lists always
+   * differ, the snapshot is read again once.
    */
   contradicts(viewer: Viewer, logicalTime: number, ids: IdsDigest): boolean {
     const proof = this.#ledger.account(viewer);
@@ -72,11 +72,11 @@ export class PositionsBoard {
     if (this.hasNewer(viewer, list.logicalTime, proof)) return null;
     const own = this.#served.get(viewer.tokenHash);
     const shared = proof === null ? undefined : this.#served.get(proof.account);
-    const isOwn = shared === undefined || (own !== undefined && own.at > shared.at);
-    const served = servedNow(list, before, isOwn ? own : shared);
+    const isOwnLater = own !== undefined && own.logicalTime > (shared?.logicalTime ?? -Infinity);
+    const served = servedListOf(list, before, isOwnLater ? own : shared);
     this.#lists.set(proof?.account ?? viewer.tokenHash, list);
     if (proof !== null) this.#served.set(proof.account, served);
-    // With proof too, because the token is shown no older list if its proof ends.
+    // Also with proof, so that the token is shown no older list after its proof has ended.
     this.#served.set(viewer.tokenHash, served);
     return list;
   }
@@ -88,21 +88,22 @@ export class PositionsBoard {
   #contradicts(key: string, logicalTime: number, ids: IdsDigest): boolean {
     const served = this.#served.get(key);
     // The evicted list may have had other ids.
-    if (served === undefined) return logicalTime < this.#served.at(key);
+    if (served === undefined) return logicalTime < this.#served.timeOf(key);
     return logicalTime < served.idsSince && served.ids !== ids;
   }
 }
 
 /** `former` is the record of the list served before; `before` is that list, or an older one if that list was evicted. */
-function servedNow(
-  { positions, logicalTime: at }: PositionsAnswer,
+function servedListOf(
+  { positions, logicalTime }: PositionsAnswer,
   before: PositionsAnswer | null,
-  former: Served | undefined,
-): Served {
+  former: ServedList | undefined,
+): ServedList {
   // Usually only prices change. A digest of each list would cost a twentieth of a request's CPU.
-  const isSame = before?.logicalTime === former?.at && hasSameIds(before?.positions, positions);
+  const isFormer = before?.logicalTime === former?.logicalTime;
+  const isSame = isFormer && hasSameIds(before?.positions, positions);
   const ids = isSame && former !== undefined ? former.ids : digestOfIds(positions);
-  return { ids, at, idsSince: former?.ids === ids ? former.idsSince : at };
+  return { ids, logicalTime, idsSince: former?.ids === ids ? former.idsSince : logicalTime };
 }
 
 export function newer<T extends PositionsAnswer | null>(
@@ -118,8 +119,8 @@ function hasSameIds(
   a: PositionsAnswer['positions'] | undefined,
   b: PositionsAnswer['positions'],
 ): boolean {
-  if (a === undefined || a === b) return a === b;
-  return a.length === b.length && a.every(({ id }, at) => id === b[at]?.id);
+  if (a === b) return true;
+  return a?.length === b.length && a.every(({ id }, index) => id === b[index]?.id);
 }
 
 function bytesOf({ positions, bodyBytes }: PositionsAnswer): number {

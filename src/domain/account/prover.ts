@@ -56,10 +56,10 @@ export class Prover {
   async #readSession(viewer: Viewer): Promise<unknown> {
     const { ledger, sessions } = this.#parts;
     try {
-      const before = sessions.cached(viewer);
-      const own = (await viewer.own?.plannedSession()) ?? before;
-      if (own === before || !ledger.isAccepted(viewer))
-        await sessions.read(viewer, { maxAgeMs: 0 });
+      const cached = sessions.cached(viewer);
+      const latest = (await viewer.own?.plannedSession()) ?? cached;
+      const isNew = latest !== cached;
+      if (!isNew || !ledger.isAccepted(viewer)) await sessions.read(viewer, { maxAgeMs: 0 });
       return null;
     } catch (error) {
       return error;
@@ -82,13 +82,14 @@ export class Prover {
 
   /**
    * Renews a lapsed proof with the first answer to the document's own reads. Returns null if a snapshot is planned or under
-   * way: the caller waits for it instead of reading twice. Reads of other requests may hang and are not awaited.
+   * way: the caller waits for that snapshot. Reads of other requests are not awaited, because they may hang.
    */
   async #byOwnReads(viewer: Viewer): Promise<AccountProof | null> {
     const { ledger, sessions } = this.#parts;
     const { own } = viewer;
-    const hasSession = !own || sessions.isReading(viewer) || own.plannedSession();
-    if (hasSession || !ledger.accountHasLapsed(viewer)) return null;
+    if (!own) return null;
+    const isSnapshotComing = sessions.isReading(viewer) || own.plannedSession() !== null;
+    if (isSnapshotComing || !ledger.accountHasLapsed(viewer)) return null;
     await firstOf(own.plannedProofs());
     return ledger.account(viewer);
   }
@@ -99,7 +100,7 @@ async function firstOf(reads: readonly Promise<unknown>[]): Promise<void> {
   await Promise.any(reads).catch(() => {});
 }
 
-/** A 401 of another call has ended the proof before it was used. */
+/** The error if a 401 of another call has ended the proof before the proof was used. */
 function refusedMeanwhile(): GatewayError {
   return new GatewayError('unauthenticated', 'getSession', 'refused while it was being proved');
 }

@@ -23,11 +23,11 @@ export interface SessionsOptions {
 }
 
 interface SessionDemand {
-  /** The maximum age of a cached snapshot, below the server's own limit. */
+  /** The maximum age of a cached snapshot. The service's own limit applies as well. */
   readonly maxAgeMs?: number;
   /** The snapshot must have been requested after this logical time. */
   readonly after?: number;
-  /** Whether the rows of its positions are needed. They are most of a snapshot, and rarely read from it. */
+  /** Whether the rows of positions are needed. They are most of a snapshot's size, and are rarely read. */
   readonly needsRows?: boolean;
 }
 
@@ -64,15 +64,15 @@ export class Sessions {
     const { logicalTime, sentAtMs, session } = answer;
     const ids = session.positions?.ids ?? null;
     const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, this.#options.maxAgeMs);
-    const isServable =
-      logicalTime > this.#earliestTime(viewer, demand) &&
-      clock.now() - sentAtMs < maxAgeMs &&
-      !(ids !== null && board.contradicts(viewer, logicalTime, ids)) &&
-      (!demand.needsRows || hasRows(answer) || board.hasNewer(viewer, logicalTime));
-    return isServable ? answer : null;
+    if (logicalTime <= this.#earliestTime(viewer, demand)) return null;
+    if (clock.now() - sentAtMs >= maxAgeMs) return null;
+    if (ids !== null && board.contradicts(viewer, logicalTime, ids)) return null;
+    if (!demand.needsRows || hasRows(answer)) return answer;
+    // The rows are not needed if a newer list replaces them.
+    return board.hasNewer(viewer, logicalTime) ? answer : null;
   }
 
-  /** A feed's snapshot, requested after this logical time. Queries do not share its call, which is not retried. */
+  /** A feed's snapshot, requested after this logical time. Queries do not share its call, because this is not retried. */
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
     return this.cached(viewer, { after }) ?? this.#call(polling(viewer), false);
   }
@@ -114,7 +114,7 @@ export class Sessions {
     return answer;
   }
 
-  /** Undefined for a token that was not accepted recently: it does not get even its own snapshot. */
+  /** Undefined for a token that was not accepted recently, even for the snapshot that this token has fetched. */
   #cachedFor(viewer: Viewer): SessionAnswer | undefined {
     return this.#options.ledger.isAccepted(viewer) ? this.#cache.get(viewer.tokenHash) : undefined;
   }

@@ -3,7 +3,7 @@ import { exactSum } from './exact-sum.ts';
 
 export type PositionTotals = Readonly<ReturnType<typeof totalsOf>>;
 
-/** Exact sums of the gateway's figures. Null if a position lacks a figure, because a partial sum is no total. */
+/** Exact sums of the gateway's figures. A sum is null if a position lacks the figure, because a partial sum is no total. */
 export function totalsOf(positions: readonly Position[]) {
   return {
     count: positions.length,

@@ -1,44 +1,43 @@
 import { growingLru } from '../../lib/growing-lru.ts';
 
-/** A logical time. */
 interface Watermark {
-  readonly at: number;
+  readonly logicalTime: number;
 }
 
 const MAX_KEYS = 100_000;
 // Measured with token hashes and logins as keys.
 const BYTES_OF_AN_ENTRY = 145;
 
-/** A watermark outlives its cached entry. An evicted key counts with the highest watermark that was evicted. */
-export class Watermarks<Of extends Watermark = Watermark> {
-  readonly #byKey = growingLru<string, Of>({
+/** Logical times by key. They outlive the keys' cached entries. An evicted key counts with the latest time ever evicted. */
+export class Watermarks<Mark extends Watermark = Watermark> {
+  readonly #byKey = growingLru<string, Mark>({
     maxEntries: MAX_KEYS,
     entryBytes: BYTES_OF_AN_ENTRY,
-    onEvict: ({ at }) => {
-      this.#forgottenAt = Math.max(this.#forgottenAt, at);
+    onEvict: ({ logicalTime }) => {
+      this.#evictedTime = Math.max(this.#evictedTime, logicalTime);
     },
   });
-  #forgottenAt = Number.NEGATIVE_INFINITY;
+  #evictedTime = Number.NEGATIVE_INFINITY;
 
   get byteSize(): number {
     return this.#byKey.calculatedSize;
   }
 
-  get(key: string): Of | undefined {
+  get(key: string): Mark | undefined {
     return this.#byKey.get(key);
   }
 
-  at(key: string): number {
-    return this.#byKey.get(key)?.at ?? this.#forgottenAt;
+  timeOf(key: string): number {
+    return this.#byKey.get(key)?.logicalTime ?? this.#evictedTime;
   }
 
-  set(key: string, watermark: Of): void {
+  set(key: string, watermark: Mark): void {
     this.#byKey.set(key, watermark);
   }
 
-  /** Sets all keys. `at` must not be lower than the watermark of any key. */
-  setAll(at: number): void {
+  /** Sets all keys to a time, which must not be earlier than that of any key. */
+  setAll(logicalTime: number): void {
     this.#byKey.clear();
-    this.#forgottenAt = at;
+    this.#evictedTime = logicalTime;
   }
 }

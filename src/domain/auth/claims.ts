@@ -13,7 +13,7 @@ export interface Claims {
   readonly expiresAtMs: number | null;
 }
 
-// Clock skew: a clock that runs behind the issuer's must not lock users out.
+// A clock that differs a little from the issuer's must not lock users out.
 export const EXPIRY_LEEWAY_MS = 30_000;
 
 /** Decodes a JWT's claims without verifying them. Throws if they are unusable. */

@@ -14,7 +14,7 @@ export interface IdentityOptions {
   readonly claimNames: ClaimNames;
   readonly verify: Verify | null;
   readonly ledger: ProofLedger;
-  /** Whether a valid signature proves whose the token is; true by default. False if only the gateway knows the token's tenant. */
+  /** Whether a valid signature proves the token's account; true by default. False if only the gateway knows its tenant. */
   readonly signatureProves?: boolean;
   /** Called with each request whose token is refused here. */
   readonly onRefused?: (error: UnauthenticatedError) => void;
@@ -25,12 +25,15 @@ interface KnownToken {
   isVerified: boolean;
 }
 
-const KNOWN_TOKENS = 50_000;
+const MAX_TOKENS = 50_000;
 
 /** Maps a token to a viewer: synchronously for a known token, and never by a gateway call. */
 export class Identity {
   readonly #options: IdentityOptions;
-  readonly #known = growingLru<string, KnownToken>({ maxEntries: KNOWN_TOKENS, entryBytes: 260 });
+  readonly #known = growingLru<string, KnownToken>({
+    maxEntries: MAX_TOKENS,
+    entryBytes: 260,
+  });
 
   constructor(options: IdentityOptions) {
     this.#options = options;
@@ -70,11 +73,11 @@ export class Identity {
       own,
     };
     if (verify === null) return viewer;
-    if (entry.isVerified) return this.#verified(viewer);
+    if (entry.isVerified) return this.#recordVerified(viewer);
     return verify(token.text).then(
       (isVerified) => {
         entry.isVerified = isVerified;
-        return isVerified ? this.#verified(viewer) : viewer;
+        return isVerified ? this.#recordVerified(viewer) : viewer;
       },
       (error: unknown) => {
         throw this.#reported(error);
@@ -82,7 +85,7 @@ export class Identity {
     );
   }
 
-  #verified(viewer: Viewer): Viewer {
+  #recordVerified(viewer: Viewer): Viewer {
     const { ledger, signatureProves = true } = this.#options;
     if (signatureProves) ledger.verified(viewer);
     return viewer;

@@ -21,7 +21,7 @@ export const TRADING_LIMITS = {
   forgotPassword: perMinute('forgotPassword', '`forgotPassword` in a minute', () => ({
     address: 30,
   })),
-  /** Mails to one e-mail address: three at first, then one in ten minutes. */
+  /** Mails to one e-mail address: three at first, then one in ten minutes, which is a thirtieth of three in a minute. */
   resets: perMinute('forgotPassword', '`forgotPassword` in a minute', () => ({ email: 3 }), 1 / 30),
   /** More than a person or a retail program needs; each order is a write to the store. */
   orders: perMinute(

@@ -29,6 +29,7 @@ export class AccountProof {
 
 /** Evidence that the gateway lets a token read this group's catalog. */
 export class GroupProof {
+  /** As in `AccountProof`. */
   declare private readonly seal: typeof seal;
   readonly group: string;
   /** The key of the group's shared data. */
@@ -50,12 +51,12 @@ export interface ProofLedgerOptions {
   readonly onJudged?: (verdict: 'accepted' | 'refused') => void;
 }
 
-/** The gateway's refusal of a token. It outlives the evidence, so neither an earlier call's 200 nor a signature counts again. */
+/** The gateway's refusal of a token. It outlives the evidence, so no earlier call's 200 and no signature counts again. */
 interface Refusal {
   /** Answers to calls that began before this logical time do not count. */
   readonly atTime: number;
   readonly expiresAtMs: number | null;
-  /** Whether the token's signature is valid. The refusal of a forged token can be forgotten: its signature proves nothing. */
+  /** Whether the token's signature is valid. The refusal of a forged token can be forgotten: no signature proves it. */
   isSigned: boolean;
 }
 
@@ -105,7 +106,7 @@ export class ProofLedger {
     return this.#proves(this.#evidence.get(tokenHash));
   }
 
-  /** Whether the gateway has accepted the token recently, or its signature is valid. Then entries cached for it may be served. */
+  /** Whether the gateway accepted the token recently, or its signature is valid. Then its cached entries may be served. */
   isAccepted({ tokenHash }: TokenHolder): boolean {
     return this.#accepts(this.#evidence.get(tokenHash));
   }
@@ -116,15 +117,16 @@ export class ProofLedger {
     return this.#proves(evidence) ? evidence.clientAt(this.#options.clock.date()) : null;
   }
 
-  /** Whether the account's proof has lapsed, but any call that proves the token renews it. */
+  /** Whether the account's proof has lapsed. Then any call that proves the token renews it. False if none ever existed. */
   accountHasLapsed({ tokenHash }: TokenHolder): boolean {
     const evidence = this.#evidence.get(tokenHash);
     return evidence?.ownsLogin === true && !this.#proves(evidence);
   }
 
   /**
-   * Proof of the token's group. The token itself must be accepted as well: a 200 of op 1 can come from a cache that never
-   * saw it. The evidence dates from the answer that named the group, because the account may have moved to another one.
+   * Proof of the token's group. The token itself must be accepted as well, because a 200 of op 1 can come from a cache that
+   * never saw the token. The proof lapses from the time when an answer last named the group: the account may have moved to
+   * another group since.
    */
   group(viewer: Viewer): GroupProof | null {
     const evidence = this.#evidence.get(viewer.tokenHash);
@@ -135,12 +137,13 @@ export class ProofLedger {
     return new GroupProof(seal, group, groupKey(viewer, group));
   }
 
-  /** The group to read: the snapshot's if it names one, otherwise the claimed one. It grants no access by itself. */
+  /** The group to read: the snapshot's group if the snapshot names one, otherwise the claimed group. No proof of access. */
   groupOf({ tokenHash, claimedGroup }: Viewer): string | null {
     const evidence = this.#evidence.get(tokenHash);
-    // A signed claim counts unless a fresh snapshot names another group.
-    const isSnapshotOld = evidence?.isSigned === true && !this.#isFresh(evidence.snapshotAtMs);
-    return (isSnapshotOld ? claimedGroup : null) ?? evidence?.snapshotGroup ?? claimedGroup;
+    // A signed claim takes precedence over a snapshot that is no longer fresh.
+    const isClaimFirst = evidence?.isSigned === true && !this.#isFresh(evidence.snapshotAtMs);
+    if (isClaimFirst && claimedGroup !== null) return claimedGroup;
+    return evidence?.snapshotGroup ?? claimedGroup;
   }
 
   /** Returns the logical time to pass to `answered`, so that an old 200 cannot undo a newer 401. */
@@ -170,7 +173,8 @@ export class ProofLedger {
       if (group !== null) evidence.provesCatalog(group, atMs);
       return;
     }
-    if (evidence.acceptedAtMs === -Infinity) this.#options.onJudged?.('accepted');
+    const isFirst = evidence.acceptedAtMs === -Infinity;
+    if (isFirst) this.#options.onJudged?.('accepted');
     if (proves === 'login') evidence.provesLogin(group, atMs);
     else evidence.acceptedAtMs = atMs;
   }
@@ -183,23 +187,20 @@ export class ProofLedger {
   /** Records a 401 of any operation. */
   refused({ tokenHash, expiresAtMs }: Viewer): void {
     const evidence = this.#evidence.get(tokenHash);
-    const hasCounted =
+    const wasAccepted =
       evidence !== undefined && (evidence.isSigned || evidence.acceptedAtMs !== -Infinity);
     const former = this.#refusals.get(tokenHash);
-    const isNews = hasCounted || former === undefined;
+    const isRepeated = former !== undefined && !wasAccepted;
     const isSigned = evidence?.isSigned === true || former?.isSigned === true;
     evidence?.losesAll();
     const atTime = this.#options.logicalClock.next();
     this.#refusals.set(tokenHash, { atTime, expiresAtMs, isSigned });
-    if (isNews) this.#options.onJudged?.('refused');
+    if (!isRepeated) this.#options.onJudged?.('refused');
   }
 
   #evidenceOf(viewer: Viewer): TokenEvidence {
-    return memo<string, TokenEvidence>(
-      this.#evidence,
-      viewer.tokenHash,
-      () => new TokenEvidence(viewer),
-    );
+    const make = () => new TokenEvidence(viewer);
+    return memo<string, TokenEvidence>(this.#evidence, viewer.tokenHash, make);
   }
 
   #accepts(evidence: TokenEvidence | undefined): evidence is TokenEvidence {
@@ -217,7 +218,7 @@ export class ProofLedger {
   }
 }
 
-/** Keeps no reference to the request, because some viewers outlive it. */
+/** Keeps the token's hash, and no reference to the request, because some viewers outlive their request. */
 class Standing implements TokenStanding {
   readonly #ledger: ProofLedger;
   readonly #token: TokenHolder;

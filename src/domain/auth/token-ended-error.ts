@@ -22,7 +22,6 @@ export function tokenEndBehind(error: unknown): TokenEndedError | null {
   if (error.kind === 'unauthenticated') {
     return new TokenEndedError('UNAUTHENTICATED', 'the gateway refused the token', error);
   }
-  return error.kind === 'forbidden'
-    ? new TokenEndedError('FORBIDDEN', 'the gateway forbids the token this account', error)
-    : null;
+  if (error.kind !== 'forbidden') return null;
+  return new TokenEndedError('FORBIDDEN', 'the gateway forbids the token this account', error);
 }

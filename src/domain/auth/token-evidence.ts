@@ -6,13 +6,13 @@ import type { Viewer } from './viewer.ts';
 export class TokenEvidence {
   readonly account: Account;
   readonly #expiresAtMs: number | null;
-  /** Whether its signature was verified here against a configured key. */
+  /** Whether this service verified the token's signature with a configured key. */
   isSigned = false;
   /** Whether the gateway has answered the snapshot of the token's own login with 200. */
   ownsLogin = false;
-  /** When a 200 last proved the token. */
+  /** When a 200 last proved the token; -Infinity if none has. */
   acceptedAtMs = -Infinity;
-  /** The group that the last snapshot named, and when it arrived. */
+  /** The group that the last snapshot named, and when that snapshot arrived. */
   snapshotGroup: string | null = null;
   snapshotAtMs = -Infinity;
   #catalogGroup: string | null = null;
@@ -31,7 +31,7 @@ export class TokenEvidence {
     return this.#client;
   }
 
-  /** When the group was last proved. */
+  /** When an answer last proved the group; -Infinity if none has. */
   groupAtMs(group: string): number {
     return Math.max(
       this.snapshotGroup === group ? this.snapshotAtMs : -Infinity,

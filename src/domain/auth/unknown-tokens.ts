@@ -18,14 +18,14 @@ interface Attempt {
   /** The address that was charged. */
   readonly address: Client;
   calls: number;
-  /** If true, the proof is not given back. */
+  /** If true, the charge is not given back. */
   isSpent: boolean;
 }
 
 /**
- * Limits gateway calls with unknown tokens, because any client can write a token with any login in it. An unknown token
- * costs its address one of the minute's proofs. The proof is given back unless the gateway refuses the token, or the client
- * leaves before the answer. Logins are not counted: a forged token would be charged to its victim.
+ * Limits gateway calls with unknown tokens, because any client can write a token with any login in it. An unknown token is
+ * charged to its address, by the limit `proofs`. The charge is given back, except if the gateway refuses the token or the
+ * client leaves before the answer. The token's login is not charged: a forged token would use up its victim's limit.
  */
 export class UnknownTokens {
   readonly #parts: UnknownTokensParts;
@@ -55,8 +55,8 @@ export class UnknownTokens {
     try {
       return await call();
     } catch (error) {
-      if (attempt !== null && (isRefusal(error) || hasClientLeft(viewer, error)))
-        attempt.isSpent = true;
+      const isSpent = isRefusal(error) || hasClientLeft(viewer, error);
+      if (attempt !== null && isSpent) attempt.isSpent = true;
       throw error;
     } finally {
       if (attempt !== null) this.#end(viewer, attempt);
@@ -65,7 +65,7 @@ export class UnknownTokens {
 
   #begin({ tokenHash, client }: Viewer): Attempt {
     const underWay = this.#attempts.get(tokenHash);
-    // A spent attempt is not joined. Otherwise a forged token whose calls overlap for hours would cost one proof in total.
+    // A spent attempt is not joined, or a forged token whose calls overlap for hours would be charged only once.
     if (underWay !== undefined && !underWay.isSpent) {
       underWay.calls += 1;
       return underWay;
@@ -87,13 +87,13 @@ export class UnknownTokens {
   }
 }
 
-/** A front proxy can answer a forged token with 403. */
+/** A 403 counts too: a proxy in front of the gateway can answer a forged token with it. */
 function isRefusal(error: unknown): boolean {
   const isAnswer = error instanceof GatewayError && error.status !== null;
   return isAnswer && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
 }
 
-/** The client left after the call was sent. With a refund, a flood of forged tokens that never wait would have no limit. */
+/** Whether the client left after the call was sent. With a refund, forged tokens of such clients would be unlimited. */
 function hasClientLeft({ signal }: Viewer, error: unknown): boolean {
   return signal?.aborted === true && error instanceof GatewayError && error.wasSent;
 }

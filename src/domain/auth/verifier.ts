@@ -20,19 +20,8 @@ export type Verify = (token: string) => Promise<boolean>;
 
 // Fixed here: a token must not choose its algorithm. It could choose `none`, or use an RSA public key as an HMAC secret.
 const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'];
-const KEY_SET_ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
+const KEY_SET_ALGORITHMS =
+  'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
 export const KEY_SET_TIMEOUT_MS = 2_000;
 const KEY_SET_RETRY_MS = 5_000;
@@ -41,7 +30,7 @@ const KEY_SET_MAX_BYTES = 1_048_576;
 
 type Jose = typeof import('jose');
 
-/** Null if no key is configured. Then only the gateway's acceptance proves a token, and jose is not loaded. */
+/** Null if no key is configured. Then only the gateway's acceptance proves a token, and the library jose is not loaded. */
 export async function createVerifier(options: VerifierOptions): Promise<Verify | null> {
   if (options.jwtSecret === null && options.jwtJwksUrl === null) return null;
   const jose = await import('jose');
@@ -64,7 +53,7 @@ function keySetOf(jose: Jose, options: VerifierOptions) {
   });
 }
 
-/** Fetches the key set for jose. Requests wait for a slow key set. For a few seconds after a failure they fail at once. */
+/** Fetches the key set for jose. A request waits for a slow key set, but fails at once for a few seconds after a failure. */
 class KeySetFetcher {
   readonly #clock: Clock;
   readonly #log: VerifierOptions['log'];
@@ -99,18 +88,19 @@ class KeySetFetcher {
   }
 }
 
-/** The message of `fetch` is generic. The reason is in its cause. */
+/** The message of an error of `fetch` is generic. The reason is in the error's cause. */
 function causeOf(error: unknown): string {
   return reasonOf(error instanceof Error ? (error.cause ?? error) : error);
 }
 
-/** The request's signal also aborts the body, so one timeout covers head and body. */
+/** Reads the body. The signal that jose gave to `fetch` aborts it too, so one timeout covers head and body. */
 async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
   const collector = new ByteCollector(KEY_SET_MAX_BYTES);
   for await (const chunk of body) {
     // Leaving the loop cancels the body, which closes the connection.
     if (!collector.add(Buffer.from(chunk))) throw new Error("the key set's answer is too large");
   }
+  // The cast is for `Response`, which accepts no shared memory. The collector has none.
   return collector.take() as Buffer<ArrayBuffer>;
 }
 
@@ -119,17 +109,17 @@ async function check({ errors }: Jose, verify: () => Promise<unknown>): Promise<
     await verify();
     return true;
   } catch (error) {
-    if (isVerdict(errors, error)) throw new UnauthenticatedError('the token was refused', 'key');
-    // The gateway still checks each call, and proof is required as without a key.
+    if (isAboutToken(errors, error)) throw new UnauthenticatedError('the token was refused', 'key');
+    // The token counts as unverified, as if no key were configured: the gateway checks each call.
     return false;
   }
 }
 
 /**
  * Whether the error is about the token rather than about the keys. An unknown key id is about the keys: the key set can be
- * half a minute old, or come from an even older cache. A refusal would sign out the users of a new key.
+ * half a minute old, or come from an even older cache, so refusing the token would sign out the users of a new key.
  */
-function isVerdict(errors: Jose['errors'], error: unknown): boolean {
+function isAboutToken(errors: Jose['errors'], error: unknown): boolean {
   return (
     error instanceof errors.JWTClaimValidationFailed ||
     error instanceof errors.JWTExpired ||

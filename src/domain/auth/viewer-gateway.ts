@@ -19,7 +19,7 @@ interface ViewerGatewayParts {
   readonly onWritten?: (viewer: Viewer) => void;
 }
 
-/** Records the 200 of a call; `group` is the group that it proves. */
+/** Records the 200 of a call; `group` is the group that the answer proves. */
 type Prove = (group: string | null) => void;
 
 export type ViewerGateway = ReturnType<typeof createViewerGateway>;
@@ -31,12 +31,12 @@ export function createViewerGateway({
   unknownTokens,
   onWritten,
 }: ViewerGatewayParts) {
-  /** Calls with a recently accepted token are not limited. `accepted` calls `prove` if the answer proves the token. */
+  /** Calls with a recently accepted token are not limited. `onAnswer` calls `prove` if the answer proves the token. */
   function call<T>(
     viewer: Viewer,
     operation: OperationName,
     send: (prove: Prove) => Promise<T>,
-    accepted: (answer: T, prove: Prove) => void = () => {},
+    onAnswer: (answer: T, prove: Prove) => void = () => {},
   ): Promise<T> {
     const wasAccepted = ledger.isAccepted(viewer);
     const logicalTime = ledger.beginCall();
@@ -48,7 +48,7 @@ export function createViewerGateway({
     const sent = wasAccepted ? send(prove) : unknownTokens.guard(viewer, () => send(prove));
     return sent.then(
       (answer) => {
-        accepted(answer, prove);
+        onAnswer(answer, prove);
         return answer;
       },
       (error: unknown) => {
@@ -84,7 +84,7 @@ export function createViewerGateway({
         );
       } catch (error) {
         if (isGatewayError(error, 'forbidden')) ledger.forbidden(viewer, group);
-        // The session's group takes precedence over the token's.
+        // A group other than the token's comes from the session, so the error names the session.
         if (error instanceof UnsafePathError && group !== viewer.claimedGroup) {
           throw new UnsafePathError(error.parameter, 'session');
         }
@@ -112,25 +112,26 @@ export function createViewerGateway({
       { operation, order, sendBeforeMs }: OrderCall,
       onLate?: (end: OrderEnd) => void,
     ): Promise<OrderEnd> {
-      const judge = (end: OrderEnd) => {
-        if (!end.sent || !end.answered || end.status !== 401) return;
+      const noteRefusal = (end: OrderEnd) => {
+        const isRefused = end.sent && end.answered && end.status === 401;
+        if (!isRefused) return;
         ledger.refused(viewer);
         unknownTokens.refused(viewer);
       };
-      const late =
+      const onLateEnd =
         onLate &&
         ((end: OrderEnd) => {
-          judge(end);
+          noteRefusal(end);
           onLate(end);
         });
-      const details = { sendBeforeMs, onLate: late };
+      const details = { sendBeforeMs, onLate: onLateEnd };
       const exchange = await (operation === 'openPosition'
         ? client.order(viewer, OPERATIONS.openPosition, order, details)
         : client.order(viewer, OPERATIONS.placeLimitOrder, order, details));
-      judge(exchange);
+      noteRefusal(exchange);
       return exchange;
     },
-    /** A small write. Its success proves nothing; its 401 ends the proof like any other. */
+    /** A small write. Its success proves nothing; its 401 ends the proof, as that of any operation does. */
     write<Input>(
       viewer: Viewer,
       operation: WriteOperation<Input, Acknowledgement> & { readonly name: OperationName },

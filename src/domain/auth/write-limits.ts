@@ -17,7 +17,7 @@ import type { AccountProof } from './proof.ts';
 
 type Send<T> = () => Promise<T>;
 
-type From = Pick<Caller, 'client' | 'forwarded'>;
+type Sender = Pick<Caller, 'client' | 'forwarded'>;
 type Charge = readonly [name: TradingLimitName, client: Client];
 
 /** Limits writes before they are sent. Each operation has its own limit. */
@@ -32,21 +32,19 @@ export class WriteLimits {
   }
 
   /** Each attempt can be a guess at a password. */
-  async login(by: From, email: string, send: Send<SignIn>): Promise<SignIn> {
-    const address = addressClient(by.client?.address);
+  async login({ client, forwarded }: Sender, email: string, send: Send<SignIn>): Promise<SignIn> {
+    const address = addressClient(client?.address);
     const mailbox = emailClient(email);
-    const charged = [regarding(address, mailbox.key, 'pair'), address, mailbox];
-    const result = await this.#limited(
-      charged.map((client) => ['login', client] as const),
-      send,
-    );
+    const clients = [regarding(address, mailbox.key, 'pair'), address, mailbox];
+    const charges = clients.map((charged): Charge => ['login', charged]);
+    const result = await this.#limited(charges, send);
     if (result.outcome === 'granted')
-      this.#knownTokens.add(toToken(result.grant.accessToken, by.forwarded?.digest).hash);
+      this.#knownTokens.add(toToken(result.grant.accessToken, forwarded?.digest).hash);
     return result;
   }
 
   /** Each request sends a mail. */
-  forgotPassword<T>({ client }: From, email: string, send: Send<T>): Promise<T> {
+  forgotPassword<T>({ client }: Sender, email: string, send: Send<T>): Promise<T> {
     const charges: Charge[] = [
       ['resets', emailClient(email)],
       ['forgotPassword', addressClient(client?.address)],

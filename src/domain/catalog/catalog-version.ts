@@ -9,7 +9,7 @@ import { compareText } from './sorting.ts';
 export interface CatalogVersion {
   readonly version: string;
   readonly size: number;
-  /** The instruments by symbol, then id. An ordinal is an index into this list. */
+  /** The instruments, sorted by symbol, then by id. An ordinal is an index into this list. */
   readonly instruments: readonly Instrument[];
   /** All ordinals in the order by symbol. */
   readonly bySymbol: Uint32Array;
@@ -26,7 +26,7 @@ export interface CatalogVersion {
 // Measured: heap of an instrument and its index entries, without the bytes of its text.
 const INSTRUMENT_OVERHEAD_BYTES = 1_490;
 
-/** Builds a version from the gateway's answer. Unchanged instruments keep their objects, and an unchanged catalog its version. */
+/** Builds a version from an answer. An unchanged instrument keeps its object, and an unchanged catalog its version. */
 export async function buildVersion(
   instruments: readonly Instrument[],
   previous: CatalogVersion | null,
@@ -38,7 +38,7 @@ export async function buildVersion(
   const digests = new Map<string, string>();
   let isChanged = previous?.size !== sorted.length;
   // The digests are hashed in sorted order, so the gateway's order does not matter.
-  const sum = createHash('sha256');
+  const contentHash = createHash('sha256');
   let bytes = 0;
   for (const [ordinal, received] of sorted.entries()) {
     if (scheduler.isSliceOver()) await scheduler.turn('catalog');
@@ -52,13 +52,13 @@ export async function buildVersion(
     // An unchanged instrument's id and digest are the former objects, so the versions of a history share their texts.
     byId.set(instrument.id, instrument);
     digests.set(instrument.id, isSame ? former : current.digest);
-    sum.update(current.digest);
+    contentHash.update(current.digest);
     bytes += current.bytes + INSTRUMENT_OVERHEAD_BYTES;
   }
   if (previous && !isChanged) return previous;
   const building = buildIndex(sorted);
   const version = {
-    version: sum.digest().toString('base64url', 0, VERSION_BYTES),
+    version: contentHash.digest().toString('base64url', 0, VERSION_BYTES),
     size: sorted.length,
     instruments: sorted,
     bySymbol: Uint32Array.from(sorted.keys()),
@@ -83,7 +83,7 @@ function compareInstruments(a: Instrument, b: Instrument): number {
 const DIGEST_BYTES = 12;
 const VERSION_BYTES = 16;
 
-/** The digest of an instrument's content, and its length as a memory estimate. The wire mapping fixes the order of fields. */
+/** The digest of an instrument's content, and the content's length. The mapping from the wire fixes the order of fields. */
 function digestOf(instrument: Instrument) {
   const json = JSON.stringify(instrument);
   // Made from a buffer, because a slice of a longer string keeps the whole string in memory.

@@ -45,7 +45,7 @@ export class Catalogs {
     this.#catalogs = new LRUCache({
       max: MAX_GROUPS,
       maxSize: maxBytes,
-      // The size is capped. Otherwise a new catalog that does not fit would be fetched by each read.
+      // Capped, or each read would fetch a catalog that does not fit. A fetch under way counts as a byte, which stays free.
       sizeCalculation: ({ bytes }) => Math.min(maxBytes - MAX_GROUPS, bytes),
       noDeleteOnFetchRejection: true,
       // If an entry is evicted during its fetch, the readers still get the answer.
@@ -59,7 +59,8 @@ export class Catalogs {
   read(viewer: Viewer): CatalogView | Promise<CatalogView> {
     const { clock, ledger } = this.#options;
     const proof = ledger.group(viewer);
-    return (proof && this.#inMemory(viewer, proof, clock.now())) ?? this.#waitFor(viewer);
+    const inMemory = proof && this.#inMemory(viewer, proof, clock.now());
+    return inMemory ?? this.#waitFor(viewer);
   }
 
   /** The number of instruments in the largest cached catalog, to estimate the cost of a list before any proof. */
@@ -103,7 +104,7 @@ export class Catalogs {
     if (!catalog || !copy) return null;
     if (catalog.isDue && !this.#calls.has(proof.key)) {
       const refresh = this.#fetch(inBackground(viewer), proof);
-      // A refusal concerns its token alone, and is counted. A failure is logged by the group.
+      // A personal failure is counted and needs no log. Any other failure is logged by the group.
       const ended = refresh.catch((error: unknown) => {
         if (!isPersonal(error)) throw error;
       });
@@ -122,7 +123,8 @@ export class Catalogs {
     try {
       const catalog = await this.#fetch(detached(viewer), proof);
       const copy = catalog.served ?? catalog.copy;
-      if (!copy || ledger.group(viewer)?.group !== proof.group) return null;
+      const isProved = ledger.group(viewer)?.group === proof.group;
+      if (!copy || !isProved) return null;
       const ms = clock.now() - sinceMs;
       if (joined !== undefined) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
       return viewOf(catalog, copy, clock);
@@ -147,11 +149,11 @@ export class Catalogs {
       await catalog.receive(answer, confirmed);
       onFetched?.(answer.modified ? 'modified' : 'unmodified');
     } catch (error) {
-      const isOfToken = isPersonal(error);
-      onFetched?.(isOfToken ? 'personal' : 'failed');
-      if (isOfToken) catalog.refused();
+      const isTokensFault = isPersonal(error);
+      onFetched?.(isTokensFault ? 'personal' : 'failed');
+      if (isTokensFault) catalog.refused();
       else catalog.fail(error);
-      if (isOfToken || catalog.served === null) throw error;
+      if (isTokensFault || catalog.served === null) throw error;
     } finally {
       this.#calls.delete(catalog.key);
     }
@@ -194,7 +196,7 @@ function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {
     skipped: copy.skipped,
     /** The time until the copy is no longer served. */
     leftSeconds: Math.max(0, copy.servesUntilMs - nowMs) / 1000,
-    /** Whether it is served past its time, because the gateway fails or serves old copies itself. */
+    /** Whether the copy is served past its time, because the gateway fails or serves old copies itself. */
     isStale: copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs,
   };
 }

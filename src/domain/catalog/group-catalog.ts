@@ -14,7 +14,7 @@ export interface GroupOptions extends FreshnessOptions {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** A version, with the facts of the answer that brought it. */
+/** A version of the catalog, with facts about the answer that brought the version. */
 export interface CatalogCopy extends CopyTimes {
   readonly version: CatalogVersion;
   readonly skipped: number;
@@ -22,7 +22,7 @@ export interface CatalogCopy extends CopyTimes {
 }
 
 const RETRY_MS = 1_000;
-/** How long a failure counts. After it the gateway may have recovered, so the next reader waits for a new copy. */
+/** How long a failure counts after its pause. Then the gateway may have recovered, and the next reader waits for a copy. */
 const FAILURE_COUNTS_MS = 120_000;
 /** Estimated heap of one group's history of former versions. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
@@ -32,9 +32,9 @@ export class GroupCatalog {
   readonly group: string;
   readonly key: string;
   readonly history = new History(HISTORY_BYTES);
-  /** Only this class changes these two. */
+  /** Only this class changes `copy` and `offeredSize`. */
   copy: CatalogCopy | null = null;
-  /** Instruments in the gateway's last answer. It differs from the copy's number if that answer was not used. */
+  /** The number of instruments in the gateway's last answer, even if that answer was not used. */
   offeredSize = 0;
   readonly #options: GroupOptions;
   /** The pause after failed fetches. A `Retry-After` may concern only one token, so it is limited. */
@@ -44,7 +44,7 @@ export class GroupCatalog {
     this.group = group;
     this.key = key;
     this.#options = options;
-    // With a short maximum age, a failed refresh is repeated before the copy expires.
+    // The longest pause is 30 times this: at most the last fifth of the maximum age, in which a copy is refreshed.
     this.#retry = new RetryPause(options, Math.min(RETRY_MS, options.maxAgeMs / 150));
   }
 
@@ -60,7 +60,8 @@ export class GroupCatalog {
     const nowMs = this.#options.clock.now();
     const { failures, untilMs } = this.#retry;
     const isFailing = failures > 0 && nowMs < untilMs + FAILURE_COUNTS_MS;
-    return nowMs < (isFailing ? copy.servesUntilMs : copy.expiresMs) ? copy : null;
+    const endMs = isFailing ? copy.servesUntilMs : copy.expiresMs;
+    return nowMs < endMs ? copy : null;
   }
 
   /** Whether a read starts a refresh. */
@@ -75,7 +76,7 @@ export class GroupCatalog {
     const isRefresh = this.served !== null;
     const times = timesOf(answer, this.#options, { isProvisional, isRefresh });
     if (!answer.modified) {
-      // The client accepts a 304 only after an ETag was sent.
+      // Never null: the gateway client accepts a 304 only if it has sent a copy's ETag.
       this.#store({ ...(confirmed as CatalogCopy), ...times });
       return;
     }
@@ -88,7 +89,7 @@ export class GroupCatalog {
     this.history.add(version);
     // Searches use the present version until the new one is indexed.
     if (this.served !== null) await version.index;
-    // A 304 without an ETag cannot prolong a provisional copy.
+    // A provisional copy has no ETag, so that no 304 prolongs its use.
     this.#store({ version, skipped, etag: isProvisional ? null : etag, ...times });
   }
 
@@ -120,7 +121,7 @@ export class GroupCatalog {
     if (isProvisional)
       throw contractError('getAllTickers', 'a catalog that is empty or mostly broken');
     const { size } = copy.version;
-    // Such a loss is more likely a fault of the gateway than intended.
+    // The loss of more than half is more likely a fault of the gateway than intended.
     if (offered * 2 < size) {
       throw contractError('getAllTickers', `a catalog with ${offered} of ${size} instruments`);
     }

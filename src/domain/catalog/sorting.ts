@@ -4,7 +4,7 @@ export function compareText(a: string, b: string): number {
 }
 
 /** Binary search: the first index of a range for which `holds` is true, or the range's end. */
-export function firstWhere(from: number, to: number, holds: (at: number) => boolean): number {
+export function firstWhere(from: number, to: number, holds: (index: number) => boolean): number {
   let low = from;
   let high = to;
   while (low < high) {

@@ -7,10 +7,11 @@ export class EventReader {
   readonly #view: FeedView;
   readonly #after: string | null;
   readonly #ticks: boolean;
+  /** Whether each event has the whole list. */
   readonly #isWhole: boolean;
   #version = SNAPSHOT;
   #versionBefore = SNAPSHOT;
-  /** The last event. A reader of changes keeps it without its rows, so that no reader keeps lists. */
+  /** The last event. A reader of changes keeps an event without rows instead, so that it keeps no lists. */
   #last: FeedEvent | null = null;
 
   constructor({ after, ticks = false, follows = 'positions' }: WatchOptions) {
@@ -21,7 +22,7 @@ export class EventReader {
   }
 
   /**
-   * The next event; undefined if nothing has changed, unless an event is due (`isBeat`). The first event is a snapshot, or
+   * The next event; undefined if nothing has changed and no heartbeat is due (`isBeat`). The first event is a snapshot, or
    * the changes since a cursor of the feed.
    */
   next(state: FeedState, isBeat: boolean): FeedEvent | undefined {

@@ -24,12 +24,12 @@ export class Feed {
   readonly #retry: RetryPause;
   /** Null until a subscription follows orders or session. */
   #sessionReads: SessionReads | null = null;
-  /** The time of the last call. */
-  #startedAtMs = Number.NEGATIVE_INFINITY;
+  /** When the last call began. */
+  #calledAtMs = Number.NEGATIVE_INFINITY;
   #isInFlight = false;
   /** Whether another poll was requested while a call was under way. */
   #mustPollAgain = false;
-  /** False until the first answer: before it the interval has no phase. */
+  /** Whether the polls have a random phase. They get it with the first answer. */
   #hasPhase = false;
   #lastFailure: Error | null = null;
   #cancelLinger = () => {};
@@ -102,23 +102,25 @@ export class Feed {
     this.#cancelLinger();
   }
 
-  /** Starts with the list of a recent query, or resumes. The next poll follows an interval after the last call. */
+  /** Starts with the list of a recent query if there is one. The next poll follows an interval after the last call. */
   #begin(viewer: Viewer): void {
     const { clock, board, schedule, pollMs } = this.#options;
     const newest = this.state.list === null ? board.newest(viewer, this.#proof) : null;
     const known = this.#ifCurrent(newest);
     if (known !== null) this.#publish('LIVE', known);
     if (this.#isInFlight) return;
-    const sinceMs = known?.sentAtMs ?? this.#startedAtMs;
-    const dueMs = Math.max(sinceMs + pollMs, this.#retry.untilMs);
+    const { failures, untilMs, retryAfterUntilMs } = this.#retry;
+    const dueMs = Math.max((known?.sentAtMs ?? this.#calledAtMs) + pollMs, untilMs);
+    // After a failure the poll may move forward once the gateway has recovered.
+    const soonestMs = failures > 0 ? retryAfterUntilMs : dueMs;
     if (dueMs <= clock.now()) schedule.soon(this.#turn);
-    else
-      schedule.at(this.#turn, dueMs, this.#retry.failures > 0 ? this.#retry.askedUntilMs : dueMs);
+    else schedule.at(this.#turn, dueMs, soonestMs);
   }
 
-  /** The deadline counts from the first call: the wait for our own limit of polls is not the gateway's failure. */
+  /** Sets the deadline for a first list. It counts from the first call: this service's own limit of polls is no failure. */
   #expectList(): void {
-    if (this.state.list !== null || !Number.isFinite(this.#startedAtMs)) return;
+    const hasCalled = Number.isFinite(this.#calledAtMs);
+    if (this.state.list !== null || !hasCalled) return;
     const failure = () =>
       this.#lastFailure ??
       new GatewayError('timeout', 'getOpenPositions', 'no first list within the deadline');
@@ -131,18 +133,18 @@ export class Feed {
     if (token === null) return;
     this.#isInFlight = true;
     this.#mustPollAgain = false;
-    this.#startedAtMs = clock.now();
+    this.#calledAtMs = clock.now();
     this.#expectList();
-    const polling = this.#read(token.viewer)
+    const poll = this.#read(token.viewer)
       .then((list) => this.#answered(token, list))
-      // An unexpected error counts as a failed poll. Otherwise the feed would never poll again.
+      // An unexpected error counts as a failed poll, or the feed would never poll again.
       .catch((error: unknown) => this.#failed(token, error));
-    fireAndForget('live feed', polling);
+    fireAndForget('live feed', poll);
   }
 
   async #read(viewer: Viewer): Promise<PositionsAnswer | null> {
     const { gateway, board, freshness } = this.#options;
-    // Not awaited: an order of another replica triggers one more poll.
+    // Not awaited: if another replica has placed an order, one more poll follows.
     fireAndForget('other replicas', freshness.catchUp(viewer.account));
     // An answer equal to the present list is not parsed.
     const answer = await gateway.getOpenPositions(polling(viewer), this.state.list);
@@ -162,16 +164,16 @@ export class Feed {
       schedule.soon(this.#turn);
       return;
     }
-    // Jitter: a random phase keeps feeds that began together from polling together.
+    // Jitter of up to half an interval, earlier or later, keeps feeds that began together from polling together.
     const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
     this.#hasPhase = true;
-    schedule.every(this.#turn, pollMs, this.#startedAtMs + phaseMs);
+    schedule.every(this.#turn, pollMs, this.#calledAtMs + phaseMs);
   }
 
   #failed(token: RotatedToken, error: unknown): void {
     const { schedule } = this.#options;
     this.#isInFlight = false;
-    if (this.#tokens.isRefused(token, error)) {
+    if (this.#tokens.endIfRefused(token, error)) {
       // A refusal concerns one token. The next token polls at once, so that no subscription misses a poll.
       if (!this.#tokens.isEmpty) schedule.soon(this.#turn);
       return;
@@ -180,9 +182,9 @@ export class Feed {
     this.#lastFailure = error instanceof Error ? error : new Error(String(error));
     // The breaker logs why the gateway fails.
     if (!(error instanceof GatewayError)) fireAndForget('live feed', Promise.reject(error));
-    // Planned first: an error of a subscription that is woken must not end the polls.
-    const { untilMs, askedUntilMs } = this.#retry;
-    if (!this.#tokens.isEmpty) schedule.at(this.#turn, untilMs, askedUntilMs);
+    // The next poll is planned before subscriptions are woken, because an error of one of them must not end the polls.
+    const { untilMs, retryAfterUntilMs } = this.#retry;
+    if (!this.#tokens.isEmpty) schedule.at(this.#turn, untilMs, retryAfterUntilMs);
     this.#publish('DELAYED', null);
   }
 
@@ -197,7 +199,7 @@ export class Feed {
   #ifCurrent(list: PositionsAnswer | null): PositionsAnswer | null {
     const { freshness, clock, pollMs } = this.#options;
     if (list === null || list.logicalTime <= freshness.changedAt(this.#proof.account)) return null;
-    // The age counts from the receipt: otherwise each query would call a gateway that answers more slowly than the interval.
+    // The age counts from the answer: counted from the call, the list of a slow gateway would be too old when it arrives.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }
 }

@@ -11,7 +11,7 @@ import { Subscription } from './subscription.ts';
 import type { WatchOptions } from './watch-options.ts';
 
 /**
- * All live feeds of this process. There is one for each account, whose polls serve every device and socket that subscribes.
+ * All live feeds of this process. Each account has one feed, whose polls serve every device and socket that subscribes.
  * Subscribing requires proof: a token that only claims the account cannot even find out whether a feed exists.
  */
 export class Feeds {
@@ -24,8 +24,8 @@ export class Feeds {
   }
 
   /**
-   * Emits a snapshot, or resumes at `after`, then changes; for a follower of the list each event is a snapshot. Polling
-   * starts with the first pull. Op 10 is read at its own pace.
+   * Emits a snapshot, or the changes since the cursor `after`; then further changes. A subscription that follows the list
+   * gets a snapshot each time. Polling starts with the first pull. Op 10 is read at its own pace.
    */
   watch(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}): PullStream<FeedEvent> {
     const { account } = proof;
@@ -75,7 +75,7 @@ export class Feeds {
     return this.#running.reduce((sum, { subscriptionCount }) => sum + subscriptionCount, 0);
   }
 
-  /** The age of the oldest list of a polled feed, since the gateway last confirmed it; 0 without feeds. */
+  /** The time since the gateway last confirmed a polled feed's list, for the feed with the oldest list; 0 without feeds. */
   get oldestSeconds(): number {
     const nowMs = this.#options.clock.now();
     const ages = this.#running.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));

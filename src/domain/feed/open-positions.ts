@@ -23,7 +23,7 @@ interface OpenPositionsOptions {
 const OPERATION = 'getOpenPositions';
 const EVICTED = 'the answer is older than a list that was served and evicted';
 
-/** The open positions for one answer: by one call of op 12, or without a call if a feed has just made it. */
+/** Reads the open positions for one answer: by one call of op 12, or without a call if a feed's list is recent enough. */
 export class OpenPositions {
   readonly #options: OpenPositionsOptions;
 
@@ -33,11 +33,11 @@ export class OpenPositions {
 
   /** `after`: the logical time of the request's last write, or 0. A running feed's list may be older than that write. */
   read(viewer: Viewer, { after }: { readonly after: number }): MaybePromise<PositionsAnswer> {
-    const running = after === 0 ? this.#running(viewer) : null;
-    return chain(running, (list) => list ?? this.#join(viewer, after));
+    const live = after === 0 ? this.#liveList(viewer) : null;
+    return chain(live, (list) => list ?? this.#joinedList(viewer, after));
   }
 
-  /** A snapshot's positions, or a newer served list. Null if the snapshot has none; undefined if the list is not in memory. */
+  /** A snapshot's positions, or a newer served list. Null if the snapshot has none; undefined if no list is in memory. */
   newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null | undefined {
     const { logicalTime, session } = answer;
     if (session.positions === null) return null;
@@ -47,12 +47,12 @@ export class OpenPositions {
     return isForgotten ? undefined : (session.positions.rows ?? undefined);
   }
 
-  #running(viewer: Viewer): MaybePromise<PositionsAnswer | null> {
+  #liveList(viewer: Viewer): MaybePromise<PositionsAnswer | null> {
     const { feeds, freshness, clock } = this.#options;
     if (feeds.current(viewer) === null) return null;
     const startedAtMs = clock.now();
     return chain(freshness.catchUp(viewer.account), (isCertain) => {
-      // The list is looked up again, because a change makes it outdated.
+      // The list is looked up again, because an order at another replica makes the first one outdated.
       const list = isCertain ? feeds.current(viewer) : null;
       const ms = clock.now() - startedAtMs;
       if (list !== null) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
@@ -60,7 +60,7 @@ export class OpenPositions {
     });
   }
 
-  #join(viewer: Viewer, after: number): MaybePromise<PositionsAnswer> {
+  #joinedList(viewer: Viewer, after: number): MaybePromise<PositionsAnswer> {
     const { freshness, joinedReads } = this.#options;
     const read = () => {
       const changedAt = freshness.changedAt(viewer.account);

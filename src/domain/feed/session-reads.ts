@@ -7,7 +7,7 @@ import type { PollTurn } from './poll-schedule.ts';
 import type { Subscription } from './subscription.ts';
 import type { TokenRotation } from './token-rotation.ts';
 
-/** The number of polls for each read of a followed session. */
+/** The session of followers of its figures is read once in this many polls. */
 const POLLS_PER_READ = 5;
 
 /** Decides when a feed reads op 10 for subscriptions to orders or session. If op 10 fails, the positions stay live. */
@@ -19,7 +19,7 @@ export class SessionReads {
   readonly #turn: PollTurn;
   readonly #retry: RetryPause;
   #followers = 0;
-  /** The followers of the session's figures. For these it is read more often. */
+  /** The followers of the session's figures. For these the session is read more often. */
   #figureFollowers = 0;
   #isReading = false;
   /** Whether first events wait for a read. The earliest of them sets the deadline. */
@@ -38,7 +38,7 @@ export class SessionReads {
   join({ viewer, hasFigures }: Subscription): void {
     const { sessions, firstListMs, pollMs, clock } = this.#options;
     this.#count(1, hasFigures);
-    // A query of the same screen may have just read it.
+    // A query of the same screen may have just read the session.
     const cached = sessions.cached(viewer);
     if (cached !== null && this.#state.takeSession(cached)) this.#wake();
     if (this.#wantedAfter() === null) this.#release();
@@ -67,7 +67,7 @@ export class SessionReads {
     this.#followers += more;
     if (hasFigures) this.#figureFollowers += more;
     const perSecond = this.#figureFollowers > 0 ? 1000 / this.#figuresMs : 0;
-    this.#options.schedule.demand(this.#turn, perSecond);
+    this.#options.schedule.setDemand(this.#turn, perSecond);
   }
 
   /** The interval of reads for followers of figures: a little less than that of the polls, because a poll can be early. */
@@ -97,9 +97,12 @@ export class SessionReads {
   #start(): void {
     const { sessions, clock } = this.#options;
     const after = this.#wantedAfter();
-    if (after === null) this.#release();
-    const token = after === null ? null : this.#tokens.next(clock.now());
-    if (after === null || token === null) return;
+    if (after === null) {
+      this.#release();
+      return;
+    }
+    const token = this.#tokens.next(clock.now());
+    if (token === null) return;
     this.#isReading = true;
     const reading = sessions
       .poll(token.viewer, after)
@@ -112,8 +115,8 @@ export class SessionReads {
           this.#tokens.accepted(token);
         },
         (error: unknown) => {
-          // A refusal concerns only the token: the next token reads at once.
-          if (this.#tokens.isRefused(token, error)) return;
+          // A refusal concerns only this token. The next token reads at once.
+          if (this.#tokens.endIfRefused(token, error)) return;
           this.#retry.failed(error);
           this.#release();
         },
@@ -125,6 +128,7 @@ export class SessionReads {
     fireAndForget('live feed', reading);
   }
 
+  /** Lets first events go that wait for a read. */
   #release(): void {
     this.#cancelWait();
     if (!this.isPending) return;

@@ -63,10 +63,9 @@ export function exactlyOneOf<Name extends string>(
   names: readonly [Name, Name],
 ): { by: Name; value: number } {
   const [by, other] = names.filter((name) => raw[name] != null);
-  const value = by && raw[by];
-  if (by === undefined || value == null || other !== undefined) {
-    throw broken(argument, `must have exactly one of ${names.join(' and ')}`);
-  }
+  const value = by === undefined ? null : raw[by];
+  const isExactlyOne = by !== undefined && value != null && other === undefined;
+  if (!isExactlyOne) throw broken(argument, `must have exactly one of ${names.join(' and ')}`);
   return { by, value };
 }
 

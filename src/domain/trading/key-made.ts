@@ -20,9 +20,9 @@ export function keyMadeProblem(
   return broken('input.keyMade', `must be at most 60 seconds ahead: it is ${now} here`);
 }
 
-/** Returns the age of a key at a moment; null if its client does not state when the key was made. */
-export function keyAgeAt(madeMs: number | null, nowMs: number): (atMs: number) => number | null {
-  // A time in the future comes from a wrong clock.
+/** Returns a function from a moment to the key's age; its result is null if the client states no usable time of creation. */
+export function keyAgeFrom(madeMs: number | null, nowMs: number): (atMs: number) => number | null {
+  // A time in the future comes from a wrong clock, so it does not count.
   const isStated = madeMs !== null && madeMs <= nowMs + CLOCK_TOLERANCE_MS;
   return (atMs) => (isStated ? Math.max(0, atMs - madeMs) : null);
 }

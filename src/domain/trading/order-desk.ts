@@ -27,13 +27,13 @@ export function createOrderDesk(
   log: Pick<Log, 'info' | 'warn'>,
   lines: OrderLines,
 ) {
-  /** Throws an error by which the client knows that this request did nothing. */
-  async function proofBefore(viewer: Viewer, operation?: Ticket['operation']) {
+  /** Each of its errors tells the client that this request did nothing. */
+  async function proofOf(viewer: Viewer, operation?: Ticket['operation']) {
     try {
       return await prover.account(viewer);
     } catch (error) {
-      const isAboutSender = isGatewayError(error, 'unauthenticated', 'forbidden', 'rate-limited');
-      if (isAboutSender || !(error instanceof GatewayError)) throw error;
+      if (isGatewayError(error, 'unauthenticated', 'forbidden', 'rate-limited')) throw error;
+      if (!(error instanceof GatewayError)) throw error;
       const message = 'the token could not be proved';
       const { status, refusal, retryAfterSeconds } = error;
       const details = { status, refusal, retryAfterSeconds, cause: error };
@@ -41,75 +41,77 @@ export function createOrderDesk(
     }
   }
 
-  /** Counts answers that leave their client in doubt about an order. */
-  async function counted<T extends OrderResult | null>(asked: Promise<T>): Promise<T> {
+  /** Counts answers that leave a client in doubt about an earlier request. Unknown outcomes have a count of their own. */
+  async function countDoubt<T extends OrderResult | null>(answer: Promise<T>): Promise<T> {
     try {
-      const placed = await asked;
-      if (placed?.outcome.kind !== 'unknown' && placed?.earlierUnknown) metrics.doubts.inc();
-      return placed;
+      const result = await answer;
+      if (result?.earlierUnknown && result.outcome.kind !== 'unknown') metrics.doubts.inc();
+      return result;
     } catch (error) {
       if (leavesDoubt(error)) metrics.doubts.inc();
       throw error;
     }
   }
 
-  function note(viewer: Viewer, ticket: Ticket, placed: OrderResult): void {
-    const { outcome, replayed } = placed;
+  function report(viewer: Viewer, ticket: Ticket, result: OrderResult): void {
+    const { outcome, replayed } = result;
+    // An unsent order that is not replayed has expired: a closed key is always a replayed outcome.
     if (!replayed) metrics.orders.inc({ outcome: isUnsent(outcome) ? 'expired' : outcome.kind });
     if (!replayed && outcome.kind === 'unknown') {
       const sentAt = new Date(outcome.sentAtMs).toISOString();
       // The request's own line may be written already, because its client may have disconnected.
       const { account, requestId } = viewer;
-      const of = lines.ofKey({ account, key: placed.idempotencyKey });
-      log.warn({ requestId, ...of, sentAt }, 'an order ended unknown');
+      const hashes = lines.ofKey({ account, key: result.idempotencyKey });
+      log.warn({ requestId, ...hashes, sentAt }, 'an order ended unknown');
     }
-    log.info(lines.ofOrder(viewer, ticket, placed), 'order');
+    log.info(lines.ofOrder(viewer, ticket, result), 'order');
   }
 
   async function place(viewer: Viewer, ticket: Ticket): Promise<OrderResult> {
-    let placed: OrderResult;
+    let result: OrderResult;
     try {
-      const proof = await proofBefore(viewer, ticket.operation);
-      placed = await limits.order(proof, () => orders.place(viewer, proof, ticket));
+      const proof = await proofOf(viewer, ticket.operation);
+      result = await limits.order(proof, () => orders.place(viewer, proof, ticket));
     } catch (error) {
       if (error instanceof Error) log.info(lines.ofOrder(viewer, ticket, error), 'order');
       // The order was not sent, or the gateway refused its sender.
       if (!isCallersOwn(error)) metrics.orders.inc({ outcome: 'unsent' });
       throw error;
     }
-    note(viewer, ticket, placed);
-    return placed;
+    report(viewer, ticket, result);
+    return result;
   }
 
   async function placedBefore(viewer: Viewer, idempotencyKey: string): Promise<OrderResult | null> {
-    return orders.placed(await proofBefore(viewer), idempotencyKey);
+    return orders.placed(await proofOf(viewer), idempotencyKey);
   }
 
   async function close(
     viewer: Viewer,
     idempotencyKey: string,
-    sinceMs: number | null,
+    keyMadeMs: number | null,
   ): Promise<OrderResult> {
-    const proof = await proofBefore(viewer);
+    const proof = await proofOf(viewer);
     try {
-      return await orders.void(proof, idempotencyKey, sinceMs);
+      return await orders.void(proof, idempotencyKey, keyMadeMs);
     } catch (error) {
+      // This subclass of RecordsUnavailableError says more.
       if (error instanceof KeyForgottenError) throw error;
       throw error instanceof RecordsUnavailableError ? new KeyNotVoidedError(error) : error;
     }
   }
 
   return {
-    place: (viewer: Viewer, ticket: Ticket) => counted(place(viewer, ticket)),
+    place: (viewer: Viewer, ticket: Ticket) => countDoubt(place(viewer, ticket)),
     placed: (viewer: Viewer, idempotencyKey: string) =>
-      counted(placedBefore(viewer, idempotencyKey)),
-    /** `sinceMs`: when the client made the key, by this server's date; null if it does not state it. */
-    void: (viewer: Viewer, idempotencyKey: string, sinceMs: number | null) =>
-      counted(close(viewer, idempotencyKey, sinceMs)),
+      countDoubt(placedBefore(viewer, idempotencyKey)),
+    /** `keyMadeMs`: when the client made the key, by this server's date; null if the client does not state it. */
+    void: (viewer: Viewer, idempotencyKey: string, keyMadeMs: number | null) =>
+      countDoubt(close(viewer, idempotencyKey, keyMadeMs)),
   };
 }
 
-/** Forged tokens and a flooding account must not look like a fault of the gateway or the store. */
+/** Whether the caller causes the error. Forged tokens and floods must not look like a fault of the gateway or the store. */
 function isCallersOwn(error: unknown): boolean {
   return (
     isGatewayError(error, 'unauthenticated', 'forbidden') ||

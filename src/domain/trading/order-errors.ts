@@ -25,7 +25,7 @@ export class KeyNotVoidedError extends Error {
 
 const NOT_SENT = Symbol('the order of this request was not sent');
 
-/** Marks the error of a request that sent nothing for certain. Earlier requests with the key may have been sent. */
+/** Marks the error of a request that certainly sent nothing. Earlier requests with the key may have been sent. */
 export function notSent(error: unknown): unknown {
   if (isBeforeSending(error)) Object.defineProperty(error, NOT_SENT, { value: true });
   return error;
@@ -41,7 +41,7 @@ export function leavesDoubt(error: unknown): boolean {
   return error instanceof UnprovedOrderError || error instanceof KeyNotVoidedError;
 }
 
-/** Whether the request sent nothing for certain. False after a refusal by the gateway, and after a bug of this service. */
+/** Whether the request certainly sent nothing. False after a refusal by the gateway, and after a bug of this service. */
 export function isBeforeSending(error: unknown): error is Error {
   if (error instanceof UnprovedOrderError) return true;
   if (error instanceof GatewayError) {

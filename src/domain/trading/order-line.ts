@@ -15,7 +15,7 @@ export type OrderLines = ReturnType<typeof orderLines>;
 
 /**
  * Makes an order's log line: the request and its outcome, so that a disputed order can be found by its account, its key,
- * its number or its request. It has only a hash of the key: with the key, a reader of logs could close it.
+ * its number or its request. The line has only a hash of the key: with the key itself, a reader of the log could close it.
  */
 export function orderLines(hashKey: string | null) {
   const ofKey = ({ account, key }: { readonly account: Account; readonly key: string }) => {
@@ -30,14 +30,14 @@ export function orderLines(hashKey: string | null) {
     /** The members that identify an order in each line about it. */
     ofKey,
     ofOrder({ requestId, account }: Viewer, ticket: Ticket, end: OrderResult | Error) {
-      const { account: accountHash, ...of } = ofKey({ account, key: ticket.idempotencyKey });
-      // After an error the account may be unproved, so it is not named.
-      if (end instanceof Error) return { requestId, ...of, ...askedOf(ticket), ...failureOf(end) };
+      const { account: accountHash, ...ids } = ofKey({ account, key: ticket.idempotencyKey });
+      // After an error the account may be unproved, so the line does not name it.
+      if (end instanceof Error) return { requestId, ...ids, ...askedOf(ticket), ...failureOf(end) };
       const { outcome, replayed, earlierUnknown } = end;
       return {
         requestId,
         account: accountHash,
-        ...of,
+        ...ids,
         ...askedOf(ticket),
         ...outcomeOf(outcome),
         replayed,
@@ -62,7 +62,7 @@ export function askedOf({ operation, order }: Ticket): Omit<AskedOrder, 'request
   };
 }
 
-/** `unsent`, or `failed` if the gateway refused the sender: such an order was sent. */
+/** The outcome is `failed` if the order was sent and the gateway refused its sender, otherwise `unsent`. */
 function failureOf(error: Error) {
   const outcome = isBeforeSending(error) ? 'unsent' : 'failed';
   const why = error instanceof GatewayError ? { reason: error.kind, status: error.status } : {};
@@ -82,6 +82,7 @@ export function outcomeOf(outcome: Submission) {
     return { outcome: kind, message, sentAt: new Date(outcome.sentAtMs).toISOString() };
   }
   const { error, sent } = outcome;
+  // An order that this service refused is `expired` or `voided`.
   return sent === false
     ? { outcome: error.toLowerCase() }
     : { outcome: kind, error: error && redact(error), message };

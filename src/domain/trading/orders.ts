@@ -15,7 +15,7 @@ import {
 import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import { broken } from './input-rules.ts';
-import { keyAgeAt, keyMadeProblem } from './key-made.ts';
+import { keyAgeFrom, keyMadeProblem } from './key-made.ts';
 import { KeyForgottenError } from './order-errors.ts';
 import { askedOf } from './order-line.ts';
 import { isVoided, type OrderResult, unknownSince, VOIDED } from './outcome.ts';
@@ -31,10 +31,10 @@ interface InFlightOrder {
   readonly done: Promise<OrderResult>;
 }
 
-/** The time after an order's deadline to record its outcome. Then others assume that its process is dead. */
+/** The time after an order's deadline to record its outcome. After it, other processes assume that this process is dead. */
 const RECORDING_MS = 2_000;
 const FOLLOW_POLL_MS = 100;
-/** Each attempt waits until an order with the key ends in an error. More than a few in a row are not an accident. */
+/** Before each further attempt an order with the key ended in an error. More than a few in a row are no accident. */
 const VOID_ATTEMPTS = 10;
 
 /** Places orders, each at most once per key, and returns their outcomes. */
@@ -70,7 +70,7 @@ export class Orders {
     const id = recordId(proof.account, ticket.idempotencyKey);
     for (;;) {
       const inFlight = this.#inFlight.get(id);
-      if (!inFlight) return this.#take(id, detached(viewer), ticket, digest);
+      if (!inFlight) return this.#start(id, detached(viewer), ticket, digest);
       if (inFlight.inputDigest !== digest) {
         if (await inFlight.isReserved) throw otherInput();
         // That order has ended without a reservation, and is no longer in flight.
@@ -79,7 +79,7 @@ export class Orders {
       try {
         return { ...(await inFlight.done), replayed: true };
       } catch (error) {
-        // This failure is about the first request's token. The token of this request may be accepted.
+        // The gateway refused the first request's token. It may accept the token of this request, so the loop tries again.
         if (!isGatewayError(error, 'unauthenticated', 'forbidden')) throw error;
       }
     }
@@ -90,40 +90,43 @@ export class Orders {
     const { account } = proof;
     const id = recordId(account, key);
     for (;;) {
-      const placed = await this.#endOf(id);
-      if (placed) return placed;
+      const result = await this.#resultInFlight(id);
+      if (result) return result;
       const record = await this.#recorder.find(account, key);
-      // An order that began during the search is in flight, so it is not missed.
-      if (!record && !this.#inFlight.has(id)) return null;
-      const closing = record && closingOf(record);
+      if (!record) {
+        // The order may have begun during the search. Then the loop waits for its result.
+        if (this.#inFlight.has(id)) continue;
+        return null;
+      }
+      const closing = closingOf(record);
       if (closing) return voided(key, closing, closing.keyAgeMs);
-      const followed = record && (await this.#follow(account, key, record));
+      const followed = await this.#follow(account, key, record);
       if (followed) return this.#replayed(account, key, followed);
     }
   }
 
   /**
-   * Closes an unused key. For a used key it returns the outcome, and waits while the order is in flight. `sinceMs`: when
-   * the key was made, by the date of this server. Throws a KeyForgottenError if the records do not reach back to it.
+   * Closes an unused key. For a used key it returns the outcome, and waits while the order is in flight. `keyMadeMs`: when
+   * the key was made, by the date of this server. Throws a KeyForgottenError if the records do not reach back to that time.
    */
-  async void(proof: AccountProof, key: string, sinceMs: number | null): Promise<OrderResult> {
+  async void(proof: AccountProof, key: string, keyMadeMs: number | null): Promise<OrderResult> {
     const { account } = proof;
     const { records, clock } = this.#options;
     for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
-      const placed = await this.#endOf(recordId(account, key));
-      if (placed) return placed;
+      const result = await this.#resultInFlight(recordId(account, key));
+      if (result) return result;
       // The later of two clocks counts: with a slow clock, an old key would seem younger than the records.
-      const atMs = clock.date() + this.#options.gatewayAheadMs();
-      const ageMs = keyAgeAt(sinceMs, atMs);
+      const nowMs = clock.date() + this.#options.gatewayAheadMs();
+      const keyAgeAt = keyAgeFrom(keyMadeMs, nowMs);
       const waiting = this.#recorder.waiting(account, key);
-      const keyAge = { atMs, keyAgeMs: ageMs(atMs) };
       const answer = waiting
         ? { voided: false, record: waiting }
-        : await records.voidKey({ account, key, ...keyAge });
+        : await records.voidKey({ account, key, atMs: nowMs, keyAgeMs: keyAgeAt(nowMs) });
       const { record } = answer;
       const closing = closingOf(record);
       if (closing) {
-        const keyAgeMs = ageMs(record.reservedAtMs) ?? RECORD_LIFE_MS;
+        // An unknown age counts as the highest age of a record.
+        const keyAgeMs = keyAgeAt(record.reservedAtMs) ?? RECORD_LIFE_MS;
         return { ...voided(key, closing, keyAgeMs), replayed: !answer.voided };
       }
       const followed = await this.#follow(account, key, record);
@@ -148,13 +151,13 @@ export class Orders {
     }
   }
 
-  /** The outcome of this process's order in flight; null if the records must be asked. */
-  async #endOf(id: string): Promise<OrderResult | null> {
-    const placed = await this.#inFlight.get(id)?.done.catch(() => null);
-    return placed && !isVoided(placed.outcome) ? { ...placed, replayed: true } : null;
+  /** The result of this process's order in flight. Null if the records must be read: only they have a closed key's age. */
+  async #resultInFlight(id: string): Promise<OrderResult | null> {
+    const result = await this.#inFlight.get(id)?.done.catch(() => null);
+    return result && !isVoided(result.outcome) ? { ...result, replayed: true } : null;
   }
 
-  #take(id: string, viewer: Viewer, ticket: Ticket, digest: string): Promise<OrderResult> {
+  #start(id: string, viewer: Viewer, ticket: Ticket, digest: string): Promise<OrderResult> {
     const { promise: isReserved, resolve } = Promise.withResolvers<boolean>();
     const done = this.#run(viewer, ticket, digest, () => resolve(true)).finally(() => {
       this.#inFlight.delete(id);
@@ -189,7 +192,7 @@ export class Orders {
     }
   }
 
-  /** A key with a record is answered from it, even if its `sendBefore` or `keyMade` is invalid. */
+  /** A key that has a record is answered from the record, even if the ticket's `sendBefore` or `keyMade` is invalid. */
   async #reserve(
     { account, requestId }: Viewer,
     ticket: Ticket,
@@ -197,9 +200,9 @@ export class Orders {
   ): Promise<ReserveAnswer> {
     const { clock, gatewaySkewMs } = this.#options;
     const { idempotencyKey: key } = ticket;
-    const waiting = await this.#unwritten(account, key);
+    const waiting = await this.#waitingRecord(account, key);
     if (waiting) return { reserved: false, record: waiting };
-    const problem = this.#momentProblem(ticket);
+    const problem = this.#dateProblem(ticket);
     if (problem === null) {
       return this.#submitter.reserve({
         account,
@@ -213,7 +216,7 @@ export class Orders {
       });
     }
     const record = await this.#recorder.find(account, key).catch((error: unknown) => {
-      // An order with such a moment is never sent, so the records are not needed.
+      // An order with an invalid date is never sent, so the records are not needed.
       if (error instanceof RecordsUnavailableError) return null;
       throw error;
     });
@@ -221,16 +224,16 @@ export class Orders {
     return { reserved: false, record };
   }
 
-  #momentProblem({ sendBeforeMs, keyMadeMs }: Ticket): InputError | null {
-    const { clock, gatewayAheadMs } = this.#options;
-    if (sendBeforeMs !== null && sendBeforeMs - clock.date() - gatewayAheadMs() > RECORD_LIFE_MS) {
+  #dateProblem({ sendBeforeMs, keyMadeMs }: Ticket): InputError | null {
+    const nowMs = this.#options.clock.date() + this.#options.gatewayAheadMs();
+    if (sendBeforeMs !== null && sendBeforeMs - nowMs > RECORD_LIFE_MS) {
       return broken('input.sendBefore', 'must be at most 24 hours ahead');
     }
     return keyMadeProblem(keyMadeMs, this.#options);
   }
 
-  /** The outcome that waits to be written; undefined if there is none. If the key is being freed, this waits for it. */
-  async #unwritten(account: Account, key: string): Promise<OrderRecord | undefined> {
+  /** The record that waits to be written; undefined if there is none. While the key is being freed, this waits. */
+  async #waitingRecord(account: Account, key: string): Promise<OrderRecord | undefined> {
     for (let waitedMs = 0; waitedMs < this.#pendingMs; waitedMs += FOLLOW_POLL_MS) {
       const waiting = this.#recorder.waiting(account, key);
       if (waiting !== null) return waiting;
@@ -241,15 +244,15 @@ export class Orders {
     throw new RecordsUnavailableError('the key is not free yet', { earlierUnknown: false });
   }
 
-  /** Drops this process's cache of the account as well, because another process may have sent the order. */
+  /** Answers from a record. Drops this process's cache of the account, because another process may have sent the order. */
   #replayed(account: Account, idempotencyKey: string, record: OrderRecord): OrderResult {
-    // The process of an order that is pending past its deadline is dead. Whether the order reached the gateway is unknown.
+    // If an order is pending past its deadline, its process is dead. Whether it reached the gateway is unknown.
     const outcome = record.outcome ?? unknownSince(record.reservedAtMs);
     return { outcome: this.#submitter.report(account, outcome), idempotencyKey, replayed: true };
   }
 
   /**
-   * Waits for a pending record of another process until it has an outcome, or until its time is over. Null if its key was
+   * Waits until a pending record of another process has an outcome, or until the record's time is over. Null if the key was
    * released. Timers measure the wait, so that clock corrections do not affect it.
    */
   async #follow(account: Account, key: string, first: OrderRecord): Promise<OrderRecord | null> {
@@ -261,23 +264,27 @@ export class Orders {
       isOver = true;
     });
     try {
-      for (let isLast = false; record.outcome === null && record.pendingMs > 0 && !isLast; ) {
+      while (isPending(record)) {
         // Reads once more after the time is over, because the last answer may be from before its end.
-        isLast = isOver;
+        const isLast = isOver;
         if (!isLast) await pause(clock, FOLLOW_POLL_MS);
         const next = await this.#recorder.find(account, key);
         if (next?.id !== first.id) return null;
         record = next;
+        if (isLast) break;
       }
-      if (record.outcome !== null || record.pendingMs === 0) return record;
-      return await this.#recorder.cutOff(account, key, record);
+      return isPending(record) ? await this.#recorder.cutOff(account, key, record) : record;
     } finally {
       cancel();
     }
   }
 }
 
-/** Throws if an order may have used the key before the records begin. */
+function isPending({ outcome, pendingMs }: OrderRecord): boolean {
+  return outcome === null && pendingMs > 0;
+}
+
+/** The answer about a closed key. Throws if the key is older than the records, because an order may have used it before. */
 function voided(
   idempotencyKey: string,
   { rememberedMs }: KeyClosing,
@@ -289,7 +296,7 @@ function voided(
   return { outcome: VOIDED, idempotencyKey, replayed: true };
 }
 
-/** The answer to an order whose key is closed. It is about this request only: the outcome of earlier requests may be unknown. */
+/** The answer to an order whose key is closed. The outcome of earlier requests with the key may be unknown. */
 function refused(idempotencyKey: string, { rememberedMs, keyAgeMs }: KeyClosing): OrderResult {
   const earlierUnknown = keyAgeMs > rememberedMs;
   const message = earlierUnknown ? EARLIER_UNKNOWN : null;

@@ -58,12 +58,9 @@ export function judgeOrder(operation: OrderOperation, exchange: OrderEnd): Submi
   const { status, sentAtMs } = exchange;
   const { success, namesOrder, orderId, error, message } = exchange.reply;
   const words = clip(message);
-  const rejected = {
-    kind: 'rejected',
-    error: clip(error),
-    message: words,
-  } as const;
-  // If the answer contradicts itself, the gateway may have traded. So this check precedes every refusal.
+  const rejected = { kind: 'rejected', error: clip(error), message: words } as const;
+  // If the answer claims success with an error's status, or names an order without success, the gateway may have traded.
+  // So this check precedes every refusal.
   const isContradiction = success === true ? !isSuccess(status) : namesOrder;
   if (isContradiction) return unknownSince(sentAtMs, namesOrder ? naming(orderId, words) : words);
   if (success !== null && isSuccess(status)) {
@@ -73,19 +70,22 @@ export function judgeOrder(operation: OrderOperation, exchange: OrderEnd): Submi
   }
   const refusal = commonRefusal(OPERATIONS[operation], exchange);
   if (refusal) throw refusal;
-  // If a proxy sends a request twice, one copy may trade and the other get a 409. 499: a proxy's client disconnected.
-  const isRefusal = status === 409 ? success === false : status !== 408 && status !== 499;
-  if (status >= 400 && status <= 499 && isRefusal) {
-    return rejected;
-  }
-  return unknownSince(sentAtMs, words);
+  return isRefusal(status, success) ? rejected : unknownSince(sentAtMs, words);
+}
+
+/** Whether the answer certainly means that the order was not carried out. */
+function isRefusal(status: number, success: boolean | null): boolean {
+  // If a proxy sends a request twice, one copy may trade and the other get a 409.
+  if (status === 409) return success === false;
+  // After a timeout (408), or a client that left its proxy (499), the gateway may still trade.
+  return status >= 400 && status <= 499 && status !== 408 && status !== 499;
 }
 
 export function unknownSince(sentAtMs: number, message: string | null = null): Submission {
   return { kind: 'unknown', sentAtMs, message };
 }
 
-/** The outcome if the gateway has given the same number for another key before: the answer may be about the earlier order. */
+/** The outcome if the gateway gave the same number for another key before: the answer may be about the earlier order. */
 export function duplicateNumber({ orderId, message }: Acceptance, sentAtMs: number): Submission {
   return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
 }
@@ -106,7 +106,7 @@ function clip(words: string | null): string | null {
   return `${words.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…`;
 }
 
-// A truncated id would name another order, or none.
+/** Null if the id is too long: a truncated id would name another order, or no order. */
 function checkedOrderId(orderId: string | null): string | null {
   return orderId !== null && orderId.length <= MAX_ORDER_ID_LENGTH ? orderId : null;
 }

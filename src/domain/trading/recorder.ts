@@ -60,9 +60,11 @@ export class Recorder {
 
   /** Resolves when the outcome is written, or when the patience ends and the write continues in the background. */
   settle(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): Promise<void> {
-    const record = toOrderRecord(reservation, outcome, 0);
+    const pendingMs = 0;
+    const record = toOrderRecord(reservation, outcome, pendingMs);
     return this.#write({ reservation, record }, async () => {
       const kept = await this.#options.records.settle(reservation, outcome, times);
+      // Only an operator settles an order. The gateway's answer may contradict the operator.
       if (!isSettled(kept) || outcome.kind === 'unknown' || agree(kept, outcome)) return;
       const { metrics, log, lines } = this.#options;
       metrics.contradictions.inc();
@@ -76,7 +78,7 @@ export class Recorder {
     return this.#write({ reservation, record: null }, () => records.release(reservation));
   }
 
-  /** The record that waits to be written, and counts already. Null if the key of an unsent order is being freed. */
+  /** The record that waits to be written, and counts already. Null while the key is being freed; undefined if none waits. */
   waiting(account: Account, key: string): OrderRecord | null | undefined {
     return this.#waiting.get(recordId(account, key))?.record;
   }
@@ -86,23 +88,24 @@ export class Recorder {
     if (waiting) return waiting;
     const record = await this.#options.records.find(account, key);
     const latest = this.#waiting.get(recordId(account, key));
-    if (latest?.record !== null) return record;
-    // The release may have arrived already, and another process may have reserved the key since. An outcome that an
-    // operator has recorded is kept.
+    const isBeingFreed = latest?.record === null;
+    if (!isBeingFreed) return record;
+    // The store may have freed the key already, and another process may have reserved it since: then the record has another
+    // id. A record with an outcome is kept, because an operator has settled its order.
     const isReleased = latest.reservation.id === record?.id && record.outcome === null;
     return isReleased ? null : record;
   }
 
   /**
-   * Records another process's overdue order as unknown, before a client reads that: otherwise a release could still free
-   * the key. By the store's clock the order may not be overdue, if that clock was set back. Null if the key was freed.
+   * Records another process's overdue order as unknown. This precedes the client's answer, because until then a release
+   * could free the key. Returns the record, or null if the key was freed.
    */
   async cutOff(account: Account, key: string, overdue: OrderRecord): Promise<OrderRecord | null> {
-    const of = { account, key, ...overdue };
-    const kept = await this.#options.records.settle(of, unknownSince(of.reservedAtMs));
+    const order = { account, key, ...overdue };
+    const kept = await this.#options.records.settle(order, unknownSince(order.reservedAtMs));
     const found = await this.find(account, key);
     if (found?.id !== overdue.id) return null;
-    if (kept === null) this.#reportCutOff(of);
+    if (kept === null) this.#reportCutOff(order);
     return found;
   }
 

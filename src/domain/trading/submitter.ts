@@ -39,8 +39,8 @@ interface Verdict {
   readonly times: OrderTimes;
 }
 
-// A later reservation is released unsent: if this process was frozen, other processes may have assumed that it is dead, and
-// reserved its key.
+// A reservation that arrives later is released, and its order is not sent: if this process was frozen, another process may
+// have assumed that it is dead, and have reserved the key.
 const RESERVE_PATIENCE_MS = 5_000;
 const NUMBER_TWICE =
   'two orders were answered with one number: if the gateway nets, set GATEWAY_ORDER_NUMBERS=position';
@@ -50,8 +50,8 @@ export class Submitter {
   readonly #options: SubmitterOptions;
   readonly #recorder: Recorder;
   /**
-   * The order numbers that this process has received recently. A number that an account receives twice belongs to the first
-   * order: a proxy may have repeated an answer, so the second order's outcome is unknown.
+   * The order numbers that accounts have received recently. A number that an account receives twice belongs to its first
+   * order: a proxy may have repeated that order's answer, so the second order's outcome is unknown.
    */
   readonly #seenNumbers = growingLru<string, true>({ maxEntries: 20_000, entryBytes: 200 });
 
@@ -64,10 +64,11 @@ export class Submitter {
     const { clock, records } = this.#options;
     const startedAtMs = clock.now();
     const answer = records.reserve(request);
-    const inTime = await within(clock, RESERVE_PATIENCE_MS, answer);
+    const arrived = await within(clock, RESERVE_PATIENCE_MS, answer);
     // Checks the clock in addition to the timer: after a freeze the answer may be read before the timer fires.
     const isTimely = clock.now() - startedAtMs <= RESERVE_PATIENCE_MS;
-    if (inTime && (isTimely || !inTime.reserved)) return inTime;
+    // Only a reservation can be too late. Another order's record is as good as before.
+    if (arrived && (isTimely || !arrived.reserved)) return arrived;
     answer.then(
       (late) => (late.reserved ? this.#recorder.release(late.reservation) : undefined),
       () => {},
@@ -77,6 +78,7 @@ export class Submitter {
 
   /** Throws a GatewayError if the order was certainly not accepted; its key is then free again. */
   async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
+    // Without the cast, TypeScript would take the value for null below: only the callback assigns it.
     let late = null as Submission | null;
     const onLate = (end: OrderEnd) => {
       const verdict = this.#judgeLate(viewer, ticket, end);
@@ -90,7 +92,7 @@ export class Submitter {
       // While the unknown outcome was written, another request may have read the late answer.
       return late ?? submission;
     } catch (error) {
-      // After any other error the order may have been sent: its record is kept, and becomes unknown.
+      // After any other error the order may have been sent: its record is kept, and its outcome becomes unknown.
       if (error instanceof GatewayError) await this.#recorder.release(reservation);
       throw error;
     }
@@ -98,7 +100,7 @@ export class Submitter {
 
   /** Whether the order has expired, so that it will never be sent. */
   isTooLate(ticket: Ticket): boolean {
-    return this.#isExpired(this.#byGateway(ticket));
+    return this.#isExpired(this.#withLocalDeadline(ticket));
   }
 
   /** Drops the account's cached data, before a client learns that the order may have been carried out. */
@@ -111,18 +113,18 @@ export class Submitter {
     return submission;
   }
 
-  async #submit(viewer: Viewer, asked: Ticket, onLate: (end: OrderEnd) => void): Promise<Verdict> {
+  async #submit(viewer: Viewer, given: Ticket, onLate: (end: OrderEnd) => void): Promise<Verdict> {
     const { clock, gateway, records, log } = this.#options;
     const startedAtMs = clock.date();
-    const ticket = this.#byGateway(asked);
+    const ticket = this.#withLocalDeadline(given);
     if (this.#isExpired(ticket)) return { submission: EXPIRED, times: NO_TIMES };
     let exchange: OrderEnd;
     try {
-      const hold = records.status.holdReason;
+      const { holdReason } = records.status;
       exchange =
-        hold === null
+        holdReason === null
           ? await gateway.order(viewer, ticket, onLate)
-          : { sent: false, cause: new NotAttemptedError('held', `orders are ${hold}`) };
+          : { sent: false, cause: new NotAttemptedError('held', `orders are ${holdReason}`) };
     } catch (error) {
       // A call never rejects. If a bug makes it reject, the order's outcome is unknown.
       log.error(
@@ -132,7 +134,7 @@ export class Submitter {
       const submission = this.report(viewer.account, unknownSince(startedAtMs));
       return { submission, times: NO_TIMES };
     }
-    // A repeat of an unsent order that has expired would be even later, so the order ends here.
+    // An unsent order may be repeated with its key. If the order has expired, a repeat would be even later, so it ends here.
     if (!exchange.sent && this.#isExpired(ticket)) {
       return { submission: EXPIRED, times: NO_TIMES };
     }
@@ -150,7 +152,7 @@ export class Submitter {
     if (
       submission.kind === 'accepted' &&
       orderNumbers === 'order' &&
-      this.#wasSeen(account, submission.orderId)
+      this.#isRepeated(account, submission.orderId)
     ) {
       log.warn({}, NUMBER_TWICE);
       submission = duplicateNumber(submission, sentAtMs);
@@ -158,7 +160,8 @@ export class Submitter {
     return { submission, times };
   }
 
-  #wasSeen(account: Account, orderId: string | null): boolean {
+  /** Whether the account has received this order number before. Remembers the number. */
+  #isRepeated(account: Account, orderId: string | null): boolean {
     if (orderId === null) return false;
     const id = recordId(account, orderId);
     const isSeen = this.#seenNumbers.has(id);
@@ -185,22 +188,19 @@ export class Submitter {
       log.error({ err: error }, 'a late answer could not be judged');
       return null;
     }
-    const { refusal } = error;
-    const [reason, message] = [refusal?.error ?? null, refusal?.message ?? null];
+    const reason = error.refusal?.error ?? null;
+    const message = error.refusal?.message ?? null;
     const times = { sentAtMs: null, answeredAtMs: clock.date() };
     return { submission: { kind: 'rejected', error: reason, message }, times };
   }
 
   /**
-   * Judges by the later of two dates: with a slow clock, an order would be sent after its deadline. If this machine's clock
-   * is wrong, only the gateway's date counts.
+   * Converts the deadline to this machine's clock, so that the later of two clocks counts: by a slow clock alone, an order
+   * would be sent after its deadline. If this machine's clock is wrong, only the gateway's counts.
    */
-  #byGateway(ticket: Ticket): Ticket {
-    const { sendBeforeMs } = ticket;
-    return {
-      ...ticket,
-      sendBeforeMs: sendBeforeMs && sendBeforeMs - this.#options.gatewayAheadMs(),
-    };
+  #withLocalDeadline(ticket: Ticket): Ticket {
+    if (ticket.sendBeforeMs === null) return ticket;
+    return { ...ticket, sendBeforeMs: ticket.sendBeforeMs - this.#options.gatewayAheadMs() };
   }
 
   /** Compares dates, because the client derives the deadline from the dates of this server's answers. */

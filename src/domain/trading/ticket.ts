@@ -50,7 +50,7 @@ export function marketTicket(input: PlaceOrderInput): Ticket {
   const size = exactlyOneOf('input.size', input.size, ['units', 'amount']);
   return {
     operation: 'openPosition',
-    ...keyOf(input),
+    ...keyAndDates(input),
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: input.side,
@@ -67,7 +67,7 @@ export function marketTicket(input: PlaceOrderInput): Ticket {
 export function limitTicket(input: PlaceLimitOrderInput): Ticket {
   return {
     operation: 'placeLimitOrder',
-    ...keyOf(input),
+    ...keyAndDates(input),
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: input.side,
@@ -80,10 +80,10 @@ export function limitTicket(input: PlaceLimitOrderInput): Ticket {
   };
 }
 
-function keyOf(input: OrderInput) {
+function keyAndDates(input: OrderInput) {
   return {
     idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
-    // JSON writes an invalid date as null. Without its deadline it would be a different order, so null is refused.
+    // JSON writes an invalid date as null. Without its deadline the order would be a different one, so null is refused.
     sendBeforeMs: optional('input.sendBefore', input.sendBefore, (_, ms) => ms),
     keyMadeMs: input.keyMade ?? null,
   };
@@ -91,8 +91,8 @@ function keyOf(input: OrderInput) {
 
 /**
  * The digest that identifies a repeat: equal for tickets that request the same order. Numbers compare by value, absent
- * values are null, and the list fixes the order of the fields. `kind` follows from the price. `sendBefore` and `keyMade` do
- * not belong to the order: each attempt may have different ones.
+ * values are null, and the list fixes the order of the fields. `kind` is left out, because it follows from the price;
+ * `sendBefore` and `keyMade`, because each attempt may have different ones.
  */
 export function inputDigest(ticket: Ticket): string {
   const { operation } = ticket;

@@ -1,6 +1,6 @@
 import { InputError } from '../../../lib/input-error.ts';
 
-/** The sort values of an instrument and its id: a position in an order. Later versions have it even without the instrument. */
+/** An instrument's sort values and id: a position in an order. It stays valid in versions without the instrument. */
 export type SortKey = readonly (string | number)[];
 
 /** Opaque to clients: the order's name and the sort key. */

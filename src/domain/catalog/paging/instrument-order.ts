@@ -34,18 +34,19 @@ export function toSequence(
   matches: Matches | null,
 ) {
   const { rising, valuesOf } = sortBy(version, index, by, matches);
-  const at = (ordinal: number) => version.instruments[ordinal] as Instrument;
-  const keyOf = (ordinal: number): SortKey => [...valuesOf(ordinal), at(ordinal).id];
+  const instrumentAt = (ordinal: number) => version.instruments[ordinal] as Instrument;
+  const keyOf = (ordinal: number): SortKey => [...valuesOf(ordinal), instrumentAt(ordinal).id];
   return {
     ordinals: descending ? rising.toReversed() : rising,
-    at,
+    instrumentAt,
     cursorOf: (ordinal: number) => encodeCursor(name, keyOf(ordinal)),
     /** Compares an instrument with a position: negative before it, 0 at it, positive after it. */
-    compare(ordinal: number, place: SortKey): number {
+    compare(ordinal: number, position: SortKey): number {
       const key = keyOf(ordinal);
-      const first = key.findIndex((part, index) => part !== place[index]);
+      const first = key.findIndex((part, index) => part !== position[index]);
       if (first < 0) return 0;
-      const isLess = (key[first] as string | number) < (place[first] as string | number);
+      const isLess = (key[first] as string | number) < (position[first] as string | number);
+      // In a descending order, the lesser key comes after the position.
       return isLess === descending ? 1 : -1;
     },
   };
@@ -65,7 +66,7 @@ function sortBy(
 ): Sort {
   const at = (ordinal: number) => instruments[ordinal] as Instrument;
   if (by === 'SYMBOL') return { rising: bySymbol, valuesOf: (ordinal) => [at(ordinal).symbol] };
-  // The other orders have waited for the index. RELEVANCE is used only with a search.
+  // The casts hold: readers of the other orders have waited for the index, and RELEVANCE is used only with a search.
   const { byName, byLeverage, nameKeys } = index as CatalogIndex;
   if (by === 'NAME')
     return { rising: byName, valuesOf: (ordinal) => [nameKeys[ordinal] as string] };

@@ -27,12 +27,13 @@ export interface InstrumentFilter {
 }
 
 const DEFAULT_COUNT = 50;
-const MOST = 500;
+const MAX_COUNT = 500;
 
 /** The requested part of a list: a number of items after or before a cursor, and the name of the cursor's argument. */
 export function toWindow({ first, after, last, before }: PageRequest) {
   const backward = last != null || before != null;
-  if (backward && (first != null || after != null)) {
+  const forward = first != null || after != null;
+  if (backward && forward) {
     const argument = last != null ? 'last' : 'before';
     throw new InputError(
       argument,
@@ -47,8 +48,8 @@ export function toWindow({ first, after, last, before }: PageRequest) {
 
 function count(argument: string, value: Given<number>): number {
   const wanted = value ?? DEFAULT_COUNT;
-  if (wanted < 0 || wanted > MOST) {
-    throw new InputError(argument, `${argument} must be between 0 and ${MOST}.`);
+  if (wanted < 0 || wanted > MAX_COUNT) {
+    throw new InputError(argument, `${argument} must be between 0 and ${MAX_COUNT}.`);
   }
   return wanted;
 }

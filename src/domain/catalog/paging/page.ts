@@ -22,8 +22,8 @@ export function pageOf(
   const term = toSearchTerm(request.filter?.search);
   const test = toTest(request.filter ?? {});
   const order = effectiveOrder(request.orderBy, term);
-  const place =
-    window.cursor === null ? null : decodeCursor(window.argument, window.cursor, order.name);
+  const { cursor, argument } = window;
+  const position = cursor === null ? null : decodeCursor(argument, cursor, order.name);
 
   function cut(index: CatalogIndex | null): InstrumentConnection {
     const matches = term !== '' && index ? index.search.find(term) : null;
@@ -35,12 +35,13 @@ export function pageOf(
     const isAll = matches === null && test === null;
     const ordinals = isAll ? sequence.ordinals : sequence.ordinals.filter(isMatch);
     const { length } = ordinals;
-    const compareAt = (at: number) => (place ? sequence.compare(ordinals[at] as number, place) : 0);
+    const compareAt = (index: number) =>
+      position ? sequence.compare(ordinals[index] as number, position) : 0;
     if (window.backward) {
-      const end = place ? firstWhere(0, length, (at) => compareAt(at) >= 0) : length;
+      const end = position ? firstWhere(0, length, (index) => compareAt(index) >= 0) : length;
       return connectionOf(sequence, ordinals, Math.max(0, end - window.count), end);
     }
-    const start = place ? firstWhere(0, length, (at) => compareAt(at) > 0) : 0;
+    const start = position ? firstWhere(0, length, (index) => compareAt(index) > 0) : 0;
     const end = Math.min(length, start + window.count);
     return connectionOf(sequence, ordinals, start, end);
   }
@@ -51,7 +52,7 @@ export function pageOf(
 
 /** The page of `ordinals` from `start` to before `end`. Its parts are computed when read, so `nodes` creates no cursors. */
 function connectionOf(
-  { at, cursorOf }: Sequence,
+  { instrumentAt, cursorOf }: Sequence,
   ordinals: Uint32Array,
   start: number,
   end: number,
@@ -61,11 +62,11 @@ function connectionOf(
   return {
     totalCount: ordinals.length,
     get nodes(): readonly Instrument[] {
-      return Array.from(page(), at);
+      return Array.from(page(), instrumentAt);
     },
     get edges() {
       return Array.from(page(), (ordinal) => ({
-        node: at(ordinal),
+        node: instrumentAt(ordinal),
         cursor: () => cursorOf(ordinal),
       }));
     },
