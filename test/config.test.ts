@@ -7,7 +7,7 @@ const gateway = { GATEWAY_URL: 'https://gateway.example.com' };
 const problemsOf = (environment: Environment) => parseEnvironment(environment).problems;
 
 const production = { NODE_ENV: 'production' };
-const real = { ...production, ...gateway };
+const gatewayInProduction = { ...production, ...gateway };
 
 test.each<[string, Environment, Partial<Config>]>([
   [
@@ -65,7 +65,11 @@ test.each<[string, Environment, Partial<Config>]>([
     { GATEWAY_URL: 'http://10.0.0.1:8080' },
     { gatewayUrl: 'http://10.0.0.1:8080' },
   ],
-  ['a gateway is set in production', real, { sandbox: false, requiresAppendonly: true }],
+  [
+    'a gateway is set in production',
+    gatewayInProduction,
+    { sandbox: false, requiresAppendonly: true },
+  ],
   [
     'the sandbox is on in production',
     { ...production, SANDBOX: 'on' },
@@ -74,17 +78,17 @@ test.each<[string, Environment, Partial<Config>]>([
   ['NODE_ENV is not production', gateway, { requiresAppendonly: false, redisReplicas: null }],
   [
     'Redis has a replica',
-    { ...real, REDIS_REPLICAS: '1' },
+    { ...gatewayInProduction, REDIS_REPLICAS: '1' },
     { requiresAppendonly: false, redisReplicas: 1 },
   ],
   [
     'Redis has no replica',
-    { ...real, REDIS_REPLICAS: '0' },
+    { ...gatewayInProduction, REDIS_REPLICAS: '0' },
     { requiresAppendonly: true, redisReplicas: 0 },
   ],
   [
     'Redis may forget orders',
-    { ...real, REDIS_REPLICAS: 'none' },
+    { ...gatewayInProduction, REDIS_REPLICAS: 'none' },
     { requiresAppendonly: false, redisReplicas: 0 },
   ],
   ['records are in memory', { ...gateway, ORDER_STORE: 'memory' }, { orderRecordsMax: 200_000 }],
@@ -105,7 +109,7 @@ test('production requires a gateway', () => {
   ]);
 });
 
-describe('the problem of a wrong value has the variable, the value and what is allowed', () => {
+describe('the problem of a wrong value contains the variable, the value and what is allowed', () => {
   test.each([
     ['NODE_ENV', 'prod', '`development`, `production`, `test`'],
     ['PORT', '65536', 'a whole number, 0 to 65535'],
@@ -166,17 +170,20 @@ describe('the problem of a wrong value has the variable, the value and what is a
   });
 });
 
-test.each(Object.keys(SETTINGS))('a wrong %s has a problem that names it', (name) => {
-  // A blank text is wrong for each setting.
-  const lines = problemsOf({ [name]: ' \n' });
-  expect(lines).toEqual([expect.stringMatching(`^${name}[= ].*: must be `)]);
-});
+test.each(Object.keys(SETTINGS))(
+  'a wrong value of %s is a problem that names the setting',
+  (name) => {
+    // A blank text is wrong for each setting.
+    const lines = problemsOf({ [name]: ' \n' });
+    expect(lines).toEqual([expect.stringMatching(`^${name}[= ].*: must be `)]);
+  },
+);
 
 describe('values that contradict each other are refused', () => {
   test.each<[string, Environment, string]>([
     ['a too short grace period', { SHUTDOWN_GRACE_MS: '15000' }, 'ORDER_TIMEOUT_MS (15000)'],
     ['one port for both listeners', { ADMIN_PORT: '4000' }, 'PORT (4000)'],
-    ['the sandbox neither run nor replaced', { SANDBOX: 'off' }, 'GATEWAY_URL is unset'],
+    ['no sandbox, and no gateway', { SANDBOX: 'off' }, 'GATEWAY_URL is unset'],
     [
       'two kinds of keys',
       { JWT_JWKS_URL: 'https://keys', JWT_SECRET: 'canary'.repeat(6) },
@@ -193,13 +200,14 @@ describe('values that contradict each other are refused', () => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(words)]);
   });
 
-  test('except if one of them is wrong by itself; an issuer and an audience with one kind of key are accepted', () => {
+  test('but contradictions are not reported while a value is wrong by itself', () => {
     expect(problemsOf({ SHUTDOWN_GRACE_MS: '10s', ORDER_TIMEOUT_MS: '30000' })).toHaveLength(1);
     expect(problemsOf({ JWT_AUDIENCE: 'PORT', PORT: 'none' })).toHaveLength(1);
-    const expected = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };
-    expect(problemsOf(expected)).toHaveLength(1);
-    expect(problemsOf({ ...expected, JWT_SECRET: 'canary'.repeat(6) })).toEqual([]);
-    expect(problemsOf({ ...expected, JWT_JWKS_URL: 'https://keys' })).toEqual([]);
+    // An issuer and an audience need one kind of key. If both lack a key, that is one problem.
+    const claims = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };
+    expect(problemsOf(claims)).toHaveLength(1);
+    expect(problemsOf({ ...claims, JWT_SECRET: 'canary'.repeat(6) })).toEqual([]);
+    expect(problemsOf({ ...claims, JWT_JWKS_URL: 'https://keys' })).toEqual([]);
     expect(problemsOf({ JWT_JWKS_URL: 'https://canary:word@keys' })).toEqual([
       expect.stringContaining('without user and password'),
     ]);
@@ -221,8 +229,8 @@ describe('fixed headers', () => {
     ['a value that is not a string', '{"x-key":{"canary":1}}'],
     ['a line end in a value', '{"x-key":"canary\\r\\nx-other: 1"}'],
     ['a name twice', '{"x-key":"canary","X-Key":"canary"}'],
-    ["the user's token replaced", '{"Authorization":"Bearer canary"}'],
-    ['the framing of the call', '{"Content-Length":"1canary"}'],
+    ['one that replaces the user’s token', '{"Authorization":"Bearer canary"}'],
+    ['one that breaks the framing of the call', '{"Content-Length":"1canary"}'],
   ])('are refused: %s', (_, value) => {
     const problems = problemsOf({ GATEWAY_HEADERS: value });
     expect(problems).toEqual([
@@ -241,20 +249,21 @@ describe('fixed headers', () => {
 });
 
 describe('forwarded headers', () => {
-  const named = (value: string) => readConfig({ GATEWAY_FORWARD_HEADERS: value });
-  const names = (count: number) => Array.from({ length: count }, (_, at) => `x-${at}`).join();
+  const configWith = (value: string) => readConfig({ GATEWAY_FORWARD_HEADERS: value });
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `x-${index}`).join();
 
   test('are sorted, in lower case and without duplicates', () => {
-    const { gatewayForwardHeaders } = named('X-Tenant, x-brand,X-TENANT ,x-tenant');
+    const { gatewayForwardHeaders } = configWith('X-Tenant, x-brand,X-TENANT ,x-tenant');
     expect(gatewayForwardHeaders).toEqual(['x-brand', 'x-tenant']);
   });
 
   test('are at most eight', () => {
-    expect(named(names(8)).gatewayForwardHeaders).toHaveLength(8);
+    expect(configWith(names(8)).gatewayForwardHeaders).toHaveLength(8);
     expect(problemsOf({ GATEWAY_FORWARD_HEADERS: names(9) })).toEqual([
       expect.stringContaining('at most 8 names'),
     ]);
-    expect(named(`${names(8)},X-0`).gatewayForwardHeaders).toHaveLength(8);
+    // X-0 is among the eight already.
+    expect(configWith(`${names(8)},X-0`).gatewayForwardHeaders).toHaveLength(8);
   });
 
   test.each(
@@ -299,7 +308,7 @@ test.each([
     true,
   ],
   [
-    'explicit values for on',
+    'explicit values that leave tracing on',
     { ...TRACED, OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'otlp' },
     true,
   ],
@@ -308,6 +317,6 @@ test.each([
   ['only other variables', { OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on' }, false],
   ['OTEL_SDK_DISABLED', { ...TRACED, OTEL_SDK_DISABLED: 'True' }, false],
   ['no exporter', { ...TRACED, OTEL_TRACES_EXPORTER: 'none' }, false],
-])('spans are exported, or not, with %s', (_, environment, isOn) => {
+])('tracing depends on the variables of OpenTelemetry: %s', (_, environment, isOn) => {
   expect(readConfig(environment).tracing).toBe(isOn);
 });

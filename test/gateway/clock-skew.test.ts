@@ -26,8 +26,8 @@ test('two answers that agree are enough', () => {
 test('if answers disagree, the skew is unknown until the tenth answer, and then their median', () => {
   const { skew, saw, dateAt } = open();
   saw(dateAt(0));
-  for (let at = 0; at < 4; at += 1) saw(dateAt(7_200_000));
-  for (let at = 0; at < 4; at += 1) saw(dateAt(0));
+  for (let index = 0; index < 4; index += 1) saw(dateAt(7_200_000));
+  for (let index = 0; index < 4; index += 1) saw(dateAt(0));
   expect(skew.ms).toBeNull();
   saw(dateAt(0));
   expect(skew.ms).toBe(500);
@@ -41,7 +41,7 @@ test.each([
   'dates are judged by the later clock, or by the gateway’s if ours is over a minute ahead: %d ms',
   (skewMs, aheadMs) => {
     const { skew, saw, dateAt } = open();
-    for (let at = 0; at < 10; at += 1) saw(dateAt(skewMs));
+    for (let index = 0; index < 10; index += 1) saw(dateAt(skewMs));
     expect(skew.aheadMs).toBe(aheadMs);
     expect(skew.degradedReason() === null).toBe(skewMs === -60_000);
   },
@@ -49,7 +49,7 @@ test.each([
 
 test('answers without a date, and answers that a cache may have kept, are ignored', () => {
   const { skew, saw, dateAt } = open();
-  for (let at = 0; at < 10; at += 1) {
+  for (let index = 0; index < 10; index += 1) {
     saw({});
     saw(dateAt(-60_000), 'getAllTickers');
     saw({ ...dateAt(-60_000), age: '60' });
@@ -59,10 +59,10 @@ test('answers without a date, and answers that a cache may have kept, are ignore
 
 test('after ten answers one per second counts', async () => {
   const { clock, skew, saw, dateAt } = open();
-  for (let at = 0; at < 10; at += 1) saw(dateAt(-60_000));
+  for (let index = 0; index < 10; index += 1) saw(dateAt(-60_000));
   expect(skew.ms).toBe(-59_500);
   for (let second = 0; second < 10; second += 1) {
-    for (let at = 0; at < 20; at += 1) saw(dateAt(at === 0 ? 0 : -60_000));
+    for (let index = 0; index < 20; index += 1) saw(dateAt(index === 0 ? 0 : -60_000));
     await clock.advance(1_000);
   }
   expect(skew.ms).toBe(500);

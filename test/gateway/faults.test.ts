@@ -126,11 +126,12 @@ const CASES = FAULTS.flatMap(([words, scripts]) =>
   Object.entries(scripts).map(([name, script]) => [name, script, words] as const),
 );
 
-test.each(CASES)('%s', async (_, script, words) => {
+test.each(CASES)('each call is sent once and ends as expected: %s', async (_, script, words) => {
   let isFaulty = words !== LATE;
-  await using gateway = await startScriptedGateway((...request) =>
-    (isFaulty ? script : raw(answer(200, GOOD)))(...request),
-  );
+  await using gateway = await startScriptedGateway((socket, request) => {
+    const reply = isFaulty ? script : raw(answer(200, GOOD));
+    reply(socket, request);
+  });
   await using open = openSmallClient(gateway.url);
   let { client } = open;
   if (words === LATE) {
@@ -146,7 +147,7 @@ test.each(CASES)('%s', async (_, script, words) => {
   expect(methods.sort()).toEqual(['GET', 'POST', 'PUT']);
 });
 
-describe('before the head was written to a socket', () => {
+describe('calls whose head was not written to a socket count as never sent:', () => {
   test('a host without an address', async () => {
     await using open = openSmallClient('http://gateway.invalid', HASTY);
     expect(await allThree(open.client)).toEqual(NEVER_SENT);
@@ -167,7 +168,7 @@ describe('before the head was written to a socket', () => {
     });
     await using open = openSmallClient(gateway.url.replace('http:', 'https:'), settings);
     expect(await allThree(open.client)).toEqual(NEVER_SENT);
-    // Only the handshake's first record was received.
+    // Only records of the TLS handshake, which begin with 0x16, were received.
     await eventually(() => received.length > 0);
     expect(received.every((chunk) => chunk[0] === 0x16)).toBe(true);
     expect(gateway.requests).toEqual([]);
@@ -186,6 +187,7 @@ function openSmallClient(url: string, settings: ClientSettings = {}) {
   return openClient(url, { gatewayMaxBytes: MAX_BYTES, ...settings });
 }
 
+/** Makes a read, a small write and an order, and returns their outcomes. */
 function allThree(client: GatewayClient, caller = anyCaller) {
   return Promise.all([
     wordFor(OPERATION_CASES.getOpenPositions.call(client, caller)),
@@ -198,6 +200,7 @@ function packed(bytes: Buffer, encoding = 'gzip'): Buffer {
   return answer(200, bytes, { 'content-encoding': encoding });
 }
 
+/** Writes the bytes one by one. */
 function drip(socket: Socket, bytes: Buffer, everyMs: number): void {
   let next = 0;
   const timer = setInterval(() => {
@@ -207,7 +210,7 @@ function drip(socket: Socket, bytes: Buffer, everyMs: number): void {
   socket.once('close', () => clearInterval(timer));
 }
 
-/** Writes as fast as the client reads, and yields to other tasks. */
+/** Writes the text again and again, as fast as the client reads, and yields to other tasks. */
 function repeat(socket: Socket, text: string, first = ''): void {
   const more = () => {
     if (socket.destroyed) return;

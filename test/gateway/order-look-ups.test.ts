@@ -8,16 +8,16 @@ import { eventually } from '../support/eventually.ts';
 import { answer, type ScriptedRequest, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';
 
-const STATUS = { kind: 'any' } as const;
+const ANY_ANSWER = { kind: 'any' } as const;
 
-/** An order of another gateway: it answers 202, and a look-up returns the outcome. */
+/** An order of a gateway other than ours. That gateway answers 202, and a look-up returns the outcome later. */
 function slowOrder(reply: Reply, trade = (body: object) => ({ body })) {
   return order({
     name: 'openPosition',
     number: 4,
     calls: {
-      trade: { method: 'POST', path: '/orders', answer: STATUS },
-      status: { method: 'GET', path: '/orders/{id}', answer: STATUS },
+      trade: { method: 'POST', path: '/orders', answer: ANY_ANSWER },
+      status: { method: 'GET', path: '/orders/{id}', answer: ANY_ANSWER },
     },
     trade,
     reply,
@@ -25,8 +25,9 @@ function slowOrder(reply: Reply, trade = (body: object) => ({ body })) {
 }
 type Reply = (answer: Answer, lookUps: LookUps<'status'>) => OrderReply | Promise<OrderReply>;
 
-const lookingUp: Reply = async (taken, lookUps) => {
-  if (taken.status !== 202) return submitted(taken);
+/** After a 202, looks the order up until it is filled or rejected. */
+const lookUpAfter202: Reply = async (reply, lookUps) => {
+  if (reply.status !== 202) return submitted(reply);
   for (;;) {
     const found = await lookUps.send('status', { path: { id: 'o-7' } });
     const { state, orderId = null, reason = null } = bodyIn(found);
@@ -41,8 +42,19 @@ const lookingUp: Reply = async (taken, lookUps) => {
 
 type Script = (request: ScriptedRequest, lookUps: number) => Buffer | null;
 
+/** The outcome of an order, followed by its id or its error if there is one. */
+function wordsOf(end: OrderEnd): string {
+  try {
+    const judged = judgeOrder('openPosition', end);
+    if (judged.kind === 'accepted') return `accepted ${judged.orderId}`;
+    return 'error' in judged ? `${judged.kind} ${judged.error}` : judged.kind;
+  } catch (error) {
+    return String(error);
+  }
+}
+
 /** Sends one order. If the script returns null, the gateway does not answer. */
-async function placed(operation: ReturnType<typeof slowOrder>, script: Script, timeoutMs = 2_000) {
+async function place(operation: ReturnType<typeof slowOrder>, script: Script, timeoutMs = 2_000) {
   let lookUps = 0;
   await using gateway = await startScriptedGateway((socket, request) => {
     if (request.method === 'GET') lookUps += 1;
@@ -51,14 +63,7 @@ async function placed(operation: ReturnType<typeof slowOrder>, script: Script, t
   });
   const failures: string[] = [];
   const late: string[] = [];
-  const wordsOf = (end: OrderEnd) => {
-    try {
-      const { kind, ...more } = judgeOrder('openPosition', end);
-      return `${kind} ${'orderId' in more ? more.orderId : 'error' in more ? more.error : ''}`.trim();
-    } catch (error) {
-      return String(error);
-    }
-  };
+
   await using open = openClient(gateway.url, {
     orderTimeoutMs: timeoutMs,
     onOrderFailed: (_operation, error) => failures.push(String(error)),
@@ -69,14 +74,18 @@ async function placed(operation: ReturnType<typeof slowOrder>, script: Script, t
   return { words: wordsOf(end), failures, late, trades };
 }
 
-const taken = answer(202, { ticket: 'o-7' });
+const answer202 = answer(202, { ticket: 'o-7' });
 const state = (name: string, more: object = {}) => answer(200, { state: name, ...more });
 
 test.each<[string, Script, string]>([
-  ['fills', (_, _lookUps) => state('FILLED', { orderId: 'o-7' }), 'accepted o-7'],
-  ['fills later', (_, n) => state(n < 4 ? 'OPEN' : 'FILLED', { orderId: 'o-7' }), 'accepted o-7'],
+  ['is filled', () => state('FILLED', { orderId: 'o-7' }), 'accepted o-7'],
   [
-    'is rejected, and loses its number',
+    'is filled later',
+    (_, lookUps) => state(lookUps < 4 ? 'OPEN' : 'FILLED', { orderId: 'o-7' }),
+    'accepted o-7',
+  ],
+  [
+    'is rejected, without keeping its id',
     () => state('REJECTED', { orderId: 'o-7', reason: 'MARGIN' }),
     'rejected MARGIN',
   ],
@@ -86,17 +95,17 @@ test.each<[string, Script, string]>([
     'unknown',
   ],
 ])(
-  'an order that is answered by a 202 and %s is settled by its look-ups',
+  'an order that is answered by a 202 and %s has the outcome of its look-ups',
   async (_, script, words) => {
-    const order = await placed(slowOrder(lookingUp), (request, n) =>
-      request.method === 'POST' ? taken : script(request, n),
+    const order = await place(slowOrder(lookUpAfter202), (request, lookUps) =>
+      request.method === 'POST' ? answer202 : script(request, lookUps),
     );
     expect([order.words, order.trades, order.late]).toEqual([words, 1, []]);
   },
 );
 
 test('an answer other than 202 is judged like that of any order', async () => {
-  const order = await placed(slowOrder(lookingUp), () =>
+  const order = await place(slowOrder(lookUpAfter202), () =>
     answer(200, { success: true, orderId: 'o-1' }),
   );
   expect([order.words, order.trades]).toEqual(['accepted o-1', 1]);
@@ -110,7 +119,7 @@ test('an answer to the trading call after the deadline settles an unknown order'
   await using open = openClient(gateway.url, { orderTimeoutMs: 150 });
   const late: OrderEnd[] = [];
   const onLate = (each: OrderEnd) => late.push(each);
-  const end = await open.client.order(anyCaller, slowOrder(lookingUp), {}, { onLate });
+  const end = await open.client.order(anyCaller, slowOrder(lookUpAfter202), {}, { onLate });
   expect(judgeOrder('openPosition', end).kind).toBe('unknown');
   answerNow();
   await eventually(() => expect(late).toHaveLength(1));
@@ -119,16 +128,17 @@ test('an answer to the trading call after the deadline settles an unknown order'
 });
 
 test('a look-up that is answered after the deadline settles an unknown order', async () => {
-  let isOver = false;
+  let isFilled = false;
   await using gateway = await startScriptedGateway((socket, { method }) => {
-    socket.write(method === 'POST' ? taken : state(isOver ? 'FILLED' : 'OPEN', { orderId: 'o-7' }));
+    const status = state(isFilled ? 'FILLED' : 'OPEN', { orderId: 'o-7' });
+    socket.write(method === 'POST' ? answer202 : status);
   });
   await using open = openClient(gateway.url, { orderTimeoutMs: 150 });
   const late: OrderEnd[] = [];
   const onLate = (each: OrderEnd) => late.push(each);
-  const end = await open.client.order(anyCaller, slowOrder(lookingUp), {}, { onLate });
+  const end = await open.client.order(anyCaller, slowOrder(lookUpAfter202), {}, { onLate });
   expect(judgeOrder('openPosition', end).kind).toBe('unknown');
-  isOver = true;
+  isFilled = true;
   await eventually(() => expect(late).toHaveLength(1));
   expect(late.map((each) => judgeOrder('openPosition', each).kind)).toEqual(['accepted']);
 });
@@ -141,6 +151,7 @@ test.each<[string, ReturnType<typeof slowOrder>, string, number]>([
   ['throws before the order is sent', slowOrder(submitted, fault), 'never sent', 0],
   ['throws after the answer', slowOrder(fault), 'unknown', 1],
   [
+    // The types forbid this call, so it needs a cast.
     'looks up by the call that trades',
     slowOrder(async (_, lookUps) => submitted(await lookUps.send('trade' as 'status', {}))),
     'unknown',
@@ -161,17 +172,17 @@ test.each<[string, ReturnType<typeof slowOrder>, string, number]>([
     1,
   ],
 ])(
-  'an order whose file %s is reported correctly, and is sent at most once',
+  'an order whose definition %s is reported correctly, and is sent at most once',
   async (_, operation, words, trades) => {
-    const order = await placed(operation, ({ method }) =>
-      method === 'POST' ? taken : state('OPEN'),
+    const order = await place(operation, ({ method }) =>
+      method === 'POST' ? answer202 : state('OPEN'),
     );
     expect(order.words).toContain(words);
     expect([order.trades, order.failures.length]).toEqual([trades, 1]);
   },
 );
 
-test('an order without an answer is unknown, even if its file could look it up', async () => {
-  const order = await placed(slowOrder(lookingUp), () => null, 100);
+test('an order without an answer is unknown, even if its definition could look it up', async () => {
+  const order = await place(slowOrder(lookUpAfter202), () => null, 100);
   expect([order.words, order.trades, order.failures]).toEqual(['unknown', 1, []]);
 });

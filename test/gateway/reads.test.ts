@@ -111,11 +111,14 @@ test.each([
 ] as const)(
   'times in %s are read as the year %i, and long integers are exact',
   async (unit, year) => {
+    // A moment of 2025 in seconds. In milliseconds it is one of 1970.
     const at = 1_735_689_600;
     const positions = [{ ...positionRow, timeCreate: at }];
     const body = JSON.stringify({ at, profit: 0, id: 0, positions });
+    // A number literal cannot be this integer, so the text replaces the zeros.
+    const exactBody = body.replaceAll(':0,', ':9007199254740993,');
     await using gateway = await startScriptedGateway((socket) =>
-      socket.write(answer(200, body.replaceAll(':0,', ':9007199254740993,'))),
+      socket.write(answer(200, exactBody)),
     );
     await using open = openClient(gateway.url, { gatewayTimeUnit: unit });
     const map = (row: unknown, reading: Reading) =>

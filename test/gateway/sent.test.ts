@@ -14,10 +14,10 @@ import { anyCaller, limitOrder, marketOrder, openClient } from './open-client.ts
 const ACCEPTED = { success: true, orderId: '1', err: '', message: '' };
 const accept: Script = (socket) => socket.write(answer(200, ACCEPTED));
 const silence: Script = () => {};
-/** Three pools of one connection each. */
+/** One connection for each of the three areas: reads, orders and the other calls. */
 const NARROW = { connections: 3 };
 
-test('a sign-in is sent without its request’s token, and other calls with it', async () => {
+test('a sign-in is sent without the token of its request, and other calls are sent with the token', async () => {
   await using gateway = await startScriptedGateway((socket) =>
     socket.write(answer(200, { access_token: 'new', customerId: 'c' })),
   );
@@ -33,25 +33,26 @@ test('a sign-in is sent without its request’s token, and other calls with it',
   ]);
 });
 
+/** Blocks the process for 300 ms, like a long pause of the garbage collector. */
+function blockProcess() {
+  const untilMs = performance.now() + 300;
+  while (performance.now() < untilMs);
+}
+
 describe('an order that waits for a connection', () => {
-  test('is not sent if the process pauses beyond the deadline while it connects', async () => {
+  test('is not sent if the process is blocked beyond the deadline while the order connects', async () => {
     await using gateway = await startScriptedGateway(accept);
     await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
     const placed = hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
-    // The kernel connects during the pause.
-    const pausedUntilMs = performance.now() + 300;
-    while (performance.now() < pausedUntilMs);
+    // The kernel connects meanwhile.
+    blockProcess();
     expect(await placed).toMatchObject({ sent: false });
     expect(gateway.requests).toHaveLength(0);
   });
 
-  test('is not sent if the deadline passes in a pause, and the connection is handled before the timer', async () => {
-    const pause = () => {
-      const untilMs = performance.now() + 300;
-      while (performance.now() < untilMs);
-    };
+  test('is not sent if the process is blocked beyond the deadline, and handles the connection before the timer', async () => {
     // The gateway is in this process, and its handler runs before the client's.
-    await using gateway = await startScriptedGateway(accept, { onConnection: pause });
+    await using gateway = await startScriptedGateway(accept, { onConnection: blockProcess });
     await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
     const placed = hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
     expect(await placed).toMatchObject({ sent: false });
@@ -72,7 +73,7 @@ describe('an order that waits for a connection', () => {
         hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder),
       ),
     );
-    expect(givenUp.map(({ sent }) => sent)).toEqual(givenUp.map(() => false));
+    expect(givenUp.map(({ sent }) => sent)).toEqual(Array(20).fill(false));
 
     const last = slow.client.order(anyCaller, OPERATIONS.placeLimitOrder, limitOrder);
     answers[0]?.();
@@ -84,6 +85,7 @@ describe('an order that waits for a connection', () => {
       '/trading/positions',
       '/trading/positions/limit',
     ]);
+    // Each order needs a new connection. The twenty that were given up have made none.
     expect(gateway.connections).toBe(2);
   });
 });
@@ -106,9 +108,10 @@ describe('an order that has to be sent before a moment', () => {
       sendBeforeMs: sendBeforeMs + 3_600_000,
     });
     await eventually(() => Date.now() > sendBeforeMs);
-    for (let sent = 0; sent < 2; sent += 1) {
-      await eventually(() => expect(answers.length).toBeGreaterThan(sent));
-      answers[sent]?.();
+    // Answers the first order and the timely one. The others never reach the gateway.
+    for (let order = 0; order < 2; order += 1) {
+      await eventually(() => expect(answers.length).toBeGreaterThan(order));
+      answers[order]?.();
     }
     const accepted = { sent: true, answered: true, status: 200 };
     expect(await Promise.all([first, timely])).toMatchObject([accepted, accepted]);
@@ -126,13 +129,10 @@ describe('an order that has to be sent before a moment', () => {
     try {
       const nowMs = date();
       Date.now = () => nowMs;
-      const at = await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder, {
-        sendBeforeMs: nowMs,
-      });
-      const after = await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder, {
-        sendBeforeMs: nowMs - 1,
-      });
-      expect([at.sent, after.sent]).toEqual([true, false]);
+      const place = (sendBeforeMs: number) =>
+        open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder, { sendBeforeMs });
+      expect(await place(nowMs)).toMatchObject({ sent: true });
+      expect(await place(nowMs - 1)).toMatchObject({ sent: false });
     } finally {
       Date.now = date;
     }
@@ -172,9 +172,9 @@ describe('the AbortSignal of a client', () => {
     await eventually(() => expect(answers).toHaveLength(2));
     controller.abort();
     const late = client.order(caller, OPERATIONS.openPosition, marketOrder);
-    for (let sent = 0; sent < 5; sent += 1) {
-      await eventually(() => expect(answers.length).toBeGreaterThan(sent));
-      answers[sent]?.();
+    for (let write = 0; write < 5; write += 1) {
+      await eventually(() => expect(answers.length).toBeGreaterThan(write));
+      answers[write]?.();
     }
     const accepted = { sent: true, answered: true, status: 200 };
     expect(await Promise.all([...writes, late])).toMatchObject([
@@ -197,10 +197,11 @@ test('at most half of the orders’ connections wait for late answers', async ()
   });
   const unknown = { sent: true, answered: false, reason: 'timeout' };
   expect(await Promise.all(placed)).toMatchObject(Array(4).fill(unknown));
+  // Orders have four of the sixteen connections. Two of them are closed at the deadline.
   await eventually(() => expect(gateway.openConnections).toBe(2));
 });
 
-test('at most half of an account’s share waits for late answers, so that its next orders find a connection', async () => {
+test('at most half of an account’s share of connections waits for late answers', async () => {
   await using gateway = await startScriptedGateway(silence);
   await using open = openClient(gateway.url, { connections: 128, orderTimeoutMs: 300 });
   const onLate = () => {};
@@ -208,6 +209,7 @@ test('at most half of an account’s share waits for late answers, so that its n
     open.client.order(caller, OPERATIONS.openPosition, marketOrder, { onLate });
   const callers = ['one', 'other'].map((account) => ({ ...anyCaller, ...provedAs(account) }));
   await Promise.all(callers.flatMap((caller) => Array.from({ length: 6 }, () => place(caller))));
+  // Each of the two accounts may use eight connections for orders, and four of them for late answers.
   await eventually(() => expect(gateway.openConnections).toBe(2 * 4));
 });
 
@@ -221,10 +223,12 @@ test('no order is sent on a used connection', async () => {
     await open.client.order(anyCaller, OPERATIONS.placeLimitOrder, limitOrder);
     await open.client.read(anyCaller, OPERATIONS.getCustomerId);
   }
-  const used = (verb: string) =>
-    gateway.requests.filter(({ method }) => method === verb).map(({ connection }) => connection);
-  expect(new Set(used('POST')).size).toBe(6);
-  expect(new Set(used('GET')).size).toBe(1);
+  const connectionsOf = (verb: string) => {
+    const requests = gateway.requests.filter(({ method }) => method === verb);
+    return new Set(requests.map(({ connection }) => connection));
+  };
+  expect(connectionsOf('POST').size).toBe(6);
+  expect(connectionsOf('GET').size).toBe(1);
   await eventually(() => expect(gateway.openConnections).toBe(1));
 });
 
@@ -246,8 +250,7 @@ test('a request that undici would resend after a lost connection is not resent',
   await using gateway = await startScriptedGateway(silence);
   const pool = new PipeliningPool(gateway.url, { connections: 1, pipelining: 2 });
   const close = () => pool.destroy();
-  const none = { byArea: new Map(), widths: {}, prefix: '' };
-  const pools: Pools = { ...none, of: () => pool, close };
+  const pools: Pools = { byArea: new Map(), widths: {}, prefix: '', of: () => pool, close };
   await using open = openClient(gateway.url, { pools });
   const reads = [
     open.client.read(anyCaller, OPERATIONS.getCustomerId),
@@ -262,7 +265,7 @@ test('a request that undici would resend after a lost connection is not resent',
   expect(gateway.requests).toHaveLength(2);
 });
 
-test('when the pools close, waiting orders were not sent and the others have an unknown outcome', async () => {
+test('when the pools close, a waiting order ends unsent, and a sent order ends unknown', async () => {
   await using gateway = await startScriptedGateway(silence);
   await using open = openClient(gateway.url, NARROW);
   const first = open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
@@ -278,7 +281,7 @@ test('when the pools close, waiting orders were not sent and the others have an 
 });
 
 type Place = (client: GatewayClient) => Promise<unknown>;
-const open =
+const market =
   (change: Partial<MarketOrder>): Place =>
   (client) =>
     client.order(anyCaller, OPERATIONS.openPosition, { ...marketOrder, ...change });
@@ -291,20 +294,20 @@ const MONEY = { symbol: 'AAPL', direction: 'sell', type: 'amount', amount: 250.5
 const LIMIT = { symbol: 'AAPL', direction: 'sell', amount: 100, price: 500 };
 
 test.each<[string, Place, object]>([
-  ['units', open({}), UNITS],
+  ['units', market({}), UNITS],
   [
     'money, a price and a comment',
-    open({ side: 'SELL', size: { by: 'amount', value: 250.5 }, price: 99, comment: 'c' }),
+    market({ side: 'SELL', size: { by: 'amount', value: 250.5 }, price: 99, comment: 'c' }),
     { ...MONEY, price: 99, comment: 'c' },
   ],
   [
     'levels by price and money',
-    open({ stopLoss: { by: 'price', value: 90 }, takeProfit: { by: 'amount', value: 6 } }),
+    market({ stopLoss: { by: 'price', value: 90 }, takeProfit: { by: 'amount', value: 6 } }),
     { ...UNITS, sl: 90, tpAmount: 6 },
   ],
   [
     'levels by money and price',
-    open({ stopLoss: { by: 'amount', value: 5 }, takeProfit: { by: 'price', value: 110 } }),
+    market({ stopLoss: { by: 'amount', value: 5 }, takeProfit: { by: 'price', value: 110 } }),
     { ...UNITS, slAmount: 5, tp: 110 },
   ],
   [
@@ -319,7 +322,7 @@ test.each<[string, Place, object]>([
   expect(JSON.parse(String(gateway.requests[0]?.body))).toEqual(body);
 });
 
-/** Sends several requests at once on one connection. Only then does undici resend a request. */
+/** Sends several requests at once on one connection. undici resends requests only in this case. */
 class PipeliningPool extends Pool {
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
     return super.dispatch({ ...options, blocking: false }, handler);

@@ -2,7 +2,9 @@ import { expect, test, vi } from 'vitest';
 import { ByteCollector } from '../../src/lib/byte-collector.ts';
 
 test('pieces of any size become one buffer in their order', () => {
-  const pieces = [1, 700, 0, 3, 4_000, 1, 90_000].map((size, at) => Buffer.alloc(size, 65 + at));
+  const pieces = [1, 700, 0, 3, 4_000, 1, 90_000].map((size, index) =>
+    Buffer.alloc(size, 65 + index),
+  );
   const collector = new ByteCollector(1_000_000);
   for (const piece of pieces) expect(collector.add(piece)).toBe(true);
   expect(collector.take().equals(Buffer.concat(pieces))).toBe(true);

@@ -82,7 +82,7 @@ test('a whole number of sixteen digits keeps its digits at any position', () => 
 });
 
 test('after a thousand suspect numbers every further one counts as inexact', () => {
-  const texts = [...Array(1_001).keys()].map((at) => `${at + 1}e2`);
+  const texts = [...Array(1_001).keys()].map((index) => `${index + 1}e2`);
   const parsed = parseExactJson(`[1,"1e1",${texts}]`) as unknown[];
   expect(parsed.lastIndexOf(100_000)).toBe(1_001);
   expect(parsed.indexOf(INEXACT)).toBe(1_002);

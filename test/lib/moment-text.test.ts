@@ -9,7 +9,8 @@ test('each day of the calendar, second of a day and millisecond of a second is f
     moments.push(ms, ms + DAY_MS - 1);
   }
   const startMs = Date.UTC(2026, 10, 20);
-  for (let at = 0; at < 86_400; at += 1) moments.push(startMs + at * 1_000 + (at % 1_000));
+  for (let index = 0; index < 86_400; index += 1)
+    moments.push(startMs + index * 1_000 + (index % 1_000));
   expect(moments.filter((moment) => momentText(moment) !== isoText(moment))).toEqual([]);
 });
 

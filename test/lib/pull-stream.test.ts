@@ -68,9 +68,9 @@ test('an iterable is read one value ahead of its listener, and is closed when th
   const steps: string[] = [];
   async function* numbers() {
     try {
-      for (let at = 1; at < 10; at += 1) {
-        steps.push(`made ${at}`);
-        yield at;
+      for (let index = 1; index < 10; index += 1) {
+        steps.push(`made ${index}`);
+        yield index;
       }
     } finally {
       steps.push('closed');

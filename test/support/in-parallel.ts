@@ -2,15 +2,15 @@
 export async function inParallel<T>(
   times: number,
   atOnce: number,
-  task: (at: number) => Promise<T>,
+  task: (index: number) => Promise<T>,
 ): Promise<T[]> {
   const results: T[] = [];
   let next = 0;
   const worker = async () => {
     while (next < times) {
-      const at = next;
+      const index = next;
       next += 1;
-      results[at] = await task(at);
+      results[index] = await task(index);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));

@@ -23,11 +23,12 @@ export interface RandomDocument {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export interface DocumentTaste {
+/** What the random document contains, and what it leaves out. */
+export interface DocumentOptions {
   readonly operation?: OperationTypeNode;
   /** Fields to leave out, as `Type.field`. */
   readonly without?: ReadonlySet<string>;
-  /** Additional texts for arguments. */
+  /** Texts that arguments may have as values, besides the usual ones. */
   readonly texts?: readonly string[];
   readonly maxDepth?: number;
 }
@@ -43,7 +44,7 @@ const TEXTS = [
   '\\',
   '\n',
   '\u2028',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: what would happen if it were one
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: generated code must not take this text for a template
   '`${1}`',
   "'); throw 1; ('",
   '*/',
@@ -55,28 +56,28 @@ const TEXTS = [
 export function randomDocument(
   schema: GraphQLSchema,
   random: Random,
-  taste: DocumentTaste = {},
+  options: DocumentOptions = {},
 ): RandomDocument {
-  return new Composer(schema, random, taste).document();
+  return new Composer(schema, random, options).document();
 }
 
 class Composer {
   readonly #schema: GraphQLSchema;
   readonly #random: Random;
-  readonly #taste: DocumentTaste;
+  readonly #options: DocumentOptions;
   readonly #definitions = new Map<string, string>();
   readonly #variables: Record<string, unknown> = {};
   readonly #fragments: { readonly name: string; readonly on: string; readonly text: string }[] = [];
   #aliases = 0;
 
-  constructor(schema: GraphQLSchema, random: Random, taste: DocumentTaste) {
+  constructor(schema: GraphQLSchema, random: Random, options: DocumentOptions) {
     this.#schema = schema;
     this.#random = random;
-    this.#taste = taste;
+    this.#options = options;
   }
 
   document(): RandomDocument {
-    const { operation = 'query', maxDepth = 5 } = this.#taste;
+    const { operation = 'query', maxDepth = 5 } = this.#options;
     const root = this.#schema.getRootType(operation);
     if (!root) throw new Error(`no ${operation}`);
     const fields = this.#fieldsOf(root);
@@ -93,13 +94,14 @@ class Composer {
     return { text, variables: this.#variables };
   }
 
+  /** True with this probability. */
   #flip(probability: number): boolean {
     return this.#random() < probability;
   }
 
   #fieldsOf(type: GraphQLCompositeType): GraphQLField<unknown, unknown>[] {
     if (!isObjectType(type) && !isInterfaceType(type)) return [];
-    const { without } = this.#taste;
+    const { without } = this.#options;
     return Object.values(type.getFields()).filter(({ name }) => !without?.has(`${type}.${name}`));
   }
 
@@ -124,7 +126,9 @@ class Composer {
 
   #inlineFragment(type: GraphQLCompositeType, depth: number): string {
     const on = this.#flip(0.3) && !isAbstractType(type) ? type : this.#narrowed(type);
-    const condition = on === type && this.#flip(0.5) ? '' : ` on ${on}`;
+    // A fragment on the surrounding type may leave out its type.
+    const isLeftOut = on === type && this.#flip(0.5);
+    const condition = isLeftOut ? '' : ` on ${on}`;
     return `...${condition}${this.#directives()} ${this.#selectionSet(on, depth - 1)}`;
   }
 
@@ -140,6 +144,7 @@ class Composer {
     return `...${name}${this.#directives()}`;
   }
 
+  /** For an interface or a union, one of its object types. */
   #narrowed(type: GraphQLCompositeType): GraphQLCompositeType {
     return isAbstractType(type) ? pick(this.#random, this.#schema.getPossibleTypes(type)) : type;
   }
@@ -156,25 +161,32 @@ class Composer {
   #alias(isNeeded: boolean): string {
     if (isNeeded || this.#flip(0.1)) {
       this.#aliases += 1;
-      const name = this.#flip(0.1)
-        ? pick(this.#random, NASTY_ALIASES)
-        : pick(this.#random, ALIASES);
-      return this.#flip(0.2) && this.#aliases === 1 ? `${name}: ` : `${name}${this.#aliases}: `;
+      const names = this.#flip(0.1) ? NASTY_ALIASES : ALIASES;
+      const name = pick(this.#random, names);
+      // A number makes the alias unique. The first alias may do without.
+      const isBare = this.#flip(0.2) && this.#aliases === 1;
+      return isBare ? `${name}: ` : `${name}${this.#aliases}: `;
     }
+    // Rarely, an alias that another field may have too.
     return this.#flip(0.03) ? `${pick(this.#random, [...ALIASES, ...NASTY_ALIASES])}: ` : '';
   }
 
   #directives(): string {
     if (!this.#flip(0.12)) return '';
-    const condition = () => {
-      if (this.#flip(0.4)) return String(this.#flip(0.5));
-      const declared = this.#flip(0.8) ? 'Boolean!' : `Boolean = ${this.#flip(0.5)}`;
-      const isLeftOut = declared !== 'Boolean!' && this.#flip(0.5);
-      return this.#declare(declared, isLeftOut ? undefined : this.#flip(0.5));
-    };
-    const one = () => `@${pick(this.#random, ['skip', 'include'])}(if: ${condition()})`;
-    if (this.#flip(0.8)) return ` ${one()}`;
-    return ` @skip(if: ${condition()}) @include(if: ${condition()})`;
+    if (this.#flip(0.8)) {
+      const name = pick(this.#random, ['skip', 'include']);
+      return ` @${name}(if: ${this.#condition()})`;
+    }
+    return ` @skip(if: ${this.#condition()}) @include(if: ${this.#condition()})`;
+  }
+
+  /** A boolean literal, or a variable whose value may be left out if it has a default. */
+  #condition(): string {
+    if (this.#flip(0.4)) return String(this.#flip(0.5));
+    const isRequired = this.#flip(0.8);
+    const type = isRequired ? 'Boolean!' : `Boolean = ${this.#flip(0.5)}`;
+    const isLeftOut = !isRequired && this.#flip(0.5);
+    return this.#declare(type, isLeftOut ? undefined : this.#flip(0.5));
   }
 
   #arguments(args: readonly GraphQLArgument[]): string {
@@ -195,26 +207,31 @@ class Composer {
     return this.#declare(String(type), isLeftOut ? undefined : this.#json(type));
   }
 
+  /** Adds a variable with this value, or without one for undefined, and returns its name. */
   #declare(type: string, value: unknown): string {
     const name = pick(this.#random, VARIABLES);
     const free = this.#definitions.has(name) ? `${name}${this.#definitions.size}` : name;
     this.#definitions.set(free, `$${free}: ${type}`);
     if (value !== undefined) {
+      // A plain assignment to `__proto__` would set the prototype.
       Object.defineProperty(this.#variables, free, { value, enumerable: true, configurable: true });
     }
     return `$${free}`;
   }
 
+  /** A literal of the type. A constant one contains no variables. */
   #literal(type: GraphQLInputType, isConstant = false): string {
     if (isNonNullType(type)) return this.#present(type.ofType, isConstant);
     return this.#flip(0.05) ? 'null' : this.#present(type, isConstant);
   }
 
+  /** A literal other than null. */
   #present(type: GraphQLInputType, isConstant: boolean): string {
-    const inner = (of: GraphQLInputType) =>
-      isConstant ? this.#literal(of, true) : this.#value(of);
+    const inner = (innerType: GraphQLInputType) =>
+      isConstant ? this.#literal(innerType, true) : this.#value(innerType);
     if (isNonNullType(type)) return this.#present(type.ofType, isConstant);
     if (isListType(type)) {
+      // GraphQL accepts a single item in place of a list.
       if (this.#flip(0.2)) return this.#present(type.ofType, isConstant);
       const length = Math.floor(this.#random() * 3);
       return `[${Array.from({ length }, () => inner(type.ofType)).join(', ')}]`;
@@ -226,13 +243,14 @@ class Composer {
         return `{ ${field.name}: ${this.#present(field.type, isConstant)} }`;
       }
       const given = fields.filter((field) => isNonNullType(field.type) || this.#flip(0.4));
-      return `{ ${given.map(({ name, type: of }) => `${name}: ${inner(of)}`).join(', ')} }`;
+      return `{ ${given.map((field) => `${field.name}: ${inner(field.type)}`).join(', ')} }`;
     }
     if (isEnumType(type)) return pick(this.#random, type.getValues()).name;
     const value = this.#scalar(type.name);
     return type.name === 'JSON' ? '{ a: [1, "b"] }' : JSON.stringify(value);
   }
 
+  /** A value of a variable: mostly one of the type, rarely a wrong one. */
   #json(type: GraphQLInputType): unknown {
     if (isNonNullType(type)) return this.#nonNull(type.ofType);
     return this.#flip(0.06) ? null : this.#nonNull(type);
@@ -240,8 +258,10 @@ class Composer {
 
   #nonNull(type: GraphQLInputType): unknown {
     if (isNonNullType(type)) return this.#nonNull(type.ofType);
-    if (this.#flip(0.03)) return pick(this.#random, [{ wrong: 1 }, [[[1]]], 'wrong', 1e99, true]);
+    const isWrong = this.#flip(0.03);
+    if (isWrong) return pick(this.#random, [{ wrong: 1 }, [[[1]]], 'wrong', 1e99, true]);
     if (isListType(type)) {
+      // GraphQL accepts a single item in place of a list.
       if (this.#flip(0.2)) return this.#json(type.ofType);
       return Array.from({ length: Math.floor(this.#random() * 3) }, () => this.#json(type.ofType));
     }
@@ -250,14 +270,14 @@ class Composer {
       const given = type.isOneOf
         ? [pick(this.#random, fields)]
         : fields.filter((field) => isNonNullType(field.type) || this.#flip(0.4));
-      return Object.fromEntries(given.map(({ name, type: of }) => [name, this.#json(of)]));
+      return Object.fromEntries(given.map((field) => [field.name, this.#json(field.type)]));
     }
     if (isEnumType(type)) return pick(this.#random, type.getValues()).name;
     return this.#scalar(type.name);
   }
 
   #scalar(name: string): unknown {
-    const { texts = [] } = this.#taste;
+    const { texts = [] } = this.#options;
     switch (name) {
       case 'Boolean':
         return this.#flip(0.5);

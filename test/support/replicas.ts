@@ -23,7 +23,7 @@ export async function startReplicas(
   const all = await Promise.all(
     Array.from({ length: count }, async () => started.use(await startReplica(environment))),
   );
-  const addresses = all.map(({ url }, at) => [`REPLICA_${at + 1}`, new URL(url).host]);
+  const addresses = all.map(({ url }, index) => [`REPLICA_${index + 1}`, new URL(url).host]);
   const balancer = await startHaproxy(haproxyPath, CONFIGURATION, Object.fromEntries(addresses));
   started.use(balancer);
   const owned = started.move();

@@ -33,7 +33,7 @@ export function frame(
   if (isMasked) length[0] = (length[0] as number) | 0x80;
   const head = Buffer.from([(isLast ? 0x80 : 0) | rsv | opcode]);
   if (!isMasked) return Buffer.concat([head, length, payload]);
-  const masked = payload.map((byte, at) => byte ^ (MASK[at % 4] as number));
+  const masked = payload.map((byte, index) => byte ^ (MASK[index % 4] as number));
   return Buffer.concat([head, length, MASK, masked]);
 }
 

@@ -16,6 +16,8 @@ import { expect, test } from 'vitest';
 import { ownFolder } from '../support/own-folder.ts';
 
 const folder = ownFolder();
+/** The number of no process: it is above the largest that Linux gives by default. */
+const NO_PROCESS = '4194303';
 /** Replaces npm: records its arguments, fails if the file `fails` exists, and installs a Node. */
 const NPM = `#!/bin/sh
 echo "$1" >> "$NOTES"
@@ -23,12 +25,14 @@ echo "$npm_config_cache" > cache
 echo "$@" > args
 test ! -e fails || exit 7
 mkdir -p node_modules/.bin && ln -sf "$PWD/bin/installed-node" node_modules/.bin/node`;
-const BROKEN =
+/** A Node that cannot run because a library is missing. */
+const BROKEN_NODE =
   "#!/bin/sh\necho 'node: libatomic.so.1: cannot open shared object file' >&2; exit 127";
 /** Makes the setup believe that it runs on this version of Node. */
 const pretend = (node: string) =>
   `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } });`;
 
+/** A new project with the setup script. Its PATH begins with the replaced npm. */
 function project() {
   const path = (...parts: string[]) => join(folder.path, 'a project', ...parts);
   rmSync(path(), { recursive: true, force: true });
@@ -38,7 +42,7 @@ function project() {
   writeFileSync(path('package-lock.json'), '{}');
   writeFileSync(path('bin/installed-node'), '#!/bin/sh', { mode: 0o755 });
   writeFileSync(path('preload.mjs'), '');
-  /** `onOutput` is called with the first output. */
+  /** Runs the setup, and returns its exit code, its output and the npm commands that it called. */
   const setUp = async (onOutput = () => {}, ...args: readonly string[]) => {
     const env = {
       PATH: [path('bin'), process.env.PATH].join(delimiter),
@@ -58,7 +62,7 @@ function project() {
 
 test('npm is called once for each package-lock.json, even if a killed start has left its lock', async () => {
   const { path, setUp } = project();
-  writeFileSync(path('.setup.lock'), '4194303');
+  writeFileSync(path('.setup.lock'), NO_PROCESS);
   expect(await setUp()).toMatchObject({ code: 0, calls: ['ci'] });
   expect(await setUp()).toEqual({ code: 0, calls: [], output: '' });
   writeFileSync(path('package-lock.json'), '{ }');
@@ -79,7 +83,7 @@ test('npm uses the user’s cache, or one of the project if the user’s is not 
   expect(readFileSync(path('cache'), 'utf8')).toBe('.npm-cache\n');
 });
 
-test('the command does not change packages that an operator installed', async () => {
+test('the command changes only packages that it installed itself, not those of an operator', async () => {
   const { path, setUp } = project();
   cpSync(join(import.meta.dirname, '../../scripts/trading-graph.sh'), path('scripts/command.sh'));
   mkdirSync(path('src/cli'), { recursive: true });
@@ -122,24 +126,26 @@ test('packages behind a link are not changed, and reported as belonging to anoth
   expect(readFileSync(path('others', '.setup-stamp'), 'utf8')).toBe('of another lock file');
 });
 
-test('a failed update keeps the stamp of the previous packages, a failed first installation leaves none', async () => {
+test('a failed installation changes no record of which packages are installed', async () => {
   const { path, setUp } = project();
   writeFileSync(path('fails'), '');
   expect(await setUp()).toMatchObject({ code: 7, calls: ['ci'] });
   rmSync(path('fails'));
+  // Nothing is recorded as installed, so the next start tries again.
   expect(await setUp()).toMatchObject({ code: 0, calls: ['ci'] });
   writeFileSync(path('fails'), '');
   writeFileSync(path('package-lock.json'), '{ }');
   const { code, output } = await setUp();
   expect([code, output]).toEqual([7, expect.stringContaining('npm could not install')]);
+  // The packages of the previous lock file are still recorded, so npm is not called for them.
   writeFileSync(path('package-lock.json'), '{}');
   expect(await setUp()).toEqual({ code: 0, calls: [], output: '' });
 });
 
-test('on an old Node a start reports that the Node from npm does not run, and the next start tries again', async () => {
+test('on an old Node a start fails if the Node from npm does not run, and the next start tries again', async () => {
   const { path, setUp } = project();
   writeFileSync(path('preload.mjs'), pretend('20.0.0'));
-  writeFileSync(path('bin/installed-node'), BROKEN);
+  writeFileSync(path('bin/installed-node'), BROKEN_NODE);
   const { code, output, calls } = await setUp();
   expect([code, calls]).toEqual([1, ['ci']]);
   expect(output).toContain('cannot open shared object file');
@@ -156,21 +162,22 @@ test('two starts at the same time call npm once', async () => {
   expect(installs).toHaveLength(1);
 });
 
-test('a start waits for another start whose npm has ended, until its stamp is written', async () => {
+test('a start waits for another start whose npm has ended, until that start has written its stamp', async () => {
   const { path, setUp } = project();
   await setUp();
   const stamp = path('node_modules/.setup-stamp');
-  const noted = readFileSync(stamp);
+  const stampText = readFileSync(stamp);
   rmSync(stamp);
-  writeFileSync(path('.setup.lock'), `${process.pid} 4194303`);
+  // This process plays the other start. The second number is that of its npm.
+  writeFileSync(path('.setup.lock'), `${process.pid} ${NO_PROCESS}`);
   const { code, calls } = await setUp(() => {
-    writeFileSync(stamp, noted);
+    writeFileSync(stamp, stampText);
     rmSync(path('.setup.lock'));
   });
   expect({ code, calls }).toEqual({ code: 0, calls: [] });
 });
 
-test('a start installs the service’s packages; tests add theirs, and a later start keeps them', async () => {
+test('a start installs the service’s packages, and keeps those that tests have added', async () => {
   const { path, setUp } = project();
   const args = () => readFileSync(path('args'), 'utf8');
   expect(await setUp()).toMatchObject({ code: 0, calls: ['ci'] });

@@ -32,13 +32,13 @@ Object.assign(schema.getMutationType()?.getFields().login ?? {}, {
   extensions: { mostSelected: 1 },
 });
 
-// Only fields with resolvers are compiled.
+// A document is compiled only if its root fields have resolvers.
 Object.assign(schema.getQueryType()?.getFields().node ?? {}, { resolve: () => ({}) });
 
 const LIMITS = { maxTokens: 4_000, maxDepth: 15, maxAliases: 30, maxDirectives: 20 };
 
-const repeat = (times: number, make: (at: number) => string) =>
-  Array.from({ length: times }, (_, at) => make(at)).join(' ');
+const repeat = (times: number, make: (index: number) => string) =>
+  Array.from({ length: times }, (_, index) => make(index)).join(' ');
 
 function documents(options: Partial<DocumentOptions['limits']> = {}, of = schema) {
   return new Documents({
@@ -48,17 +48,21 @@ function documents(options: Partial<DocumentOptions['limits']> = {}, of = schema
   });
 }
 
+/** The errors of a document; none if the document is accepted. */
 function errorsOf(text: string, from: Documents = documents()) {
   const result = from.prepare(text);
   return result.kind === 'invalid' ? result.errors : [];
 }
 
-function tooComplex(text: string, limits?: Partial<DocumentOptions['limits']>) {
+function extensionsOf(text: string, limits?: Partial<DocumentOptions['limits']>) {
   return errorsOf(text, documents(limits)).map(({ extensions }) => extensions);
 }
 
-const deep = (levels: number, field = 'node') =>
-  `{ ${`${field} { `.repeat(levels - 1)} id ${'} '.repeat(levels - 1)} }`;
+/** A query whose fields are nested this deep: `node` in `node`, and `id` as the innermost. */
+const deep = (levels: number) => {
+  const outer = levels - 1;
+  return `{ ${'node { '.repeat(outer)} id ${'} '.repeat(outer)} }`;
+};
 
 describe('the limit', () => {
   const SETTINGS = {
@@ -87,30 +91,30 @@ describe('the limit', () => {
   ] as const)('%s of %i counts %s', (limit, value, _what, text) => {
     const name = SETTINGS[limit];
     expect(errorsOf(text, documents({ [name]: value }))).toEqual([]);
-    expect(tooComplex(text, { [name]: value - 1 })).toEqual([
+    expect(extensionsOf(text, { [name]: value - 1 })).toEqual([
       { code: 'QUERY_TOO_COMPLEX', retryable: false, limit, value, maximum: value - 1 },
     ]);
   });
 
   test('of variables applies to each operation, whether it is executed or not', () => {
-    const definitions = (count: number) => repeat(count, (at) => `$v${at}: Int = 1`);
-    const uses = repeat(100, (at) => `$v${at}`);
+    const definitions = (count: number) => repeat(count, (index) => `$v${index}: Int = 1`);
+    const uses = repeat(100, (index) => `$v${index}`);
     const text = (count: number) => `query A(${definitions(count)}) { node(at: [${uses}]) { id } }
       query B(${definitions(100)}) { node(at: [${uses}]) { id } }`;
     expect(errorsOf(text(100))).toEqual([]);
-    expect(tooComplex(text(101))).toEqual([
+    expect(extensionsOf(text(101))).toEqual([
       { code: 'QUERY_TOO_COMPLEX', retryable: false, limit: 'variables', value: 101, maximum: 100 },
     ]);
   });
 
-  test('of nesting applies before the stack overflows, for every kind of bracket', () => {
+  test('of nesting, 500 levels, applies before the stack overflows, for every kind of bracket', () => {
     const texts = [
       '{a'.repeat(1_900),
       `{ node(at: ${'['.repeat(1_900)}${']'.repeat(1_900)}) { id } }`,
       `{ node(at: ${'{a:'.repeat(900)}1${'}'.repeat(900)}) { id } }`,
     ];
     for (const text of texts) {
-      expect(tooComplex(text)).toMatchObject([{ code: 'QUERY_TOO_COMPLEX', limit: 'nesting' }]);
+      expect(extensionsOf(text)).toMatchObject([{ code: 'QUERY_TOO_COMPLEX', limit: 'nesting' }]);
     }
     expect(errorsOf(`{ node(at: ${'['.repeat(490)}${']'.repeat(490)}) { id } }`)).toEqual([]);
     expect(errorsOf(deep(490), documents({ maxDepth: 500 }))).toEqual([]);
@@ -119,11 +123,12 @@ describe('the limit', () => {
 
 test('a mutation has at most five fields and one login, including fields in fragments', () => {
   const login = 'login(input: { email: "a", password: "b" }) { id }';
-  expect(tooComplex(`mutation { a: ${login} ...F } fragment F on Mutation { ${login} }`)).toEqual([
-    { code: 'QUERY_TOO_COMPLEX', retryable: false, limit: 'login fields', value: 2, maximum: 1 },
-  ]);
-  const writes = (count: number) => `mutation { ${repeat(count, (at) => `w${at}: write { id }`)} }`;
-  expect(tooComplex(writes(6))).toMatchObject([{ limit: 'mutation fields' }]);
+  expect(extensionsOf(`mutation { a: ${login} ...F } fragment F on Mutation { ${login} }`)).toEqual(
+    [{ code: 'QUERY_TOO_COMPLEX', retryable: false, limit: 'login fields', value: 2, maximum: 1 }],
+  );
+  const writes = (count: number) =>
+    `mutation { ${repeat(count, (index) => `w${index}: write { id }`)} }`;
+  expect(extensionsOf(writes(6))).toMatchObject([{ limit: 'mutation fields' }]);
   expect(errorsOf(writes(5))).toEqual([]);
 });
 
@@ -159,7 +164,7 @@ describe('an error message', () => {
     for (const secret of secrets) expect(JSON.stringify(errors)).not.toContain(secret);
   });
 
-  test('has a location, and there are at most ten', () => {
+  test('has a location, and a document gets at most ten of them', () => {
     expect(errorsOf('{\n  nope\n}')[0]?.locations).toEqual([{ line: 2, column: 3 }]);
     expect(errorsOf(`{ ${'nope '.repeat(100)} }`)).toHaveLength(10);
   });
@@ -173,23 +178,24 @@ describe('an error message', () => {
 });
 
 describe('a document of fifty operations', () => {
-  const fifty = (make: (at: number) => string) =>
-    Array.from({ length: 50 }, (_, at) => make(at)).join('\n');
+  const fifty = (make: (index: number) => string) =>
+    Array.from({ length: 50 }, (_, index) => make(index)).join('\n');
 
-  function small(text: string, from?: Documents) {
+  /** Returns the errors of a document, and asserts that they fit into a short answer. */
+  function shortErrorsOf(text: string, from?: Documents) {
     const errors = errorsOf(text, from);
     expect(JSON.stringify({ errors }).length).toBeLessThan(4_000);
     return errors;
   }
 
   test.each([
-    ['a field', (at: number) => `query Q${at} { nope }`, /"nope"/],
-    ['an argument', (at: number) => `query Q${at} { nodes(last: 1) { id } }`, /"last"/],
+    ['a field', (index: number) => `query Q${index} { nope }`, /"nope"/],
+    ['an argument', (index: number) => `query Q${index} { nodes(last: 1) { id } }`, /"last"/],
     ['a repeated name', () => 'query Q { node { id } }', /"Q"/],
     ['no name', () => '{ node { id } }', /anonymous/],
-    ['a variable', (at: number) => `query Q${at} { nodes(first: $n) { id } }`, /"\$n"/],
+    ['a variable', (index: number) => `query Q${index} { nodes(first: $n) { id } }`, /"\$n"/],
   ])('gets errors with locations for its first mistakes: %s', (_what, make, message) => {
-    const errors = small(fifty(make));
+    const errors = shortErrorsOf(fifty(make));
     expect(errors).toHaveLength(10);
     for (const error of errors) {
       expect(error.message).toMatch(message);
@@ -199,21 +205,25 @@ describe('a document of fifty operations', () => {
   });
 
   test('gets one error per limit, at the first operation that exceeds it', () => {
-    const levels = (at: number) => (at < 30 ? 15 : at);
+    // The first thirty operations are 15 levels deep. The thirty-first, on line 31, is the first that is too deep.
+    const levels = (index: number) => (index < 30 ? 15 : index);
     const limits = { maxTokens: 10_000, maxDepth: 29 };
-    const errors = small(
-      fifty((at) => `query Q${at} ${deep(levels(at))}`),
+    const errors = shortErrorsOf(
+      fifty((index) => `query Q${index} ${deep(levels(index))}`),
       documents(limits),
     );
     expect(errors).toMatchObject([
       { extensions: { limit: 'MAX_DEPTH', value: 30 }, locations: [{ line: 31, column: 1 }] },
     ]);
-    const both = fifty((at) => `query ${at < 3 ? '@a'.repeat(21) : ''} ${deep(16)}`);
-    expect(
-      small(both, documents({ maxTokens: 10_000 })).map(({ extensions }) => extensions.limit),
-    ).toEqual(['MAX_DEPTH', 'MAX_DIRECTIVES']);
-    const write = `mutation { ${repeat(6, (at) => `w${at}: write { id }`)} }`;
-    expect(small(fifty(() => write))).toMatchObject([
+    // All operations are too deep, and three of them have too many directives.
+    const both = fifty((index) => `query ${index < 3 ? '@a'.repeat(21) : ''} ${deep(16)}`);
+    const bothErrors = shortErrorsOf(both, documents({ maxTokens: 10_000 }));
+    expect(bothErrors.map(({ extensions }) => extensions.limit)).toEqual([
+      'MAX_DEPTH',
+      'MAX_DIRECTIVES',
+    ]);
+    const write = `mutation { ${repeat(6, (index) => `w${index}: write { id }`)} }`;
+    expect(shortErrorsOf(fifty(() => write))).toMatchObject([
       { extensions: { limit: 'mutation fields', value: 6 }, locations: [{ line: 1, column: 1 }] },
     ]);
   });
@@ -221,7 +231,7 @@ describe('a document of fifty operations', () => {
 
 test('a document that is too costly to validate is refused', () => {
   // Validation compares each pair of fields argument by argument.
-  const args = repeat(120, (at) => `a${at}: 1`);
+  const args = repeat(120, (index) => `a${index}: 1`);
   const text = `{ ${`node(${args}) { id } `.repeat(99)} }`;
   const errors = errorsOf(text, documents({ maxTokens: 100_000 }));
   expect(errors.map(({ message }) => message)).toEqual(['Validation aborted.']);
@@ -243,7 +253,7 @@ test.each([
   }
 });
 
-test('a document counts with the size of its tree, and a refused one with the size of its text', () => {
+test('an accepted document takes the memory of its tree, and a refused one that of its text', () => {
   const weightOf = (text: string) => {
     const prepared = documents();
     prepared.prepare(text);
@@ -256,7 +266,7 @@ test('a document counts with the size of its tree, and a refused one with the si
   expect(weightOf(`{ none { ${fields} } }`)).toBeLessThan(2 * small);
 });
 
-test('a document counts with its compiled code as well', async () => {
+test('the byte size of the documents includes their compiled code', async () => {
   const from = documents();
   const text = '{ node { id } }';
   const { document, operations } = from.prepare(text) as PreparedDocument;
@@ -264,11 +274,12 @@ test('a document counts with its compiled code as well', async () => {
   const executor = operations.get(null)?.executor;
   executor?.compile();
   await executor?.execute(argsOf(schema, print(document)), meterFor());
-  expect(from.byteSize).toBe(before + (executor?.compiledFields ?? 0) * 1_024);
+  // The code of each field, `node` and `id`, counts as 1 KiB.
   expect(executor?.compiledFields).toBe(2);
+  expect(from.byteSize).toBe(before + 2 * 1_024);
 });
 
-/** The errors of a document by its limits alone: its fields need not exist. */
+/** The exceeded limits of a document, each with the document's value. The document's fields need not exist. */
 function refusals(text: string) {
   const document = parse(text);
   return limitErrors(document, LIMITS, new Selections(schema, document)).map(
@@ -276,10 +287,13 @@ function refusals(text: string) {
   );
 }
 
-test('a chain of twenty fragments that double at each link is refused before it is expanded', () => {
+test('a chain of fragments that each spread the next one twice is refused before it is expanded', () => {
+  const last = 20;
+  const selectionsOf = (index: number) =>
+    index === last ? 'a: id' : `...F${index + 1} ...F${index + 1}`;
   const links = repeat(
-    21,
-    (at) => `fragment F${at} on Node { ${at < 20 ? `...F${at + 1} ...F${at + 1}` : 'a: id'} }`,
+    last + 1,
+    (index) => `fragment F${index} on Node { ${selectionsOf(index)} }`,
   );
   const refused = new Map(refusals(`{ node { ...F0 } } ${links}`) as [string, number][]);
   expect(refused.get('selections')).toBe(10_001);
@@ -298,15 +312,16 @@ test.each([
 });
 
 test('a cycle of two hundred fragments is refused before it is expanded', () => {
+  const spread = (index: number) => `...F${index % 200}`;
   const fragments = repeat(
     200,
-    (at) => `fragment F${at} on Query { ...F${(at + 1) % 200} ...F${(at + 7) % 200} }`,
+    (index) => `fragment F${index} on Query { ${spread(index + 1)} ${spread(index + 7)} }`,
   );
   expect(refusals(`{ ...F0 } ${fragments}`)).toContainEqual(['selections', 10_001]);
 });
 
 test('a document has at most ten thousand selections', () => {
-  const fields = (count: number) => `{ ${repeat(count, (at) => `f${at}`)} }`;
+  const fields = (count: number) => `{ ${repeat(count, (index) => `f${index}`)} }`;
   expect(refusals(fields(10_000))).toEqual([]);
   expect(refusals(fields(10_001))).toEqual([['selections', 10_001]]);
 });
@@ -324,8 +339,10 @@ test('the pairs of fields with the same place in the answer are counted, also in
   expect(refusals(`{ ${repeat(times, () => '... { id }')} }`)).toEqual([
     ['repeated fields', pairs],
   ]);
-  const inFragments = `{ ${repeat(times, (at) => `...F${at}`)} } ${repeat(times, (at) => `fragment F${at} on Query { id }`)}`;
-  expect(refusals(inFragments)).toEqual([['repeated fields', pairs * 2]]);
+  const spreads = repeat(times, (index) => `...F${index}`);
+  const fragments = repeat(times, (index) => `fragment F${index} on Query { id }`);
+  // The spreads form pairs, and so do the `id` fields in the fragments.
+  expect(refusals(`{ ${spreads} } ${fragments}`)).toEqual([['repeated fields', pairs * 2]]);
   const unused = `{ id } fragment F on Query { ${repeat(times, () => 'id')} }`;
   expect(refusals(unused)).toEqual([['repeated fields', pairs]]);
 });

@@ -30,5 +30,5 @@ test('texts and numbers are found at any depth and in the longest list, up to fi
   const value = { a: ['one', { b: 12.5 }], c: null, d: true };
   expect([...textsIn(value)].sort()).toEqual(['12.5', 'one']);
   expect(textsIn({ list: Array(200_000).fill('x') })).toEqual(new Set(['x']));
-  expect(textsIn(Array.from({ length: 501 }, (_, at) => `text ${at}`)).size).toBe(500);
+  expect(textsIn(Array.from({ length: 501 }, (_, index) => `text ${index}`)).size).toBe(500);
 });

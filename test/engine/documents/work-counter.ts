@@ -42,6 +42,7 @@ function prepare(schema: typeof ours, text: string, limits: WorkQuestion['limits
   documents.executionArgs(prepared.document, { operationName, variableValues: {} });
 }
 
+/** How many blocks of code were entered since the last call. */
 function takeCounts(): number {
   let sum = 0;
   session.post('Profiler.takePreciseCoverage', (error, { result }) => {

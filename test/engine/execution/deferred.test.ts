@@ -25,6 +25,7 @@ import { randomDocument } from '../../support/random-documents.ts';
 import { meterFor } from '../documents/compiler/both-executors.ts';
 import { createStage, hostileSchema } from '../documents/compiler/hostile-schema.ts';
 
+/** The number of random documents. */
 const DOCUMENTS = inFull(2_000, 300);
 const schema = new GraphQLSchema({
   ...hostileSchema.toConfig(),
@@ -35,6 +36,7 @@ const limits = { maxTokens: 40_000, maxDepth: 100, maxAliases: 500, maxDirective
 // biome-ignore lint/suspicious/noExplicitAny: the shape of an answer depends on its random document
 type Data = any;
 
+/** The options of an answer whose parts are sent unchanged. */
 const OPTIONS = {
   masked: <Part extends object>(part: Part) => part,
   last: (part: object) => part,
@@ -52,8 +54,9 @@ test.each([
   async (format, hostility) => {
     const documents = new Documents({ schema, limits, introspection: true });
     const random = createRandom(`deferred ${format} ${hostility}`);
-    const seen = { split: 0, whole: 0 };
-    for (let at = 0; at < DOCUMENTS; at += 1) {
+    // The answers with several parts, and those of them without errors.
+    const seen = { split: 0, compared: 0 };
+    for (let index = 0; index < DOCUMENTS; index += 1) {
       const { text: whole, variables } = randomDocument(schema, random, { operation: 'query' });
       const text = withDeferred(whole, random);
       if (validate(schema, parse(text)).length > 0) continue;
@@ -77,21 +80,22 @@ test.each([
         expect(found.errors.length, text).toBeGreaterThan(0);
         continue;
       }
-      seen.whole += 1;
+      seen.compared += 1;
       expect(found.errors, text).toEqual([]);
       expect(sorted(found.data), text).toBe(sorted(JSON.parse(written(expected.data ?? null))));
     }
+    // Enough of the documents were valid and had deferred parts.
     expect(seen.split).toBeGreaterThan(DOCUMENTS * 0.3);
-    expect(seen.whole).toBeGreaterThan(DOCUMENTS * 0.1);
+    expect(seen.compared).toBeGreaterThan(DOCUMENTS * 0.1);
   },
 );
 
 /** Moves some selections of the document, at any depth, into deferred fragments. */
 function withDeferred(text: string, random: Random): string {
   const name = (value: string) => ({ kind: Kind.NAME, value }) as const;
-  const deferred = (selection: SelectionNode, at: number): SelectionNode => {
+  const deferred = (selection: SelectionNode, index: number): SelectionNode => {
     if (random() < 0.7) return selection;
-    const label = { kind: Kind.STRING, value: `${at} ${random()}` } as const;
+    const label = { kind: Kind.STRING, value: `${index} ${random()}` } as const;
     const directive: DirectiveNode = {
       kind: Kind.DIRECTIVE,
       name: name('defer'),
@@ -116,9 +120,9 @@ async function messagesOf(answer: OperationEvents): Promise<Data[]> {
   const messages: Data[] = [];
   const sink = {
     hasRoom: () => true,
-    send(text: unknown, left: () => void) {
+    send(text: unknown, taken: () => void) {
       messages.push(JSON.parse(String(text)));
-      left();
+      taken();
     },
   };
   await answer.deliver(sink);
@@ -136,8 +140,10 @@ async function folded(format: PartsFormat, answer: OperationEvents) {
     for (const { id, path } of parts) pending.set(id, path);
   };
   begin(first.pending);
+  // Every message but the last has `hasNext`.
+  const lastIndex = messages.length - 1;
   expect(messages.map(({ hasNext }) => hasNext)).toEqual(
-    messages.map((_, at) => at < messages.length - 1),
+    messages.map((_, index) => index < lastIndex),
   );
   for (const message of later) {
     begin(message.pending);
@@ -169,11 +175,12 @@ function under([key, ...rest]: Path, data: Data): Data {
   return list;
 }
 
+/** Adds the data of `other` to that of `one`; at a leaf `other` wins. */
 function merged(one: Data, other: Data): Data {
   if (one === undefined) return other;
   if (other === undefined) return one;
   if (typeof one !== 'object' || one === null || other === null) return other;
-  if (Array.isArray(one)) return one.map((each, at) => merged(each, other[at]));
+  if (Array.isArray(one)) return one.map((each, index) => merged(each, other[index]));
   const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
   const own = (from: Data, key: string) => (Object.hasOwn(from, key) ? from[key] : undefined);
   return Object.fromEntries([...keys].map((key) => [key, merged(own(one, key), own(other, key))]));
@@ -184,7 +191,7 @@ function written(value: unknown): string {
   return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? `${each}n` : each));
 }
 
-/** JSON with sorted properties, because their order depends on the parts. */
+/** Writes JSON with sorted properties, because the order of properties depends on the order of the parts. */
 function sorted(value: Data): string {
   return JSON.stringify(value, (_key, each) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)
@@ -193,7 +200,7 @@ function sorted(value: Data): string {
   );
 }
 
-/** An answer with these parts. An error among them is thrown at its position. */
+/** An answer of the executor with these parts. An `Error` among them makes the executor fail in its place. */
 function partsOf(initialResult: object, ...later: readonly (object | Error)[]): PartResults {
   async function* rest() {
     for (const part of later) {

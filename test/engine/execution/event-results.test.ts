@@ -49,8 +49,9 @@ function fail(): never {
   throw new Error('this one fails');
 }
 
+/** How often an event was executed. */
 let executed = 0;
-/** The number of fields that each run counts. */
+/** The number of fields that each execution reports. */
 let fields = 0;
 let results: EventResults;
 
@@ -92,7 +93,7 @@ function prepare(text: string) {
 
 type Document = ReturnType<typeof prepare>;
 
-/** A document whose events are executed by the test. */
+/** A document whose events are executed by the given function. */
 function preparedBy(execute: () => ExecutionResult | Promise<ExecutionResult>): Document {
   const document = prepare('subscription { live { rows { price } } }');
   return { ...document, prepared: { ...document.prepared, executor: { execute } } as never };
@@ -123,7 +124,8 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     close: closed,
   });
   const sent: unknown[] = [];
-  const leaving: (() => void)[] = [];
+  /** One callback for each sent result, which reports that the reader has taken it. */
+  const takenCallbacks: (() => void)[] = [];
   const room: { isFull: boolean; ready: (() => void) | null } = { isFull: false, ready: null };
   const ended = vi.fn();
   const followed = results.follow({
@@ -142,13 +144,13 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
       room.ready = ready;
       return !room.isFull;
     },
-    send: (result, left) => {
+    send: (result, taken) => {
       sent.push(result);
-      leaving.push(left);
+      takenCallbacks.push(taken);
     },
   });
-  const over = vi.fn();
-  const isOver = delivered.then(over);
+  const onFinished = vi.fn();
+  const finished = delivered.then(onFinished);
   return {
     events,
     closed,
@@ -157,26 +159,26 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     room,
     ended,
     followed,
-    over,
-    isOver,
-    results: () => sent.map((each) => JSON.parse(plainOf(each)) as ExecutionResult),
+    onFinished,
+    finished,
+    received: () => sent.map((each) => JSON.parse(plainOf(each)) as ExecutionResult),
     emit(event: object) {
       newest = event;
       events.wake();
     },
-    /** Reports that the reader has taken the last result. */
-    taken: () => leaving.shift()?.(),
+    /** Reports that the reader has taken a result. */
+    taken: () => takenCallbacks.shift()?.(),
   };
 }
 
 /** Returns the result that one subscriber receives for an event, and ends its stream. */
 async function sentTo(document: Document, event: object, options?: SubscriberOptions) {
-  const { emit, sent, taken, events, isOver } = subscribe(document, options);
+  const { emit, sent, taken, events, finished } = subscribe(document, options);
   emit(event);
   await eventually(() => expect(sent).toHaveLength(1));
   taken();
   events.end();
-  await isOver;
+  await finished;
   return sent[0];
 }
 
@@ -202,41 +204,42 @@ test.each([1, COSTLY_FIELDS + 1])(
     expect(executed).toBe(1);
     expect(second).toBe(first);
     expect(plainOf(first)).toBe(plainOf(plain));
+    // A result with data of the viewer is made for each reader: `mine` is the reader's token.
     const own = prepare('subscription { live { rows { price mine } } }');
-    const all = ['a', 'b', 'c'].map((token) => sentTo(own, MANY, { cost, token }));
-    for (const [at, sent] of (await Promise.all(all)).entries()) {
-      const rows = MANY.live.rows.map(({ price }) => ({ price, mine: 'abc'[at] }));
+    const readers = ['a', 'b', 'c'].map(async (token) => {
+      const sent = await sentTo(own, MANY, { cost, token });
+      const rows = MANY.live.rows.map(({ price }) => ({ price, mine: token }));
       expect(JSON.parse(plainOf(sent))).toEqual({ data: { live: { rows } } });
-    }
+    });
+    await Promise.all(readers);
   },
 );
 
 test('a result with an error is not shared', async () => {
   const failing = prepare('subscription { live { failing } }');
-  for (const [document, runs] of [
-    [prices, 1],
-    [failing, 2],
-  ] as const) {
+  const executionsForTwoReaders = (document: Document) => {
     executed = 0;
     const readers = [subscribe(document), subscribe(document)];
     for (const { emit } of readers) emit(ROWS);
     for (const { sent } of readers) expect(sent).toHaveLength(1);
-    expect(executed).toBe(runs);
-  }
+    return executed;
+  };
+  expect(executionsForTwoReaders(prices)).toBe(1);
+  expect(executionsForTwoReaders(failing)).toBe(2);
 });
 
 test('a feed is notified if an event could not be sent to its reader', async () => {
   const failing = preparedBy(() => ({ data: null, errors: [] }));
-  const [shown, notShown] = [subscribe(prices), subscribe(failing)];
-  for (const { emit } of [shown, notShown]) emit(ROWS);
-  expect(shown.missed).not.toHaveBeenCalled();
-  expect(notShown.missed).toHaveBeenCalledOnce();
+  const [sending, notSending] = [subscribe(prices), subscribe(failing)];
+  for (const { emit } of [sending, notSending]) emit(ROWS);
+  expect(sending.missed).not.toHaveBeenCalled();
+  expect(notSending.missed).toHaveBeenCalledOnce();
 });
 
 test.each([null, 1])(
   'two events with the value %j can be different, so each has its own result',
   async (event) => {
-    for (let at = 0; at < 2; at += 1) await sentTo(prices, event as unknown as object);
+    for (let index = 0; index < 2; index += 1) await sentTo(prices, event as unknown as object);
     expect(executed).toBe(2);
   },
 );
@@ -247,6 +250,7 @@ test('when an operation has read the viewer’s data, its earlier shared results
   await sentTo(document, empty);
   await sentTo(document, empty, { token: 'b' });
   expect(executed).toBe(1);
+  // With rows the operation reads `mine`, so the result of `empty` has to be made again.
   await sentTo(document, ROWS);
   await sentTo(document, empty, { token: 'b' });
   expect(executed).toBe(3);
@@ -263,76 +267,80 @@ test.each([
 });
 
 test.each([1, COSTLY_FIELDS + 1])(
-  'each reader of a shared event is charged its fields, and a client over its limit gets an error in place of the next event, with an estimate of %i',
+  'each reader of a shared event is charged its fields, until an error replaces the event, with an estimate of %i',
   async (cost) => {
     fields = 402;
-    // At five events the client is at its limit, and not over it: it receives one more.
-    results = resultsFor(402 * 5);
-    for (let at = 0; at < 5; at += 1) await sentTo(prices, MANY, { cost });
+    results = resultsFor(fields * 5);
+    for (let index = 0; index < 5; index += 1) await sentTo(prices, MANY, { cost });
+    // Five events use up the limit. The sixth is still sent, because the client is not over its limit yet.
     await sentTo(prices, MANY, { cost });
     expect(executed).toBe(1);
     const { signal } = new AbortController();
-    const { emit, taken, isOver, results: shown } = subscribe(prices, { signal, cost });
+    const { emit, taken, finished, received } = subscribe(prices, { signal, cost });
     emit(MANY);
-    expect(shown()).toMatchObject([{ errors: [{ extensions: { code: 'RATE_LIMITED' } }] }]);
+    expect(received()).toMatchObject([{ errors: [{ extensions: { code: 'RATE_LIMITED' } }] }]);
     taken();
-    await isOver;
+    await finished;
+    // The stream has ended, and listens no longer.
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   },
 );
 
 test('no result is made while the client has no room, and events are merged', async () => {
-  const { results: shown, emit, taken, room, events, isOver } = subscribe(prices);
+  const { received, emit, taken, room, events, finished } = subscribe(prices);
   room.isFull = true;
   emit(priced(1));
   emit(priced(2));
   room.ready?.();
-  expect(shown()).toEqual([]);
+  expect(received()).toEqual([]);
   room.isFull = false;
   room.ready?.();
-  expect(shown()).toEqual([{ data: priced(2) }]);
+  expect(received()).toEqual([{ data: priced(2) }]);
   taken();
   room.isFull = true;
   emit(priced(3));
   events.end(null);
   room.ready?.();
-  await isOver;
-  expect(shown()).toHaveLength(1);
+  await finished;
+  expect(received()).toHaveLength(1);
 });
 
-test('when a stream ends with an error, its last result is that error, after the result that is being sent', async () => {
-  const { results: shown, over, isOver, ended, events, emit, taken } = subscribe(prices);
+test('when a stream ends with an error, the error is sent after the result that is being sent', async () => {
+  const { received, onFinished, finished, ended, events, emit, taken } = subscribe(prices);
   emit(priced(1));
   events.end(new Error('over'));
-  for (const seen of [[{ data: priced(1) }], [{ data: priced(1) }, MASKED]]) {
-    expect(shown()).toEqual(seen);
-    await Promise.resolve();
-    expect(over).not.toHaveBeenCalled();
-    taken();
-  }
-  await isOver;
+  expect(received()).toEqual([{ data: priced(1) }]);
+  await Promise.resolve();
+  expect(onFinished).not.toHaveBeenCalled();
+  taken();
+  expect(received()).toEqual([{ data: priced(1) }, MASKED]);
+  await Promise.resolve();
+  // The error is not taken yet.
+  expect(onFinished).not.toHaveBeenCalled();
+  taken();
+  await finished;
   expect(ended).toHaveBeenCalled();
 });
 
 test('a client that leaves while it reads an event does not receive the error of the stream’s end', async () => {
-  const { results: shown, followed, events, emit, taken, isOver } = subscribe(prices);
+  const { received, followed, events, emit, taken, finished } = subscribe(prices);
   emit(priced(1));
   events.end(new Error('over'));
   followed.leave();
   taken();
-  await isOver;
-  expect(shown()).toEqual([{ data: priced(1) }]);
+  await finished;
+  expect(received()).toEqual([{ data: priced(1) }]);
 });
 
 test.each([fail, async () => fail()])(
   'if the execution of an event throws, the subscription ends with that error: %s',
   async (execute) => {
-    const { results: shown, closed, emit, taken, isOver } = subscribe(preparedBy(execute));
+    const { received, closed, emit, taken, finished } = subscribe(preparedBy(execute));
     emit(ROWS);
     await new Promise(setImmediate);
-    expect(shown()).toEqual([MASKED]);
+    expect(received()).toEqual([MASKED]);
     taken();
-    await isOver;
+    await finished;
     expect(closed).toHaveBeenCalledOnce();
   },
 );
@@ -340,18 +348,18 @@ test.each([fail, async () => fail()])(
 test.each([
   ['has disconnected receives nothing more', null, []],
   ['has lost its token receives only the error', new Error('over'), [MASKED]],
-])('a client that %s, even with a result in progress', async (_what, error, left) => {
+])('a client that %s, even with a result in progress', async (_what, error, expected) => {
   const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
   const subscriber = subscribe(preparedBy(() => promise));
-  const { results: shown, events, closed, followed, emit, taken, isOver } = subscriber;
+  const { received, events, closed, followed, emit, taken, finished } = subscriber;
   emit(ROWS);
   if (error) events.end(error);
   else followed.leave();
   resolve({ data: priced(1) });
   await new Promise(setImmediate);
   emit(priced(2));
-  expect(shown()).toEqual(left);
+  expect(received()).toEqual(expected);
   taken();
-  await isOver;
+  await finished;
   expect(closed).toHaveBeenCalledOnce();
 });

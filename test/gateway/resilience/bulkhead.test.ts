@@ -52,8 +52,8 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
       signal: caller.signal,
       caller: { token: toToken('a token'), ...provedAs('customer'), ...caller },
     });
-  const answer = async (at: number, exchange?: Exchange) => {
-    sent[at]?.answer(exchange);
+  const answer = async (index: number, exchange?: Exchange) => {
+    sent[index]?.answer(exchange);
     await clock.advance(0);
   };
   /** Advances the time without firing a timer. */
@@ -66,7 +66,7 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
 test('a poll that waited has the rest of its deadline, and is not sent after half of it', async () => {
   const { clock, sent, send, answer } = openArea(2, 'getOpenPositions');
   const poll = () => send('/', { priority: 'poll' });
-  for (let at = 0; at < 2; at += 1) void poll();
+  for (let index = 0; index < 2; index += 1) void poll();
   await clock.advance(1_200);
   await answer(0);
   expect(sent.map(({ call }) => call.deadlineMs)).toEqual([5_000, 3_800]);
@@ -86,9 +86,9 @@ test('a poll that waited has the rest of its deadline, and is not sent after hal
 
 test('an account with a hundred calls delays another account by one call', async () => {
   const { send, answer, paths } = openArea(3, 'getOpenPositions');
-  for (let at = 0; at < 100; at += 1) void send(`/many/${at}`, provedAs('many'));
-  for (let at = 0; at < 3; at += 1) void send(`/other/${at}`, provedAs('other'));
-  for (let at = 0; at < 6; at += 1) await answer(at);
+  for (let index = 0; index < 100; index += 1) void send(`/many/${index}`, provedAs('many'));
+  for (let index = 0; index < 3; index += 1) void send(`/other/${index}`, provedAs('other'));
+  for (let index = 0; index < 6; index += 1) await answer(index);
   expect(paths()).toEqual([
     ...['/many/0', '/many/1', '/many/2', '/many/3', '/other/0', '/many/4', '/other/1'],
     ...['/many/5', '/other/2'],
@@ -136,15 +136,15 @@ test('if no connection is free, a waiting account comes before further orders of
   for (const account of ['a', 'b', 'c', 'd']) place(account, 9);
   place('e');
   expect(sentOf('e')).toBe(0);
-  for (let at = 0; at < 5; at += 1) await answer(at);
+  for (let index = 0; index < 5; index += 1) await answer(index);
   expect(sentOf('e')).toBe(1);
 });
 
 test('polls hold at most half of the connections, and do not delay requests', async () => {
   const { send, answer, paths } = openArea(4, 'getOpenPositions');
-  for (let at = 0; at < 3; at += 1) void send(`/poll/${at}`, { priority: 'poll' });
+  for (let index = 0; index < 3; index += 1) void send(`/poll/${index}`, { priority: 'poll' });
   expect(paths()).toEqual(['/poll/0', '/poll/1']);
-  for (let at = 0; at < 3; at += 1) void send(`/request/${at}`);
+  for (let index = 0; index < 3; index += 1) void send(`/request/${index}`);
   expect(paths().slice(2)).toEqual(['/request/0', '/request/1']);
   await answer(2);
   // The request comes before the waiting poll of its account.
@@ -155,9 +155,9 @@ test('polls hold at most half of the connections, and do not delay requests', as
 
 test('unproved callers hold at most half of the connections, from any number of addresses', () => {
   const { send, paths } = openArea(4, 'getOpenPositions');
-  for (let at = 0; at < 3; at += 1) {
-    const client = { address: `192.0.2.${at}`, userAgent: null };
-    void send(`/unproved/${at}`, { standing: undefined, client });
+  for (let index = 0; index < 3; index += 1) {
+    const client = { address: `192.0.2.${index}`, userAgent: null };
+    void send(`/unproved/${index}`, { standing: undefined, client });
   }
   void send('/proved');
   expect(paths()).toEqual(['/unproved/0', '/unproved/1', '/proved']);

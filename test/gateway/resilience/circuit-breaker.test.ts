@@ -27,7 +27,7 @@ function closedBreaker(policy: BreakerPolicy = READS_AND_WRITES) {
   const calls = (
     count: number,
     health: Health,
-    by: (at: number) => string | null = () => 'somebody',
+    by: (index: number) => string | null = () => 'somebody',
   ) => {
     for (let index = 0; index < count; index += 1) call(health, by(index));
   };
@@ -120,7 +120,7 @@ describe('calls without an answer', () => {
   test('open the breaker of orders once three accounts have lost orders over two seconds, and none was answered since', async () => {
     const { clock, breaker, call, calls } = closedBreaker(ORDERS);
     const lose = async (accounts: number, ms: number) => {
-      for (let at = 0; at < accounts; at += 1) call('lost', `account ${at}`);
+      for (let index = 0; index < accounts; index += 1) call('lost', `account ${index}`);
       await clock.advance(ms);
     };
     await lose(3, 1_999);
@@ -128,7 +128,7 @@ describe('calls without an answer', () => {
     expect(breaker.isOpen).toBe(false);
     call('success');
     await lose(2, 2_000);
-    calls(50, 'lost', (at) => `account ${at % 2}`);
+    calls(50, 'lost', (index) => `account ${index % 2}`);
     expect(breaker.isOpen).toBe(false);
     call('lost', 'a third');
     expect(breaker.isOpen).toBe(true);

@@ -12,7 +12,7 @@ import { clientSettings } from '../open-client.ts';
 
 const MAX_STEPS = 30_000;
 
-/** The client with its resilience on real sockets, and a clock that the test moves. */
+/** A gateway client with retries and breakers, on real sockets, and a clock that the test moves. */
 export function openResilient(
   gatewayUrl: string,
   { timeoutMs = 30_000, connections = 128 }: { timeoutMs?: number; connections?: number } = {},
@@ -20,20 +20,21 @@ export function openResilient(
   const widths = gatewayWidths(connections);
   const pools = new Pools(gatewayUrl, widths, timeoutMs);
   const clock = createScriptedClock();
-  const circuits: string[] = [];
+  /** Each opening and closing of a breaker, such as `orders open`. */
+  const circuitChanges: string[] = [];
   const retries: string[] = [];
   const resilience = new Resilience(new Transport(pools, new LogicalClock()).send, {
     clock,
     random: () => 0.5,
     widths,
-    onCircuit: (name, state) => circuits.push(`${name} ${state}`),
+    onCircuit: (name, state) => circuitChanges.push(`${name} ${state}`),
     observe({ operation, resends }) {
       if (resends) retries.push(operation.name);
     },
   });
   const client = new GatewayClient({ send: resilience.send, ...clientSettings(timeoutMs) });
-  /** Advances the clock in small steps while a timer is pending. Otherwise the clock stops, and the sockets get real time. */
-  async function hurry<T>(work: Promise<T>): Promise<T> {
+  /** Advances the clock while timers are pending. Without pending timers it waits in real time, for the sockets. */
+  async function runClockUntil<T>(work: Promise<T>): Promise<T> {
     let isSettled = false;
     const settled = () => {
       isSettled = true;
@@ -47,15 +48,15 @@ export function openResilient(
     clock,
     client,
     resilience,
-    circuits,
+    circuitChanges,
     retries,
     pools,
-    hurry,
+    runClockUntil,
     [Symbol.asyncDispose]: () => pools.close(),
   };
 }
 
-/** The n-th of many proved accounts. */
+/** A caller with a proved account, another one for each index. */
 export function caller(index: number) {
   return { token: toToken(`token ${index}`), ...provedAs(String(1_000 + index)) };
 }

@@ -7,44 +7,48 @@ import { caller, openResilient } from './open-resilient.ts';
 
 const down: Script = (socket) => socket.write(answer(503, {}));
 const positions: Script = (socket) => socket.write(answer(200, { positions: [] }));
+const reset: Script = (socket) => socket.resetAndDestroy();
 
-type Open = ReturnType<typeof openResilient>;
+type TestClient = ReturnType<typeof openResilient>;
 
-/** Runs one read of op 12 by the n-th account, and returns its outcome. */
-const read = ({ client }: Open, index: number) =>
-  wordFor(client.read(caller(index), OPERATIONS.getOpenPositions, null));
+/** Reads the open positions of one account, and returns the outcome in a word. */
+const read = ({ client }: TestClient, account: number) =>
+  wordFor(client.read(caller(account), OPERATIONS.getOpenPositions, null));
 
-async function readMany(open: Open, count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) await open.hurry(read(open, index));
+/** Reads once for each of `count` accounts. */
+async function readMany(open: TestClient, count: number): Promise<void> {
+  for (let account = 0; account < count; account += 1) {
+    await open.runClockUntil(read(open, account));
+  }
 }
 
 describe('while the gateway fails for every call', () => {
-  test('retries add at most a tenth of calls, and an open breaker sends a probe every two seconds until one succeeds', async () => {
+  test('few calls reach it: at most a tenth more by retries, then one probe every two seconds', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) =>
       (isDown ? down : positions)(socket, request),
     );
     await using open = openResilient(gateway.url);
-    const reads = Array.from({ length: 300 }, (_, index) => read(open, index));
-    expect(new Set(await open.hurry(Promise.all(reads)))).toEqual(new Set(['unavailable']));
-    expect(gateway.requests.length / 300).toBeLessThanOrEqual(1.1);
+    const reads = Array.from({ length: 300 }, (_, account) => read(open, account));
+    const outcomes = await open.runClockUntil(Promise.all(reads));
+    expect(new Set(outcomes)).toEqual(new Set(['unavailable']));
+    expect(gateway.requests.length / reads.length).toBeLessThanOrEqual(1.1);
     expect(open.resilience.degradedReason()).toBe('gateway failing: getOpenPositions (5xx)');
     const callsBefore = gateway.requests.length;
     for (let second = 0; second < 30; second += 1) {
       await open.clock.advance(1_000);
-      await open.hurry(Promise.all([1, 2, 3].map((index) => read(open, index))));
+      await open.runClockUntil(Promise.all([1, 2, 3].map((account) => read(open, account))));
     }
-    expect(gateway.requests.length - callsBefore).toBe(15);
+    expect(gateway.requests.length - callsBefore).toBe(30 / 2);
 
+    // The first probe that succeeds closes the breaker.
     isDown = false;
-    const ends: unknown[] = [];
-    for (let second = 0; second < 2; second += 1) {
-      await open.clock.advance(1_000);
-      ends.push(await read(open, 1));
-    }
-    expect(ends.at(-1)).toBe('answer');
+    await open.clock.advance(1_000);
+    await read(open, 1);
+    await open.clock.advance(1_000);
+    expect(await read(open, 1)).toBe('answer');
     expect(open.resilience.degradedReason()).toBeNull();
-    expect(open.circuits).toEqual(['getOpenPositions open', 'getOpenPositions closed']);
+    expect(open.circuitChanges).toEqual(['getOpenPositions open', 'getOpenPositions closed']);
   });
 
   test.each([401, 403])(
@@ -59,35 +63,36 @@ describe('while the gateway fails for every call', () => {
       isDown = false;
       await open.clock.advance(5_000);
       expect(await read(open, 1)).toBe(status === 401 ? 'unauthenticated' : 'forbidden');
-      expect(open.circuits).toEqual(['getOpenPositions open']);
+      expect(open.circuitChanges).toEqual(['getOpenPositions open']);
       expect(open.resilience.degradedReason()).toBe('gateway failing: getOpenPositions (5xx)');
     },
   );
 
-  test('a gateway that refuses connections opens the breakers of reads and orders, and the next order passes once it is back', async () => {
-    const closed = await startScriptedGateway(down);
-    await closed[Symbol.asyncDispose]();
-    await using open = openResilient(closed.url);
+  test('refused connections open the breakers of reads and orders, and an order passes once the gateway is back', async () => {
+    // Nothing listens on the port of a stopped gateway, so connections to it are refused.
+    const stopped = await startScriptedGateway(down);
+    await stopped[Symbol.asyncDispose]();
+    await using open = openResilient(stopped.url);
     await readMany(open, 12);
-    const order = (index: number) =>
-      open.client.order(caller(index), OPERATIONS.openPosition, marketOrder);
-    for (let index = 0; index < 6; index += 1) {
-      expect(await order(index)).toMatchObject({ sent: false });
+    const order = (account: number) =>
+      open.client.order(caller(account), OPERATIONS.openPosition, marketOrder);
+    for (let account = 0; account < 6; account += 1) {
+      expect(await order(account)).toMatchObject({ sent: false });
     }
     const reason = 'gateway failing: getOpenPositions (ECONNREFUSED), orders (ECONNREFUSED)';
-    expect(open.circuits).toEqual(['getOpenPositions open', 'orders open']);
+    expect(open.circuitChanges).toEqual(['getOpenPositions open', 'orders open']);
     expect(open.resilience.degradedReason()).toBe(reason);
     const accept: Script = (socket) => socket.write(answer(200, { success: true, orderId: '1' }));
-    await using gateway = await startScriptedGateway(accept, { port: closed.port });
+    await using gateway = await startScriptedGateway(accept, { port: stopped.port });
     expect(await order(1)).toMatchObject({ sent: false });
     await open.clock.advance(5_000);
     expect(await order(1)).toMatchObject({ status: 200 });
     expect(gateway.requests).toHaveLength(1);
-    expect(open.circuits).toEqual(['getOpenPositions open', 'orders open', 'orders closed']);
+    expect(open.circuitChanges).toEqual(['getOpenPositions open', 'orders open', 'orders closed']);
   });
 });
 
-describe('no breaker opens over', () => {
+describe('no breaker opens because of', () => {
   test.each([400, 401, 403, 404, 429])('answers of %s to many accounts', async (status) => {
     await using gateway = await startScriptedGateway((socket) =>
       socket.write(answer(status, {}, { 'retry-after': 60 })),
@@ -95,24 +100,20 @@ describe('no breaker opens over', () => {
     await using open = openResilient(gateway.url);
     await readMany(open, 50);
     expect(gateway.requests).toHaveLength(50);
-    expect(open.circuits).toEqual([]);
+    expect(open.circuitChanges).toEqual([]);
   });
 
   test('orders that expire', async () => {
     await using gateway = await startScriptedGateway(positions);
     await using open = openResilient(gateway.url);
-    for (let index = 0; index < 30; index += 1) {
-      const late = { sendBeforeMs: Date.now() - 1 };
-      const placed = await open.client.order(
-        caller(index),
-        OPERATIONS.openPosition,
-        marketOrder,
-        late,
-      );
+    for (let account = 0; account < 30; account += 1) {
+      const by = caller(account);
+      const expired = { sendBeforeMs: Date.now() - 1 };
+      const placed = await open.client.order(by, OPERATIONS.openPosition, marketOrder, expired);
       expect(placed).toMatchObject({ sent: false });
     }
     expect(gateway.requests).toEqual([]);
-    expect(open.circuits).toEqual([]);
+    expect(open.circuitChanges).toEqual([]);
   });
 
   test('failed calls without a proved account', async () => {
@@ -124,87 +125,100 @@ describe('no breaker opens over', () => {
       await wordFor(open.client.write({ token: null, client }, OPERATIONS.registerDevice, device));
     }
     expect(gateway.requests).toHaveLength(30);
-    expect(open.circuits).toEqual([]);
+    expect(open.circuitChanges).toEqual([]);
   });
 });
 
 describe('a sign-in', () => {
-  const bad = 'stumbles@example.com';
-  const signIn = ({ client }: Open, site: number, email = 'user@example.com') => {
-    const by = { token: null, client: { address: `192.0.2.${site}`, userAgent: null } };
+  const failingEmail = 'fails@example.com';
+  /** Signs in from the address 192.0.2.`host`. */
+  const signIn = ({ client }: TestClient, host: number, email = 'user@example.com') => {
+    const by = { token: null, client: { address: `192.0.2.${host}`, userAgent: null } };
     return wordFor(client.write(by, OPERATIONS.login, { email: email, password: 'password' }));
   };
-  test('is held back if the gateway is unreachable, but not over failures of other users', async () => {
+  test('is held back if the gateway is unreachable, but not because of failures of other users', async () => {
+    const granted = answer(200, { access_token: 'token' });
     const gateway = await startScriptedGateway((socket, { body }) =>
-      socket.write(body.includes(bad) ? answer(500, {}) : answer(200, { access_token: 'token' })),
+      socket.write(body.includes(failingEmail) ? answer(500, {}) : granted),
     );
     await using open = openResilient(gateway.url);
-    for (let n = 0; n < 40; n += 1) await signIn(open, 1 + (n % 4), bad);
+    for (let round = 0; round < 10; round += 1) {
+      for (const host of [1, 2, 3, 4]) await signIn(open, host, failingEmail);
+    }
     expect(await signIn(open, 10)).toBe('granted');
-    expect(open.circuits).toEqual([]);
+    expect(open.circuitChanges).toEqual([]);
     await gateway[Symbol.asyncDispose]();
-    for (let n = 0; n < 60; n += 1) await signIn(open, n);
-    expect(open.circuits).toEqual(['login open']);
+    for (let host = 0; host < 60; host += 1) await signIn(open, host);
+    expect(open.circuitChanges).toEqual(['login open']);
   });
 });
 
 describe('among the operations of one area', () => {
   const snapshot = { login: '1001', group: 'g' };
-  const dead = new Set<string>();
-  const script: Script = (socket, { path }) =>
-    [...dead].some((part) => path.includes(part))
-      ? socket.write(answer(500, {}))
-      : socket.write(
-          answer(
-            200,
-            path.includes('session') ? snapshot : path.includes('tickers') ? [] : { positions: [] },
-          ),
-        );
-  const session = ({ client }: Open, index: number) =>
-    wordFor(
-      client.read(caller(index), OPERATIONS.getSession, {
-        login: loginNamed('1001'),
-        onOwned() {},
-      }),
-    );
+  /** Requests whose path contains one of these texts get a 500. */
+  const failingPaths = new Set<string>();
+  const bodyFor = (path: string) => {
+    if (path.includes('session')) return snapshot;
+    return path.includes('tickers') ? [] : { positions: [] };
+  };
+  const script: Script = (socket, { path }) => {
+    const isFailing = [...failingPaths].some((part) => path.includes(part));
+    socket.write(isFailing ? answer(500, {}) : answer(200, bodyFor(path)));
+  };
+  const readSession = ({ client }: TestClient, account: number) => {
+    const question = { login: loginNamed('1001'), onOwned() {} };
+    return wordFor(client.read(caller(account), OPERATIONS.getSession, question));
+  };
 
   test('only the failing operation is held back', async () => {
     await using gateway = await startScriptedGateway(script);
     await using open = openResilient(gateway.url);
-    dead.clear();
-    dead.add('session');
-    for (let index = 0; index < 30; index += 1) await open.hurry(session(open, index));
-    expect(open.circuits).toEqual(['getSession open']);
-    expect(await open.hurry(read(open, 1))).toBe('answer');
+    failingPaths.clear();
+    failingPaths.add('session');
+    for (let account = 0; account < 30; account += 1) {
+      await open.runClockUntil(readSession(open, account));
+    }
+    expect(open.circuitChanges).toEqual(['getSession open']);
+    expect(await open.runClockUntil(read(open, 1))).toBe('answer');
     expect(open.resilience.isOpen('reads')).toBe(true);
-    dead.clear();
+    failingPaths.clear();
     await open.clock.advance(5_000);
-    expect(await session(open, 1)).toBe('answer');
-    expect(open.circuits).toEqual(['getSession open', 'getSession closed']);
+    expect(await readSession(open, 1)).toBe('answer');
+    expect(open.circuitChanges).toEqual(['getSession open', 'getSession closed']);
     expect(open.resilience.isOpen('reads')).toBe(false);
   });
 
   test('two failing operations cause one warning, which ends when both succeed again', async () => {
     await using gateway = await startScriptedGateway(script);
     await using open = openResilient(gateway.url);
-    for (const each of ['session', 'positions']) dead.add(each);
-    for (let index = 0; index < 30; index += 1)
-      await open.hurry(Promise.all([session(open, index), read(open, index)]));
+    for (const part of ['session', 'positions']) failingPaths.add(part);
+    for (let account = 0; account < 30; account += 1) {
+      const bothReads = [readSession(open, account), read(open, account)];
+      await open.runClockUntil(Promise.all(bothReads));
+    }
     const reason = () => open.resilience.degradedReason();
-    expect(open.circuits).toHaveLength(1);
+    // The second breaker opens without a warning, but is named in the reason.
+    expect(open.circuitChanges).toHaveLength(1);
     expect(reason()).toMatch(/^gateway failing: (?=.*getSession)(?=.*getOpenPositions)/);
-    dead.delete('session');
+    failingPaths.delete('session');
     await open.clock.advance(2_000);
-    expect(await session(open, 1)).toBe('answer');
-    expect([open.circuits.length, reason()]).toEqual([
-      1,
-      'gateway failing: getOpenPositions (5xx)',
-    ]);
-    dead.clear();
+    expect(await readSession(open, 1)).toBe('answer');
+    expect(open.circuitChanges).toHaveLength(1);
+    expect(reason()).toBe('gateway failing: getOpenPositions (5xx)');
+    failingPaths.clear();
     expect(await read(open, 1)).toBe('answer');
-    expect([open.circuits.at(-1), reason()]).toEqual(['getOpenPositions closed', null]);
+    expect(open.circuitChanges.at(-1)).toBe('getOpenPositions closed');
+    expect(reason()).toBeNull();
   });
 });
+
+/** Returns a function that places an order for an account, and tells whether the order was sent. */
+function orderSender({ client }: TestClient) {
+  return async (account: number): Promise<boolean> => {
+    const placed = await client.order(caller(account), OPERATIONS.openPosition, marketOrder);
+    return placed.sent;
+  };
+}
 
 describe('orders that are answered by a server other than the gateway', () => {
   const page = answer(200, '<!doctype html>', { 'content-type': 'text/html' });
@@ -220,124 +234,134 @@ describe('orders that are answered by a server other than the gateway', () => {
     let reply = bytes;
     await using gateway = await startScriptedGateway((socket) => socket.write(reply));
     await using open = openResilient(gateway.url);
-    const place = (index: number) =>
-      open.client.order(caller(index), OPERATIONS.openPosition, marketOrder);
-    for (let index = 0; index < 5; index += 1) expect((await place(index)).sent).toBe(true);
-    expect(open.circuits).toEqual(['orders open']);
-    expect((await place(5)).sent).toBe(false);
+    const isSent = orderSender(open);
+    for (let account = 0; account < 5; account += 1) expect(await isSent(account)).toBe(true);
+    expect(open.circuitChanges).toEqual(['orders open']);
+    expect(await isSent(5)).toBe(false);
     await open.clock.advance(5_000);
     // One probe is sent, but its answer does not close the breaker.
-    expect([(await place(6)).sent, (await place(7)).sent]).toEqual([true, false]);
+    expect([await isSent(6), await isSent(7)]).toEqual([true, false]);
     reply = answer(200, { success: false, err: 'NO_MONEY' });
     await open.clock.advance(5_000);
-    expect([(await place(8)).sent, (await place(9)).sent]).toEqual([true, true]);
-    expect(open.circuits).toEqual(['orders open', 'orders closed']);
+    // The gateway answers the next probe, so that the order after it is sent too.
+    expect([await isSent(8), await isSent(9)]).toEqual([true, true]);
+    expect(open.circuitChanges).toEqual(['orders open', 'orders closed']);
   });
 
   test.each([
     ['of one account', () => 0, page],
     ['of two accounts', (index: number) => index % 2, page],
     ['answered with an empty JSON object', (index: number) => index, answer(200, {})],
-    ['that failed', (index: number) => index, answer(500, '<!doctype html>')],
-    ['that were refused', (index: number) => index, answer(404, '<!doctype html>')],
-  ])('do not open the breaker: %s', async (_, callerOf, bytes) => {
+    ['answered with a 500', (index: number) => index, answer(500, '<!doctype html>')],
+    ['answered with a 404', (index: number) => index, answer(404, '<!doctype html>')],
+  ])('do not open the breaker if they are %s', async (_, accountOf, bytes) => {
     await using gateway = await startScriptedGateway((socket) => socket.write(bytes));
     await using open = openResilient(gateway.url);
     for (let index = 0; index < 12; index += 1) {
-      await open.client.order(caller(callerOf(index)), OPERATIONS.openPosition, marketOrder);
+      await open.client.order(caller(accountOf(index)), OPERATIONS.openPosition, marketOrder);
     }
     expect(gateway.requests).toHaveLength(12);
-    expect(open.circuits).toEqual([]);
+    expect(open.circuitChanges).toEqual([]);
   });
 });
 
 describe('orders that a gateway receives and does not answer', () => {
   const accepted = answer(200, { success: true, orderId: '1' });
-  const SECONDS = 100;
+  const ACCOUNTS = 12;
+  const ORDERS_A_SECOND = 3;
+  const OUTAGE_SECONDS = 100;
+  /** The breaker of orders sends a probe every five seconds. */
+  const MAX_PROBES = OUTAGE_SECONDS / 5;
 
-  /** Places three orders a second for twelve accounts, and counts their outcomes while `end` replaces the answers. */
-  async function outage(end: Script, { withReads }: { readonly withReads: boolean }) {
+  /** Places orders before, during and after an outage, in which every connection is reset. */
+  async function outage({ withReads }: { readonly withReads: boolean }) {
     let isDown = false;
     await using gateway = await startScriptedGateway((socket, request) => {
-      if (isDown) end(socket, request);
+      if (isDown) reset(socket, request);
       else if (request.method === 'GET') positions(socket, request);
       else socket.write(accepted);
     });
     await using open = openResilient(gateway.url);
     const counts = { answered: 0, unknown: 0, unsent: 0 };
-    let index = 0;
-    const second = async () => {
-      const reads = withReads ? Array.from({ length: 12 }, (_, at) => read(open, at)) : [];
-      await open.hurry(Promise.all(reads));
-      for (let n = 0; n < 3; n += 1) {
-        index += 1;
-        const by = caller(index % 12);
-        const order =
-          index % 2 === 0
-            ? open.client.order(by, OPERATIONS.openPosition, marketOrder)
-            : open.client.order(by, OPERATIONS.placeLimitOrder, limitOrder);
-        const placed = await order;
-        if (!placed.sent) counts.unsent += 1;
-        else counts[placed.answered ? 'answered' : 'unknown'] += 1;
-      }
+    let orders = 0;
+    /** Places one order, market and limit orders by turns, and counts its outcome. */
+    const placeOrder = async () => {
+      orders += 1;
+      const by = caller(orders % ACCOUNTS);
+      const placed = await (orders % 2 === 0
+        ? open.client.order(by, OPERATIONS.openPosition, marketOrder)
+        : open.client.order(by, OPERATIONS.placeLimitOrder, limitOrder));
+      if (!placed.sent) counts.unsent += 1;
+      else counts[placed.answered ? 'answered' : 'unknown'] += 1;
+    };
+    const runSecond = async () => {
+      const readers = withReads ? Array.from({ length: ACCOUNTS }, (_, account) => account) : [];
+      await open.runClockUntil(Promise.all(readers.map((account) => read(open, account))));
+      for (let n = 0; n < ORDERS_A_SECOND; n += 1) await placeOrder();
       await open.clock.advance(1_000);
     };
-    for (let n = 0; n < 12; n += 1) await second();
-    expect(counts).toEqual({ answered: 36, unknown: 0, unsent: 0 });
+    const receivedOrders = () => gateway.requests.filter(({ method }) => method !== 'GET').length;
+    for (let second = 0; second < 12; second += 1) await runSecond();
+    const answeredBefore = 12 * ORDERS_A_SECOND;
+    expect(counts).toEqual({ answered: answeredBefore, unknown: 0, unsent: 0 });
+    const receivedBefore = receivedOrders();
     isDown = true;
-    const before = gateway.requests.filter(({ method }) => method !== 'GET').length;
-    for (let n = 0; n < SECONDS; n += 1) await second();
-    const during = { ...counts };
-    const sent = gateway.requests.filter(({ method }) => method !== 'GET').length - before;
+    for (let second = 0; second < OUTAGE_SECONDS; second += 1) await runSecond();
+    const during = { unknown: counts.unknown, unsent: counts.unsent };
+    const received = receivedOrders() - receivedBefore;
     isDown = false;
-    let secondsUntilTaken = 0;
-    for (; counts.answered === 36 && secondsUntilTaken < 60; secondsUntilTaken += 1) await second();
-    return { during, sent, secondsUntilTaken, circuits: open.circuits };
+    let secondsUntilAnswer = 0;
+    while (counts.answered === answeredBefore && secondsUntilAnswer < 60) {
+      await runSecond();
+      secondsUntilAnswer += 1;
+    }
+    return { during, received, secondsUntilAnswer, circuitChanges: open.circuitChanges };
   }
 
-  const reset: Script = (socket) => socket.resetAndDestroy();
-
   test('are held back with the reads, and few end unknown', async () => {
-    const { during, sent, secondsUntilTaken, circuits } = await outage(reset, { withReads: true });
-    expect(during.unknown).toBeLessThanOrEqual(12 + SECONDS / 5);
-    expect(during.unknown + during.unsent).toBe(3 * SECONDS);
+    const { during, received, secondsUntilAnswer, circuitChanges } = await outage({
+      withReads: true,
+    });
+    // Twelve more than the probes may be lost before the breaker opens.
+    expect(during.unknown).toBeLessThanOrEqual(12 + MAX_PROBES);
+    expect(during.unknown + during.unsent).toBe(OUTAGE_SECONDS * ORDERS_A_SECOND);
     // The gateway received exactly the unknown orders, and none that was reported as unsent.
-    expect(sent).toBe(during.unknown);
-    expect(secondsUntilTaken).toBeLessThanOrEqual(6);
-    expect(circuits.filter((each) => each.startsWith('orders'))).toEqual([
-      'orders open',
-      'orders closed',
-    ]);
+    expect(received).toBe(during.unknown);
+    expect(secondsUntilAnswer).toBeLessThanOrEqual(6);
+    const changesOfOrders = circuitChanges.filter((change) => change.startsWith('orders'));
+    expect(changesOfOrders).toEqual(['orders open', 'orders closed']);
   });
 
-  test('are held back without reads too, except one in five seconds', async () => {
-    const { during, sent, secondsUntilTaken } = await outage(reset, { withReads: false });
+  test('are held back without reads too, except for a probe every five seconds', async () => {
+    const { during, received, secondsUntilAnswer } = await outage({ withReads: false });
+    // The breaker needs at least five calls to open.
     expect(during.unknown).toBeGreaterThanOrEqual(5);
-    expect(during.unknown).toBeLessThanOrEqual(5 + SECONDS / 5);
-    expect(sent).toBe(during.unknown);
-    expect(secondsUntilTaken).toBeLessThanOrEqual(6);
+    expect(during.unknown).toBeLessThanOrEqual(5 + MAX_PROBES);
+    expect(received).toBe(during.unknown);
+    expect(secondsUntilAnswer).toBeLessThanOrEqual(6);
   });
 
   test.each([
     ['a page of a proxy', answer(502, '<!doctype html>', { 'content-type': 'text/html' })],
     ['a page of a proxy that is JSON', answer(503, { message: 'no healthy upstream' })],
     ['a 404 without a body', answer(404, '')],
-  ])('stay held back after %s', async (_, foreign) => {
-    let end = reset;
-    await using gateway = await startScriptedGateway((socket, request) => end(socket, request));
+  ])('stay held back after a probe gets %s', async (_, foreign) => {
+    let script = reset;
+    await using gateway = await startScriptedGateway((socket, request) => script(socket, request));
     await using open = openResilient(gateway.url);
-    const place = (index: number) =>
-      open.client.order(caller(index), OPERATIONS.openPosition, marketOrder);
-    for (let index = 0; index < 4; index += 1) await place(index);
+    const isSent = orderSender(open);
+    for (let account = 0; account < 4; account += 1) await isSent(account);
     await open.clock.advance(2_000);
-    expect([(await place(4)).sent, (await place(5)).sent]).toEqual([true, false]);
-    end = (socket) => socket.write(foreign);
+    // Orders have been lost for two seconds now, so the next lost order opens the breaker.
+    expect([await isSent(4), await isSent(5)]).toEqual([true, false]);
+    script = (socket) => socket.write(foreign);
     await open.clock.advance(5_000);
-    expect([(await place(6)).sent, (await place(7)).sent]).toEqual([true, false]);
-    end = (socket) => socket.write(answer(500, { success: false, err: 'DOWN' }));
+    expect([await isSent(6), await isSent(7)]).toEqual([true, false]);
+    // The gateway's own answer to a probe closes the breaker, although it is a 500.
+    script = (socket) => socket.write(answer(500, { success: false, err: 'DOWN' }));
     await open.clock.advance(5_000);
-    expect([(await place(8)).sent, (await place(9)).sent]).toEqual([true, true]);
-    expect(open.circuits).toEqual(['orders open', 'orders closed']);
+    expect([await isSent(8), await isSent(9)]).toEqual([true, true]);
+    expect(open.circuitChanges).toEqual(['orders open', 'orders closed']);
   });
 
   test('are sent while only reads get no answers, because orders are answered', async () => {
@@ -345,40 +369,40 @@ describe('orders that a gateway receives and does not answer', () => {
       request.method === 'GET' ? reset(socket, request) : socket.write(accepted),
     );
     await using open = openResilient(gateway.url);
-    const place = (index: number) =>
-      open.client.order(caller(index), OPERATIONS.openPosition, marketOrder);
+    const place = (account: number) =>
+      open.client.order(caller(account), OPERATIONS.openPosition, marketOrder);
     await readMany(open, 12);
-    for (let index = 0; index < 20; index += 1) {
-      await open.hurry(read(open, index));
-      expect(await place(index)).toMatchObject({ status: 200 });
+    for (let account = 0; account < 20; account += 1) {
+      await open.runClockUntil(read(open, account));
+      expect(await place(account)).toMatchObject({ status: 200 });
       await open.clock.advance(1_000);
     }
   });
 
-  test('leave the next probe to an account that has not failed, or to a failed account if it calls alone', async () => {
+  test('leave the next probe to an account that has not failed, or to a failed one if no other calls', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
       if (isDown || request.headers.authorization === 'Bearer token 1') reset(socket, request);
       else socket.write(accepted);
     });
     await using open = openResilient(gateway.url);
-    const isSent = async (index: number) =>
-      (await open.client.order(caller(index), OPERATIONS.openPosition, marketOrder)).sent;
-    for (let index = 0; index < 3; index += 1) await isSent(index);
+    const isSent = orderSender(open);
+    for (let account = 0; account < 3; account += 1) await isSent(account);
     await open.clock.advance(2_000);
     expect(await isSent(0)).toBe(true);
     await open.clock.advance(5_000);
     // Accounts that have failed are held back; the next other account probes.
     expect([await isSent(0), await isSent(1), await isSent(2)]).toEqual([false, false, false]);
     expect([await isSent(7), await isSent(8)]).toEqual([true, false]);
+    // A probe is due after five seconds. For three more seconds it is left to accounts that have not failed.
     await open.clock.advance(7_999);
     expect(await isSent(7)).toBe(false);
     await open.clock.advance(1);
-    // A failed account may probe if no other account has called. The next probe is left to the others again.
     expect(await isSent(1)).toBe(true);
+    // This failed account has probed, so the next probe is left to the others again.
     isDown = false;
     await open.clock.advance(5_000);
     expect([await isSent(1), await isSent(2), await isSent(1)]).toEqual([false, true, true]);
-    expect(open.circuits).toEqual(['orders open', 'orders closed']);
+    expect(open.circuitChanges).toEqual(['orders open', 'orders closed']);
   });
 });

@@ -29,7 +29,7 @@ describe.each(Object.entries(FAILURES))('after %s', (_, fail) => {
     async (name) => {
       await using gateway = await startScriptedGateway(fail);
       await using open = openResilient(gateway.url);
-      await open.hurry(wordFor(OPERATION_CASES[name].call(open.client, caller(1))));
+      await open.runClockUntil(wordFor(OPERATION_CASES[name].call(open.client, caller(1))));
       await open.clock.advance(60_000);
       expect(gateway.requests).toHaveLength(OPERATIONS[name].effect === 'read' ? 3 : 1);
     },
@@ -82,7 +82,9 @@ test('a read is repeated twice if no connection is accepted', async () => {
   await gateway[Symbol.asyncDispose]();
   await using open = openResilient(gateway.url);
   expect(
-    await open.hurry(wordFor(OPERATION_CASES.getOpenPositions.call(open.client, caller(1)))),
+    await open.runClockUntil(
+      wordFor(OPERATION_CASES.getOpenPositions.call(open.client, caller(1))),
+    ),
   ).toBe('unavailable');
   expect(open.retries).toHaveLength(2);
 });
@@ -109,7 +111,7 @@ test('retries are at most a tenth of the calls and ten more, even if no breaker 
   const readMany = async (count: number) => {
     const before = open.retries.length;
     for (let call = 0; call < count; call += 1) {
-      await open.hurry(
+      await open.runClockUntil(
         open.client.read(caller(1), OPERATIONS.getOpenPositions, null).catch(() => {}),
       );
     }
@@ -117,5 +119,5 @@ test('retries are at most a tenth of the calls and ten more, even if no breaker 
   };
   expect(await readMany(200)).toBeLessThanOrEqual(30);
   expect(await readMany(100)).toBeLessThanOrEqual(10);
-  expect(open.circuits).toEqual([]);
+  expect(open.circuitChanges).toEqual([]);
 });

@@ -154,5 +154,6 @@ export function lostOf(
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return value.every((one) => typeof one === 'string') ? 'texts' : 'list';
   if (value === null) return 'null';
-  return typeof value === 'number' && !Number.isFinite(value) ? 'infinite' : typeof value;
+  if (value === Infinity || value === -Infinity) return 'infinite';
+  return typeof value;
 }

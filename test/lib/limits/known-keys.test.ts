@@ -36,7 +36,7 @@ test('replicas share their keys, and look up unknown ones in the store', async (
 
 test('the memory is bounded: a new key replaces the oldest', () => {
   const known = new KnownKeys(createScriptedClock(), LIFE_MS);
-  for (let at = 0; at < 100_000; at += 1) known.add(String(at));
+  for (let index = 0; index < 100_000; index += 1) known.add(String(index));
   const full = known.byteSize;
   known.add('one more');
   expect(known.byteSize).toBe(full);

@@ -32,6 +32,7 @@ describe('a limit', () => {
     expect(limiter.take('requests', A)).toMatchObject({ isOver: true, left: 0, waitMs: 20_000 });
     expect(limiter.take('requests', B)).toMatchObject({ isOver: false, left: 2 });
     expect(limiter.take('fields', A)).toMatchObject({ isOver: false });
+    // One of three requests a minute is allowed again after 20 seconds.
     await clock.advance(19_999);
     expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
     await clock.advance(1);
@@ -46,7 +47,7 @@ describe('a limit', () => {
     expect(() => limiter.take('orders', A)).toThrow('orders has no number for address');
   });
 
-  test('allows debt after use, at most of its own size', async () => {
+  test('lets a client owe what it has already used, up to the size of the limit', async () => {
     const { clock, limiter } = createFixture(limited('fields', 60));
     expect(limiter.spend('fields', A, 70)).toMatchObject({ isOver: true, left: -10 });
     expect(limiter.take('fields', A, 0)).toMatchObject({ isOver: true, waitMs: 10_000 });
@@ -55,7 +56,7 @@ describe('a limit', () => {
     expect(limiter.take('fields', A, 0)).toMatchObject({ isOver: false, left: 0 });
   });
 
-  test('takes tokens back up to its size, and moves a charge to a client that has enough left', async () => {
+  test('takes tokens back up to its size, and moves a charge to another client if that one has enough left', async () => {
     const { clock, limiter } = createFixture({
       ...limited('requests', 1),
       ...limited('subscriptions', 1),
@@ -68,10 +69,12 @@ describe('a limit', () => {
     expect(limiter.take('subscriptions', A)).toMatchObject({ isOver: false });
     limiter.giveBack('requests', B);
     expect(limiter.take('requests', B, 0)).toMatchObject({ left: 1 });
+    // B has one request left, and takes over the charge of A.
     limiter.take('requests', A);
     limiter.move('requests', A, B);
     expect(limiter.take('requests', B)).toMatchObject({ isOver: true });
     expect(limiter.take('requests', A)).toMatchObject({ isOver: false });
+    // B has none left now, so the charge stays with A.
     limiter.move('requests', A, B);
     expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
   });
@@ -83,23 +86,22 @@ test('all tokens of an account share one limit, and so do all addresses of an IP
   const account = () => accountClient(accountNamed('1'));
   expect([passes(account()), passes(account()), passes(account())]).toEqual([true, true, false]);
   expect(passes(accountClient(accountNamed('2')))).toBe(true);
-  const at = (host: string) => addressClient(`2001:db8:1:${host}`);
-  expect(['1::1', '1::2', '1::3', '2::1'].map((host) => passes(at(host)))).toEqual([
-    true,
-    true,
-    false,
-    true,
-  ]);
+  const passesFrom = (address: string) => passes(addressClient(address));
+  expect(passesFrom('2001:db8:1:1::1')).toBe(true);
+  expect(passesFrom('2001:db8:1:1::2')).toBe(true);
+  expect(passesFrom('2001:db8:1:1::3')).toBe(false);
+  expect(passesFrom('2001:db8:1:2::1')).toBe(true);
 });
 
-test('the memory is bounded: a flood of clients evicts the least recently used', () => {
+test('the memory is bounded: at most 100,000 clients of a kind are kept, the most recently used', () => {
   const { limiter } = createFixture(limited('requests', 1));
   limiter.take('requests', A);
-  for (let at = 0; at < 99_999; at += 1) {
-    limiter.take('requests', singleClient('address', String(at)));
+  for (let index = 0; index < 99_999; index += 1) {
+    limiter.take('requests', singleClient('address', String(index)));
   }
   const full = limiter.byteSize;
   expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
+  // B replaces the client '0', which was used least recently. A was used meanwhile, and is kept.
   limiter.take('requests', B);
   expect(limiter.byteSize).toBe(full);
   expect(limiter.take('requests', A)).toMatchObject({ isOver: true });
@@ -110,13 +112,13 @@ test('the memory is bounded: a flood of clients evicts the least recently used',
 });
 
 describe('replicas that share a limit', () => {
-  /** A store that sums up the reported usage of one bucket. */
-  function sharedStore(most: number) {
-    let level = most;
+  /** A store with one bucket, which subtracts the usage that replicas report. */
+  function sharedStore(size: number) {
+    let level = size;
     const reported: string[][] = [];
-    const share: Share = async (keys, [, , taken = 0]) => {
+    const share: Share = async (keys, [_size, _refill, usage = 0]) => {
       reported.push(keys);
-      level -= taken;
+      level -= usage;
       return [level];
     };
     return { reported, share };
@@ -131,7 +133,7 @@ describe('replicas that share a limit', () => {
   test('learn the usage of the others within a tenth of a second', async () => {
     const { reported, share } = sharedStore(10);
     const { clock, one, other } = replicasOf(limited('requests', 10), share);
-    for (let at = 0; at < 8; at += 1) one.take('requests', A);
+    for (let index = 0; index < 8; index += 1) one.take('requests', A);
     other.take('requests', A);
     await clock.advance(100);
     expect(reported).toEqual([['requests address a'], ['requests address a']]);
@@ -151,16 +153,16 @@ describe('replicas that share a limit', () => {
 
   test('count usage during a call of the store', async () => {
     const store = sharedStore(10);
-    const { clock, one } = replicasOf(limited('requests', 10), async (...taken) => {
+    const { clock, one } = replicasOf(limited('requests', 10), async (...report) => {
       one.take('requests', A, 3);
-      return store.share(...taken);
+      return store.share(...report);
     });
     one.take('requests', A, 2);
     await clock.advance(100);
-    expect(one.take('requests', A, 0).left).toBeCloseTo(5, 1);
+    expect(one.take('requests', A, 0).left).toBeCloseTo(10 - 2 - 3, 1);
   });
 
-  test('count for themselves while the store is down, and limits per process always', async () => {
+  test('count for themselves while the store is down, and always for a limit per process', async () => {
     const { clock, one } = replicasOf(limited('requests', 2), async () => null);
     one.take('requests', A, 2);
     await clock.advance(100);

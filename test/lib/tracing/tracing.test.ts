@@ -23,7 +23,7 @@ const CALL = { name: 'GET /trading/positions', kind: 'CLIENT', attributes: {} } 
 async function sampled(environment: Readonly<Record<string, string>>) {
   const { tracing, collector, warned } = await openTracing(environment);
   await using _ = collector;
-  for (let at = 0; at < 100; at += 1) {
+  for (let index = 0; index < 100; index += 1) {
     const request = tracing.start(HTTP);
     expect(request.traceId).toMatch(/^[0-9a-f]{32}$/);
     tracing.start({ ...CALL, parent: request.context }).end(null);

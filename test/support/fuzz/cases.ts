@@ -15,6 +15,7 @@ export interface CaseOptions {
 }
 
 const schema = buildSchema();
+/** The query of an app's first screen. */
 const HOME =
   '{ session { balance orders { id } } catalog { instruments { id } } positions { id instrument { name } } orders { id } withdrawalMethods { title } customerId positionTotals { profit } }';
 const LOGIN = `mutation ($email: String!) { login(input: { email: $email, password: "demo" }) { __typename ... on LoginSuccess { accessToken ${HOME.slice(1)} } }`;
@@ -27,8 +28,10 @@ export const writesOf: Readonly<Record<Target, (options: CaseOptions) => Buffer[
     const { text, variables } = documentOf(options);
     const last = post(options, random() < 0.5 ? corruptTokens(random, text) : text, variables);
     const kept = last.toString('latin1').replace('connection: close', 'connection: keep-alive');
-    // A repeated document is executed by compiled code.
-    return [...Array<Buffer>(pick(random, [0, 0, 4])).fill(Buffer.from(kept, 'latin1')), last];
+    // Some documents are repeated, because compiled code executes repeated documents.
+    const repeats = pick(random, [0, 0, 4]);
+    const earlier = Array<Buffer>(repeats).fill(Buffer.from(kept, 'latin1'));
+    return [...earlier, last];
   },
   framing: (options) => {
     const { random, tokens } = options;
@@ -45,16 +48,18 @@ export const writesOf: Readonly<Record<Target, (options: CaseOptions) => Buffer[
     const upgrade = Buffer.from(UPGRADE);
     const head = random() < 0.1 ? corruptBytes(random, upgrade) : upgrade;
     const init = frames(random, initOf(options));
-    const more = Array.from({ length: 1 + Math.floor(random() * 8) }, () =>
+    const messageCount = 1 + Math.floor(random() * 8);
+    const messages = Array.from({ length: messageCount }, () =>
       random() < 0.4 ? pick(random, Object.values(FRAMES)) : frames(random, messageOf(options)),
     );
-    const all = random() < 0.8 ? [init, ...more] : more;
+    const all = random() < 0.8 ? [init, ...messages] : messages;
     const sent = all.map((each) => (random() < 0.05 ? corruptBytes(random, each) : each));
     const bytes = Buffer.concat(sent);
     return random() < 0.5 ? [head, bytes] : split(random, Buffer.concat([head, bytes]));
   },
   gateway: (options) => {
     const { random, email } = options;
+    // Half of the cases are random documents.
     const query = pick(random, [HOME, HOME, LOGIN, null, null, null]);
     if (query !== null) return [post(options, query, { email })];
     const { text, variables } = documentOf(options);
@@ -80,6 +85,7 @@ function post({ random, tokens }: CaseOptions, query: string, variables: unknown
   return plain({ method: 'POST', search: '', headers, body });
 }
 
+/** The bytes of a correct request. */
 function plain({ method, search, headers, body = '' }: Omit<RandomRequest, 'isEndless'>): Buffer {
   const bytes = Buffer.from(body);
   const lines = Object.entries({ host: 'a', ...headers, 'content-length': bytes.length });
@@ -91,8 +97,8 @@ function plain({ method, search, headers, body = '' }: Omit<RandomRequest, 'isEn
 /** A request whose body has a length, is chunked, or has wrong framing. */
 function framed(random: Random, request: RandomRequest): Buffer {
   const body = Buffer.from(request.body ?? '');
-  const wanted = plain(request);
-  const head = wanted.subarray(0, wanted.length - body.length).toString('latin1');
+  const correct = plain(request);
+  const head = correct.subarray(0, correct.length - body.length).toString('latin1');
   const path = random() < 0.1 ? pick(random, PATHS) : '/graphql';
   const extra = pick(random, [
     '',
@@ -104,35 +110,41 @@ function framed(random: Random, request: RandomRequest): Buffer {
   const altered = head.replace('/graphql', path).replace(/\r\n$/, `${extra}\r\n`);
   const kind = random();
   if (kind < 0.5) return Buffer.concat([Buffer.from(altered, 'latin1'), body]);
-  const lengths = [
+  const isChunked = kind < 0.85;
+  const hasWrongLength = kind >= 0.7;
+  const wrongLengths = [
     '',
     'content-length: 0\r\n',
     'content-length: 1e3\r\n',
     `content-length: ${body.length + 9}\r\n`,
   ];
-  const framing = kind < 0.85 ? 'transfer-encoding: chunked\r\n' : '';
-  const length = kind < 0.7 ? '' : pick(random, lengths);
-  const rest = altered.replace(/content-length: .*\r\n/, framing + length);
-  const bytes = kind < 0.85 ? chunked(random, body) : body;
-  return Buffer.concat([Buffer.from(rest, 'latin1'), bytes]);
+  const framing = isChunked ? 'transfer-encoding: chunked\r\n' : '';
+  const length = hasWrongLength ? pick(random, wrongLengths) : '';
+  const newHead = altered.replace(/content-length: .*\r\n/, framing + length);
+  const bytes = isChunked ? chunked(random, body) : body;
+  return Buffer.concat([Buffer.from(newHead, 'latin1'), bytes]);
 }
 
+/** The body in chunks. A few of them have a wrong size, or a chunk extension. */
 function chunked(random: Random, body: Buffer): Buffer {
+  const extensions = ['', '', '', ';a=b', ' ', `;${'x'.repeat(9_000)}`];
   const chunks = split(random, body).map((chunk) => {
     const size = random() < 0.02 ? 'fffffffff' : chunk.length.toString(16);
-    const head = `${size}${pick(random, ['', '', '', ';a=b', ' ', `;${'x'.repeat(9_000)}`])}\r\n`;
+    const head = `${size}${pick(random, extensions)}\r\n`;
     return Buffer.concat([Buffer.from(head), chunk, Buffer.from('\r\n')]);
   });
   const end = pick(random, ['0\r\n\r\n', '0\r\n\r\n', '0\r\na: b\r\n\r\n', '0\r\n', '']);
   return Buffer.concat([...chunks, Buffer.from(end)]);
 }
 
+/** Cuts the bytes at random places: half of the time at none, otherwise mostly at few. */
 function split(random: Random, bytes: Buffer): Buffer[] {
-  const count = random() < 0.5 ? 1 : 1 + Math.floor(random() ** 3 * 30);
-  const cuts = Array.from({ length: count - 1 }, () => Math.floor(random() * bytes.length)).sort(
-    (one, other) => one - other,
-  );
-  return [0, ...cuts].map((from, at) => bytes.subarray(from, cuts[at] ?? bytes.length));
+  const cutCount = random() < 0.5 ? 0 : Math.floor(random() ** 3 * 30);
+  const cuts = Array.from({ length: cutCount }, () => Math.floor(random() * bytes.length));
+  cuts.sort((one, other) => one - other);
+  const starts = [0, ...cuts];
+  const ends = [...cuts, bytes.length];
+  return starts.map((start, index) => bytes.subarray(start, ends[index]));
 }
 
 function initOf({ random, tokens }: CaseOptions): string {
@@ -157,15 +169,15 @@ function messageOf(options: CaseOptions): string {
   return random() < 0.1 ? corruptTokens(random, text) : text;
 }
 
-/** A message as one frame or several, compressed or not, with a ping among its fragments. */
+/** A message as one frame or several, compressed or not. A ping may come before a frame. */
 function frames(random: Random, text: string): Buffer {
   const isPacked = random() < 0.4;
   const bytes = isPacked ? packed(text) : Buffer.from(text);
   const parts = random() < 0.7 ? [bytes] : split(random, bytes);
-  const sent = parts.flatMap((part, at) => {
-    const isLast = at === parts.length - 1;
-    const opcode = at === 0 ? OPCODES.text : OPCODES.continuation;
-    const own = frame(opcode, part, { isLast, rsv: isPacked && at === 0 ? PACKED : 0 });
+  const sent = parts.flatMap((part, index) => {
+    const isLast = index === parts.length - 1;
+    const opcode = index === 0 ? OPCODES.text : OPCODES.continuation;
+    const own = frame(opcode, part, { isLast, rsv: isPacked && index === 0 ? PACKED : 0 });
     return random() < 0.1 ? [frame(OPCODES.ping, Buffer.from('x')), own] : [own];
   });
   return Buffer.concat(sent);

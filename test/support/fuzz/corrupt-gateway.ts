@@ -30,6 +30,7 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
   ['', ['a']],
 ];
 
+/** The email of the user of this case. */
 export const emailOf = (index: number) => `user-${index + 1}@example.com`;
 
 /** The sandbox gateway, with corrupt answers to the users of the cases. The seed determines the answers. */
@@ -49,6 +50,7 @@ export async function startCorruptGateway(seed: number) {
       body: request.body,
     });
     if (index === null) return void socket.write(answer(given.status, given.bytes));
+    // The random errors depend on the case, the operation, and how often the case has called the operation.
     const name = `${seed}/${index}/${request.method} ${request.path}`;
     const count = (calls.get(name) ?? 0) + 1;
     calls.set(name, count);
@@ -62,6 +64,7 @@ export async function startCorruptGateway(seed: number) {
       relay(socket, request).catch(() => socket.destroy());
     }),
   );
+  // The caller disposes of both servers now.
   const moved = stack.move();
   return {
     url: gateway.url,
@@ -78,6 +81,7 @@ export async function startCorruptGateway(seed: number) {
   };
 }
 
+/** The case whose user sends this request, found by the login in its token or the email in its body. */
 function caseOf({ headers, body }: ScriptedRequest): number | null {
   const [, payload = ''] = (headers.authorization ?? '').split('.');
   const claims = String(Buffer.from(payload, 'base64url'));
@@ -105,7 +109,8 @@ export function writeCorrupt(
     const [name, values] = pick(random, HEADERS);
     headers[name] = pick(random, values);
   }
-  const whole = answer(random() < 0.15 ? pick(random, STATUSES) : status, sent, headers);
+  const sentStatus = random() < 0.15 ? pick(random, STATUSES) : status;
+  const whole = answer(sentStatus, sent, headers);
   socket.write(random() < 0.1 ? corruptBytes(random, whole) : whole);
   if (random() < 0.05) socket.end();
 }

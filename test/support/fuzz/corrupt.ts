@@ -13,23 +13,24 @@ const VALUES: readonly unknown[] = [
 
 /** Repeats, moves, drops, replaces or inserts some bytes. */
 export function corruptBytes(random: Random, bytes: Buffer): Buffer {
-  const at = Math.floor(random() * (bytes.length + 1));
-  const end = Math.min(bytes.length, at + Math.floor(random() ** 3 * 40));
-  const cut = bytes.subarray(at, end);
+  const start = Math.floor(random() * (bytes.length + 1));
+  const end = Math.min(bytes.length, start + Math.floor(random() ** 3 * 40));
+  const cut = bytes.subarray(start, end);
   const noise = Buffer.from(cut.map(() => random() * 256));
   const piece = Buffer.from(pick(random, PIECES));
-  const between = pick(random, [piece, piece, noise, Buffer.alloc(0), Buffer.concat([cut, cut])]);
-  const corrupt = Buffer.concat([bytes.subarray(0, at), between, bytes.subarray(end)]);
-  if (random() < 0.1) return corrupt.subarray(0, at);
+  const twice = Buffer.concat([cut, cut]);
+  const replacement = pick(random, [piece, piece, noise, Buffer.alloc(0), twice]);
+  const corrupt = Buffer.concat([bytes.subarray(0, start), replacement, bytes.subarray(end)]);
+  if (random() < 0.1) return corrupt.subarray(0, start);
   return random() < 0.3 ? corruptBytes(random, corrupt) : corrupt;
 }
 
-/** Does the same with the tokens of a text, so that the result is almost valid. */
+/** Replaces, drops or inserts some tokens of a text, so that the result is almost valid. */
 export function corruptTokens(random: Random, text: string): string {
   const tokens = text.match(/\w+|\s+|[^\w\s]/g) ?? [''];
-  const at = Math.floor(random() * tokens.length);
+  const start = Math.floor(random() * tokens.length);
   const replacement = pick(random, [pick(random, PIECES), pick(random, tokens), '']);
-  tokens.splice(at, Math.floor(random() * 3), replacement);
+  tokens.splice(start, Math.floor(random() * 3), replacement);
   return random() < 0.4 ? corruptTokens(random, tokens.join('')) : tokens.join('');
 }
 
@@ -44,12 +45,12 @@ export function corruptJson(random: Random, value: unknown): unknown {
   else if (kind < 0.75) holder[name] = structuredClone(other[otherName]);
   else if (kind < 0.85) holder[name] = Array(pick(random, [1, 2, 100])).fill(holder[name]);
   else holder[pick(random, ['__proto__', 'toJSON', 'id', 'x'])] = holder[name];
-  // Repeated repetition would grow beyond the fuzzer's own limits.
-  const isRepeated = kind >= 0.75 && kind < 0.85;
-  return random() < 0.4 && !isRepeated ? corruptJson(random, root.value) : root.value;
+  // Lists of lists would grow beyond the fuzzer's own limits, so a value that became a list is not corrupted further.
+  const becameList = kind >= 0.75 && kind < 0.85;
+  return random() < 0.4 && !becameList ? corruptJson(random, root.value) : root.value;
 }
 
-/** Chooses a value near the root, because more depends on it. */
+/** Chooses a place in the value, rather near the root than deep, because more depends on values near the root. */
 function placeIn(random: Random, holder: object, name: string): [Record<string, unknown>, string] {
   const named = holder as Record<string, unknown>;
   const inner = named[name];

@@ -32,8 +32,8 @@ const REPLAYED_CASES = 64;
 /** Long enough for a busy machine. */
 const CLOSES_WITHIN_MS = 60_000;
 /**
- * How many connections are used at a time, and when one is closed: after `quietMs` without an answer, or after `lastsMs`,
- * because the events of a subscription have no end.
+ * How many connections are used at a time, and when a connection is closed: after `quietMs` without an answer, and at the
+ * latest after `lastsMs`, because the events of a subscription have no end.
  */
 const PACE = {
   documents: { workers: 2, quietMs: 2_000, lastsMs: 500 },
@@ -60,7 +60,7 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
   await using facade = await startFacadeProcess({ ...SETTINGS, GATEWAY_URL: gateway.url });
   const sent: Case[] = [];
   const counts = new Map<string, number>();
-  const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
+  const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
   let problem: string | null = null;
   let linesRead = 0;
   /** The case with the wrong answer. */
@@ -70,39 +70,43 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
   async function send({ target, index }: Case): Promise<void> {
     sent.push({ target, index });
     count(target);
-    const isOwn = target === 'gateway';
+    // Each case of the gateway has an account of its own, which tells the gateway what to corrupt.
+    const hasOwnAccount = target === 'gateway';
     const emails = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
+    const sharedTokens = [...emails.map(gateway.token), 'x.y.z', 'x'];
     const writes = writesOf[target]({
       random: createRandom(`${seed}/${target}/${index}`),
-      tokens: isOwn ? [gateway.tokenOf(index)] : [...emails.map(gateway.token), 'x.y.z', 'x'],
-      email: isOwn ? emailOf(index) : 'demo@example.com',
+      tokens: hasOwnAccount ? [gateway.tokenOf(index)] : sharedTokens,
+      email: hasOwnAccount ? emailOf(index) : 'demo@example.com',
     });
-    const answered = await exchange(facade.url, { target, index }, writes);
-    for (const [what] of answered?.matchAll(/(?<=^HTTP\/1\.1 )\d+|(?<="code":")[A-Z_]+/gm) ?? []) {
-      count(what);
-    }
-    if (answered !== null && !answered.includes('"code":"INTERNAL"')) return;
+    const answer = await exchange(facade.url, { target, index }, writes);
+    const statusOrCode = /(?<=^HTTP\/1\.1 )\d+|(?<="code":")[A-Z_]+/gm;
+    for (const [name] of answer?.matchAll(statusOrCode) ?? []) count(name);
+    const isExpected = answer !== null && !answer.includes('"code":"INTERNAL"');
+    if (isExpected) return;
     suspect ??= { target, index };
     // The log has the cause, which says more than the answer.
     await check();
-    problem ??= answered ?? 'a connection is not closed';
+    problem ??= answer ?? 'a connection is not closed';
   }
 
   /** Checks the log, and whether the process still serves other clients. */
   async function check(): Promise<void> {
     const { logged, url } = facade;
     const answer = await rawPost(`${url}/graphql`, '{"query":"{ __typename }"}').catch(String);
+    // A line that is no JSON is the output of a crash.
     const wrong = logged
       .slice(linesRead)
       .filter((line) => !line.startsWith('{') || /"level":"fatal"|"INTERNAL"/.test(line));
     if (wrong.length > 0) problem ??= wrong.join('\n');
-    if (!Object(answer).text?.includes('"Query"')) {
-      problem ??= `a bystander is answered ${JSON.stringify(answer)}`;
-    }
+    // After a failed request `answer` is a text, and has no property `text`.
+    const isAnswered = Object(answer).text?.includes('"Query"');
+    if (!isAnswered) problem ??= `another client is answered ${JSON.stringify(answer)}`;
     linesRead = logged.length;
   }
 
   async function sendAll(target: Target): Promise<void> {
+    // All workers take their cases from this one iterator.
     const indices = Array(cases).keys();
     const work = async () => {
       for (const index of indices) {
@@ -114,11 +118,12 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
     await Promise.all(Array.from({ length: PACE[target].workers }, work));
   }
 
-  /** Repeats the last cases one by one, each with a working process, to find the one that causes the problem. */
-  async function narrowed(): Promise<readonly Case[]> {
+  /** Repeats the last cases one by one, to find the case that causes the problem by itself. */
+  async function findCause(): Promise<readonly Case[]> {
     const last = sent.slice(-REPLAYED_CASES).reverse();
     const suspects = suspect === null ? last : [suspect, ...last];
     for (const each of suspects) {
+      // The process may have crashed or be stuck.
       if (problem !== null) {
         await facade.kill();
         await facade.start();
@@ -137,9 +142,10 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
   else await Promise.all(TARGETS.map(sendAll));
   await check();
   counts.set('corrupt answers', gateway.corrupted);
+  // findCause() sets `problem` anew.
   const found: string | null = problem;
   if (found === null) return { counts, problem: null, cases: [] };
-  return { counts, problem: found, cases: only ? [only] : await narrowed() };
+  return { counts, problem: found, cases: only ? [only] : await findCause() };
 }
 
 /** Sends the buffers, and returns the answer; null if the server never closes the connection. */
@@ -154,16 +160,16 @@ function exchange(
   const port = Number(new URL(url).port);
   const socket = connect({ host: '127.0.0.1', port, localAddress, noDelay: true });
   let answered = '';
-  const leaves = setTimeout(() => socket.end(), lastsMs);
-  const late = setTimeout(() => resolve(null), CLOSES_WITHIN_MS);
+  const endTimer = setTimeout(() => socket.end(), lastsMs);
+  const giveUpTimer = setTimeout(() => resolve(null), CLOSES_WITHIN_MS);
   socket.setTimeout(quietMs, () => socket.end());
   socket.on('error', () => {});
   socket.on('data', (chunk) => {
     answered += chunk.toString('latin1');
   });
   socket.once('close', () => {
-    clearTimeout(leaves);
-    clearTimeout(late);
+    clearTimeout(endTimer);
+    clearTimeout(giveUpTimer);
     resolve(answered);
   });
   for (const bytes of writes) socket.write(bytes);

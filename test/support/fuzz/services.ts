@@ -15,10 +15,10 @@ import { writeCorrupt } from './corrupt-gateway.ts';
 const KEYS = generateKeyPairSync('ed25519');
 const KEY_ID = '1';
 
-/** The number of rounds is at most this multiple of the requested number. */
+/** There are at most this many times more rounds than requested. */
 const MAX_TIMES = 50;
 
-/** The correct answers of the key set and of the collector of spans. */
+/** The correct answers of the key set and the span collector, by their paths. */
 const CORRECT: Readonly<Record<string, unknown>> = {
   '/jwks': { keys: [{ ...KEYS.publicKey.export({ format: 'jwk' }), kid: KEY_ID, alg: 'EdDSA' }] },
   '/v1/traces': { partialSuccess: {} },
@@ -32,12 +32,12 @@ const queriesOf = (round: number) => [
 ];
 
 /**
- * Corrupts the answers of the services that the facade uses besides the gateway: Redis, a key set (JWKS) and a collector of
- * spans. Ends when each was read, and returns the problem, or null, and the number of corrupt replies of Redis.
+ * Corrupts the answers of the services that the facade uses besides the gateway: Redis, a key set (JWKS) and a span
+ * collector. Ends when all three have been read. Returns the problem, or null, and the number of corrupt replies of Redis.
  */
 export async function fuzzServices(redisPath: string, seed: number, rounds: number) {
   const random = createRandom(`services ${seed}`);
-  const asked = new Set<string>();
+  const requestedPaths = new Set<string>();
   await using redis = await startTestRedis(redisPath);
   await using front = await startSpoilingRedis(redis.url);
   await using sandbox = await startSandbox({ tickMs: 0 });
@@ -54,7 +54,7 @@ export async function fuzzServices(redisPath: string, seed: number, rounds: numb
     relay(socket, request).catch(() => socket.destroy());
   });
   await using others = await startScriptedGateway((socket, { path }) => {
-    asked.add(path);
+    requestedPaths.add(path);
     const correct = CORRECT[path] ?? 'fine';
     writeCorrupt(random, socket, { status: 200, text: JSON.stringify(correct) });
   });
@@ -73,17 +73,20 @@ export async function fuzzServices(redisPath: string, seed: number, rounds: numb
   const wrong: string[] = [];
   const ask = (body: string, given: Readonly<Record<string, string>> = {}) =>
     rawPost(`${facade.url}/graphql`, body, given).catch((error: unknown) => {
-      const last = facade.logged.slice(-3).join('\n');
-      wrong.push(`no answer: ${error}\n${last}`);
+      const lastLines = facade.logged.slice(-3).join('\n');
+      wrong.push(`no answer: ${error}\n${lastLines}`);
+      // With this text the callers report no second problem.
       return { text: '"Query"' };
     });
   front.spoil((reply, before) => {
     const spoil = random() < 0.3 ? SPOILS[pick(random, Object.keys(SPOILS))] : undefined;
     return spoil ? spoil(reply, before) : reply;
   });
-  // The service pauses after a failure of Redis, so some rounds read no reply of it.
-  const isEnough = (round: number) =>
-    (round >= rounds && front.spoilt > rounds) || round >= MAX_TIMES * rounds;
+  // The service pauses after a failure of Redis, so in some rounds it reads no reply of Redis.
+  const isEnough = (round: number) => {
+    const isDone = round >= rounds && front.spoilt > rounds;
+    return isDone || round >= MAX_TIMES * rounds;
+  };
   for (let round = 0; !isEnough(round) && wrong.length === 0; round += 1) {
     await Promise.all(
       queriesOf(round).map(async (query) => {
@@ -93,12 +96,12 @@ export async function fuzzServices(redisPath: string, seed: number, rounds: numb
         if (text.includes('"INTERNAL"')) wrong.push(`${query}: ${text}`);
       }),
     );
-    const bystander = await ask('{"query":"{ __typename }"}');
-    if (!bystander.text.includes('"Query"')) wrong.push(`a bystander: ${bystander.text}`);
+    const other = await ask('{"query":"{ __typename }"}');
+    if (!other.text.includes('"Query"')) wrong.push(`another client: ${other.text}`);
     wrong.push(...facade.logged.filter((line) => line.includes('"level":"fatal"')));
   }
-  // The facade reads each of them at times of its own.
-  await eventually(() => Object.keys(CORRECT).every((path) => asked.has(path)));
+  // The facade requests the key set and sends spans at times of its own.
+  await eventually(() => Object.keys(CORRECT).every((path) => requestedPaths.has(path)));
   return { problem: wrong.length === 0 ? null : wrong.join('\n'), spoilt: front.spoilt };
 }
 

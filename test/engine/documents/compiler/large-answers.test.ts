@@ -16,9 +16,9 @@ interface Row {
 }
 
 const rowsOf = (count: number, from = 0): Row[] =>
-  Array.from({ length: count }, (_, at) => ({
-    id: String(from + at),
-    text: at % 7 === 0 ? null : `row ${at} “ä 🐟” \\ \ud800`,
+  Array.from({ length: count }, (_, index) => ({
+    id: String(from + index),
+    text: index % 7 === 0 ? null : `row ${index} “ä 🐟” \\ \ud800`,
   }));
 
 async function failing(_source: unknown, { after }: { after: number }) {
@@ -46,18 +46,20 @@ const schema = schemaOf(
   },
 );
 
-const costly = (sliceMs: number, maxFields = 1_000_000) =>
+/** The meter of a costly answer, which is made in slices of this length. */
+const costlyMeter = (sliceMs: number, maxFields = 1_000_000) =>
   meterFor(maxFields, COSTLY_FIELDS + 1, sliceMs);
 
-async function written(result: ExecutionResult, meter = costly(5)): Promise<string> {
+/** Serializes a result in slices. */
+async function written(result: ExecutionResult, meter = costlyMeter(5)): Promise<string> {
   const text = await jsonText(result, meter);
   return typeof text === 'string' ? text : Buffer.concat(text).toString();
 }
 
-/** Executes and writes the answer in slices, as a transport does. */
-async function run(text: string, maxFields?: number) {
-  const args = argsOf(schema, text);
-  const meter = costly(1, maxFields);
+/** Executes a query and serializes its answer, both in slices, as a transport does. */
+async function run(query: string, maxFields?: number) {
+  const args = argsOf(schema, query);
+  const meter = costlyMeter(1, maxFields);
   const result = await executorOf(args).execute(args, meter);
   return { result, text: await written(result, meter), meter };
 }
@@ -78,23 +80,23 @@ test.each([
   'query Some { ...F rows { id } } fragment F on Query { failing(after: 899) { id children { id } } }',
 ])(
   'an answer that is made and serialized in slices equals the answer made at once: %s',
-  async (text) => {
-    const expected = await executeRootSelectionSet(argsOf(schema, text));
-    const { result, text: found } = await run(text);
-    expect(sorted(JSON.parse(found))).toEqual(sorted(JSON.parse(JSON.stringify(expected))));
+  async (query) => {
+    const expected = await executeRootSelectionSet(argsOf(schema, query));
+    const { result, text } = await run(query);
+    expect(sorted(JSON.parse(text))).toEqual(sorted(JSON.parse(JSON.stringify(expected))));
     expect(Object.keys(result.data ?? {})).toEqual(Object.keys(expected.data ?? {}));
-    if (!expected.errors) expect(found).toBe(JSON.stringify(expected));
+    if (!expected.errors) expect(text).toBe(JSON.stringify(expected));
   },
 );
 
 test('a failing field counts once towards the budget, and the other fields count unchanged', async () => {
-  const text = '{ rows { id text } broken { id } }';
-  const { meter } = await run(text);
-  // The budget counts two root fields, 1,500 rows with two fields, and the error.
+  const query = '{ rows { id text } broken { id } }';
+  const { meter } = await run(query);
+  // The budget counts two root fields, 1,500 rows with two fields, and 16 for the error.
   const spent = 2 + 1_500 * 2 + 16;
-  const within = await run(text, spent);
+  const within = await run(query, spent);
   expect(within.result.data?.rows).not.toBeNull();
-  const over = await run(text, spent - 1);
+  const over = await run(query, spent - 1);
   expect(over.result).toMatchObject({
     data: null,
     errors: [{ extensions: { code: 'QUERY_TOO_COMPLEX' } }],
@@ -125,12 +127,15 @@ test('errors are serialized as errors, and undefined is left out', async () => {
 
 test('serializing a large answer yields to other tasks', async () => {
   const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: `row ${id}`, ids: [id] }));
-  expect(await turnsDuring(async () => jsonText({ data: { rows } }, costly(5)))).toBeGreaterThan(3);
-  const slices = costly(0);
-  const short = { data: { list: Array(20_000).fill(0) } };
-  expect(await turnsDuring(async () => jsonText(short, slices))).toBeGreaterThan(100);
+  const large = async () => jsonText({ data: { rows } }, costlyMeter(5));
+  expect(await turnsDuring(large)).toBeGreaterThan(3);
+  // With slices of 0 ms even this short answer takes many turns of the event loop.
+  const list = Array(20_000).fill(0);
+  const inShortestSlices = async () => jsonText({ data: { list } }, costlyMeter(0));
+  expect(await turnsDuring(inShortestSlices)).toBeGreaterThan(100);
 });
 
+/** The fields whose resolvers have begun. */
 const began: string[] = [];
 
 const postponing = schemaOf('type Query { computed(n: Int): Int read: Int list: [Query] }', {
@@ -150,14 +155,14 @@ function begin(executor: string, text: string, signal?: AbortSignal) {
   const operation = executorOf(args);
   const isCompiled = executor === 'compiled code';
   if (isCompiled) operation.compile();
-  // Only the first field has time in its slice. An answer that is costly from the start is compiled; for the reference
-  // executor it becomes costly at its first field.
+  // Each slice has time for one field. An answer that is estimated as costly runs compiled code. With a lower estimate, it
+  // runs in the reference executor, and becomes costly at its first field.
   const meter = slicedMeter(isCompiled ? COSTLY_FIELDS + 1 : COSTLY_FIELDS, signal);
   return operation.execute(args, meter);
 }
 
 describe.each(['compiled code', 'the reference executor'])('in a costly answer, %s', (executor) => {
-  test('postpones fields with arguments, which may compute', async () => {
+  test('postpones fields with arguments, because their resolvers may compute', async () => {
     const answer = begin(executor, '{ a: computed(n: 1) b: computed(n: 2) read }');
     expect(began).toEqual(['computed 1', 'read']);
     expect((await answer).data).toEqual({ a: 1, b: 2, read: 3 });
@@ -181,25 +186,28 @@ describe.each(['compiled code', 'the reference executor'])('in a costly answer, 
   });
 });
 
-test('a meter that begins and leaves twice releases its room only once', async () => {
+test('a meter that begins and leaves twice releases its fields only once', async () => {
   const scheduler = new FairScheduler();
   const meterOf = (estimate: number) =>
     new Meter({ maxFields: estimate, scheduler, client: 'one', estimate });
-  const [held, again, next] = [300_000, 200_000, 300_000].map(meterOf);
-  await held?.begin();
-  for (let at = 0; at < 2; at += 1) {
-    await again?.begin();
-    again?.leave();
+  const first = meterOf(300_000);
+  const twice = meterOf(200_000);
+  const last = meterOf(300_000);
+  await first.begin();
+  for (let time = 0; time < 2; time += 1) {
+    await twice.begin();
+    twice.leave();
   }
   const begun = vi.fn();
-  void next?.begin().then(begun);
+  void last.begin().then(begun);
   for (let turns = 0; turns < 3; turns += 1) await setImmediate();
+  // The first and the last exceed the 500,000 fields of a client together. They would fit after a second release.
   expect(begun).not.toHaveBeenCalled();
-  held?.leave();
+  first.leave();
   await eventually(() => expect(begun).toHaveBeenCalled());
 });
 
-test('a costly mutation writes at once, and makes its lists when its client has room', async () => {
+test('a costly mutation writes at once, but its lists wait for the client’s earlier answer', async () => {
   const writes: number[] = [];
   const writing = schemaOf(
     'type Query { n: Int } type Mutation { write(n: Int): Written } type Written { rows: [Row] } type Row { id: ID }',
@@ -211,7 +219,7 @@ test('a costly mutation writes at once, and makes its lists when its client has 
     },
   );
   const scheduler = new FairScheduler();
-  const begin = async (n: number) => {
+  const mutate = async (n: number) => {
     const estimate = 300_000;
     const options = { maxFields: estimate, scheduler, client: 'one', estimate, isWrite: true };
     const meter = new Meter(options);
@@ -219,14 +227,15 @@ test('a costly mutation writes at once, and makes its lists when its client has 
     const args = argsOf(writing, `mutation { write(n: ${n}) { rows { id } } }`);
     return { meter, answer: Promise.resolve(executorOf(args).execute(args, meter)) };
   };
-  const [first, second] = [await begin(1), await begin(2)];
+  const [first, second] = [await mutate(1), await mutate(2)];
   const rows = [{ id: '0' }, { id: '1' }, { id: '2' }];
   expect(await first.answer).toEqual({ data: { write: { rows } } });
   expect(writes).toEqual([1, 2]);
-  const later = vi.fn();
-  void second.answer.then(later);
+  // Both mutations have written, but only the first is answered until its meter leaves.
+  const answered = vi.fn();
+  void second.answer.then(answered);
   await setImmediate();
-  expect(later).not.toHaveBeenCalled();
+  expect(answered).not.toHaveBeenCalled();
   first.meter.leave();
   expect(await second.answer).toEqual({ data: { write: { rows } } });
 });

@@ -15,7 +15,7 @@ function budgetOf(rateLimitPerMinute: number) {
   /** Sends messages, and returns the number that is within the budget. */
   const take = (times: number, address = '192.0.2.1', bytes = 0) => {
     let within = 0;
-    for (let at = 0; at < times; at += 1) {
+    for (let index = 0; index < times; index += 1) {
       if (budget.take(addressClient(address), bytes)) within += 1;
     }
     return within;

@@ -55,7 +55,7 @@ describe('the address of a client', () => {
   test('is an untrusted peer’s own, which is logged once if the peer sends most requests', () => {
     const { of, warned } = addresses('::ffff:10.0.0.0/104');
     // Direct clients, as before a proxy was put in front.
-    for (let at = 0; at < 200; at += 1) of(`11.0.1.${at}`);
+    for (let index = 0; index < 200; index += 1) of(`11.0.1.${index}`);
     for (let sent = 0; sent < 200; sent += 1) {
       of('::ffff:11.0.0.2', '198.51.100.7');
       if (sent % 4 === 0) of('11.0.0.1');
@@ -65,9 +65,9 @@ describe('the address of a client', () => {
 
   test('is logged neither for a client that sends the header, nor for a trusted proxy', () => {
     const { of, warned } = addresses('10.0.0.0/8');
-    for (let at = 0; at < 200; at += 1) {
+    for (let index = 0; index < 200; index += 1) {
       of('11.0.0.2', '198.51.100.7');
-      of(`11.0.1.${at}`);
+      of(`11.0.1.${index}`);
       of('10.0.0.1', '198.51.100.7');
     }
     for (let sent = 0; sent < 49; sent += 1) of('11.0.0.3', '198.51.100.7');
