@@ -48,7 +48,7 @@ export class Accounts {
     this.#listeners = new Listeners(options.environment);
   }
 
-  /** The login of a token. Pass an `exchange` if the usual connection is dead: it does not join a request that waits there. */
+  /** The login of a token. With an `exchange`, which replaces a dead connection, no request that waits there is joined. */
   of(token: string, exchange?: Exchanger): Promise<string> {
     const last = this.#known;
     if (last?.token === token && (!exchange || last.isFound)) return last.login;
@@ -65,7 +65,7 @@ export class Accounts {
         if (this.#known === known) this.#found(token, found);
       },
       (error: TradingGraphError) => {
-        // A failure is not memoized.
+        // The next call asks again.
         if (this.#known !== known) return;
         this.#known = null;
         if (this.#login !== undefined && this.#listeners.size > 0) this.#options.onDoubt(error);
@@ -89,7 +89,7 @@ export class Accounts {
   /** Begins another sign-in: the app announces that another account may be signed in. */
   changed(): void {
     this.#known = null;
-    // Announces the account of the next token, because state of this sign-in must not reach another account.
+    // The account of the next token is announced, so that listeners drop state of this sign-in. No token is an empty text.
     if (this.#isUsed && this.#listeners.size > 0) this.#firstToken ??= '';
     this.#begin();
   }
@@ -138,6 +138,7 @@ export class Accounts {
   #found(token: string, login: string): void {
     // The app may pass another account's token without announcing it.
     if (this.#signIn.login !== login) this.#signIn = { login };
+    // The account of the first token is no change.
     const assumed = token === this.#firstToken ? login : undefined;
     const former = this.#login === undefined ? assumed : this.#login;
     this.#login = login;

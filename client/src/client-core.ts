@@ -78,7 +78,7 @@ export class ClientCore implements Core {
       throw new TypeError('`token` is a function that gives the token, or null');
     this.#accounts = new Accounts({
       environment,
-      ask: (token, signal, over) => this.#askAccount(token, signal, over),
+      ask: (token, signal, exchanger) => this.#askAccount(token, signal, exchanger),
       onChange: () => this.#accountChanged(),
       onLogin: () => {
         this.#doubts = 0;
@@ -100,7 +100,7 @@ export class ClientCore implements Core {
       tokens: this.#tokens,
       url: this.#url,
       onDate: this.serverClock.onDate,
-      accountOf: (token, over) => this.#accounts.of(token, over),
+      accountOf: (token, exchanger) => this.#accounts.of(token, exchanger),
       signIn: () => this.#accounts.signIn,
     });
     this.#subscriptions = parts.subscriptions?.({
@@ -114,13 +114,14 @@ export class ClientCore implements Core {
     });
   }
 
-  /** A client for servers replaces this method, to notice errors that a framework throws. */
+  /** A property, which a client for servers replaces to notice errors that a framework throws. */
   request: Core['request'] = (operation, variables, own) =>
     this.#requests.request(operation, variables, own);
 
   readonly subscribe: Core['subscribe'] = (operation, variables, sink) => {
-    if (this.#severalUsers !== null) sink.ended(this.#severalUsers);
-    else return this.#subscriptions?.subscribe(operation, variables, sink) ?? (() => {});
+    if (this.#severalUsers === null)
+      return this.#subscriptions?.subscribe(operation, variables, sink) ?? (() => {});
+    sink.ended(this.#severalUsers);
     return () => {};
   };
 
@@ -175,7 +176,7 @@ export class ClientCore implements Core {
   }
 
   #accountChanged(): void {
-    if (this.#tokens.areOfSeveral) this.#severalUsers = signedOutError(ONE_USER);
+    if (this.#tokens.areOfSeveralUsers) this.#severalUsers = signedOutError(ONE_USER);
     if (this.#severalUsers) this.#subscriptions?.endAll(this.#severalUsers);
     else this.#subscriptions?.restart();
   }
@@ -204,10 +205,10 @@ export class ClientCore implements Core {
   async #askAccount(
     token: string,
     signal: Signal,
-    over: Exchanger = exchange,
+    exchanger: Exchanger = exchange,
   ): Promise<Result<LoginAnswer>> {
     for (let failures = 0; ; failures += 1) {
-      const result = (await over(this.environment, {
+      const result = (await exchanger(this.environment, {
         url: this.#url,
         document: { query: ACCOUNT_OPERATION },
         variables: undefined,

@@ -7,7 +7,7 @@ export function endpointOf(given: unknown): string {
   const page = globalThis.location?.href;
   const isWhole = text === '' || page === undefined || /^\w+:/.test(text);
   const url = (isWhole ? text : new URL(text, page).href).replace(/^ws/i, 'http');
-  // A server that renders has no page to resolve a path against.
+  // Accepts an address of HTTP, or a path: a server that renders has no page to resolve the path against.
   if (/^(?:https?:\/)?\/[^/]/i.test(url)) return url.replace(/#.*/, '');
   throw new TypeError(`\`url\` is the address of the GraphQL endpoint, not ${given}`);
 }

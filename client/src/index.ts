@@ -9,10 +9,7 @@ export { typesWithoutId } from './generated/types-without-id.ts';
 export type { LiveAccount } from './live/account.ts';
 export { accountDocuments } from './live/account-operation.ts';
 export type { LiveFields, LiveNames } from './live/chosen-fields.ts';
-export type {
-  AccountFigures,
-  PositionTotals,
-} from './live/live-source.ts';
+export type { AccountFigures, PositionTotals } from './live/live-source.ts';
 export type { Positions, PositionsListener, PositionsOptions } from './live/positions.ts';
 export { positionsDocuments } from './live/positions-operation.ts';
 export type { AccountState, PositionsState } from './live/states.ts';

@@ -2,18 +2,20 @@ import type { Environment } from './environment.ts';
 
 /** The `Date` of an answer has no milliseconds. */
 const RESOLUTION_MS = 1_000;
+/** After this many round trips and the slack, a request without an answer is in doubt. */
+const DOUBT_ROUND_TRIPS = 4;
 const SLACK_MS = 2_000;
 const MAX_DOUBT_MS = 5_000;
-/** Between two answers the wall clock is adjusted by less than this. */
+/** Without a sleep, the wall clock is adjusted by less than this between two answers. */
 const SLEPT_MS = 2_000;
 
 /** The server's time, by the dates of its answers. */
 export type ServerTime = Pick<ServerClock, 'now' | 'isBehind' | 'onDate' | 'onDead' | 'doubtMs'>;
 
 /**
- * The server's clock, by the dates of its answers and by the uptime of this device, which no user can set. An answer was
- * made after its request had left and before it arrived, so each answer gives bounds, and all together closer ones. After a
- * sleep that the uptime does not count, the clock is too early until the next answer.
+ * The server's clock, by the dates of its answers and by the uptime of this device, which no user can set. The server made
+ * an answer after its request had left, and before the answer arrived. So each answer gives two bounds, and all answers
+ * together give closer bounds. After a sleep that the uptime does not count, the clock is too early until the next answer.
  */
 export class ServerClock {
   readonly #environment: Environment;
@@ -28,15 +30,15 @@ export class ServerClock {
     this.#environment = environment;
   }
 
-  readonly onDate = (date: string, sentUp: number, cameUp: number): void => {
+  readonly onDate = (date: string, sentUp: number, arrivedUp: number): void => {
     const dateMs = Date.parse(date);
-    const earliest = dateMs - cameUp;
+    const earliest = dateMs - arrivedUp;
     const latest = dateMs + RESOLUTION_MS - sentUp;
     // The highest lower bound is the closest one. If it exceeds an upper bound, the server's clock was set back.
     this.#earliest = this.#earliest <= latest ? Math.max(this.#earliest, earliest) : earliest;
     this.#offsetMs = this.#currentOffsetMs;
-    const roundTripMs = cameUp - sentUp;
-    // One answer of a slow gateway says little about the connection.
+    const roundTripMs = arrivedUp - sentUp;
+    // One answer of a slow gateway says little about the connection, so the value at most doubles.
     this.roundTripMs = Math.min(roundTripMs, 2 * (this.roundTripMs || roundTripMs));
   };
 
@@ -56,15 +58,16 @@ export class ServerClock {
   }
 
   /**
-   * A connection that was found dead may have become slow: the next request gets twice the time, until an answer shows the
-   * round trip.
+   * A connection that was found dead may only have become slow. So the next request is in doubt after twice the time, until
+   * an answer shows the round trip.
    */
   onDead(): void {
-    this.roundTripMs = (2 * this.doubtMs - SLACK_MS) / 4;
+    this.roundTripMs = (2 * this.doubtMs - SLACK_MS) / DOUBT_ROUND_TRIPS;
   }
 
   /** The time after which a request without an answer is in doubt. */
   get doubtMs(): number {
-    return Math.min(4 * this.roundTripMs + SLACK_MS || MAX_DOUBT_MS, MAX_DOUBT_MS);
+    if (Number.isNaN(this.roundTripMs)) return MAX_DOUBT_MS;
+    return Math.min(DOUBT_ROUND_TRIPS * this.roundTripMs + SLACK_MS, MAX_DOUBT_MS);
   }
 }

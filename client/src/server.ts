@@ -23,15 +23,16 @@ export interface ServerClient extends Pick<RequestsClient, 'query' | 'mutate' | 
  */
 export function forRequest(token: string | null, options: ServerOptions): ServerClient {
   const platform = { ...browserEnvironment(), ...options.environment } as Environment;
-  const later = new AbortController();
+  const postponed = new AbortController();
   let thrownByFramework: unknown = null;
   const fetching = async (url: string, init?: RequestInit) => {
     try {
       return await (platform.fetch as typeof fetch)(url, { ...init, cache: 'no-store' });
     } catch (thrown) {
+      // Next.js marks such an error by its `digest`.
       if (typeof Object(thrown).digest === 'string') {
         thrownByFramework = thrown;
-        later.abort();
+        postponed.abort();
       }
       throw thrown;
     }
@@ -43,7 +44,7 @@ export function forRequest(token: string | null, options: ServerOptions): Server
   );
   const { request } = core;
   core.request = async (operation, variables, own) => {
-    const signal = own?.signal ? AbortSignal.any([own.signal, later.signal]) : later.signal;
+    const signal = own?.signal ? AbortSignal.any([own.signal, postponed.signal]) : postponed.signal;
     const result = await request(operation, variables, { token, ...own, signal });
     if (thrownByFramework !== null) throw thrownByFramework;
     return result;

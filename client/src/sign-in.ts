@@ -5,8 +5,8 @@ export interface SignIn {
 }
 
 /**
- * Whether the login that the server names belongs to a former sign-in. A sign-in without a login has it, unless the app has
- * announced that another account may be signed in.
+ * Whether the login that the server names belongs to a former sign-in. Without a known login, the sign-in must still be the
+ * present one: the app has not announced since that another account may be signed in.
  */
 export function isSame(former: SignIn, present: SignIn, login: string): boolean {
   return former.login === null ? former === present : former.login === login;

@@ -107,6 +107,7 @@ test('a request keeps the variables of its call, even if the object changes befo
   });
   variables.ids[0] = Number.NaN;
   for (const { errors } of await Promise.all(asked)) expect(errors).toEqual([]);
+  // The first request is repeated.
   expect(sent).toEqual([1, 2, 3, 1]);
 });
 

@@ -24,7 +24,7 @@ interface Who {
 
 const url = () => `${app.url}/graphql`;
 /** Waits for this number of turns of the event loop. */
-const later = (turns: number) =>
+const waitTurns = (turns: number) =>
   new Promise<void>((resolve) => {
     const turn = (left: number) => (left === 0 ? resolve() : setImmediate(turn, left - 1));
     turn(turns);
@@ -34,9 +34,10 @@ const later = (turns: number) =>
 function moduleClient(own: Partial<ClientOptions> = {}) {
   const request = new AsyncLocalStorage<string>();
   const token: ClientOptions['token'] = async () => {
-    const held = request.getStore() ?? null;
-    await later(Number(held?.length) % 7);
-    return held;
+    const ownToken = request.getStore() ?? null;
+    // Tokens differ in length, so that their answers overtake each other.
+    await waitTurns(Number(ownToken?.length) % 7);
+    return ownToken;
   };
   const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
   const client = createClient({ url: url(), token, ...own });
@@ -49,18 +50,20 @@ function moduleClient(own: Partial<ClientOptions> = {}) {
 
 /** Asks a thousand times for two users in turn, fifty at a time. Returns the number of answers for the wrong user. */
 async function wrongAnswers(ask: (token: string) => Promise<string | undefined>): Promise<number> {
-  let others = 0;
-  for (let asked = 0; asked < 1_000; asked += 50) {
-    const turns = Array.from({ length: 50 }, (_, at) => at % 2);
+  let wrong = 0;
+  // The indexes of the users, in turn.
+  const users = Array.from({ length: 50 }, (_, at) => at % 2);
+  for (let asked = 0; asked < 1_000; asked += users.length) {
     const answers = await Promise.all(
-      turns.map(async (user) => {
-        await later(user * 2);
-        return ask(tokens[user] ?? '');
+      users.map(async (user) => {
+        await waitTurns(user * 2);
+        const login = await ask(tokens[user] ?? '');
+        return { login, isWrong: login !== logins[user] };
       }),
     );
-    others += answers.filter((login, at) => login !== logins[at % 2]).length;
+    wrong += answers.filter(({ isWrong }) => isWrong).length;
   }
-  return others;
+  return wrong;
 }
 
 beforeEach(async () => {
@@ -100,12 +103,12 @@ test('a shared client gives no user the answer of another, and warns once that i
   expect(await wrongAnswers(byCall)).toBe(0);
 });
 
-test('a refused token is not replaced by another user’s, and is renewed once for all requests that had it', async () => {
+test('a refused token is renewed once for all requests that had it, and never replaced by another user’s token', async () => {
   let renewals = 0;
   const { client, request } = moduleClient({
     token: async ({ force }) => {
       if (force) renewals += 1;
-      await later(3);
+      await waitTurns(3);
       return force && request.getStore() === 'ended'
         ? (tokens[0] ?? '')
         : (request.getStore() ?? '');
@@ -128,15 +131,16 @@ test('an order is placed for the user who places it, or is refused', async () =>
     Array.from({ length: 10 }, async (_, at) => {
       const token = tokens[at % 2] ?? '';
       const comment = logins[at % 2] ?? '';
-      await later(at % 3);
+      await waitTurns(at % 3);
       const own = forRequest(token, { url: url() });
       const ends = [
-        // A service that has just started refuses keys from before its start.
+        // By the client of the request. A service that has just started refuses keys from before its start.
         await eventually(async () => {
           const end = await own.orders.ticket().place({ ...BUY, comment });
           expect(end.status).toBe('accepted');
           return end;
         }),
+        // By the shared client, which may refuse it.
         await request.run(token, () => client.orders.ticket().place({ ...BUY, comment })),
       ];
       return ends.map(({ status }) => status);
@@ -180,6 +184,7 @@ test('a form’s key is sent without a date, and after an error its order is unk
     forRequest(tokens[0] ?? '', { url: url(), environment })
       .orders.ticket({ maxWaitMs: isCut ? 300 : 6_000, ...own })
       .place(BUY, { withinMs: isCut ? 2_000 : 60_000 });
+  // A date begins with the 2 of its year.
   const dates = () => sent.splice(0).flatMap((text) => text.match(/"(keyMade|since)":"2/g) ?? []);
   expect(await place({})).toMatchObject({ status: 'accepted' });
   expect(new Set(dates())).toEqual(new Set(['"keyMade":"2', '"since":"2']));
@@ -231,13 +236,13 @@ function followers({ client, request }: ReturnType<typeof moduleClient>) {
     request.run(tokens[user] ?? '', () => client.positions((state) => states.push(state)));
     return states;
   };
-  /** The ids of all positions in these states. No two users have one in common. */
+  /** The ids of all positions in these states. No position belongs to both users. */
   const ids = (states: readonly PositionsState[]) =>
     new Set(states.flatMap(({ positions }) => positions?.map(({ id }) => id) ?? []));
   return { follow, ids };
 }
 
-test('a list that one user follows ends with an error when a second user uses the client, who does not see it', async () => {
+test('a list that one user follows ends with an error when a second user uses the client, and only the first sees rows', async () => {
   const list = '{ positions { id } }';
   const asked = await forRequest(tokens[0] ?? '', { url: url() }).query<{
     positions: { id: string }[];
@@ -258,7 +263,8 @@ test('a list that one user follows ends with an error when a second user uses th
       expect(first.at(-1)?.error?.message).toContain('forRequest');
       return follow(1);
     });
-    for (const states of [first, again, late, ...(second === 'follows' ? [other] : [])]) {
+    const followed = second === 'follows' ? [first, again, other, late] : [first, again, late];
+    for (const states of followed) {
       await eventually(() => expect(states.at(-1)?.error?.message).toContain('isServer: false'));
       expect(states.at(-1)).toMatchObject({ status: 'OFFLINE', positions: null });
     }

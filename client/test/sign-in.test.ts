@@ -33,7 +33,7 @@ function open(token: ClientOptions['token']) {
 }
 
 test.each([true, false])(
-  'a refused token is renewed when its user is signed in again, and the app calls `tokenChanged`: %s',
+  'a token that was refused before another user signed in is renewed for its own user; `tokenChanged` is called: %s',
   async (isAnnounced) => {
     let user: User = 'a';
     let isDown = true;
@@ -92,6 +92,7 @@ test('a deadlock of a token that is requested through the client fails, and the 
     },
   });
   const mutation = client.mutate('mutation { a }');
+  // The client waits for a token for 30 seconds.
   await market.pass(31);
   const message = expect.stringMatching(/`anonymous`/);
   expect((await mutation).errors).toMatchObject([{ code: 'NETWORK', message }]);
@@ -117,8 +118,10 @@ test('a list continues if its connection is refused for a token that another req
   client.positions(({ error }) => void signedOut.push(error?.code));
   await market.pass(0);
   await market.endToken();
+  // The subscription that has begun with the second token is taken away, so that the next `endToken` does not cut it.
   const [, subscription] = market.subscriptions.splice(0);
   await market.endToken();
+  // This query gets the third token. Only then does the server refuse the connection's token.
   expect((await client.query('{ news }')).errors).toEqual([]);
   subscription?.cut(4403);
   await market.pass(2);
@@ -127,7 +130,7 @@ test('a list continues if its connection is refused for a token that another req
   client.dispose();
 });
 
-test('a refused token is renewed when its user is signed in again, even if its renewal returned the next user’s', async () => {
+test('a refused token is renewed for its own user, even if its first renewal returned another user’s token', async () => {
   let user: User = 'a';
   let isBack = false;
   const { client } = open(({ force }) => {
@@ -157,14 +160,14 @@ test('if a second call for the token fails before the first one answers, the tok
   expect((await query).data).toEqual({ session: { login: 'b' } });
 });
 
-test('a mutation that waits for its token is not sent for another account that signs in before it is', async () => {
+test('a mutation that waits for its token is not sent if another account signs in meanwhile', async () => {
   const slow = Promise.withResolvers<void>();
   let user: User = 'a';
   let isSlow = true;
   const { client, sent } = open(async () => {
-    const held = `${user}2`;
+    const tokenAtCall = `${user}2`;
     if (isSlow) await slow.promise;
-    return held;
+    return tokenAtCall;
   });
   const waiting = [client.mutate(BUY), client.mutate({ documentId: 'buy' })];
   user = 'b';
@@ -179,9 +182,9 @@ test('a mutation that waits for its token is not sent for another account that s
 });
 
 test('an order that waits for the name of its account is placed if the app announces a new token of that account', async () => {
-  const { client, market, service } = doubtful();
+  const { client, market, service } = startUnnamed();
   const held = Promise.withResolvers<void>();
-  service.held = held.promise;
+  service.answering = held.promise;
   const tapped = client.orders.ticket();
   const outcome = tapped.place({ symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } });
   await market.pass(0);
@@ -208,14 +211,15 @@ test('a query that is not repeated is answered for the present account', async (
   expect((await waiting).data).toEqual({ session: { login: 'b' } });
 });
 
-/** A fake whose service may not name the account: it answers with an error, a web page, no session, or not at all. */
-function doubtful() {
+/** A fake client. Its service may not name the account: it answers with an error, a web page, no session, or not at all. */
+function startUnnamed() {
   const service = {
-    is: 'there' as 'there' | 'down' | 'page' | 'silent' | 'nameless',
+    state: 'there' as 'there' | 'down' | 'page' | 'silent' | 'nameless',
     /** How often the account was requested. */
     asked: 0,
     hasTokens: true,
-    held: Promise.resolve(),
+    /** Answers that name the account wait for this. */
+    answering: Promise.resolve(),
   };
   const fake = fakeClient({
     positions: [{ id: '1' }],
@@ -228,11 +232,12 @@ function doubtful() {
         fetch: async (url, init) => {
           const isAccount = JSON.parse(String(init?.body)).query === ACCOUNT_OPERATION;
           if (isAccount) service.asked += 1;
-          if (isAccount) await service.held;
-          if (!isAccount || service.is === 'there') return fetchOf(url, init);
-          if (service.is === 'nameless') return new Response('{"data":{"session":null}}');
-          if (service.is === 'page') return new Response('<html>Sign in</html>', { status: 401 });
-          if (service.is === 'silent')
+          if (isAccount) await service.answering;
+          if (!isAccount || service.state === 'there') return fetchOf(url, init);
+          if (service.state === 'nameless') return new Response('{"data":{"session":null}}');
+          if (service.state === 'page')
+            return new Response('<html>Sign in</html>', { status: 401 });
+          if (service.state === 'silent')
             return new Promise((_, reject) => {
               init?.signal?.addEventListener('abort', () => reject(new TypeError('aborted')));
             });
@@ -253,33 +258,36 @@ function doubtful() {
 }
 
 test.each(['down', 'page'] as const)(
-  'the server is asked until it names the account of a new token, and the connection is opened again once: %s',
-  async (is) => {
-    const { client, market, service, accounts, signIn } = doubtful();
+  'while the server is %s, the account of a new token is requested until it is known, over one new connection',
+  async (state) => {
+    const { client, market, service, accounts, signIn } = startUnnamed();
     const { network } = market;
     client.positions(() => {});
     await client.query('{ news }', undefined, { account: 'nobody' });
     expect([client.login, network.tried]).toEqual(['700001', 1]);
-    Object.assign(service, { is, asked: 0 });
+    Object.assign(service, { state, asked: 0 });
     await signIn('700002');
     await market.pass(10);
     expect([network.tried, market.subscriptions.at(-1)?.token]).toEqual([2, 'token-2']);
     await market.pass(300);
     expect([network.tried, accounts]).toEqual([2, []]);
+    // The client asks again and again, with pauses.
     expect(service.asked).toBeGreaterThan(10);
     expect(service.asked).toBeLessThan(100);
+    // It also continues after a time without tokens.
     service.hasTokens = false;
     await market.pass(60);
-    Object.assign(service, { is: 'there', hasTokens: true });
+    Object.assign(service, { state: 'there', hasTokens: true });
     await market.pass(60);
     expect([client.login, accounts]).toEqual(['700002', ['700002']]);
-    Object.assign(service, { is, asked: 0 });
+    // Once the account is known, it is not requested any more.
+    Object.assign(service, { state, asked: 0 });
     await market.pass(300);
     expect(service.asked).toBe(0);
     // The back-off starts again with short delays.
     await signIn('700001');
     await market.pass(3);
-    service.is = 'there';
+    service.state = 'there';
     await market.pass(5);
     expect(accounts).toEqual(['700002', '700001']);
     client.dispose();
@@ -289,20 +297,20 @@ test.each(['down', 'page'] as const)(
 
 test.each(['down', 'silent'] as const)(
   'the account after a sign-out is requested too, and a client that is disposed while the server is %s leaves no timer',
-  async (is) => {
-    const { client, market, service, accounts, signIn } = doubtful();
+  async (state) => {
+    const { client, market, service, accounts, signIn } = startUnnamed();
     await client.query('{ news }', undefined, { account: 'nobody' });
     await signIn(null);
-    service.is = 'down';
+    service.state = 'down';
     await signIn('700002');
     await market.pass(10);
-    service.is = 'there';
+    service.state = 'there';
     await market.pass(60);
     expect(accounts).toEqual([null, '700002']);
-    service.is = 'down';
+    service.state = 'down';
     await signIn('700001');
     await market.pass(10);
-    service.is = is;
+    service.state = state;
     await market.pass(40);
     client.dispose();
     await market.pass(0);
@@ -311,27 +319,28 @@ test.each(['down', 'silent'] as const)(
 );
 
 test('an answer without an account is final: the account is requested once', async () => {
-  const { client, market, service, signIn } = doubtful();
+  const { client, market, service, signIn } = startUnnamed();
   await client.query('{ news }', undefined, { account: 'nobody' });
-  Object.assign(service, { is: 'nameless', asked: 0 });
+  Object.assign(service, { state: 'nameless', asked: 0 });
   await signIn('700002');
   await market.pass(300);
   expect(service.asked).toBe(1);
 });
 
 test('before any account is known, the account is requested only for the request that needs it', async () => {
-  const { client, market, service } = doubtful();
-  service.is = 'down';
+  const { client, market, service } = startUnnamed();
+  service.state = 'down';
   await Promise.all([
     client.query('{ news }', undefined, { account: '700001', repeats: false }),
     market.pass(300),
   ]);
+  // One request for the account has three attempts.
   expect(service.asked).toBe(3);
   client.dispose();
 });
 
 test('listeners are not called for the first account, even if the app has announced it', async () => {
-  const { client, accounts, signIn } = doubtful();
+  const { client, accounts, signIn } = startUnnamed();
   await signIn('700001');
   await client.query('{ news }', undefined, { account: 'nobody' });
   expect([client.login, accounts]).toEqual(['700001', []]);

@@ -52,7 +52,7 @@ ticket.place({ ...any, kind: 'PENDING' });
 ticket.place({ ...any, kind: 'PENDING', price: lost });
 `;
 
-/** An app with globals as React Native declares them. */
+/** An app whose globals are declared without the types of DOM, as on React Native. */
 const BARE_APP = `
 import { createClient } from 'trading-graph-client';
 declare class OwnSocket { constructor(url: string, protocols?: string[]) }
@@ -87,8 +87,8 @@ describe('an app outside the workspace that has installed the package', () => {
   )('is type-checked strictly by $compiler, with the resolution $moduleResolution', async (own) => {
     const { compiler, ...resolution } = own;
     // With this resolution Apollo's declarations, or those of its dependencies, have errors themselves.
-    const left = resolution.module === 'nodenext' ? /apollo$|json$/ : /json$/;
-    const imports = entryPoints().filter((path) => !left.test(path));
+    const excluded = resolution.module === 'nodenext' ? /apollo$|json$/ : /json$/;
+    const imports = entryPoints().filter((path) => !excluded.test(path));
     const text = imports.map((path, at) => `export * as x${at} from '${path}';`);
     packed.write('app.ts', `${TYPED_APP}\n${text.join('\n')}\n`);
     const compilerOptions = {

@@ -8,7 +8,7 @@ export interface LiveNames {
   readonly session: keyof AccountFigures;
 }
 
-/** The selected fields of live data; all if none are named. */
+/** The selected fields of live data. A list that is left out selects all its fields. */
 export interface LiveFields<Names extends LiveNames = LiveNames> {
   /** The fields of positions, in `positions` and `account`. */
   readonly positionFields?: readonly Names['position'][] | undefined;
@@ -26,7 +26,8 @@ export function rowFields(all: string, chosen: readonly string[] | undefined): s
 /** The moving fields of positions among the selected ones. */
 export function tickFields(chosen: readonly string[] | undefined): string {
   const moving = TICK_FIELDS.split(' ');
-  return moving.filter((name) => name === 'id' || chosen?.includes(name) !== false).join(' ');
+  if (chosen === undefined) return moving.join(' ');
+  return moving.filter((name) => name === 'id' || chosen.includes(name)).join(' ');
 }
 
 /** The selected fields, in the order of `all`. Throws for any other name, because the names become part of a document. */

@@ -18,7 +18,7 @@ export interface PendingOrders {
 
 /**
  * Applies an event. The result is the state itself if the event was applied before, and null if an event is missing or came
- * out of order. The positions decide that, because each event has their time and their number.
+ * out of order. The positions decide that, because each event has the time and the number of the positions.
  */
 export function foldAccount(
   state: FoldedAccount | null,
@@ -27,6 +27,7 @@ export function foldAccount(
 ): FoldedAccount | null {
   const live = foldList(state, { ...event, ...event.positions }, idOf, options);
   if (live === null) return null;
+  // The event was applied before, and so was a later one.
   if (live === state && event.cursor !== state.cursor) return state;
   const orders = ordersAfter(state?.orders ?? null, event);
   const known = state?.session ?? null;

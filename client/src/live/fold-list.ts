@@ -41,16 +41,18 @@ export function foldList<Row extends object>(
   // An older event that has not been applied arrived out of order: the present list may lack its changes.
   if (isLate && !isRepeated) return null;
   if (event.snapshot && !isLate) return replace();
-  const applied = event.snapshot ? event.upserted : applyChanges(state.rows, event, keyOf);
-  if (applied === null) return null;
-  const changed = event.snapshot ? withKnownRows(state.rows, applied, keyOf) : applied;
+  const changed = event.snapshot
+    ? withKnownRows(state.rows, event.upserted, keyOf)
+    : applyChanges(state.rows, event, keyOf);
+  if (changed === null) return null;
   if (isRepeated) {
-    // The cursor was applied before, but this event has changes: an event without changes has overtaken it.
+    // The cursor was applied before, but this event has changes: an event without changes has overtaken this one.
     if (changed !== state.rows) return null;
     const isSameNews =
       event.status === state.status && Date.parse(event.asOf) === state.asOf.getTime();
     return isLate || isSameNews ? state : next(state, event, changed);
   }
+  // A whole list that no longer has the server's count lacks an event.
   const wasWhole = state.rows.length === state.totals?.count;
   if (wasWhole && event.totals && changed.length !== event.totals.count) return null;
   return next(state, event, changed);
@@ -82,12 +84,13 @@ function next<Row>(
   const seen = state?.seen ?? [];
   const known = state?.totals ?? null;
   const totals = event.totals ?? known;
+  const areSame = known !== null && totals !== null && isSame(known, totals);
   return {
     cursor,
     rows,
-    totals: known && totals && isSame(known, totals) ? known : totals,
+    totals: areSame ? known : totals,
     status,
     asOf: new Date(asOf),
-    seen: seen.at(-1) === cursor ? seen : [...seen.slice(1 - CURSORS_KEPT), cursor],
+    seen: seen.at(-1) === cursor ? seen : [...seen, cursor].slice(-CURSORS_KEPT),
   };
 }

@@ -16,18 +16,19 @@ export interface FollowOptions {
 
 /** Follows a state. It can be passed to React's `useSyncExternalStore`, with `state` as the snapshot. */
 export interface Followed<State> {
-  /** All listeners share one subscription. Returns a function that ends it, which may be called twice. */
+  /** All listeners share one subscription. Returns a function that removes the listener, which may be called twice. */
   (listener: (state: State) => void, options?: FollowOptions): () => void;
   /** The state as it is now; the same object until something changes. */
   state(): State;
-  /** The milliseconds since its `asOf`, independent of this device's clock; null before the first list. */
+  /** The milliseconds since the state's `asOf`, independent of this device's clock; null before the first list. */
   age(): number | null;
 }
 
-interface Listening<State> {
+/** A listener with its options. */
+interface Registration<State> {
   readonly listener: (state: State) => void;
   readonly intervalMs: number | null;
-  /** The state with which it was last called. */
+  /** The state with which the listener was last called. */
   last: State | null;
   /** Whether the feed belongs to the listener's own user; undefined while the server is asked. */
   isOwn: boolean | undefined;
@@ -61,7 +62,7 @@ interface Feed<State> {
 class Audience<State> {
   readonly #core: Core;
   readonly #feed: Feed<State>;
-  readonly #listening = new Set<Listening<State>>();
+  readonly #listening = new Set<Registration<State>>();
   #cancelSettling: (() => void) | null = null;
   #isDisposed: boolean;
 
@@ -89,25 +90,25 @@ class Audience<State> {
     listener: (state: State) => void,
     options: FollowOptions = {},
   ): (() => void) => {
+    const isFeedUnused =
+      this.#feed.isEmpty && this.#listening.size === 0 && this.#cancelSettling === null;
     // On a server a feed that has begun may belong to another user.
-    const isOwn =
-      !this.#core.environment.isServer ||
-      this.#isDisposed ||
-      (this.#feed.isEmpty && this.#listening.size === 0 && this.#cancelSettling === null);
-    const each: Listening<State> = { listener, intervalMs: intervalOf(options), last: null, isOwn };
-    this.#listening.add(each);
+    const isOwn = !this.#core.environment.isServer || this.#isDisposed || isFeedUnused;
+    const intervalMs = intervalOf(options);
+    const own: Registration<State> = { listener, intervalMs, last: null, isOwn };
+    this.#listening.add(own);
     const called = Promise.resolve().then(() => {
-      this.#notify(each);
-      if (this.#isDisposed) this.#listening.delete(each);
+      this.#notify(own);
+      if (this.#isDisposed) this.#listening.delete(own);
     });
     fireAndForget(called);
     this.#settleSoon();
     return () => {
-      if (this.#listening.delete(each)) this.#settleSoon();
+      if (this.#listening.delete(own)) this.#settleSoon();
     };
   };
 
-  #notify(each: Listening<State>): void {
+  #notify(each: Registration<State>): void {
     const { state } = this.#feed;
     if (each.isOwn === false) this.#ask(each);
     if (!this.#listening.has(each) || each.last === state || !each.isOwn) return;
@@ -115,8 +116,8 @@ class Audience<State> {
     callApp(this.#core.environment, () => each.listener(state));
   }
 
-  /** Asks the server for the account. If the client serves several users, that ends the feed before a listener gets data. */
-  #ask(each: Listening<State>): void {
+  /** Asks the server for the account. If the client serves several users, the answer ends the feed before a listener is called. */
+  #ask(each: Registration<State>): void {
     each.isOwn = undefined;
     this.#core.account().then(
       () => {
@@ -148,7 +149,7 @@ function intervalOf({ intervalMs }: FollowOptions): number | null {
   return intervalMs;
 }
 
-/** Null means no wait, so it is the shortest. */
+/** Null, no wait, is the shortest interval: it counts as zero. */
 function shortest(intervals: readonly (number | null)[]): number | null {
   return Math.min(...intervals.map(Number)) || null;
 }

@@ -35,6 +35,7 @@ export class LiveFeed<
   readonly #onChange: () => void;
   #unlisten: (() => void) | null = null;
   #state: State;
+  /** The list that results from all events so far. */
   #folded: Sum | null = null;
   readonly #age: Age;
   /** Ends the state CONNECTING, and cancels its timer. Null once the list is no longer CONNECTING. */
@@ -49,12 +50,12 @@ export class LiveFeed<
   #error: TradingGraphError | null = null;
   #isWanted = false;
   #intervalMs: number | null = null;
-  /** Whether a permanent error has ended it. */
+  /** Whether a permanent error has ended the feed. */
   #isOver = false;
   #subscription: LiveSubscription | null = null;
   #retry: Retry | null = null;
   #failures = 0;
-  /** Whether a subscription has ended and none has delivered an event since. */
+  /** Whether a subscription has ended, and no later subscription has delivered an event. */
   #isRenewing = false;
 
   constructor(
@@ -151,6 +152,7 @@ export class LiveFeed<
     this.#connecting = null;
   }
 
+  /** Opens or ends the subscription, whichever the state now asks for. */
   #settle(): void {
     const mayFollow = this.#isWanted && !this.#isOver && this.#retry === null;
     if (!mayFollow) {
@@ -176,6 +178,7 @@ export class LiveFeed<
     );
     // The former subscription ends after the new one has begun, so that their shared socket stays open.
     before?.end();
+    // The core may have ended the subscription before it returned the function `end`.
     if (this.#subscription !== subscription) subscription.end();
   }
 
@@ -238,7 +241,7 @@ export class LiveFeed<
       this.#retryLater(null);
       return;
     }
-    // The second event resets the count of failures, and not the first: a server may end each subscription after one event.
+    // Only the second event resets the count of failures, because a server may end each subscription after one event.
     if (!isFirst) this.#failures = 0;
     subscription.isFirst = false;
     this.#isRenewing = false;
@@ -273,7 +276,7 @@ export class LiveFeed<
     const cause = error ?? this.#error;
     this.#subscription = null;
     this.#error = cause;
-    // The error may mean that the token has expired, so after the first one a new token is tried.
+    // The error may mean that the token has expired, so after the first error a new token is tried.
     this.#isOver = cause !== null && isFinal(cause, !this.#isRenewing);
     this.#isRenewing = true;
     if (this.#isOver) this.#settle();
@@ -302,7 +305,7 @@ export class LiveFeed<
   }
 
   #returned(): void {
-    if (this.#retry?.isDemanded !== false) return;
+    if (this.#retry === null || this.#retry.isDemanded) return;
     this.#retry.cancel();
     this.#retry = null;
     this.#settle();
@@ -312,14 +315,16 @@ export class LiveFeed<
     const folded = this.#folded;
     const { nothing, shown } = this.#source;
     if (this.#isFollowing || this.#error !== null) this.#endConnecting();
-    const unconnected = this.#connecting === null || folded !== null ? 'OFFLINE' : 'CONNECTING';
+    const isConnecting = this.#connecting !== null && folded === null;
     const isCurrent = folded !== null && (this.#isFollowing || this.#isPolled);
+    const unconnected = isConnecting ? 'CONNECTING' : 'OFFLINE';
     const status = isCurrent ? folded.status : unconnected;
     const values = folded === null ? nothing : shown(folded);
     // The parts make a whole state, which the compiler cannot see after the spread.
     const state = { ...values, status, error: this.#error } as unknown as State;
     const names = (Object.keys(state) as (keyof State)[]).filter((name) => name !== 'asOf');
     if (names.every((name) => state[name] === this.#state[name])) return;
+    // A getter, because `asOf` changes with each event, and must not make a new state by itself.
     Object.defineProperty(state, 'asOf', { enumerable: true, get: () => this.#age.asOf });
     this.#state = state;
     this.#onChange();

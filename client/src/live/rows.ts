@@ -5,11 +5,12 @@ export type KeyOf<Row> = (row: Row) => string;
 
 export const idOf = ({ id }: { readonly id: string }): string => id;
 
-/** The index of each row of a list, by its key. Lists with the same keys in the same order share it, so a tick makes none. */
+/** For each list, the indexes of its rows by their keys. Lists with the same keys in the same order share one map. */
 const indexes = new WeakMap<object, ReadonlyMap<string, number>>();
 
 export function rowOf<Row>(list: readonly Row[], key: string, keyOf: KeyOf<Row>): Row | undefined {
-  return list[indexOf(list, keyOf).get(key) ?? -1];
+  const at = indexOf(list, keyOf).get(key);
+  return at === undefined ? undefined : list[at];
 }
 
 /** The list itself if nothing changes; null if a tick names a row that the list lacks. Equal rows stay the same objects. */
@@ -20,7 +21,9 @@ export function applyChanges<Row extends object>(
 ): readonly Row[] | null {
   if (upserted.length + ticks.length + closed.length === 0) return list;
   const index = indexOf(list, keyOf);
-  if (closed.some((key) => index.has(key)) || !upserted.every((row) => index.has(keyOf(row)))) {
+  const losesRows = closed.some((key) => index.has(key));
+  const hasNewRows = !upserted.every((row) => index.has(keyOf(row)));
+  if (losesRows || hasNewRows) {
     const rows = byKey(list, keyOf);
     for (const key of closed) rows.delete(key);
     for (const row of upserted) rows.set(keyOf(row), row);

@@ -19,14 +19,15 @@ function sorted(value: unknown, path: string): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .map(([name, field]) => [name, field, `${path}.${name}`] as const)
-      .filter(([, field, at]) => !isNone(field, at, value) && at !== NOT_INPUT)
+      .filter(([, field, fieldPath]) => !isLeftOut(field, fieldPath, value))
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, field, at]) => [name, sorted(field, at)]),
+      .map(([name, field, fieldPath]) => [name, sorted(field, fieldPath)]),
   );
 }
 
-/** Whether the value counts as left out. Elsewhere a null may be a mistyped number. */
-function isNone(field: unknown, path: string, input: object): boolean {
+/** Whether the field counts as left out. A null does so for some fields; for others it may be a mistyped number. */
+function isLeftOut(field: unknown, path: string, input: object): boolean {
+  if (path === NOT_INPUT) return true;
   if (field !== null) return field === undefined;
   const isMarket = 'kind' in input && input.kind === 'MARKET';
   return path === 'input.comment' || path === 'input.kind' || (path === 'input.price' && isMarket);

@@ -31,7 +31,7 @@ export class Followers<State> {
     };
   }
 
-  /** Another user may have signed in while there was no listener. */
+  /** Drops another account's state: the account may have changed while there was no listener. */
   check(): void {
     const { login } = this.#core;
     if (login !== null) this.#forgetOthers(login);

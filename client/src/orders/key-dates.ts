@@ -19,12 +19,12 @@ export class KeyDates {
   #isUsed = false;
   /** The time of the first use by this device's wall clock, which can be set; null if unknown. */
   #at: number | null = null;
-  /** The time of the first use by this device's uptime; it can be negative if the first use was in an earlier run. */
-  #up = 0;
+  /** The time of the first use by this device's uptime; negative if it was in an earlier run. */
+  #uptime = 0;
   /** The time of the first use by the server's clock; null while it is unknown. The true time may be later. */
   #made: number | null = null;
-  /** This machine may have slept before `made` was set, so `made` may be too early. Then no deadline is computed from it. */
-  #isEarly = false;
+  /** Whether this machine may have slept before `made` was set. Then `made` may be too early, and gives no deadline. */
+  #mayBeEarly = false;
   /** The `keyMade` that every request with the key sends; null before the first request. */
   #sent: { readonly keyMade: string | undefined } | null = null;
 
@@ -41,7 +41,7 @@ export class KeyDates {
     if (made === null || now === null) return;
     const ageMs = Math.max(0, now - made);
     this.#at = environment.now() - ageMs;
-    this.#up = environment.uptime() - ageMs;
+    this.#uptime = environment.uptime() - ageMs;
     this.#made = made;
   }
 
@@ -50,7 +50,7 @@ export class KeyDates {
     if (this.#isUsed) return;
     this.#isUsed = true;
     this.#at = this.#clocks.environment.now();
-    this.#up = this.#clocks.environment.uptime();
+    this.#uptime = this.#clocks.environment.uptime();
   }
 
   /** Forgets the first use, because nothing was sent. */
@@ -58,7 +58,7 @@ export class KeyDates {
     this.#isUsed = false;
     this.#at = null;
     this.#made = null;
-    this.#isEarly = false;
+    this.#mayBeEarly = false;
   }
 
   /**
@@ -67,11 +67,10 @@ export class KeyDates {
    */
   date(): void {
     const { now, isBehind } = this.#serverTime;
-    const canCorrect = this.#isEarly && !isBehind;
-    const isSettled = this.#made !== null && !canCorrect;
-    if (isSettled || this.#at === null || now === null) return;
+    const needsDate = this.#made === null || (this.#mayBeEarly && !isBehind);
+    if (!needsDate || this.#at === null || now === null) return;
     this.#made = Math.floor(now - this.elapsedMs);
-    this.#isEarly = isBehind;
+    this.#mayBeEarly = isBehind;
   }
 
   /** Fixes the dates before the first request. Throws if the server's time is unknown. */
@@ -97,7 +96,7 @@ export class KeyDates {
   get elapsedMs(): number {
     const { environment } = this.#clocks;
     if (this.#at === null) return Number.POSITIVE_INFINITY;
-    return Math.max(environment.now() - this.#at, environment.uptime() - this.#up);
+    return Math.max(environment.now() - this.#at, environment.uptime() - this.#uptime);
   }
 
   get at(): number | null {
@@ -123,24 +122,24 @@ export class KeyDates {
 
   /** The time until which the order may be sent, by the server's clock, in ISO 8601; undefined if it is unknown. */
   sendBefore(maxWaitMs: number): string | undefined {
-    return this.#isEarly ? undefined : this.#dateAt(Math.min(maxWaitMs, MAX_LIFE_MS));
+    return this.#mayBeEarly ? undefined : this.#dateAt(Math.min(maxWaitMs, MAX_LIFE_MS));
   }
 
   /**
-   * When the key was made, by the server's clock, in ISO 8601; undefined if it was sent without that. A key counts as made at
-   * the tap that leads to its first request, because before that only this app knows it. `keyMade` is never later than the
-   * first request:
+   * When the key was made, by the server's clock, in ISO 8601; undefined if the key was sent without it. A key counts as
+   * made at the tap that leads to its first request, because before that tap only this app knows the key. `keyMade` is never
+   * later than the first request:
    * - It is fixed before the first request. No later tap, and no better known clock, changes it. A key that was sent without
-   *   it never gets one.
-   * - It is the server's present time minus the time since the tap. Both clocks of this device may have counted too little of
-   *   that time. Even then the result is not later than the server's present time.
+   *   `keyMade` never gets it.
+   * - It is the server's present time minus the time since the tap. Even if both clocks of this device have counted too
+   *   little of that time, the result is not later than the server's present time.
    * - It is never taken from this device's clock: if the server's time is unknown, nothing is sent.
    */
   get keyMade(): string | undefined {
     return this.#sent?.keyMade;
   }
 
-  /** Sends no `keyMade`, because another request may have used the key before. */
+  /** From now on no `keyMade` is sent, because another request may have used the key before. */
   leaveOutKeyMade(): void {
     this.#sent = { keyMade: undefined };
   }

@@ -25,7 +25,7 @@ export class KeyEntry {
   #latest: Written | null = null;
   /** Whether the key was stored; null before the first attempt. */
   #isStored: boolean | null = null;
-  /** Resolves when no write is under way. */
+  /** Resolves when no write of an outcome is under way. */
   #written: Promise<unknown> = Promise.resolve();
   /** A new object for each use of the key, so that the end of an earlier use does not delete the entry. */
   #use = {};
@@ -62,8 +62,8 @@ export class KeyEntry {
   }
 
   /**
-   * Stores the key. If that fails it throws a TradingGraphError, so that the order is not sent. If the write ends after the
-   * order was given up, it is undone, unless the key `isNeeded`.
+   * Stores the key. If the storage fails, it throws a TradingGraphError, so that the order is not sent. If the write ends
+   * only after the order was given up, and the key is not needed, the entry is deleted.
    */
   async write(
     account: string,
@@ -77,8 +77,8 @@ export class KeyEntry {
     const entry = { keys, account, stored };
     this.#latest = entry;
     const storing = this.#written.then(() => keys.add(account, stored));
-    const undone = storing.then(() => (isNeeded() ? undefined : this.#delete(entry)));
-    fireAndForget(undone);
+    const cleaned = storing.then(() => (isNeeded() ? undefined : this.#delete(entry)));
+    fireAndForget(cleaned);
     const maxMs = allowVolatile ? VOLATILE_AFTER_MS : attempt.remainingMs;
     try {
       await withinTime(core.environment, maxMs, attempt.signal, (time) => time.race(storing));
@@ -87,7 +87,7 @@ export class KeyEntry {
       // The key was stored before, so only the time is over: the storage has not failed.
       if (this.#isStored && attempt.remainingMs === 0) throw outOfTime();
       this.#isStored ??= false;
-      // Without its key the order may be sent, unless an old entry would still mark it as unsent.
+      // The order may be sent without its key, but not if an old entry would still say that it is unsent.
       if (allowVolatile && !wasUnsent) return;
       throw storageError('The order was not sent, because this device cannot keep its key.', cause);
     }

@@ -40,7 +40,7 @@ export class OrderConnection {
     });
   }
 
-  /** Returns once why the connection was found dead, if the platform knows more than a time-out; otherwise null. */
+  /** Why the connection was found dead, if the platform knows more than a time-out. A second call returns null. */
   takeError(): TradingGraphError | null {
     const error = this.#error;
     this.#error = null;
@@ -48,11 +48,13 @@ export class OrderConnection {
   }
 
   /**
-   * Sends a ping if there is no answer for a while. If only the gateway is slow, the ping is answered. The ping takes at most
-   * half of the time, so that the other half is left for another connection.
+   * Sends a ping if there is no answer for a while. If only the gateway is slow, the ping is answered. The check takes at
+   * most half of the time, so that the other half is left for another connection.
    */
   #watch(ms: number, time: Deadline): () => void {
-    const halfMs = Math.min(this.#core.serverClock.doubtMs, ms / 2) / 2;
+    const checkMs = Math.min(this.#core.serverClock.doubtMs, ms / 2);
+    // The first half is for an answer of the task, the second for that of the ping.
+    const halfMs = checkMs / 2;
     return this.#core.environment.after(halfMs, () => fireAndForget(this.#ping(halfMs, time)));
   }
 

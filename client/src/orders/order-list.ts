@@ -49,6 +49,7 @@ export class OrderList {
   readonly follow = (listener: (orders: readonly FollowedOrder[]) => void): (() => void) =>
     this.#followers.add(listener);
 
+  /** Adds an order, or replaces what is known of it. The owner identifies the order. */
   put(owner: Owner, order: FollowedOrder): void {
     const own = { order, owner };
     const owned = this.#owned.map((each) => (each.owner === owner ? own : each));

@@ -40,15 +40,16 @@ export class OrderTicket implements Ticket {
     this.#context = context;
     this.#options = options;
     this.#outcome = resumed?.outcome ?? null;
-    // The server refuses any order with a key that it has reported as unsent.
-    this.#order = (this.#outcome?.status !== 'unsent' && resumed?.order) || null;
     this.#lastOrder = resumed?.order ?? null;
+    // The server refuses any order with a key that it has reported as unsent.
+    const isUsedUp = this.#outcome?.status === 'unsent';
+    this.#order = isUsedUp ? null : this.#lastOrder;
     this.#state = this.#described();
     this.#followers = new Followers(
       context.core,
       () => this.state(),
       (login) => {
-        // An order is shown only to its own account. One whose account is unknown may belong to another user.
+        // An order is shown only to its own account. An order without a known account may belong to another user.
         if (this.#state !== READY && this.#lastOrder?.login !== login) this.#begin();
       },
     );
@@ -75,8 +76,9 @@ export class OrderTicket implements Ticket {
   }
 
   async retry(options?: PlaceOptions): Promise<OrderOutcome | null> {
-    const isOfFormerRun = this.#placed === null && this.#order?.isInDoubt;
-    if (this.#placed === null && !isOfFormerRun) return null;
+    // An order of an earlier run has no input here, and is in doubt.
+    const hasOrder = this.#placed !== null || this.#order?.isInDoubt === true;
+    if (!hasOrder) return null;
     return this.#isFinal ? this.#outcome : this.#start(options, this.#lastOrder?.owner);
   }
 
@@ -118,7 +120,7 @@ export class OrderTicket implements Ticket {
     } catch (error) {
       refusal = asTradingGraphError(error);
     }
-    if (order.isOther(placed)) {
+    if (order.belongsToOtherInput(placed)) {
       if (this.#running !== null) return this.#notPlaced('UNDER_WAY', order);
       if (order.isInDoubt) return this.#notPlaced('IN_DOUBT', order);
       refusal ??= unsendable('input.idempotencyKey', 'already belongs to another order');
@@ -158,7 +160,7 @@ export class OrderTicket implements Ticket {
     this.#progress = 'sending';
     // An app without types may pass null.
     this.#running = this.#run(order, this.#placed, options ?? {});
-    this.#note(order, this.#placed, null);
+    this.#report(order, this.#placed, null);
     this.#publish();
     return this.#running;
   }
@@ -170,6 +172,7 @@ export class OrderTicket implements Ticket {
   ): Promise<OrderOutcome> {
     const { outcome, isFromServer } = await order.place(placed, {
       withinMs: Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), MAX_MS) : WITHIN_MS,
+      // Without its input the order cannot be sent again.
       maxWaitMs: placed === null ? 0 : (order.maxWaitMs ?? placed.maxWaitMs),
       onProgress: (progress) => {
         if (order === this.#order) {
@@ -180,7 +183,7 @@ export class OrderTicket implements Ticket {
         onProgress?.(progress);
       },
     });
-    this.#note(order, placed, outcome);
+    this.#report(order, placed, outcome);
     // The form may show another order by now, if another user has signed in.
     if (order !== this.#order) return outcome;
     this.#running = null;
@@ -191,12 +194,12 @@ export class OrderTicket implements Ticket {
   }
 
   /** Reports this order to the listeners of all orders. */
-  #note(order: Order, placed: Placed | null, outcome: OrderOutcome | null): void {
+  #report(order: Order, placed: Placed | null, outcome: OrderOutcome | null): void {
     if (placed === null) return;
     this.#context.list.put(order, { key: order.key, input: placed.input, outcome, ticket: this });
   }
 
-  /** Begins another order. The outcome of the former one has been shown. */
+  /** Begins another order. The outcome of the former order has been shown. */
   #begin(): void {
     if (this.#running === null && this.#order?.isInDoubt === false) {
       fireAndForget(this.#order.forget());

@@ -23,7 +23,7 @@ import { PLACED_ORDER } from './operations.ts';
 import { OrderConnection } from './order-connection.ts';
 import { type OrderOutcome, readAnswer, type Settled, unsentCode } from './outcome.ts';
 import type { Placed } from './placed.ts';
-import { isAnothers, isLasting, mayClose, mayHaveTraded, pauseMs } from './repeat-rules.ts';
+import { isKeyTaken, isLasting, mayClose, mayHaveTraded, pauseMs } from './repeat-rules.ts';
 import type { StoredKey } from './stored-keys.ts';
 import type { OrderProgress } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
@@ -48,7 +48,7 @@ export interface SearchOptions {
   readonly onProgress?: (progress: OrderProgress) => void;
 }
 
-/** A search for the outcome. An order of an earlier run of the app has no input, so the search only asks for it. */
+/** A search for the outcome. An order of an earlier run of the app has no input, so it is not sent again. */
 interface Search extends SearchOptions {
   readonly placed: Placed | null;
   readonly deadline: Deadline;
@@ -58,7 +58,7 @@ interface Search extends SearchOptions {
 /** The end of a search. */
 export interface Found {
   readonly outcome: OrderOutcome;
-  /** Whether the server has answered it. */
+  /** Whether the outcome is an answer of the server. */
   readonly isFromServer: boolean;
 }
 
@@ -68,8 +68,8 @@ export interface Found {
  *     sending ──► asking ──► closing
  *
  * - `sending`: no request with the order has left. An error ends the search: the order is unsent.
- * - `asking`: a request may have left (`isInDoubt`), so it is repeated under the same key. The server answers a repeat with the
- *   outcome of the first. If the server says that the request did nothing, the order is back at `sending`.
+ * - `asking`: a request may have left (`isInDoubt`), so it is repeated under the same key. The server answers a repeat with
+ *   the outcome of the first. If the server says that the request did nothing, the order is back at `sending`.
  * - `closing`: the order may not be sent any more, so its key is closed. An error ends the search: the order is unknown.
  *
  * In each step an outcome from the server ends the search. The exception is a refusal that says nothing about earlier
@@ -86,9 +86,9 @@ export class Order {
   #isInDoubt: boolean;
   /** The digest of the input that belongs to the key; null while the key has none. */
   #digest: string | null = null;
-  /** The sign-in for which the order is placed. The first attempt finds out its login. Null before, and if nothing was sent. */
+  /** The sign-in for which the order is placed. Null before the first tap, and again after a tap that sent nothing. */
   #signIn: SignIn | null = null;
-  /** The sign-in of the last tap, also if nothing was sent. */
+  /** The sign-in of the last tap, which stays known if nothing was sent. */
   #owner: SignIn | null = null;
   /** The login that the client knew at the tap. */
   #knownLogin: string | null = null;
@@ -130,12 +130,12 @@ export class Order {
     return this.#entry.isDurable;
   }
 
-  /** The login for which the order is placed. Null before, and if nothing was sent. */
+  /** The login for which the order is placed. Null before the first attempt knows it, and if nothing was sent. */
   get account(): string | null {
     return this.#signIn?.login ?? null;
   }
 
-  /** The login of its owner, if it is known by now. */
+  /** The login of the order's owner; null while that login is unknown. */
   get login(): string | null {
     return this.owner?.login ?? this.#knownLogin;
   }
@@ -144,14 +144,14 @@ export class Order {
     return this.#owner;
   }
 
-  /** When it was first placed, by the wall clock, in ISO 8601. */
+  /** When the order was first placed, by the wall clock, in ISO 8601. */
   get sentAt(): string {
-    const at = this.#dates.at ?? this.#entry.at ?? this.#context.core.environment.now();
-    return new Date(at).toISOString();
+    const sentMs = this.#dates.at ?? this.#entry.at ?? this.#context.core.environment.now();
+    return new Date(sentMs).toISOString();
   }
 
   /** Whether the key belongs to another input. */
-  isOther(placed: Placed | null): boolean {
+  belongsToOtherInput(placed: Placed | null): boolean {
     return this.#digest !== null && this.#digest !== placed?.digest(this.key);
   }
 
@@ -213,7 +213,7 @@ export class Order {
     fireAndForget(this.#entry.settle(outcome));
   }
 
-  /** Deletes its stored entry. Rejects if the storage fails. */
+  /** Deletes the order's entry in the storage. Rejects if the storage fails. */
   forget(): Promise<void> {
     return this.#entry.forget();
   }
@@ -241,8 +241,8 @@ export class Order {
     const { deadline, connection, onProgress } = search;
     const { environment } = this.#context.core;
     let refusedTokens = 0;
-    /** The last failure with more information than a time-out. */
-    let answer: TradingGraphError | null = null;
+    /** The last failure that says more than a time-out. */
+    let reason: TradingGraphError | null = null;
     this.#step = 'sending';
     for (let failures = 0; ; failures += 1) {
       const wasInDoubt = this.#isInDoubt;
@@ -251,30 +251,32 @@ export class Order {
         this.#step = step;
         const report = () => callApp(environment, () => onProgress?.(step));
         fireAndForget(Promise.resolve().then(report));
-        const outcome = await (step === 'closing' ? this.#close(search) : this.#attempt(search));
-        if (step === 'closing' || !saysNothingOfOthers(outcome, wasInDoubt)) return outcome;
+        if (step === 'closing') return await this.#close(search);
+        const outcome = await this.#attempt(search);
+        if (coversAllRequests(outcome, wasInDoubt)) return outcome;
         this.#step = 'closing';
       } catch (thrown) {
         const ended = asTradingGraphError(thrown);
         const whyDead = connection.takeError();
         const error = isLate(ended) ? (whyDead ?? ended) : ended;
         // The answer to an earlier request says nothing about a request that left after it.
-        if (!isLate(error)) answer = error;
-        else if (this.#isInDoubt && !wasInDoubt) answer = null;
+        if (!isLate(error)) reason = error;
+        else if (this.#isInDoubt && !wasInDoubt) reason = null;
         if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;
         // One token may have expired on its way. After a second refused token a third is not tried.
         const isLast = isLasting(error) || refusedTokens > 1;
-        // An order in doubt is not given up: its key can still be closed after the time in which it may be sent.
+        // An order in doubt is not given up: its key can still be closed when the order may not be sent any more.
         const isAsking = this.#isInDoubt && this.#step !== 'closing';
-        if (isLast && !(isAsking && mayClose(error))) throw error;
-        // The app must not send the order on its own when the network is back.
+        const canClose = isAsking && mayClose(error);
+        if (isLast && !canClose) throw error;
+        // Nothing has left. The client must not send the order later, without a tap, when the network is back.
         if (!this.#isInDoubt && (neverLeft(error) || this.#isOffline)) throw error;
         const pause = pauseMs(error, failures, environment.random());
         const leftMs = this.#leftForRepeatMs(search);
-        if (!isAsking && pause >= leftMs) throw answer ?? error;
+        if (!isAsking && pause >= leftMs) throw reason ?? error;
         if (isLast) this.#step = 'closing';
         await deadline.sleep(isLast ? 0 : Math.min(pause, leftMs));
-        if (deadline.remainingMs === 0) throw answer ?? error;
+        if (deadline.remainingMs === 0) throw reason ?? error;
       }
     }
   }
@@ -285,19 +287,21 @@ export class Order {
     const isOver = this.#leftMs(search) === 0;
     const isFresh = this.#dates.age === 'fresh';
     // For an order of an earlier run the client first asks, and closes the key only if that can prove that nothing was sent.
-    const isDue = search.placed
+    const mustClose = search.placed
       ? this.#isInDoubt && (isOver || !isFresh)
       : failures > 0 && isOver && isFresh;
-    if (isDue) return 'closing';
+    if (mustClose) return 'closing';
     return this.#isInDoubt ? 'asking' : 'sending';
   }
 
   /** The time in which the order may still be sent. */
   #leftMs({ deadline, maxWaitMs, withinMs }: Search): number {
-    const left = Math.min(this.#dates.leftMs(maxWaitMs), deadline.remainingMs - withinMs / 2);
-    return Math.max(0, left);
+    // The second half of the search is for closing the key.
+    const leftOfFirstHalfMs = deadline.remainingMs - withinMs / 2;
+    return Math.max(0, Math.min(this.#dates.leftMs(maxWaitMs), leftOfFirstHalfMs));
   }
 
+  /** The time in which another attempt may begin: to send the order, to ask for its outcome, or to close its key. */
   #leftForRepeatMs(search: Search): number {
     const onlyAsks = search.placed === null && this.#dates.age !== 'fresh';
     const { remainingMs } = search.deadline;
@@ -323,8 +327,8 @@ export class Order {
         await this.#store(account, maxWaitMs, time, true);
         await time.race(core.request(PING, {}, { repeats: false, signal: time.signal }));
       }
-      // The key is stored before the order is sent: otherwise the order would be unknown to the next run of the app.
-      // Without a date of the key nothing could prove later that the order was not sent.
+      // The key gets its date first: without it nothing could prove later that the order was not sent. The key is stored
+      // before the order is sent: otherwise the next run of the app would not know of the order.
       this.#dates.fix();
       await this.#store(account, maxWaitMs, time, false);
       return this.#send({ ...search, placed }, account, time, exchange);
@@ -342,6 +346,7 @@ export class Order {
     return current;
   }
 
+  /** Stores the order's key, with the note that nothing has left if the order `isUnsent`. */
   #store(account: string, maxWaitMs: number, time: Deadline, isUnsent: boolean): Promise<void> {
     const stored: StoredKey = {
       key: this.key,
@@ -360,8 +365,9 @@ export class Order {
   async #ask(account: string, time: Deadline, exchange?: Exchanger): Promise<OrderOutcome> {
     const own = { account, exchange, repeats: false };
     const outcome = await askOutcome(this.#context, PLACED_ORDER, { key: this.key }, time, own);
-    const isForgotten = outcome === null || outcome.status === 'unsent';
-    if (isForgotten && this.#dates.age !== 'fresh') throw forgottenError();
+    // For a key that is not fresh, the server may answer so because it has removed the record.
+    const mayBeForgotten = outcome === null || outcome.status === 'unsent';
+    if (mayBeForgotten && this.#dates.age !== 'fresh') throw forgottenError();
     // The order may not have arrived yet, or another tab may not have sent it yet.
     if (outcome === null) throw networkError('The server has no record of this order yet.');
     return outcome;
@@ -392,11 +398,11 @@ export class Order {
       return outcome;
     } catch (thrown) {
       const error = asTradingGraphError(thrown);
-      // A lost earlier request may still arrive, so the order stays in doubt.
       const resends = !exchange && mayResend(core.environment);
+      // This request did nothing. An earlier one that was lost may still arrive: then the order stays in doubt.
       if (!mayHaveTraded(error, resends)) this.#isInDoubt = wasInDoubt;
-      // The app's key belongs to another order, so this one is not placed.
-      if (this.#isGiven && isAnothers(error)) this.#isInDoubt = false;
+      // The app's key belongs to another order, so the server does not place this one.
+      if (this.#isGiven && isKeyTaken(error)) this.#isInDoubt = false;
       throw error;
     }
   }
@@ -419,7 +425,7 @@ export class Order {
     return outcome;
   }
 
-  /** The time since which the server must know of the order; undefined if another request may have used the key before. */
+  /** The server knows of the order if its records reach back to this time; undefined if the key may have been used earlier. */
   get #since(): string | undefined {
     return this.#isGiven ? undefined : this.#dates.since;
   }
@@ -434,12 +440,13 @@ export class Order {
 }
 
 /**
- * Whether a refusal leaves open what became of earlier requests of this order, because another client has closed the key, or
- * because only the repeat was refused. Then this client closes the key itself. Only a settlement covers all requests.
+ * Whether the outcome holds for all requests of this order. A refusal may say nothing about earlier requests: another client
+ * has closed the key, or only the repeat was refused. Then this client closes the key itself.
  */
-function saysNothingOfOthers(outcome: OrderOutcome, wasInDoubt: boolean): boolean {
+function coversAllRequests(outcome: OrderOutcome, wasInDoubt: boolean): boolean {
   const code = unsentCode(outcome);
-  return code === 'VOIDED' || (wasInDoubt && code !== null && code !== 'SETTLED');
+  if (code === null || code === 'SETTLED') return true;
+  return code !== 'VOIDED' && !wasInDoubt;
 }
 
 /** Whether the platform may send a request twice after a broken connection. Node's own `fetch` does not. */
@@ -448,7 +455,7 @@ function mayResend({ isServer, resends }: Environment): boolean {
   return resends ?? !(isServer && process?.versions?.undici);
 }
 
-/** JSON in the storage would turn an infinite wait into null. */
+/** The given wait; undefined if it is no number. It is finite, because the stored JSON would turn infinity into null. */
 function waitOf(ms: number | undefined): number | undefined {
   return ms == null || Number.isNaN(Number(ms)) ? undefined : Math.min(ms, MAX_MS);
 }

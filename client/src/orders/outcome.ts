@@ -77,7 +77,7 @@ export function unsentCode(outcome: OrderOutcome | null): string | null {
   return outcome?.status === 'unsent' ? outcome.error.code : null;
 }
 
-/** The outcome in an answer; null if the server has no record of the key. Throws a TradingGraphError if it has neither. */
+/** The outcome in an answer; null if the server has no record of the key. Throws a TradingGraphError for any other answer. */
 export function readAnswer(
   { data, errors }: Result<OrderAnswer>,
   key: string,
@@ -89,18 +89,12 @@ export function readAnswer(
     if (order === null) return null;
     throw protocolError('The answer has no outcome.');
   }
-  const { idempotencyKey, message = null, replayed } = order;
+  const { idempotencyKey, message = null, replayed, orderId = null } = order;
   // A proxy or a cache may return the answer to another request, which says nothing about this order.
   if (idempotencyKey !== key) throw protocolError('The answer belongs to another order.');
   switch (order.__typename) {
     case 'OrderAccepted':
-      return {
-        status: 'accepted',
-        idempotencyKey,
-        orderId: order.orderId ?? null,
-        message,
-        replayed,
-      };
+      return { status: 'accepted', idempotencyKey, orderId, message, replayed };
     case 'OrderRejected':
       if (order.sent === false) {
         const code = String(order.reason);

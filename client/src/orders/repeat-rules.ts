@@ -42,11 +42,11 @@ export function isForgotten(error: TradingGraphError): boolean {
 }
 
 /** Whether the key belongs to another order. */
-export function isAnothers({ code, extensions }: TradingGraphError): boolean {
+export function isKeyTaken({ code, extensions }: TradingGraphError): boolean {
   return code === 'BAD_USER_INPUT' && extensions.argument === 'input.idempotencyKey';
 }
 
-/** Whether the account has used up its orders of a day; its keys can still be closed. */
+/** Whether the account has used up its orders of a day. Keys can still be closed. */
 function isFull({ code, extensions }: TradingGraphError): boolean {
   return code === 'IDEMPOTENCY_UNAVAILABLE' && extensions.limit !== undefined;
 }

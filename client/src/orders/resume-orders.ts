@@ -13,12 +13,13 @@ import type { TicketContext } from './ticket-context.ts';
 const WITHIN_MS = 30_000;
 /** A storage that has not answered after this time has failed. */
 const STORAGE_MS = 10_000;
-const AT_ONCE = 4;
+/** How many outcomes are sought at the same time. */
+const MAX_AT_ONCE = 4;
 
 /**
- * Settles each stored key of the signed-in account. It asks for the outcome first. If there is none, it closes the key when
- * the order may not be sent any more, at the latest after half of the time. It sends no order. Another tab may do the same at
- * the same time: outcomes do not change, and an entry may be deleted twice.
+ * Settles each stored key of the signed-in account. It asks for the outcome first. If there is no outcome, it closes the key
+ * when the order may not be sent any more, at the latest after half of the time. It sends no order. Another tab may do the
+ * same at the same time: outcomes do not change, and an entry may be deleted twice.
  */
 export async function resumeOrders(
   context: TicketContext,
@@ -35,14 +36,14 @@ export async function resumeOrders(
     const stored = await inStorageTime(context, () => keys.of(account));
     const waiting = stored.filter(({ key }) => !underWay.has(key));
     const resumed: ResumedOrder[] = [];
-    const settle: (() => void)[] = [];
+    const settlings: (() => void)[] = [];
     let next = 0;
     const worker = async () => {
       for (let at = next++; at < waiting.length; at = next++) {
         const entry = waiting[at] as StoredKey;
         const order = Order.ofFormerRun(context, account, entry);
         const outcome = entry.outcome ?? (await outcomeOf(order, entry, deadline));
-        if (outcome.status !== 'unknown') settle.push(() => order.settle(outcome));
+        if (outcome.status !== 'unknown') settlings.push(() => order.settle(outcome));
         const placedAt = entry.made ?? entry.at;
         resumed[at] = {
           idempotencyKey: entry.key,
@@ -54,9 +55,9 @@ export async function resumeOrders(
         };
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    await Promise.all(Array.from({ length: MAX_AT_ONCE }, worker));
     // Keys stay until all outcomes are known, so that an app that is closed earlier finds them again.
-    for (const begin of settle) begin();
+    for (const settle of settlings) settle();
     return resumed;
   });
 }
@@ -66,7 +67,7 @@ async function outcomeOf(
   { sendBefore = '', made }: StoredKey,
   { remainingMs }: Deadline,
 ): Promise<OrderOutcome> {
-  // An order without a known time limit counts as expired.
+  // An order without a known time limit, for which this is NaN, counts as expired.
   const maxWaitMs = Math.max(0, Date.parse(sendBefore) - Number(made)) || 0;
   return (await order.seek(null, { withinMs: remainingMs, maxWaitMs })).outcome;
 }

@@ -5,7 +5,8 @@ import type { ClientStorage } from '../storage.ts';
 import type { Settled } from './outcome.ts';
 
 const PREFIX = 'orders/';
-const LATEST_DATE = 8.64e15;
+/** The latest time that a `Date` can have, in milliseconds. */
+const LATEST_DATE_MS = 8.64e15;
 
 /** A key whose outcome is unknown, or may not have been shown. */
 export interface StoredKey {
@@ -72,6 +73,7 @@ export class StoredKeys {
     return entries.flat();
   }
 
+  /** Calls the storage, and notes whether it fails. */
   async #noted<T>(step: 'write' | 'list', call: () => Promise<T>): Promise<T> {
     try {
       const result = await guarded(call);
@@ -110,7 +112,7 @@ function revived(outcome: Settled): Settled {
 }
 
 function isDate(value: unknown): value is number {
-  return typeof value === 'number' && Math.abs(value) <= LATEST_DATE;
+  return typeof value === 'number' && Math.abs(value) <= LATEST_DATE_MS;
 }
 
 function nameOf(account: string, key: string): string {

@@ -61,10 +61,7 @@ export function reactNative({ AppState, NetInfo, AsyncStorage, randomUUID }: Rea
   };
   return {
     storage: asyncStorage(AsyncStorage),
-    environment: {
-      lifecycle,
-      ...(randomUUID && { randomId: randomUUID }),
-    },
+    environment: { lifecycle, ...(randomUUID && { randomId: randomUUID }) },
   };
 }
 

@@ -26,8 +26,8 @@ export function usePositions<Names extends LiveNames = LiveNames>(
 }
 
 /**
- * Follows one open position in the same way: the component renders when this position has changed. Undefined if it does not
- * exist, or is not known yet.
+ * Follows one open position in the same way: the component renders when this position has changed. Undefined if the position
+ * does not exist, or is not known yet.
  */
 export function usePosition<Names extends LiveNames = LiveNames>(
   id: string,
@@ -48,8 +48,8 @@ export function useAccount<Names extends LiveNames = LiveNames>(
 }
 
 /**
- * The seconds since the gateway last confirmed the data; null before the first list. It renders each second, and does not
- * subscribe.
+ * The seconds since the gateway last confirmed the data; null before the first list. The component renders each second. The
+ * hook does not subscribe.
  */
 export function useAge(of: 'positions' | 'account' = 'positions'): number | null {
   const followed: Pick<Positions, 'age'> = featureOf(useProvided(), of);
@@ -99,13 +99,12 @@ function itself<T>(state: T): T {
   return state;
 }
 
+/** Whether two values are the same, or objects with the same properties in the same order. */
 function isAlike(a: unknown, b: unknown): boolean {
-  if (Object(a) !== a || Object(b) !== b) return a === b;
-  const [before, after] = [Object.entries(a as object), Object.entries(b as object)];
-  return (
-    before.length === after.length &&
-    after.every(([name, value], at) => before[at]?.[0] === name && before[at]?.[1] === value)
-  );
+  const areObjects = Object(a) === a && Object(b) === b;
+  if (!areObjects) return a === b;
+  const [before, after] = [Object.entries(a as object).flat(), Object.entries(b as object).flat()];
+  return before.length === after.length && after.every((each, index) => before[index] === each);
 }
 
 function eachSecond(onChange: () => void): () => void {

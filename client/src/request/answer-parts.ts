@@ -2,7 +2,7 @@ import { fireAndForget } from '../fire-and-forget.ts';
 import { isObject } from './failures.ts';
 import { parseJson } from './wire-result.ts';
 
-/** The proposal of 2022, in which each part has its path. */
+/** The media type of an answer in parts, by the proposal of 2022, in which each part has its path. */
 export const PARTS = 'multipart/mixed;deferSpec=20220824';
 
 /** The parts so far, in the form of an answer in one piece. */
@@ -12,7 +12,7 @@ export interface AnswerSoFar {
   readonly extensions?: unknown;
 }
 
-/** The boundary of an answer in parts; null for one in one piece. */
+/** The boundary of an answer in parts; null for an answer in one piece. */
 export function boundaryOf({ headers }: Response): string | null {
   const type = headers.get('content-type') ?? '';
   return type.startsWith('multipart/mixed')
@@ -45,7 +45,7 @@ export async function readParts(
   return soFar;
 }
 
-/** Reads the body piece by piece; React Native gives it only as a whole. */
+/** Reads the body piece by piece. React Native gives the body only as a whole. */
 export async function* textsOf(response: Response): AsyncGenerator<string> {
   if (typeof response.body?.getReader !== 'function') return yield await response.text();
   const copy = copyOf(response);

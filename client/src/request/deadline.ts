@@ -13,13 +13,13 @@ export const MAX_MS: number = 2 ** 31 - 1;
 export interface Deadline {
   /** Aborted when the time is over, or the parent's signal is aborted. */
   readonly signal: AbortSignal;
-  /** This counts the wall clock too: timers stand still while a phone sleeps, and an order must not be sent hours later. */
+  /** Counts the wall clock too: timers stand still while a phone sleeps, and an order must not be sent hours later. */
   readonly remainingMs: number;
   /** Rejects with a TradingGraphError if the time ends first; a later result is dropped. */
   race<T>(promise: Promise<T>): Promise<T>;
   /** Resolves after this part of the time, or at its end. */
   sleep(ms: number): Promise<void>;
-  /** Ends it at once. */
+  /** Ends the time at once. */
   end(): void;
 }
 

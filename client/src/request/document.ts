@@ -18,9 +18,10 @@ export function requestedDocument<Data, Variables>(
   throw unsendable('operation', 'is a text, a document or { documentId }');
 }
 
-/** Whether the document can be a mutation, which is unknown for an id. */
+/** Whether the document can be a mutation. An id does not show that, so it can. */
 export function mayMutate(document: RequestedDocument): boolean {
   if ('documentId' in document) return true;
+  // Without texts, comments and arguments, which may contain braces or the word.
   const bare = document.query.replace(
     /"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n])*"|#.*|\([^()]*\)/g,
     ' ',

@@ -30,16 +30,16 @@ export interface Exchange {
   readonly timeoutMs: number;
   readonly signal: Signal;
   /**
-   * Called with the `Date` of an answer that the server has just made, and the `uptime` when its request left and when it
-   * arrived.
+   * Called with the `Date` of an answer that the server has just made, and with the `uptime` when its request left and when
+   * the answer arrived.
    */
-  readonly onDate: (date: string, sentUp: number, cameUp: number) => void;
+  readonly onDate: (date: string, sentUp: number, arrivedUp: number) => void;
   /**
-   * If the exchanger opens a connection first, it calls this right before it sends the request. If this throws, the request
-   * is not sent.
+   * An exchanger that opens a connection first calls `leaving` right before it sends the request. If `leaving` throws, the
+   * request is not sent.
    */
   readonly leaving?: (() => void) | undefined;
-  /** If it is given, the answer may come in parts. */
+  /** If `onPart` is given, the answer may come in parts. */
   readonly onPart?: ((soFar: Result<unknown>) => void) | undefined;
 }
 
@@ -59,7 +59,7 @@ export async function exchange(
   let waits = 0;
   let hasNewData = true;
   let cancel = () => {};
-  // If data is still arriving, the answer is only slow. To repeat the request would cost more than to wait.
+  // If data is still arriving, the answer is only slow. A repeated request would cost more than the wait.
   const wait = () => {
     if (!hasNewData || waits === MAX_WAITS) return leave();
     waits += 1;
@@ -84,7 +84,7 @@ export async function exchange(
           signal: abort.signal,
         })
       : await environment.fetch(getUrl, { headers, signal: abort.signal });
-    const cameUp = environment.uptime();
+    const arrivedUp = environment.uptime();
     const onData = () => {
       hasNewData = true;
     };
@@ -92,8 +92,8 @@ export async function exchange(
       onPart && ((soFar: Result<unknown>) => callApp(environment, () => onPart(soFar)));
     const body = await bodyOf(response, onData, report);
     // A cache may answer a GET, with an old date.
-    const dated = (date: string) => isPost && onDate(date, sentUp, cameUp);
-    return readAnswer(url, response, body, dated);
+    const reportDate = (date: string) => isPost && onDate(date, sentUp, arrivedUp);
+    return readAnswer(url, response, body, reportDate);
   } catch (thrown) {
     if (abort.signal.aborted) return failed(lateError(thrown));
     const isOffline = environment.lifecycle.isOnline === false;
@@ -145,7 +145,7 @@ function readAnswer(
   url: string,
   { status, headers, redirected, url: address }: Response,
   body: unknown,
-  dated: (date: string) => void,
+  reportDate: (date: string) => void,
 ): Result<unknown> {
   // A platform that follows a redirect may send a GET without the body.
   if (redirected && !Object(body).data) return failed(redirectedError(url, address));
@@ -156,7 +156,8 @@ function readAnswer(
   }
   // Each answer of this server has a request id, which those of portals and caches lack.
   const date = headers.get('date');
-  if (date && requestId && !Number(headers.get('age'))) dated(date);
+  const isFromCache = Boolean(Number(headers.get('age')));
+  if (date && requestId && !isFromCache) reportDate(date);
   const result = resultOf(body, requestId, retryAfter);
   if (result.data !== null || result.errors.length > 0) return result;
   return failed(protocolError('The answer has neither data nor errors.', { requestId }));
@@ -169,14 +170,14 @@ function redirectedError(url: string, address: string): TradingGraphError {
   return serverError({ message, extensions }, null);
 }
 
-// The service answers only with GraphQL. So either a proxy or a portal has sent this page, which is temporary and says
-// nothing about the token, or the address is wrong.
+// The service answers only with GraphQL. So either the address is wrong, or a proxy or a portal has sent this page. Such a
+// page says nothing about the token, and a later request may get an answer.
 function notGraphQL(url: string, status: number): WireError {
-  const isPassing = status >= 500 || [408, 425, 429].includes(status);
-  const question = isPassing ? '.' : `: is ${url} its endpoint?`;
+  const isTemporary = status >= 500 || [408, 425, 429].includes(status);
+  const question = isTemporary ? '.' : `: is ${url} its endpoint?`;
   return {
     message: `The answer is not GraphQL (HTTP ${status})${question}`,
-    extensions: { code: 'NETWORK', retryable: true, ...(!isPassing && { url }) },
+    extensions: { code: 'NETWORK', retryable: true, ...(!isTemporary && { url }) },
   };
 }
 

@@ -11,7 +11,8 @@ export function sentVariables(variables: unknown): unknown {
   try {
     text = JSON.stringify(variables, function (this: object, name, value: unknown) {
       const parent = paths.get(this) ?? '';
-      const path = Array.isArray(this) ? `${parent}[${name}]` : `${parent && `${parent}.`}${name}`;
+      const prefix = parent && `${parent}.`;
+      const path = Array.isArray(this) ? `${parent}[${name}]` : `${prefix}${name}`;
       if (Object(value) === value) paths.set(value, path);
       const number = value instanceof Number ? value.valueOf() : value;
       if (typeof number === 'number' && !Number.isFinite(number)) throw unsendable(path);

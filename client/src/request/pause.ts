@@ -7,10 +7,7 @@ export function pause(
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
+    if (signal.aborted) return resolve();
     const done = () => {
       cancel();
       signal.removeEventListener('abort', done);

@@ -10,24 +10,24 @@ export function print(node: ASTNode): string {
       return all(node.definitions, '\n');
     case 'OperationDefinition': {
       const head = `${node.operation} ${node.name?.value ?? ''}`;
-      return `${head}${all(node.variableDefinitions, ' ', '()')}${end(node)}`;
+      return `${head}${all(node.variableDefinitions, ' ', '()')}${tailOf(node)}`;
     }
     case 'FragmentDefinition':
-      return `fragment ${node.name.value} on ${print(node.typeCondition)}${end(node)}`;
+      return `fragment ${node.name.value} on ${print(node.typeCondition)}${tailOf(node)}`;
     case 'VariableDefinition': {
-      const otherwise = node.defaultValue ? `=${print(node.defaultValue)}` : '';
-      return `${print(node.variable)}:${print(node.type)}${otherwise}${end(node)}`;
+      const value = node.defaultValue ? `=${print(node.defaultValue)}` : '';
+      return `${print(node.variable)}:${print(node.type)}${value}${tailOf(node)}`;
     }
     case 'SelectionSet':
       return all(node.selections, ' ', '{}');
     case 'Field': {
       const alias = node.alias ? `${node.alias.value}:` : '';
-      return `${alias}${node.name.value}${all(node.arguments, ' ', '()')}${end(node)}`;
+      return `${alias}${node.name.value}${all(node.arguments, ' ', '()')}${tailOf(node)}`;
     }
     case 'FragmentSpread':
-      return `...${node.name.value}${end(node)}`;
+      return `...${node.name.value}${tailOf(node)}`;
     case 'InlineFragment':
-      return `...${node.typeCondition ? ` on ${print(node.typeCondition)}` : ''}${end(node)}`;
+      return `...${node.typeCondition ? ` on ${print(node.typeCondition)}` : ''}${tailOf(node)}`;
     case 'Directive':
       return ` @${node.name.value}${all(node.arguments, ' ', '()')}`;
     case 'Argument':
@@ -55,12 +55,13 @@ export function print(node: ASTNode): string {
   }
 }
 
-interface Ended {
+interface Tail {
   readonly directives?: readonly DirectiveNode[] | undefined;
   readonly selectionSet?: SelectionSetNode | undefined;
 }
 
-function end({ directives, selectionSet }: Ended): string {
+/** The directives and the selected fields after a node's own text. */
+function tailOf({ directives, selectionSet }: Tail): string {
   return `${all(directives, '')}${selectionSet ? print(selectionSet) : ''}`;
 }
 

@@ -32,12 +32,12 @@ interface Request {
   readonly document: RequestedDocument;
   readonly variables: unknown;
   readonly options: OwnRequestOptions;
-  /** The sign-in that it belongs to. Null for a query without an account: it is answered for the present one. */
+  /** The sign-in that the request belongs to. Null for a query without an account: the present account answers it. */
   readonly signIn: SignIn | null;
   readonly repeats: boolean;
   readonly method: 'GET' | 'POST';
   readonly signal: AbortSignal;
-  /** The time of all attempts. An answer that is still arriving may take longer. */
+  /** The time for all attempts. An answer that is still arriving may take longer. */
   readonly time: Deadline;
 }
 
@@ -75,15 +75,10 @@ export class Requests {
     this.#underWay.add(abort);
     try {
       const document = requestedDocument(operation);
-      // A text itself shows whether it is a mutation. A document id does not: it counts as a mutation unless `repeats` is true.
-      const isText = 'query' in document;
-      const isMutation = isText && mayMutate(document);
-      const repeats = !isMutation && (options.repeats ?? !mayMutate(document));
-      const method = 'documentId' in document && repeats ? 'GET' : 'POST';
-      const countsAsMutation = isText ? isMutation : !repeats;
-      const mutates = countsAsMutation && !options.anonymous;
+      const { repeats, method, countsAsMutation } = kindOf(document, options);
+      const hasOwnToken = !options.anonymous && options.token === undefined;
+      const ownSignIn = countsAsMutation && hasOwnToken ? this.#options.signIn() : null;
       const { account } = options;
-      const ownSignIn = mutates && options.token === undefined ? this.#options.signIn() : null;
       const request = {
         document,
         variables: sentVariables(variables),
@@ -97,7 +92,7 @@ export class Requests {
       // A time of 0 is kept. Null and NaN count as left out.
       const wholeMs = options.timeoutMs === 0 ? 0 : options.timeoutMs || usualMs;
       const { environment } = this.#options;
-      // Measures by the uptime: frameworks that prerender pages forbid reading the date before the first request.
+      // Both clocks are the uptime: frameworks that prerender pages forbid reading the date before the first request.
       const undated = { ...environment, now: () => environment.uptime() };
       const result = await withinTime(undated, wholeMs, abort.signal, (time) =>
         this.#untilSettled({ ...request, time }),
@@ -160,7 +155,7 @@ export class Requests {
   }
 
   /** Whether the token surely belongs to the request's account. If not, the server is asked which account the token is for. */
-  #isSure(signIn: SignIn, isRenewed: boolean): boolean {
+  #isOfAccount(signIn: SignIn, isRenewed: boolean): boolean {
     const isPresent = signIn === this.#options.signIn();
     const mayTokenDiffer = isRenewed && signIn.login !== null;
     return isPresent && !mayTokenDiffer;
@@ -169,7 +164,7 @@ export class Requests {
   async #send(request: Request, token: string | null, isRenewed = false): Promise<Result<unknown>> {
     const { environment, url, onDate, accountOf } = this.#options;
     const { document, variables, options, signIn, method, signal, repeats, time } = request;
-    if (token !== null && signIn !== null && !this.#isSure(signIn, isRenewed)) {
+    if (token !== null && signIn !== null && !this.#isOfAccount(signIn, isRenewed)) {
       const login = await time.race(accountOf(token, options.exchange)).catch(asRefusal);
       // The token was refused before anything of the operation was sent.
       if (typeof login !== 'string') return login;
@@ -178,7 +173,7 @@ export class Requests {
       }
     }
     const attemptMs = repeats && !options.timeoutMs ? QUERY_ATTEMPT_MS : Number.POSITIVE_INFINITY;
-    // An exchanger that first opens a connection calls it once more, when the connection is open.
+    // An exchanger that first opens a connection calls `leaving` once more, when the connection is open.
     options.leaving?.();
     return (options.exchange ?? exchange)(environment, {
       url,
@@ -195,6 +190,16 @@ export class Requests {
   }
 }
 
+/** How a document is sent. A text shows whether it is a mutation. A document id counts as a mutation unless it `repeats`. */
+function kindOf(document: RequestedDocument, options: OwnRequestOptions) {
+  const isText = 'query' in document;
+  const isMutation = isText && mayMutate(document);
+  const repeats = !isMutation && (options.repeats ?? isText);
+  const method: Request['method'] = !isText && repeats ? 'GET' : 'POST';
+  return { repeats, method, countsAsMutation: isText ? isMutation : !repeats };
+}
+
+/** The result for a refused token. Rethrows any other error. */
 function asRefusal(thrown: unknown): Result<never> {
   const error = asTradingGraphError(thrown);
   if (error.code === 'UNAUTHENTICATED') return failed(error);

@@ -18,7 +18,8 @@ export interface TokensOptions {
   readonly onToken: (token: string) => void;
 }
 
-interface Asking {
+/** A call of the app's function. */
+interface TokenCall {
   readonly force: boolean;
   readonly token: Promise<string>;
 }
@@ -39,9 +40,9 @@ const NO_TEXT = '`token` does not return a text.';
 export class Tokens {
   readonly #options: TokensOptions;
   readonly #source: TokenSource;
-  #asking: Asking | null = null;
+  #callUnderWay: TokenCall | null = null;
   /** Aborted when the app is asked again, so that no request waits for an outdated answer. */
-  #question = new AbortController();
+  #replaced = new AbortController();
   #current: string | null = null;
   /** The last refused tokens, oldest first; the app may return them again without `force`. */
   #refused: readonly string[] = [];
@@ -79,15 +80,18 @@ export class Tokens {
   }
 
   /** Whether the tokens turned out to belong to several users. Always false in a browser. */
-  get areOfSeveral(): boolean {
+  get areOfSeveralUsers(): boolean {
     return this.#given === null;
   }
 
   async #compared(asked: Parameters<TokenSource>[0]) {
     const token = await this.#options.source(asked);
-    const isOther = this.#given != null && token !== this.#given && !asked.force;
+    const former = this.#given;
+    if (former === null) return token;
+    // With `force` the same user gets another token.
+    const isOther = former !== undefined && token !== former && !asked.force;
     if (isOther) console.warn(ONE_USER);
-    if (this.#given !== null) this.#given = isOther ? null : (token ?? undefined);
+    this.#given = isOther ? null : (token ?? undefined);
     return token;
   }
 
@@ -95,7 +99,7 @@ export class Tokens {
   async get(): Promise<string> {
     this.#throwIfDisposed();
     // All requests wait for the renewal that is under way.
-    return this.#taken(this.#asking ?? this.#ask(false));
+    return this.#unlessRefused(this.#callUnderWay ?? this.#ask(false));
   }
 
   /** Asks again, because the answer under way may be the former user's. */
@@ -103,14 +107,15 @@ export class Tokens {
     this.#throwIfDisposed();
     // The present token may belong to another account, so it must not be used in place of a refused one.
     this.#current = null;
-    this.#given &&= undefined;
-    return this.#taken(this.#ask(false));
+    // Null stays: the client has met several users.
+    if (this.#given) this.#given = undefined;
+    return this.#unlessRefused(this.#ask(false));
   }
 
   /** A token other than the refused one. */
   async renewed(refused: string): Promise<string> {
     this.#throwIfDisposed();
-    if (this.#asking?.force) return await this.#asking.token;
+    if (this.#callUnderWay?.force) return await this.#callUnderWay.token;
     // Another request has already renewed the token.
     if (this.#current !== null && this.#current !== refused) return this.#current;
     this.#throwInCoolDown();
@@ -151,11 +156,12 @@ export class Tokens {
 
   dispose(): void {
     this.#isDisposed = true;
-    this.#question.abort();
+    this.#replaced.abort();
   }
 
-  async #taken(asking: Asking): Promise<string> {
-    const token = await asking.token;
+  /** The token of the call, or a renewed one if the server has already refused that token. */
+  async #unlessRefused(call: TokenCall): Promise<string> {
+    const token = await call.token;
     return this.#refused.includes(token) ? this.renewed(token) : token;
   }
 
@@ -170,27 +176,27 @@ export class Tokens {
 
   // An app that asks in a loop would overload the service that renews its tokens.
   #throwInCoolDown(): void {
-    const isCooling = this.#failure && this.#options.environment.uptime() < this.#failure.until;
-    if (isCooling) throw this.#failure?.error;
+    const failure = this.#failure;
+    if (failure && this.#options.environment.uptime() < failure.until) throw failure.error;
   }
 
-  #ask(force: boolean): Asking {
-    this.#question.abort();
-    const question = new AbortController();
-    this.#question = question;
-    const token = this.#answer(force, question.signal).finally(() => {
-      if (this.#question === question) this.#asking = null;
+  #ask(force: boolean): TokenCall {
+    this.#replaced.abort();
+    const replaced = new AbortController();
+    this.#replaced = replaced;
+    const token = this.#answer(force, replaced.signal).finally(() => {
+      if (this.#replaced === replaced) this.#callUnderWay = null;
     });
     // The requests that wait handle a failure. If none waits, it must not be an unhandled rejection.
     fireAndForget(token);
-    this.#asking = { force, token };
-    return this.#asking;
+    this.#callUnderWay = { force, token };
+    return this.#callUnderWay;
   }
 
   async #answer(force: boolean, replaced: AbortSignal): Promise<string> {
     const answer = await this.#call(force, replaced).catch(asRetryable);
     this.#throwIfDisposed();
-    if (replaced.aborted) return this.#taken(this.#asking ?? this.#ask(false));
+    if (replaced.aborted) return this.#unlessRefused(this.#callUnderWay ?? this.#ask(false));
     if (answer instanceof TradingGraphError) {
       if (force) this.#coolDown(answer);
       throw answer;
@@ -199,7 +205,8 @@ export class Tokens {
     const token = typeof answer === 'string' ? answer.replace(/^\s*bearer\s|\s/gi, '') : answer;
     // An app may forget to return its token, which would then be sent as `Bearer undefined`.
     if (typeof token !== 'string' || token === '' || (force && this.#refused.includes(token))) {
-      const error = signedOutError(typeof (token ?? '') === 'string' ? undefined : NO_TEXT);
+      const isMistake = token != null && typeof token !== 'string';
+      const error = signedOutError(isMistake ? NO_TEXT : undefined);
       if (force) this.#coolDown(error);
       this.#signOut(error);
       throw error;
@@ -215,10 +222,10 @@ export class Tokens {
   /** Calls the app's function. It has a deadline, because all requests wait for the token. */
   #call(force: boolean, replaced: AbortSignal): Promise<string | null | undefined> {
     const { environment } = this.#options;
-    // Called in a later turn, when `#asking` is set: a request that the function itself makes then joins this call.
-    const asking = Promise.resolve().then(() => this.#source({ force }));
+    // Called in a later turn, when `#callUnderWay` is set. So a request that the app's function makes joins this call.
+    const answer = Promise.resolve().then(() => this.#source({ force }));
     return withinTime(environment, DEADLINE_MS, replaced, ({ signal }) =>
-      untilAborted(asking, signal, () => networkError(SILENT)),
+      untilAborted(answer, signal, () => networkError(SILENT)),
     );
   }
 

@@ -113,7 +113,7 @@ function openDatabase(name: string, onClosed: () => void): Promise<IDBDatabase> 
         const database = request.result;
         if (isOver) return database.close();
         clearTimeout(timer);
-        // Otherwise this tab would block another one that deletes or upgrades the database.
+        // An open connection would block another tab that deletes or upgrades the database.
         database.onversionchange = () => {
           database.close();
           onClosed();

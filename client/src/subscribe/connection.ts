@@ -49,8 +49,9 @@ export class Connection {
   /** Lost transports since the last data. Only data shows that a transport works. */
   #failures = 0;
   #failedHandshakes = 0;
-  /** The token that replaced a refused one, and when; null once it has brought data. */
-  #renewed: { readonly token: string; readonly at: number; readonly up: number } | null = null;
+  /** The token that replaced a refused one, and when, by two clocks; null once a transport with it has brought data. */
+  #renewed: { readonly token: string; readonly atMs: number; readonly uptimeMs: number } | null =
+    null;
   #instantRetryAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ConnectionOptions) {
@@ -104,8 +105,9 @@ export class Connection {
     const nowMs = this.#options.environment.uptime();
     // A network that flaps is reported as back several times a second.
     const isFlapping = nowMs - this.#instantRetryAt < INSTANT_RETRY_MS;
-    if (state.name === 'open' && (why !== 'online' || isFlapping) && state.transport.check())
-      return;
+    const mayBeAlive = why !== 'online' || isFlapping;
+    if (state.name === 'open' && mayBeAlive && state.transport.check()) return;
+    // An attempt that has just begun goes on.
     if (state.name === 'preparing' || (isFlapping && state.name !== 'idle')) return;
     if (state.name === 'opening' && nowMs - state.sinceMs <= INSTANT_RETRY_MS) return;
     this.#instantRetryAt = nowMs;
@@ -122,7 +124,7 @@ export class Connection {
     });
   }
 
-  /** Runs the steps to a new transport. They must stop when `isCurrent` is false: then the attempt was given up. */
+  /** Runs the steps to a new transport. The steps must stop when `isCurrent` is false: then the attempt was given up. */
   async #prepare(steps: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
     this.#attempt += 1;
     const attempt = this.#attempt;
@@ -175,7 +177,7 @@ export class Connection {
     for (const subscription of [...this.#subscriptions]) subscription.connected();
   }
 
-  /** Begins the subscription if there is a transport. Otherwise it begins with the next one. */
+  /** Begins the subscription if there is a transport. Without one, the subscription begins with the next transport. */
   #begin(subscription: Subscription): void {
     if (this.#isOpen) subscription.connected();
     const state = withTransport(this.#state);
@@ -249,12 +251,9 @@ export class Connection {
     if (this.#failedHandshakes >= UNREACHABLE_AFTER)
       for (const subscription of [...this.#subscriptions]) subscription.unreachable();
     const { closeCode = ABNORMAL_CLOSURE } = error.extensions;
-    // A close code of the server is the reason. Without one the reason is looked for.
-    if (closeCode !== ABNORMAL_CLOSURE) {
-      this.#report(error);
-      return;
-    }
-    fireAndForget(this.#diagnose(error));
+    // A close code of the server is the reason. Without such a code the client looks for the reason.
+    if (closeCode !== ABNORMAL_CLOSURE) this.#report(error);
+    else fireAndForget(this.#diagnose(error));
   }
 
   async #diagnose(error: TradingGraphError): Promise<void> {
@@ -272,29 +271,28 @@ export class Connection {
     // Without data before the refusal the token had only expired: the next socket need not wait.
     const isLoop = hadData && lifeMs < SHORT_LIFE_MS;
     return this.#prepare(async (isCurrent) => {
-      if (this.#isNew(refused)) throw tokens.refusedAgain(refused);
+      if (this.#wasJustRenewed(refused)) throw tokens.refusedAgain(refused);
       const token = await tokens.renewed(refused);
-      this.#renewed = { token, at: environment.now(), up: environment.uptime() };
+      this.#renewed = { token, atMs: environment.now(), uptimeMs: environment.uptime() };
       if (!isCurrent()) return;
       if (isLoop) this.#wait(0);
       else this.#open(token);
     });
   }
 
-  #isNew(token: string): boolean {
+  #wasJustRenewed(token: string): boolean {
     const { environment } = this.#options;
     if (this.#renewed?.token !== token) return false;
-    const { at, up } = this.#renewed;
-    return Math.max(environment.now() - at, environment.uptime() - up) < NEW_TOKEN_MS;
+    const { atMs, uptimeMs } = this.#renewed;
+    const ageMs = Math.max(environment.now() - atMs, environment.uptime() - uptimeMs);
+    return ageMs < NEW_TOKEN_MS;
   }
 
   #failed(error: TradingGraphError): void {
-    if (!error.retryable) {
-      this.endAll(error);
-      return;
-    }
-    this.#wait(error.retryAfter ?? 0);
-    this.#report(error);
+    if (error.retryable) {
+      this.#wait(error.retryAfter ?? 0);
+      this.#report(error);
+    } else this.endAll(error);
   }
 
   #wait(floorSeconds: number): void {

@@ -1,13 +1,13 @@
 import type { Environment } from '../environment.ts';
 
 export interface PauseListener {
-  /** The app has been hidden for the time. */
+  /** Called when the app has been hidden for `hiddenMs`. */
   paused(): void;
-  /** The app is shown again, or the network is back, whether it was paused or not. */
+  /** Called when the app is shown again, or the network is back, also if the app was not paused. */
   returned(why?: 'online'): void;
 }
 
-/** Watches whether the app is visible; returns a function that stops it. */
+/** Watches whether the app is visible. Returns a function that stops watching. */
 export function pauseWhileHidden(
   environment: Environment,
   hiddenMs: number,
@@ -15,11 +15,11 @@ export function pauseWhileHidden(
 ): () => void {
   const { lifecycle } = environment;
   let cancel: (() => void) | null = null;
-  const visible = () => {
+  const stopTimer = () => {
     cancel?.();
     cancel = null;
   };
-  const hidden = () => {
+  const startTimer = () => {
     cancel ??= environment.after(hiddenMs, () => {
       cancel = null;
       listener.paused();
@@ -28,13 +28,13 @@ export function pauseWhileHidden(
   const endReturn = lifecycle.onReturn((why) => {
     // The network may come back while the app is hidden.
     if (!lifecycle.isVisible) return;
-    visible();
+    stopTimer();
     listener.returned(why);
   });
-  const endHide = lifecycle.onHide(hidden);
-  if (!lifecycle.isVisible) hidden();
+  const endHide = lifecycle.onHide(startTimer);
+  if (!lifecycle.isVisible) startTimer();
   return () => {
-    visible();
+    stopTimer();
     endReturn();
     endHide();
   };

@@ -11,11 +11,11 @@ import { Watchdog } from './watchdog.ts';
 
 const PROTOCOL = 'graphql-transport-ws';
 const HANDSHAKE_MS = 10_000;
-const TOO_MANY_RETRY_SECONDS = 5;
 
 /** Close codes of the protocol and of the server. */
 const TOKEN_REFUSED = new Set([4401, 4403]);
 const TRY_AGAIN_LATER = 1013;
+const TRY_AGAIN_SECONDS = 5;
 // The message is too large or invalid, or the protocol differs: a new socket would be closed in the same way.
 const FATAL = new Set([1009, 4400, 4406, 4409]);
 
@@ -51,10 +51,7 @@ export class SocketTransport {
     const payload = { authorization: `Bearer ${token}` };
     socket.addEventListener('open', () => {
       // Android opens a socket even if it was closed before.
-      if (this.#isOver) {
-        this.#shut();
-        return;
-      }
+      if (this.#isOver) return this.#shut();
       events.opened?.();
       this.#send({ type: 'connection_init', payload });
       if (sendsAfter === 'opening') this.#sendWaiting();
@@ -71,18 +68,20 @@ export class SocketTransport {
   start({ document, variables }: SubscribeRequest, events: SubscriptionEvents): () => void {
     this.#lastId += 1;
     const id = String(this.#lastId);
+    // The protocol demands a `query`, even if a document id takes its place.
     const payload = { query: '', ...document, ...(isObject(variables) && { variables }) };
     const message = { id, type: 'subscribe', payload };
     this.#subscriptions.set(id, events);
     if (this.#isReady) this.#send(message);
     else this.#waiting.set(id, message);
     return () => {
-      if (!this.#subscriptions.delete(id) || this.#waiting.delete(id)) return;
-      this.#send({ id, type: 'complete' });
+      const isOpen = this.#subscriptions.delete(id);
+      const wasSent = !this.#waiting.delete(id);
+      if (isOpen && wasSent) this.#send({ id, type: 'complete' });
     };
   }
 
-  /** Checks whether the transport is alive, for example after a sleep. False if a heartbeat is overdue. */
+  /** Checks whether the transport is alive, for example after a sleep. Returns false if a heartbeat is overdue. */
   check(): boolean {
     return this.#watchdog?.check() ?? true;
   }
@@ -184,8 +183,7 @@ function disconnectOf(event: unknown): Disconnect {
     return { kind: 'fatal', error: protocolError(`The WebSocket was closed: ${code} ${reason}.`) };
   const why = `the WebSocket was closed, ${[code, reason].join(' ').trim()}`;
   const error = handshakeError(why, { closeCode: code });
-  if (code === TRY_AGAIN_LATER)
-    return { kind: 'broken', retryAfter: TOO_MANY_RETRY_SECONDS, error };
+  if (code === TRY_AGAIN_LATER) return { kind: 'broken', retryAfter: TRY_AGAIN_SECONDS, error };
   return { kind: 'broken', error };
 }
 

@@ -15,8 +15,8 @@ export class Subscription {
   readonly #sink: OwnSink<unknown>;
   readonly #environment: Environment;
   /**
-   * The last answer, if it has errors and no data. It is held back: if the server now ends the subscription, its error is the
-   * reason. If another answer comes, the app gets this one first.
+   * The last answer, if it has errors and no data. It is held back: if the server now ends the subscription, the answer's
+   * error is the reason. If another answer comes, the app first gets this answer.
    */
   #failed: Result<unknown> | null = null;
   #isConnected = false;
@@ -69,7 +69,7 @@ export class Subscription {
     this.#call(() => this.#sink.next(result));
   }
 
-  /** The error with which the server has ended it; null if there is none. */
+  /** The error with which the server has ended the subscription; null if there is none. */
   reason(errors: readonly TradingGraphError[]): TradingGraphError | null {
     return errors[0] ?? this.#failed?.errors[0] ?? null;
   }
@@ -87,7 +87,7 @@ export class Subscription {
     this.#call(() => this.#sink.disconnected?.(error));
   }
 
-  /** No transport could be opened for it. A reason is reported again only after another one. */
+  /** Reports why no transport could be opened, unless the last report had the same message. */
   failing(error: TradingGraphError): void {
     if (this.isOver || this.#reportedReason === error.message) return;
     this.#reportedReason = error.message;
@@ -104,7 +104,7 @@ export class Subscription {
     if (!this.isOver) this.#call(() => this.#sink.unreachable?.());
   }
 
-  /** Notes how to end it on the transport that carries it now. */
+  /** Notes how to end the subscription on its present transport. */
   carriedBy(leave: () => void): void {
     this.#leave = leave;
   }
@@ -134,7 +134,7 @@ export class Subscription {
     this.#call(() => this.#sink.ended(error));
   }
 
-  /** Ends it without a call of `ended`, because the app itself has ended it. */
+  /** Ends the subscription without a call of `ended`, because the app itself has ended it. */
   cancel(): void {
     if (this.isOver) return;
     this.isOver = true;

@@ -45,16 +45,10 @@ export class Subscriptions {
         environment,
         tokens,
         onToken,
-        open: (token, events) =>
-          new SocketTransport({
-            environment,
-            url,
-            heartbeatMs,
-            WebSocket,
-            token,
-            events,
-            sendsAfter: 'opening',
-          }),
+        open: (token, events) => {
+          const own = { WebSocket, token, events, sendsAfter: 'opening' } as const;
+          return new SocketTransport({ environment, url, heartbeatMs, ...own });
+        },
         isPaused: () => this.#isPaused,
         onEnded: () => this.#unlistenAll(),
         diagnose: (error) => this.#diagnose(error),
@@ -123,12 +117,13 @@ export class Subscriptions {
     this.#isPaused = false;
   }
 
-  /** Explains why no socket opens. If a plain request fails too, its error says more; otherwise only sockets are refused. */
+  /** Explains why no socket opens. If a plain request fails too, its error says more. If not, only sockets are refused. */
   async #diagnose(error: TradingGraphError): Promise<TradingGraphError> {
     const { signal } = this.#disposal;
     const options = { anonymous: true, repeats: false, timeoutMs: DIAGNOSIS_MS, signal };
     const { data, errors } = await this.#options.request(PING, undefined, options);
-    const [own] = errors;
-    return data === null && own?.code === 'NETWORK' && !isLate(own) ? own : error;
+    const [failure] = errors;
+    const hasFailed = data === null && failure?.code === 'NETWORK';
+    return hasFailed && !isLate(failure) ? failure : error;
   }
 }

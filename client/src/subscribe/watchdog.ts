@@ -9,8 +9,9 @@ export interface WatchdogOptions {
   readonly onDead: () => void;
 }
 
-/** The time after an overdue heartbeat until the ping, and the time for its answer. */
+/** How long after an overdue heartbeat a ping is sent. */
 const LATE_MS = 5_000;
+/** The time for the answer to a ping. */
 const ANSWER_MS = 5_000;
 /** The shortest silence after which a lively connection gets a ping. */
 const SOON_MS = 5_000;
@@ -48,7 +49,7 @@ export class Watchdog {
   /** Sends a ping at once, as after a return; false if a heartbeat is overdue. */
   check(): boolean {
     if (this.#silentMs > this.#options.heartbeatMs + OVERDUE_MS) return false;
-    this.#doubt();
+    this.#ping();
     return true;
   }
 
@@ -71,8 +72,8 @@ export class Watchdog {
     return Math.min(heartbeatMs + LATE_MS, Math.max(SOON_MS, 4 * this.#lastPauseMs));
   }
 
-  /** After a sleep of the machine the transport still gets the time for an answer. */
-  #doubt(): void {
+  /** Sends a ping. If nothing arrives in the time for its answer, which begins now, the transport is dead. */
+  #ping(): void {
     const { environment, ask, onDead } = this.#options;
     this.#cancel();
     this.#isAnswered = false;
@@ -86,7 +87,7 @@ export class Watchdog {
   #wait(): void {
     const leftMs = this.#patienceMs - this.#silentMs;
     this.#cancel = this.#options.environment.after(Math.min(Math.max(leftMs, 0), CHECK_MS), () => {
-      if (this.#silentMs >= this.#patienceMs) this.#doubt();
+      if (this.#silentMs >= this.#patienceMs) this.#ping();
       else this.#wait();
     });
   }

@@ -27,18 +27,23 @@ export interface FakeResult {
   readonly errors?: readonly { readonly code: string; readonly message?: string }[];
 }
 
-/** The app's answer when its token ends: a valid token, a refused one, no token, the same token, or an error. */
+/** The app's answer when its token ends: a new token, a refused one, none, the same token, an error, or none until `renew`. */
 export type Renewal = 'another' | 'refused' | 'none' | 'same' | 'fails' | 'waits';
 
-type Step = Readonly<Record<string, unknown>>;
+type Values = Readonly<Record<string, unknown>>;
 
-const NOTHING = 'The client sends nothing that could be answered.';
+type ArrivedOrder = { input?: unknown; outcome?: object };
+
+const NOTHING_TO_ANSWER = 'The client sends nothing that could be answered.';
 /** Longer than a client seeks the outcome of an order. */
 const LONGEST_MS = 70_000;
 const REFUSED = { code: 'UNAUTHENTICATED', retryable: false };
+/** The close code of a socket whose token the server refuses. */
+const TOKEN_REFUSED = 4403;
+/** The client's own mutations, which place an order or close its key. */
 const ORDER = /order: (?:place|void)/;
-/** The client's own subscriptions, which the market's changes answer. */
-const OWN_LISTS = ['accountChanges', 'positionChanges'];
+/** The fields of the client's own subscriptions, which the market's changes answer. */
+const CLIENT_LISTS = ['accountChanges', 'positionChanges'];
 
 /** The service and its gateway, controlled by a test. Each function resolves when the client has handled its effects. */
 export class FakeMarket implements FakeServer {
@@ -58,17 +63,17 @@ export class FakeMarket implements FakeServer {
   #tokens = 0;
   #token: string | null = null;
   #positions: readonly Position[];
-  #orders: readonly object[] | undefined;
+  #pending: readonly object[] | undefined;
   readonly #prices = new Map<string, number>();
-  /** The orders that have arrived, by their keys, with the gateway's answers; an unknown outcome may become known. */
-  readonly #placings = new Map<string, { input?: unknown; outcome?: object }>();
+  /** The orders that have arrived, by their keys, with the gateway's final answers. */
+  readonly #arrived = new Map<string, ArrivedOrder>();
   #version = 0;
 
   constructor(network: FakeNetwork, options: FakeMarketOptions) {
     this.network = network;
     this.#options = options;
     this.#positions = (options.positions ?? []).map(positionOf);
-    this.#orders = options.orders;
+    this.#pending = options.orders;
     this.#newToken();
   }
 
@@ -92,17 +97,9 @@ export class FakeMarket implements FakeServer {
   /** Moves the price of a symbol, and the profit of its positions if they have an opening price. */
   move(symbol: string, price: number): Promise<void> {
     this.#prices.set(symbol, price);
+    const moved = this.#positions.filter((row) => row.symbol === symbol);
     return this.change(
-      ...this.#positions
-        .filter((row) => row.symbol === symbol)
-        .map(({ id, side, priceOpen, units, profit }) => ({
-          id,
-          priceCurrent: price,
-          profit:
-            priceOpen === null || units === null
-              ? profit
-              : (price - priceOpen) * units * (side === 'SELL' ? -1 : 1),
-        })),
+      ...moved.map((row) => ({ id: row.id, priceCurrent: price, profit: profitAt(price, row) })),
     );
   }
 
@@ -148,62 +145,68 @@ export class FakeMarket implements FakeServer {
   }
 
   /**
-   * Accepts the order that is under way, or else the next one. At the market it opens a position with this number, at the
-   * price of the last `move`; with a price it becomes a pending order.
+   * Accepts the order that is under way, or else the next one. A market order opens a position with this number at the last
+   * `move`'s price; any other order becomes a pending order.
    */
   async accept(orderId: string = this.#nextId()): Promise<void> {
     const { variables } = await this.#next(ORDER);
-    const { input } = this.#order(keyOf(variables));
-    await this.#end({ __typename: 'OrderAccepted', orderId });
-    if (input !== undefined) await this.#placed(orderId, Object(input));
+    const { input } = this.#arrivedOrder(keyOf(variables));
+    await this.#answerOrder({ __typename: 'OrderAccepted', orderId });
+    if (input !== undefined) await this.#carryOut(orderId, Object(input));
   }
 
-  /** The gateway refuses it. */
+  /** The gateway refuses the order. */
   reject(message: string, error: string | null = null): Promise<void> {
-    return this.#end({ __typename: 'OrderRejected', sent: true, message, error, reason: null });
+    return this.#answerOrder({
+      __typename: 'OrderRejected',
+      sent: true,
+      message,
+      error,
+      reason: null,
+    });
   }
 
-  /** It was not sent: its key is closed (`VOIDED`), or it came too late (`EXPIRED`). */
+  /** The service does not send the order: its key is closed (`VOIDED`), or it came too late (`EXPIRED`). */
   leaveUnsent(error: 'VOIDED' | 'EXPIRED' = 'VOIDED'): Promise<void> {
-    return this.#end({ __typename: 'OrderRejected', sent: false, error, reason: error });
+    return this.#answerOrder({ __typename: 'OrderRejected', sent: false, error, reason: error });
   }
 
-  /** The gateway gives no clear answer. */
+  /** The gateway gives no clear answer to the order. */
   leaveUnknown(): Promise<void> {
     const sentAt = new Date(this.network.serverMs).toISOString();
-    return this.#end({ __typename: 'OrderOutcomeUnknown', sentAt });
+    return this.#answerOrder({ __typename: 'OrderOutcomeUnknown', sentAt });
   }
 
-  /** Loses the order's answer. The client then asks for the outcome; the next call, such as `accept`, answers that. */
+  /** Loses the order's answer. The client then asks for the outcome; the next call, such as `accept`, answers that request. */
   async lose(): Promise<void> {
     (await this.#next(ORDER)).lose();
     await settled();
-    // The client waits before it asks again: passes that time, so that the test need not.
+    // The client waits before it asks again: lets that time pass, so that the test need not.
     await this.network.time.pass(LONGEST_MS, () => this.#waitingFor(ORDER) !== undefined);
   }
 
-  /** The service refuses it with an error. */
+  /** The service refuses the order with an error. */
   async fail(code: string, extensions: object = {}): Promise<void> {
     (await this.#next(ORDER)).fail({ code, ...extensions });
     await settled();
   }
 
   /**
-   * Answers the app's own operation: the oldest waiting request, or else an event of its subscription. An array is an
+   * Answers an operation of the app: its oldest waiting request, or else the subscription, with an event. An array is an
    * answer in parts, as with `@defer`, or several events. A name selects the operation with that name in its document.
    */
   async answer(answer: FakeResult | readonly FakeResult[], name = ''): Promise<void> {
     const isNamed = ({ query }: { readonly query: string }) => query.includes(name);
-    const isOwn = ({ query }: FakeSubscription) =>
-      !selectedFields(query).some(({ name }) => OWN_LISTS.includes(name));
+    const isOfApp = ({ query }: FakeSubscription) =>
+      !selectedFields(query).some((field) => CLIENT_LISTS.includes(field.name));
     const results = [answer].flat().map(wireResult);
-    const waits = () => this.waiting.find((each) => !each.isOver && isNamed(each));
-    const followed = () => this.subscriptions.filter((each) => isNamed(each) && isOwn(each));
-    await this.network.time.pass(LONGEST_MS, () => waits() !== undefined || followed().length > 0);
-    const request = waits();
-    if (request === undefined && followed().length === 0) throw new Error(NOTHING);
+    const findRequest = () => this.waiting.find((each) => !each.isOver && isNamed(each));
+    const findFollowed = () => this.subscriptions.filter((each) => isNamed(each) && isOfApp(each));
+    const isFound = () => findRequest() !== undefined || findFollowed().length > 0;
+    if (!(await this.network.time.pass(LONGEST_MS, isFound))) throw new Error(NOTHING_TO_ANSWER);
+    const request = findRequest();
     if (request === undefined) {
-      for (const each of followed()) for (const result of results) each.next(result);
+      for (const each of findFollowed()) for (const result of results) each.next(result);
     } else if (Array.isArray(answer)) request.parts(results);
     else request.answer(results[0] as object);
     await settled();
@@ -214,10 +217,8 @@ export class FakeMarket implements FakeServer {
     this.renewal = renewal;
     const token = this.#token;
     if (token !== null) this.#ended.add(token);
-    for (const subscription of this.subscriptions) {
-      if (subscription.token !== token) continue;
-      subscription.cut(4403);
-    }
+    for (const subscription of this.subscriptions)
+      if (subscription.token === token) subscription.cut(TOKEN_REFUSED);
     await settled();
   }
 
@@ -240,17 +241,18 @@ export class FakeMarket implements FakeServer {
   }
 
   refuses(token: string): number | null {
-    return this.#ended.has(token) || !this.#logins.has(token) ? 4403 : null;
+    return this.#ended.has(token) || !this.#logins.has(token) ? TOKEN_REFUSED : null;
   }
 
   asked(request: FakeRequest): void {
     const isRefused = request.token !== '' && this.refuses(request.token) !== null;
+    const isOrder = ORDER.test(request.query);
+    const order: ArrivedOrder = isOrder ? this.#arrivedOrder(keyOf(request.variables)) : {};
+    order.input ??= request.variables.input;
     const data = isRefused ? undefined : this.#dataFor(request);
-    const known = ORDER.test(request.query) && this.#order(keyOf(request.variables));
-    if (known) known.input ??= request.variables.input;
-    const { outcome } = known || {};
     if (isRefused) request.fail(REFUSED);
-    else if (outcome) request.answer({ data: { order: { ...outcome, replayed: true } } });
+    else if (order.outcome)
+      request.answer({ data: { order: { ...order.outcome, replayed: true } } });
     else if (data !== undefined) request.answer({ data });
     else this.waiting = [...this.waiting.filter(({ isOver }) => !isOver), request];
   }
@@ -259,13 +261,13 @@ export class FakeMarket implements FakeServer {
     this.subscriptions.push(subscription);
     if (this.#options.positions === undefined) return;
     const whole = { ...this.#event(), snapshot: true, upserted: this.#positions };
-    for (const name of OWN_LISTS) this.#send(subscription, name, whole);
+    for (const name of CLIENT_LISTS) this.#send(subscription, name, whole);
   }
 
   /** Sends an event unchanged to the subscription of positions, or of the account. */
   send(event: object): void {
     for (const subscription of this.subscriptions)
-      for (const name of OWN_LISTS) this.#send(subscription, name, event, (changes) => changes);
+      for (const name of CLIENT_LISTS) this.#send(subscription, name, event, (changes) => changes);
   }
 
   #newToken(): string {
@@ -291,22 +293,23 @@ export class FakeMarket implements FakeServer {
   async #next(query: RegExp): Promise<FakeRequest> {
     await this.network.time.pass(LONGEST_MS, () => this.#waitingFor(query) !== undefined);
     const request = this.#waitingFor(query);
-    if (request === undefined) throw new Error(NOTHING);
+    if (request === undefined) throw new Error(NOTHING_TO_ANSWER);
     return request;
   }
 
-  async #end(outcome: object): Promise<void> {
+  async #answerOrder(outcome: object): Promise<void> {
     const request = await this.#next(ORDER);
     const key = keyOf(request.variables);
     const order = { idempotencyKey: key, message: null, replayed: false, ...outcome };
-    if (!('sentAt' in outcome)) this.#order(key).outcome = order;
+    // An unknown outcome, which alone has `sentAt`, is not final.
+    if (!('sentAt' in outcome)) this.#arrivedOrder(key).outcome = order;
     request.answer({ data: { order } });
     await settled();
   }
 
-  #order(key: string) {
-    const order = this.#placings.get(key) ?? {};
-    this.#placings.set(key, order);
+  #arrivedOrder(key: string): ArrivedOrder {
+    const order = this.#arrived.get(key) ?? {};
+    this.#arrived.set(key, order);
     return order;
   }
 
@@ -315,34 +318,26 @@ export class FakeMarket implements FakeServer {
     return String(Math.max(0, ...ids) + 1);
   }
 
-  #placed(id: string, { symbol, side, size, amount, price, kind }: Step): Promise<void> {
+  #carryOut(id: string, { symbol, side, size, amount, price, kind }: Values): Promise<void> {
     const units = Object(size).units ?? null;
     if (kind === 'MARKET') {
-      const at = this.#prices.get(String(symbol)) ?? null;
+      const marketPrice = this.#prices.get(String(symbol)) ?? null;
       const invested = Object(size).amount ?? null;
-      const opened = {
-        id,
-        symbol,
-        side,
-        units,
-        invested,
-        priceOpen: at,
-        priceCurrent: at,
-        profit: 0,
-      };
+      const prices = { priceOpen: marketPrice, priceCurrent: marketPrice };
+      const opened = { id, symbol, side, units, invested, ...prices, profit: 0 };
       return this.change(opened as Partial<Position> & { readonly id: string });
     }
-    this.#orders = [
-      ...(this.#orders ?? []),
+    this.#pending = [
+      ...(this.#pending ?? []),
       { id, symbol, side, units, amount: Object(size).amount ?? amount ?? null, priceOpen: price },
     ];
-    return this.#emit({ orders: this.#orders.slice(-1) });
+    return this.#emit({ orders: this.#pending.slice(-1) });
   }
 
   async #emit(changes: object): Promise<void> {
     this.#version += 1;
     for (const each of this.subscriptions)
-      for (const name of OWN_LISTS) this.#send(each, name, { ...this.#event(), ...changes });
+      for (const name of CLIENT_LISTS) this.#send(each, name, { ...this.#event(), ...changes });
     await settled();
   }
 
@@ -360,18 +355,18 @@ export class FakeMarket implements FakeServer {
     };
   }
 
-  #send({ query, ...own }: FakeSubscription, list: string, event: object, answerOf = selectedOf) {
-    for (const { name, key, fields } of selectedFields(query)) {
+  #send(subscription: FakeSubscription, list: string, event: object, answerOf = selectedOf) {
+    for (const { name, key, fields } of selectedFields(subscription.query)) {
       if (name !== list) continue;
       const changes = name === 'accountChanges' ? this.#accountEvent(event) : event;
-      own.next({ data: { [key]: answerOf(changes, fields) } });
+      subscription.next({ data: { [key]: answerOf(changes, fields) } });
     }
   }
 
-  /** An event without an account's lists is one of positions. */
+  /** The event as the account's subscription gets it. An event of positions is put into the account's form. */
   #accountEvent(event: object): object {
     if ('positions' in event) return event;
-    const { upserted, closed, ticks, orders: placed, ...common } = event as Step;
+    const { upserted, closed, ticks, orders: placed, ...common } = event as Values;
     const { session } = this.#options;
     const fetchedAt = new Date(this.network.serverMs).toISOString();
     const isWhole = common.snapshot === true;
@@ -379,7 +374,7 @@ export class FakeMarket implements FakeServer {
       ...common,
       __typename: 'AccountChanges',
       positions: { __typename: 'ChangedPositions', upserted, closed, ticks },
-      orders: ordersOf(isWhole ? this.#orders : placed, fetchedAt),
+      orders: ordersOf(isWhole ? this.#pending : placed, fetchedAt),
       session:
         isWhole && session
           ? { __typename: 'Session', id: '1', login: this.login, fetchedAt, ...session }
@@ -403,7 +398,7 @@ export class FakeMarket implements FakeServer {
     const all = {
       positions: this.#positions,
       positionTotals: this.#totals,
-      orders: this.#orders,
+      orders: this.#pending,
       session: session && { login: this.login, ...session },
     };
     return selectedOf(all, selectedFields(query)) as object;
@@ -417,13 +412,19 @@ function ordersOf(rows: unknown, fetchedAt: string): object | null {
   return { __typename: 'ChangedOrders', upserted, closed: [], fetchedAt };
 }
 
-function keyOf({ input, key = Object(input).idempotencyKey }: Step): string {
+function keyOf({ input, key = Object(input).idempotencyKey }: Values): string {
   return String(key);
 }
 
 function wireResult({ data, errors }: FakeResult): object {
   const own = errors?.map(({ message = 'refused', ...extensions }) => ({ message, extensions }));
   return { ...(data !== undefined && { data }), ...(own && { errors: own }) };
+}
+
+function profitAt(price: number, { side, priceOpen, units, profit }: Position): number | null {
+  if (priceOpen === null || units === null) return profit;
+  const gain = (price - priceOpen) * units;
+  return side === 'SELL' ? -gain : gain;
 }
 
 function positionOf(row: Partial<Position>): Position {

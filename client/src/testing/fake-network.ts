@@ -4,7 +4,7 @@ import { parseJson } from '../request/wire-result.ts';
 import type { ClientStorage } from '../storage.ts';
 import { FakeTime, soon } from './fake-time.ts';
 
-/** The result of a new connection: it opens, never answers, is refused with a status, or is closed with a code. */
+/** The result of a new WebSocket: it opens, never answers, is refused with a status, or is closed with a code. */
 export type Handshake =
   | 'opens'
   | 'silence'
@@ -24,6 +24,8 @@ interface Sent {
   readonly signal?: Signal;
 }
 
+/** The close code of a socket that was not closed by the server. */
+const ABNORMAL_CLOSURE = 1006;
 const STARTED_AT = Date.UTC(2026, 10, 20, 9, 30);
 
 /** The server's side of a subscription. */
@@ -33,16 +35,16 @@ export interface FakeSubscription {
   readonly variables: Readonly<Record<string, unknown>>;
   next(payload: object): void;
   end(errors?: readonly object[]): void;
-  /** Ends the connection: with a close code, or silently. */
+  /** Ends the connection with a close code, or as a lost network does. */
   cut(code?: number): void;
 }
 
 /** The server of a fake network. */
 export interface FakeServer {
-  /** A request, which may be answered later. */
+  /** Called with each request, which may be answered later. */
   asked(request: FakeRequest): void;
   subscribed(subscription: FakeSubscription): void;
-  /** The code with which it closes a socket with this token; null if it accepts it. */
+  /** The code with which the server closes a socket with this token; null if the server accepts the token. */
   refuses(token: string): number | null;
 }
 
@@ -53,7 +55,7 @@ export class FakeNetwork {
   server: FakeServer = { asked() {}, subscribed() {}, refuses: () => null };
   reach: Reach = 'there';
   handshake: Handshake = 'opens';
-  /** The number of connections that were tried. */
+  /** How many WebSockets the client has tried to open. */
   tried = 0;
   /** How far the server's clock is ahead of the fake time. */
   serverAheadMs = 0;
@@ -70,6 +72,7 @@ export class FakeNetwork {
   readonly #returning = new Set<(why?: 'online') => void>();
   readonly #hiding = new Set<() => void>();
   #ids = 0;
+  /** The number of this run of the app. What an earlier run left behind has no effect any more. */
   #run = 0;
 
   get serverMs(): number {
@@ -104,6 +107,7 @@ export class FakeNetwork {
   environment(): Environment {
     const network = this;
     const run = this.#run;
+    // The casts are safe: the client uses only the members that the fakes have.
     return {
       fetch: ((url: string, init?: Sent) =>
         run === this.#run ? this.#fetch(url, init) : never()) as unknown as Environment['fetch'],
@@ -199,7 +203,7 @@ export class FakeNetwork {
         network.connections.delete(this);
       }
 
-      cut(code = 1006): void {
+      cut(code = ABNORMAL_CLOSURE): void {
         if (this.#isOver) return;
         this.close();
         this.#fire('close', { code, reason: '' });
@@ -303,9 +307,10 @@ export class FakeRequest {
   /** Answers in parts, like the answer to a query with `@defer`. */
   parts(results: readonly object[]): void {
     const stream = this.stream('multipart/mixed; boundary="-"');
-    for (const [at, result] of results.entries()) {
-      const hasNext = at + 1 < results.length;
-      const part = at === 0 ? { ...result, hasNext } : { incremental: [result], hasNext };
+    for (const [index, result] of results.entries()) {
+      const hasNext = index + 1 < results.length;
+      const part = index === 0 ? { ...result, hasNext } : { incremental: [result], hasNext };
+      // The delimiter of parts is two hyphens and the boundary, which is a hyphen too.
       stream.write(`---\r\n\r\n${JSON.stringify(part)}\r\n---`);
     }
     stream.end();
@@ -361,11 +366,11 @@ class FakeStream {
   }
 
   #reader() {
-    let at = 0;
+    let index = 0;
     const read = async (): Promise<{ done: boolean; value?: Uint8Array }> => {
-      const value = this.#pieces[at];
+      const value = this.#pieces[index];
       if (value !== undefined) {
-        at += 1;
+        index += 1;
         return { done: false, value };
       }
       if (this.#error) throw this.#error;

@@ -14,13 +14,14 @@ interface Node {
 
 /** The outermost fields of the document's first operation, with those of its fragments of any type. */
 export function selectedFields(document: string): readonly SelectedField[] {
+  // Without texts, comments, arguments and directives. The tokens are braces, spreads, and names with their aliases.
   const definitions = nodesOf(
     document
       .replace(/"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n])*"|#.*/g, ' ')
       .replace(/\([^()]*\)|@\w+/g, ' ')
       .match(/[{}]|\.{3}\s*(?:on\b\s*)?\w*|(?:\w+\s*:\s*)?\w+/g) ?? [],
   );
-  // The braces of `fragment F on T { … }` belong to its fourth word.
+  // The braces of `fragment F on T { … }` belong to its fourth word, and its name is the second word.
   const isFragment = (at: number) => definitions[at - 3]?.word === 'fragment';
   const spread = (name: string) =>
     definitions.find((_node, at) => isFragment(at) && definitions[at - 2]?.word === name);

@@ -84,7 +84,7 @@ describe('an order', () => {
   });
 });
 
-test('a number that is not finite, such as that of an empty form field, is refused and nothing is sent', async () => {
+test('a number that is not finite, such as NaN from an empty form field, is refused before anything is sent', async () => {
   const { input } = order('AAPL', 'mistyped');
   const stopLoss = { price: Number.parseFloat('') };
   const sent = device.apollo.mutate({
@@ -102,10 +102,12 @@ test('a number that is not finite, such as that of an empty form field, is refus
     const { errors } = await client.query<unknown, object>('{ __typename }', variables);
     return errors[0]?.extensions.argument;
   };
+  // Each path names the number that is not finite.
   expect(await refusedFor({ of: [1, { deep: [Number.NaN] }] })).toBe('of[1].deep[0]');
   expect(await refusedFor({ boxed: new Number(Number.NaN) })).toBe('boxed');
   expect(await refusedFor({ own: { toJSON: () => -1 / 0 } })).toBe('own');
   expect(proxy.accepted).toBe(0);
+  // Values that JSON can write are sent.
   expect(await refusedFor({ own: { toJSON: () => 'text', NaN: Number.NaN } })).toBeUndefined();
   expect(await refusedFor({ none: null, left: undefined, at: new Date(0) })).toBeUndefined();
 });

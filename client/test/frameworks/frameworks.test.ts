@@ -17,6 +17,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 900_000 });
 const SECTIONS = ['React', 'On a server'];
 const ASKED = inFull(1_000, 200);
 const AT_ONCE = 50;
+/** A line of code that waits. */
 const LATE = 'await new Promise((given) => setTimeout(given, 20));';
 /** Logs uncaught errors. */
 const WATCH = `
@@ -147,7 +148,11 @@ for (const { framework, packages, reason } of suites) {
       for (let at = 0; at < asked; at += AT_ONCE) {
         await Promise.all(
           Array.from({ length: AT_ONCE }, async (_, turn) => {
-            const visitor = (turn % 10 === 9 && strangers[at % 2]) || [demo, pro][turn % 2] || demo;
+            const user = turn % 2 === 0 ? demo : pro;
+            // Each tenth visitor is a stranger.
+            const stranger = turn % 10 === 9 ? strangers[at % 2] : undefined;
+            const visitor = stranger ?? user;
+            // Both users ask for each path, one after the other.
             const path = paths[Math.floor(turn / 2) % paths.length] ?? '';
             const { text, heading } = await ask(path, visitor);
             const isOther = [demo, pro].some(
@@ -160,13 +165,13 @@ for (const { framework, packages, reason } of suites) {
       return wrong;
     }
 
-    test(`each of ${ASKED} answers belongs to the user who asked, also if requests wait`, async () => {
+    test(`each of ${ASKED} answers belongs to the user who asked, even if the page waits before its requests`, async () => {
       expect(await wrongAnswers(['', 'late'], ASKED)).toEqual([]);
       expect(server.out).toContain('refused: Error: A server cannot follow live data');
     });
 
     if (token)
-      test('each answer of a shared client belongs to the user who asked too, and it warns once', async () => {
+      test('each answer of a shared client belongs to the user who asked, and the client warns once', async () => {
         expect(await wrongAnswers(['shared'], ASKED / 2)).toEqual([]);
         expect(server.err.match(/A client is for one user/g)).toHaveLength(1);
       });

@@ -26,6 +26,7 @@ const environment = bareEnvironment();
 const GUIDE = 'docs/clients.md';
 const PLAIN = 'Plain TypeScript';
 const MINUTES_MS = 60_000;
+/** The commands that are run in the checkout of this project, not in the app. */
 const IN_CHECKOUT = /^npm (start|run pack:client)\b/;
 
 vi.setConfig({ testTimeout: 10 * MINUTES_MS, hookTimeout: 10 * MINUTES_MS });
@@ -98,6 +99,7 @@ function writeFiles(
     writeFileSync(join(cwd, file), text.replaceAll('http://127.0.0.1:4000', url));
   }
 }
+
 /** Makes an app for guides without a Vite plugin. Angular's compiler then runs in the browser. */
 function vanilla(name: string): string {
   return `npm create --yes vite@latest my-${name} -- --template vanilla-ts --no-interactive &&
@@ -145,12 +147,12 @@ describe.skipIf(reason !== null)(
       const [, buy = ''] = guideCommands('examples/terminal/README.md').filter((line) =>
         line.startsWith('node '),
       );
-      // It needs the SQLite of a newer Node than the other guides.
+      // The terminal app needs the SQLite of a newer Node than the other guides.
       const PATH = `${dirname(process.execPath)}:${environment.PATH}`;
       const ticker = start(buy, cwd, { PATH, TRADING_GRAPH_URL: `${app.url}/graphql` });
       await eventually(() => expect(ticker.out).toContain('order accepted'), ticker.whileOpen);
       await eventually(
-        () => expect(ticker.out).toMatch(/LIVE 20\S+ \d+ (.*AAPL){1}/),
+        () => expect(ticker.out).toMatch(/LIVE 20\S+ \d+ (.*AAPL)/),
         ticker.whileOpen,
       );
       expect(app.sandbox.orders()).toHaveLength(1);
@@ -158,19 +160,19 @@ describe.skipIf(reason !== null)(
 
     describeWithChromium('in a browser', (executablePath) => {
       const apps = [
-        { section: 'Vue', of: 'vue', build: 'npm run build' },
-        { section: 'Svelte', of: 'svelte', build: 'npm run check && npm run build' },
-        { section: 'Angular', of: 'angular', ...ANGULAR },
-        { section: PLAIN, of: 'plain', build: 'npm run build', main: "import './plain';" },
+        { section: 'Vue', name: 'vue', build: 'npm run build' },
+        { section: 'Svelte', name: 'svelte', build: 'npm run check && npm run build' },
+        { section: 'Angular', name: 'angular', ...ANGULAR },
+        { section: PLAIN, name: 'plain', build: 'npm run build', main: "import './plain';" },
       ];
       test.each(inFull(apps, []))('$section follows positions', async (each) => {
-        const { section, of, build } = each;
+        const { section, name, build } = each;
         const main = 'main' in each ? each.main : undefined;
         const made = readPage(GUIDE, section).samples.find(({ text }) =>
           text.includes('vite@latest'),
         );
-        run(made?.text.trim().replaceAll('\n', ' && ') ?? vanilla(of), folder);
-        const cwd = join(folder, `my-${of}`);
+        run(made?.text.trim().replaceAll('\n', ' && ') ?? vanilla(name), folder);
+        const cwd = join(folder, `my-${name}`);
         writeFiles(GUIDE, cwd, app.url, 'React', ['src/client.ts']);
         writeFiles(GUIDE, cwd, app.url, 'Vue', ['src/ticket.ts']);
         writeFiles(GUIDE, cwd, app.url, section);

@@ -6,6 +6,7 @@ import { startedForEach } from '../../../test/support/started.ts';
 import type { OrderProgress } from '../../src/orders/ticket.ts';
 import { ACCEPTED, buying, startPhone, unsent } from '../support/phone.ts';
 
+const HOUR_MS = 3_600_000;
 /** The default of five seconds could pass on a busy machine. */
 const PATIENT = { maxWaitMs: 60_000 };
 const phone = startedForEach(startPhone);
@@ -20,7 +21,7 @@ test.each([
   ['unanswered', fetch],
   ['refused', withoutPings],
 ])(
-  'an order on a dead connection is repeated over a WebSocket, and is one order when the first request arrives; its ping is %s',
+  'an order on a dead connection whose ping is %s is repeated over a WebSocket, and stays one order when the first arrives',
   async (_, fetching) => {
     const { orders } = await phone.openKnown({}, { fetch: fetching });
     phone.line.next.push('dead');
@@ -69,7 +70,9 @@ function withoutPings(...[input, init]: Parameters<typeof fetch>): Promise<Respo
   return isPing ? Promise.reject(new TypeError('Failed to fetch')) : fetch(input, init);
 }
 
+/** A round trip for which the client takes the connection for dead. */
 const SLOW_MS = 3_200;
+/** How far the device's clock advances at once. */
 const STEP_MS = 100;
 
 /** A WebSocket whose handshake a proxy swallows. */
@@ -78,7 +81,7 @@ class Swallowed extends EventTarget {
   close() {}
 }
 
-/** A device whose clock stops while the service works: a busy machine must not look like a slow connection. */
+/** A device whose clock stands still while the service works: a busy machine must not look like a slow connection. */
 function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSocket | null) {
   const clock = createScriptedClock(systemClock.now());
   let underWay = 0;
@@ -91,13 +94,13 @@ function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSo
       underWay -= 1;
     }
   };
-  const half = () => new Promise<void>((resolve) => clock.after(device.roundTripMs / 2, resolve));
+  const travel = () => new Promise<void>((resolve) => clock.after(device.roundTripMs / 2, resolve));
   const travelling: typeof fetch = (input, { signal, ...init } = {}) =>
     new Promise((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(new Error('aborted')));
       if (device.roundTripMs === Number.POSITIVE_INFINITY) return;
-      const answering = half().then(() => answerOf(input, init));
-      answering.then((answer) => half().then(() => resolve(answer)), reject);
+      const answering = travel().then(() => answerOf(input, init));
+      answering.then((answer) => travel().then(() => resolve(answer)), reject);
     });
   const device = {
     clock,
@@ -130,6 +133,7 @@ function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSo
     return class extends Socket {
       constructor(...given: ConstructorParameters<typeof globalThis.WebSocket>) {
         super(...given);
+        // A stand-in never closes.
         if (!(this instanceof globalThis.WebSocket)) return;
         underWay += 1;
         this.addEventListener('close', () => {
@@ -190,7 +194,9 @@ test('an order whose WebSocket opens after a sleep of an hour is not sent', asyn
     constructor(...given: ConstructorParameters<typeof WebSocket>) {
       super(...given);
       this.addEventListener('message', () => {
-        if (messages++ === 0) device.clock.setDate(3_600_000);
+        messages += 1;
+        // The device sleeps when the first message, the acknowledgement, arrives.
+        if (messages === 1) device.clock.setDate(HOUR_MS);
       });
     }
   }

@@ -7,7 +7,8 @@ import { ServerClock } from '../../src/server-clock.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 import { ACCEPTED, buying, startPhone } from '../support/phone.ts';
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const phone = startedForEach(startPhone);
 
@@ -20,8 +21,6 @@ test('a key counts as older by the difference that the clocks of replicas may ha
 });
 
 describe('after a sleep in which the uptime stood still', () => {
-  const MINUTE_MS = 60_000;
-
   async function afterSleep() {
     // During the sleep the phone's uptime falls a minute behind the server's clock, which is the real one.
     phone.pass(-MINUTE_MS);
@@ -48,8 +47,10 @@ interface Span {
 
 const minutes = fc.integer({ min: 0, max: 26 * 60 });
 type Clocks = ReturnType<typeof phoneClock>['clocks'];
+/** By how many minutes the user sets the phone's clock. */
 const setBy = fc.oneof(fc.constant(0), fc.integer({ min: -6_000, max: 6_000 }));
 
+/** The dates of a key that is tapped now. */
 function tapped(clocks: Clocks): KeyDates {
   const dates = new KeyDates(clocks);
   dates.begin();
@@ -57,27 +58,30 @@ function tapped(clocks: Clocks): KeyDates {
   return dates;
 }
 
+/** The dates of a key of an earlier run. */
 function restored(clocks: Clocks, made: number | null): KeyDates {
   const dates = new KeyDates(clocks);
   dates.adopt(made, undefined);
   return dates;
 }
 
+/** A phone's clocks, which `live` moves. All its times are in minutes. */
 function phoneClock() {
   let now = 0;
   let uptime = 0;
   let age = 0;
   const environment = countedEnvironment({
-    now: () => now * 60_000,
-    uptime: () => uptime * 60_000,
+    now: () => now * MINUTE_MS,
+    uptime: () => uptime * MINUTE_MS,
   });
   const serverClock = new ServerClock(environment);
   return {
     clocks: { environment, serverClock },
-    ageMs: () => age * 60_000,
+    ageMs: () => age * MINUTE_MS,
     receiveDate() {
-      const date = new Date(Date.UTC(2026, 0) + age * 60_000).toUTCString();
-      serverClock.onDate(date, uptime * 60_000 - 100, uptime * 60_000);
+      const date = new Date(Date.UTC(2026, 0) + age * MINUTE_MS).toUTCString();
+      const arrivedUp = uptime * MINUTE_MS;
+      serverClock.onDate(date, arrivedUp - 100, arrivedUp);
     },
     live({ awake, asleep, clockSet }: Span) {
       now += awake + asleep + clockSet;
@@ -87,7 +91,7 @@ function phoneClock() {
   };
 }
 
-test('right after an answer of the server, a key with the age fresh is less than 24 hours old', () => {
+test('right after an answer of the server, a key that counts as fresh is less than 24 hours old', () => {
   const span = fc.record({ awake: minutes, asleep: minutes, clockSet: setBy });
   fc.assert(
     fc.property(fc.array(span, { maxLength: 6 }), fc.boolean(), (spans, isRestarted) => {
@@ -95,10 +99,10 @@ test('right after an answer of the server, a key with the age fresh is less than
       phone.receiveDate();
       const first = tapped(phone.clocks);
       const half = isRestarted ? Math.floor(spans.length / 2) : spans.length;
-      for (const one of spans.slice(0, half)) phone.live(one);
+      for (const each of spans.slice(0, half)) phone.live(each);
       phone.receiveDate();
       const dates = isRestarted ? restored(phone.clocks, first.made) : first;
-      for (const one of spans.slice(half)) phone.live(one);
+      for (const each of spans.slice(half)) phone.live(each);
       phone.receiveDate();
       const { age } = dates;
       if (phone.ageMs() < 23 * HOUR_MS) expect(age).toBe('fresh');
@@ -116,13 +120,13 @@ test('a key’s date is never later than its first request, with any clocks of t
       fc.array(span, { maxLength: 3 }),
       (past, wait) => {
         const phone = phoneClock();
-        for (const one of past) {
+        for (const each of past) {
           phone.receiveDate();
-          phone.live(one);
+          phone.live(each);
         }
         const dates = new KeyDates(phone.clocks);
         dates.begin();
-        for (const one of wait) phone.live(one);
+        for (const each of wait) phone.live(each);
         dates.date();
         // HTTP dates have no milliseconds, so all times of this test are whole seconds.
         expect(Number(dates.made)).toBeLessThanOrEqual(Date.UTC(2026, 0) + phone.ageMs());
@@ -138,7 +142,7 @@ test('without the server’s time, the age of a key comes from the clocks of thi
     fc.property(fc.array(span, { maxLength: 6 }), (spans) => {
       const phone = phoneClock();
       const dates = tapped(phone.clocks);
-      for (const one of spans) phone.live(one);
+      for (const each of spans) phone.live(each);
       if (dates.age === 'fresh') expect(phone.ageMs()).toBeLessThan(DAY_MS);
       expect(restored(phone.clocks, Date.now()).age).toBe('inDoubt');
     }),

@@ -44,12 +44,14 @@ test.each([
   ['is deleted once its order has its outcome', 'none', 'accepted', 0],
 ] as const)('a key that is stored after its order was sent %s', async (_, fault, status, left) => {
   const storage = delayFirstWrite(phone.storage);
+  // The order's time ends with its third request.
   const { environment, ticket, withinMs } = minuteOf(phone, 3);
   const { core } = phone.open({ storage }, environment);
   const orders = createOrders(core, { allowVolatile: true });
   phone.line.next.push(...Array(100).fill(fault));
   expect(await orders.ticket(ticket).place(buying('sent'), { withinMs })).toMatchObject({ status });
   await storage.release();
+  // Leaves time for a deletion.
   await phone.storage.keys('');
   await phone.storage.keys('');
   expect(phone.storage.entries.size).toBe(left);
@@ -57,14 +59,14 @@ test.each([
 
 test.each(['failing', 'hanging'] as const)(
   'if a key cannot be deleted, its outcome is returned, and returned again by resume (%s)',
-  async (how) => {
-    phone.storage[how].add('delete');
+  async (fault) => {
+    phone.storage[fault].add('delete');
     expect(await phone.open().orders.ticket().place(buying('stays'))).toMatchObject(ACCEPTED);
     const resumed = { outcome: ACCEPTED, settled: true };
     expect(await phone.open().orders.resume()).toMatchObject([resumed]);
     const { orders, sent } = phone.open();
     const [order] = await orders.resume();
-    phone.storage[how].clear();
+    phone.storage[fault].clear();
     expect(order).toMatchObject(resumed);
     await order?.forget();
     expect([await orders.resume(), sent]).toEqual([[], []]);
@@ -94,8 +96,8 @@ test.each([
 
 test.each(['failing', 'hanging'] as const)(
   'with `allowVolatile` an order is placed even if its key cannot be stored (%s)',
-  async (how) => {
-    for (const step of ['get', 'set', 'delete', 'keys'] as const) phone.storage[how].add(step);
+  async (fault) => {
+    for (const step of ['get', 'set', 'delete', 'keys'] as const) phone.storage[fault].add(step);
     const steps: string[] = [];
     phone.storage.before = (step) => void steps.push(step);
     const { core } = phone.open();
@@ -111,7 +113,7 @@ test.each(['failing', 'hanging'] as const)(
   },
 );
 
-test('a ticket is durable if its key was stored, or else if the last write to the storage worked', async () => {
+test('a ticket is durable if its key was stored; a new ticket is if the last access to the storage worked', async () => {
   const { orders } = phone.open();
   const kept = orders.ticket();
   await kept.place(buying('kept', 'TEST.UNKNOWN'));
@@ -120,7 +122,7 @@ test('a ticket is durable if its key was stored, or else if the last write to th
   const refused = orders.ticket();
   await refused.place(buying('refused'));
   expect(refused.isDurable).toBe(false);
-  // The last write has failed.
+  // A new ticket has no key in the storage: the failed write decides.
   expect(orders.ticket().isDurable).toBe(false);
   expect(kept.isDurable).toBe(true);
   await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });

@@ -11,6 +11,7 @@ import { startCutProxy } from '../support/cut-proxy.ts';
 
 const BALANCE: TypedText<{ session: { balance: number } | null }, undefined> =
   '{ session { balance } }';
+/** Skips all pauses between attempts. The time-outs are 15 seconds or longer, and stay. */
 const HURRIED = () => countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms) });
 
 const app = ownApp();
@@ -28,7 +29,7 @@ describe('a query', () => {
     expect(core.countedEnvironment.timers.size).toBe(0);
   });
 
-  test('with some data and an error is not repeated; without any data it is repeated four times', async () => {
+  test('is repeated four times after an error without data, and never after an error beside some data', async () => {
     using core = startCore(app, { environment: HURRIED() });
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
     const { data, errors } = await core.request(
@@ -45,10 +46,11 @@ describe('a query', () => {
     const failed = await core.request('{ positions { id } }', undefined);
     expect(failed.errors).toMatchObject([{ code: 'GATEWAY_UNAVAILABLE' }]);
     expect(waits()).toHaveLength(4);
+    // The back-off is at most 1, 2, 4 and 8 seconds.
     expect(Math.max(...waits())).toBeLessThanOrEqual(8_000);
   });
 
-  test('ignores empty options, and refuses a signal that is not one', async () => {
+  test('ignores empty options, and refuses an option `signal` that is no signal', async () => {
     using core = startCore(app);
     for (const options of [null, { signal: null }, { timeoutMs: Number.NaN }, { timeoutMs: null }])
       expect((await core.request(BALANCE, undefined, options as never)).errors).toEqual([]);
@@ -86,6 +88,7 @@ describe('a query', () => {
     // Without `timeoutMs` an unanswered query is sent again after 15 seconds. With it, the only attempt takes all the time.
     const usual = client.query('{ a }');
     const limited = client.query('{ b }', undefined, { timeoutMs: 15_200 });
+    // The client first notices the end of the usual query's first attempt, then that of the limited query.
     await market.pass(15);
     await market.pass(0.2);
     expect((await limited).errors).toMatchObject([{ code: 'NETWORK' }]);

@@ -30,10 +30,10 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
     app,
     line,
     storage,
-    /** Its clock is this much ahead of the real one. */
+    /** How far the phone's clock is ahead of the real one. */
     clockMs: 0,
     token: tokenOf('demo@example.com'),
-    /** Lets time pass for its clock, and for the dates of the server's answers. */
+    /** Lets time pass for the phone's clock, and for the dates of the server's answers. */
     pass(ms: number) {
       phone.clockMs += ms;
       line.aheadMs += ms;
@@ -41,7 +41,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
     signIn: (email: string) => {
       phone.token = tokenOf(email);
     },
-    /** Starts the app, or opens another tab. It ends with the phone at the latest. */
+    /** Starts the app, or opens another tab. Both end with the phone at the latest. */
     open(
       options: Partial<OrderCoreOptions> = {},
       own: OrderCoreOptions['environment'] = {},
@@ -77,8 +77,9 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
       const reached = () => (fault === 'lost' ? line.orders : line.answered);
       const before = reached();
       const { token } = phone;
+      // Each repeat of the request has the same fault.
       line.next.push(...Array(1_000).fill(fault));
-      // The ticket itself must not expire before its key is too old.
+      // Longer than the life of a key, so that a test can make the key too old before the ticket expires.
       const ticket = orders.ticket({ maxWaitMs: TWO_DAYS_MS });
       const placing = ticket.place(input);
       await eventually(() => expect(reached()).toBeGreaterThan(before));

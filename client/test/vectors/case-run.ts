@@ -42,6 +42,7 @@ const SHOWN_MS = 1_000;
 const DATE_MS = 1_000;
 /** The tolerance of `since`: clients allow for replicas whose clocks differ. */
 const SINCE_MS = 4_000;
+/** The requests about an order, by a part of their documents. `placed`, not `place`, only asks for the outcome. */
 const SENT = { place: /order: place(?!d)/, void: /order: void/, ask: /order: placed/ } as const;
 
 /** Runs one case with the TypeScript client. */
@@ -88,8 +89,8 @@ export class CaseRun {
       await play(step);
       await this.#pass(0);
     } catch (error) {
-      const at = `Step ${this.#steps}, ${JSON.stringify(step)}`;
-      throw new Error(`${at}: ${(error as Error).message}`);
+      const place = `Step ${this.#steps}, ${JSON.stringify(step)}`;
+      throw new Error(`${place}: ${(error as Error).message}`);
     }
   }
 
@@ -106,8 +107,9 @@ export class CaseRun {
     leave: () => this.#leave(),
     event: ({ event, line }) => {
       const { subscriptions } = this.#fake.market;
-      const at = typeof line === 'number' ? line - 1 : this.#subscribed - 1;
-      this.#send(subscriptions[at], { ...this.#event, ...Object(event) });
+      // Cases count subscriptions from 1. By default the last expected one gets the event.
+      const number = typeof line === 'number' ? line : this.#subscribed;
+      this.#send(subscriptions[number - 1], { ...this.#event, ...Object(event) });
     },
     complete: ({ errors }) => this.#last.end(errors as readonly object[] | undefined),
     cut: ({ code }) => this.#last.cut(code as number | undefined),
@@ -130,11 +132,12 @@ export class CaseRun {
       await this.#fake.market.signIn(login as string | null);
       await this.#client.tokenChanged();
     },
-    query: ({ name }) => this.#asking(String(name), 'query'),
-    mutate: ({ name }) => this.#asking(String(name), 'mutate'),
+    query: ({ name }) => this.#sendOwn(String(name), 'query'),
+    mutate: ({ name }) => this.#sendOwn(String(name), 'mutate'),
     answer: ({ with: answer }) => this.#answer(this.#open, answer),
     part: ({ part }) => {
       this.#stream ??= this.#open?.stream('multipart/mixed; boundary="-"') ?? null;
+      // Two hyphens and the boundary, which is a hyphen too, separate the parts.
       this.#stream?.write(`---\r\n\r\n${JSON.stringify(part)}\r\n---`);
       if (Object(part).hasNext === false) this.#stream?.end();
     },
@@ -176,7 +179,7 @@ export class CaseRun {
       await this.#pass(ms as number);
       expect(count(), 'connections and requests').toEqual(before);
     },
-    show: ({ must: _, list = 'positions', ...shown }) => this.#shows(String(list), shown),
+    show: ({ must: _, list = 'positions', ...shown }) => this.#expectState(String(list), shown),
     query: (step) => this.#request(new RegExp(`\\b${step.name}\\b`), step),
     place: (step) => this.#order('place', step),
     void: (step) => this.#order('void', step),
@@ -187,10 +190,10 @@ export class CaseRun {
       expect(result?.errors[0]?.code).toBe(code);
     },
     end: async ({ tap = this.#taps.length, status, code, gap, ...step }) => {
-      const { outcome } = this.#tapOf(tap);
-      await this.#within({ withinMs: 0, ...step }, () => this.#tapOf(tap).outcome !== null);
-      this.#ends(this.#tapOf(tap).outcome ?? outcome, status, code);
-      if (gap !== undefined) expect(JSON.stringify(this.#tapOf(tap).outcome)).toContain('"gap"');
+      const tapped = this.#tapOf(tap);
+      await this.#within({ withinMs: 0, ...step }, () => tapped.outcome !== null);
+      this.#expectOutcome(tapped.outcome, status, code);
+      if (gap !== undefined) expect(JSON.stringify(tapped.outcome)).toContain('"gap"');
     },
     wait: ({ tap = this.#taps.length }) => expect(this.#tapOf(tap).outcome).toBeNull(),
     say: ({ tap = this.#taps.length, words }) => expect(this.#tapOf(tap).words).toEqual(words),
@@ -205,7 +208,7 @@ export class CaseRun {
       const found = this.#resumed ?? [];
       expect(found.length).toBe((orders as readonly Step[]).length);
       for (const { key, status, code, settled = false } of orders as readonly Step[]) {
-        this.#ends(this.#resumedBy(key).outcome, status, code);
+        this.#expectOutcome(this.#resumedBy(key).outcome, status, code);
         expect(this.#resumedBy(key).settled).toBe(settled);
       }
     },
@@ -232,7 +235,7 @@ export class CaseRun {
     return this.#network.time.pass(ms, isOver);
   }
 
-  /** Waits until something happens, a minute by default. With `atLeastMs` it must not happen earlier. */
+  /** Waits until the condition holds, for at most a minute by default. It must not hold before `atLeastMs` have passed. */
   async #within({ withinMs = MINUTE_MS, atLeastMs = 0 }: Step, isOver: () => boolean) {
     const { time } = this.#network;
     const beganMs = time.uptimeMs;
@@ -251,7 +254,10 @@ export class CaseRun {
     subscription?.next({ data, ...(event.errors !== undefined && { errors: event.errors }) });
   }
 
-  #shows(list: string, { rows, asOf, error, ...shown }: Readonly<Record<string, unknown>>): void {
+  #expectState(
+    list: string,
+    { rows, asOf, error, ...shown }: Readonly<Record<string, unknown>>,
+  ): void {
     const state = this.#client[list as 'positions' | 'account'].state();
     // An unknown list is null, which the cases write as a list without rows.
     const positions = state.positions ?? [];
@@ -262,7 +268,8 @@ export class CaseRun {
     expect(state).toMatchObject(shown);
   }
 
-  #asking(name: string, kind: 'query' | 'mutate'): void {
+  /** Sends an operation of the app. */
+  #sendOwn(name: string, kind: 'query' | 'mutate'): void {
     const operation = `${kind === 'query' ? 'query' : 'mutation'} ${name} { ${name} }`;
     this.#results.delete(name);
     const onPart = (soFar: Result<unknown>) => this.#results.set(name, soFar);
@@ -271,6 +278,7 @@ export class CaseRun {
     );
   }
 
+  /** The waiting requests that no earlier step has expected. */
   #unmet(query: RegExp): readonly FakeRequest[] {
     return this.#fake.market.waiting.filter(
       (request) => !this.#met.has(request) && query.test(request.query),
@@ -298,6 +306,7 @@ export class CaseRun {
     const input = Object(variables.input) as Step;
     expect(this.#keyNumber(String(variables.key ?? input.idempotencyKey)), 'the key').toBe(key);
     const tapMs = this.#taps.at(-1)?.atMs ?? 0;
+    /** The wanted time counts from the tap; null means that no time was sent. */
     const expectNear = (sent: unknown, wanted: unknown, toleranceMs: number) => {
       if (wanted === undefined) return;
       if (wanted === null) return expect(sent).toBeUndefined();
@@ -351,11 +360,12 @@ export class CaseRun {
     });
   }
 
+  /** A tap by its number, from 1 on. */
   #tapOf(tap: unknown): Tap {
     return this.#taps[(tap as number) - 1] as Tap;
   }
 
-  #ends(outcome: unknown, status: unknown, code: unknown): void {
+  #expectOutcome(outcome: unknown, status: unknown, code: unknown): void {
     const { status: own, error } = Object(outcome);
     expect(own).toBe(status);
     if (code !== undefined) expect(error?.code ?? error ?? null).toBe(code);
