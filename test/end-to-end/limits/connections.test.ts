@@ -68,6 +68,8 @@ test('behind a trusted proxy each address has a limit of unproved sockets, and f
   using _second = await upgraded(app, '192.0.2.1');
   using third = await upgraded(app, '192.0.2.1');
   expect(third.received).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
+  expect(third.received).toMatch(/\r\nretry-after: 10\r\n/);
+  expect(third.received).toContain('"code":"RATE_LIMITED"');
   using other = await upgraded(app, '192.0.2.2');
   expect(other.received).toMatch(SWITCHED);
   first.socket.destroy();

@@ -213,6 +213,8 @@ describe('a preflight', () => {
 });
 
 describe('a WebSocket', () => {
+  const INCOMPLETE = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+  const UPGRADE = { ...INCOMPLETE, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
   const connect = async (app: Pick<TestApp, 'webSocketUrl'>, headers: Record<string, string>) => {
     try {
       using _socket = await openSocket(app, undefined, { headers });
@@ -231,8 +233,15 @@ describe('a WebSocket', () => {
     expect(await connect(nowhere, {})).toBe(404);
   });
 
-  test('is refused for all other origins, and logged once a minute with its origin and host', async () => {
+  test('of any other origin is refused in JSON, and logged once a minute with its origin and host', async () => {
     for (const origin of NOT_OURS) expect(await connect(app, { origin }), origin).toBe(403);
+    const refusal = await rawRequest(`${app.url}/graphql`, {
+      headers: { ...UPGRADE, origin: NOT_OURS[0] },
+    });
+    expect(refusal.headers['content-type']).toMatch(/^application\/json/);
+    expect(JSON.parse(refusal.text)).toMatchObject({
+      errors: [{ extensions: { code: 'FORBIDDEN' } }],
+    });
     const lines = app.logged.map((line) => JSON.parse(line));
     const foreign = lines.filter(({ msg }) => msg === 'a WebSocket of another site was refused');
     const { host } = new URL(app.url);
@@ -241,7 +250,6 @@ describe('a WebSocket', () => {
   });
 
   test('with incomplete upgrade headers, as from a misconfigured proxy, is refused', async () => {
-    const half = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
-    expect((await rawRequest(`${app.url}/graphql`, { headers: half })).status).toBe(400);
+    expect((await rawRequest(`${app.url}/graphql`, { headers: INCOMPLETE })).status).toBe(400);
   });
 });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { markNotSent } from '../../operation/refusal.ts';
-import { requestError } from '../../operation/request-error.ts';
+import { crossSite, duplicateHeader } from '../requests/bad-requests.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { allowedRequestHeaders, answerPreflight } from './cors.ts';
 import { createGraphQLEndpoint } from './graphql-endpoint.ts';
@@ -14,9 +14,6 @@ export interface RouteSettings extends ServerSettings {
   /** Null if introspection is off. */
   readonly sdl: string | null;
 }
-
-const CROSS_SITE =
-  'A page of another site sent this request: name its origin in CORS_ORIGINS, or send a header that is preflighted, such as apollo-require-preflight.';
 
 /** Returns the function that answers a request by its path. `isForeign`: whether a page of another site may have sent it. */
 export function createRoutes(
@@ -51,11 +48,7 @@ export function createRoutes(
   return (reply, isForeign) => {
     const { request } = reply;
     if (forwarding.hasDuplicate(request)) {
-      return refuse(
-        reply,
-        400,
-        requestError('GRAPHQL_PARSE_FAILED', 'A forwarded header is sent twice.'),
-      );
+      return refuse(reply, 400, duplicateHeader());
     }
     if (request.method === 'OPTIONS') return answerPreflight(reply, requestHeaders);
     const path = pathOf(request);
@@ -67,7 +60,7 @@ export function createRoutes(
     }
     // Refuses before anything is executed, or charged to that page's visitor.
     if (isForeign && (path === '/graphql' || path === '/logout')) {
-      return refuse(reply, 403, requestError('FORBIDDEN', CROSS_SITE));
+      return refuse(reply, 403, crossSite());
     }
     switch (path) {
       case '':

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { GraphQLError } from 'graphql';
 import { handleProtocols } from 'graphql-ws';
 import { type PerMessageDeflateOptions, type VerifyClientCallbackAsync, WebSocketServer } from 'ws';
 import { steadyClock } from '../../../lib/clock.ts';
 import { addressClient, regarding } from '../../../lib/limits/client.ts';
 import { RepeatedErrors } from '../../../lib/repeated-errors.ts';
+import { overLimit } from '../../operation/refusal.ts';
+import { crossSite, duplicateHeader } from '../requests/bad-requests.ts';
 import { isAllowedPage } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { GraphQLSocket } from './graphql-socket.ts';
@@ -24,9 +27,9 @@ const EXTENSIONS = 'sec-websocket-extensions';
 /** An offer with a smaller window than ours. */
 const SMALLER_WINDOW = /server_max_window_bits\s*=\s*"?(?:8|9|10)\b/;
 
-/** The answer to an upgrade: whether it is accepted; otherwise the status, the reason and headers. */
+/** The answer to an upgrade: whether it is accepted; otherwise the status, the body and headers. */
 type Verdict = Parameters<Parameters<VerifyClientCallbackAsync<IncomingMessage>>[1]>;
-const TOO_MANY: Verdict = [false, 429, 'Too many sockets', { 'retry-after': '10' }];
+const RETRY_SECONDS = 10;
 
 export class WebSocketEndpoint {
   readonly #settings: ServerSettings;
@@ -69,22 +72,37 @@ export class WebSocketEndpoint {
   #verdictOn(request: IncomingMessage): Verdict {
     const { addresses, cookie, forwarding, log, messages, openConnections, origins, refused } =
       this.#settings;
-    if (forwarding.hasDuplicate(request)) return [false, 400, 'A forwarded header is sent twice'];
+    if (forwarding.hasDuplicate(request)) return refusal(400, [duplicateHeader()]);
     if (!isAllowedPage(request, origins, cookie)) {
       const { origin, host } = request.headers;
       const count = this.#refusedPages.next('page');
       // A proxy may have rewritten `Host`, so that this server's own pages look like those of another site.
       if (count !== null)
         log.warn({ origin, host, ...count }, 'a WebSocket of another site was refused');
-      return [false, 403, 'The page is of another site'];
+      return refusal(403, [crossSite()]);
     }
     // An upgrade cannot name its account, so upgrades have a budget that other requests from the address do not use up.
     const client = addressClient(addresses.of(request));
-    if (!messages.take(regarding(client, 'upgrades'))) return TOO_MANY;
+    if (!messages.take(regarding(client, 'upgrades'))) return tooMany('messages');
     // A trusted proxy's connection is not charged yet, so its client is charged for the socket.
     const isCharged = !addresses.isFromProxy(request);
     if (isCharged || openConnections.charge(request.socket, client)) return [true];
     refused('connections');
-    return TOO_MANY;
+    return tooMany('connections');
   }
+}
+
+function tooMany(limit: string): Verdict {
+  const { errors, headers } = overLimit(limit, RETRY_SECONDS);
+  return refusal(429, errors, headers);
+}
+
+/** `ws` sends an HTML page, unless the refusal has a type of its own. */
+function refusal(
+  status: number,
+  errors: readonly GraphQLError[],
+  headers: Readonly<Record<string, string>> = {},
+): Verdict {
+  const json = { 'Content-Type': 'application/json; charset=utf-8' };
+  return [false, status, JSON.stringify({ errors }), { ...json, ...headers }];
 }

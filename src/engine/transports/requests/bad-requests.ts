@@ -1,0 +1,13 @@
+import type { GraphQLError } from 'graphql';
+import { requestError } from '../../operation/request-error.ts';
+
+const CROSS_SITE =
+  'A page of another site sent this request: name its origin in CORS_ORIGINS, or send a header that is preflighted, such as apollo-require-preflight.';
+
+export function crossSite(): GraphQLError {
+  return requestError('FORBIDDEN', CROSS_SITE);
+}
+
+export function duplicateHeader(): GraphQLError {
+  return requestError('GRAPHQL_PARSE_FAILED', 'A forwarded header is sent twice.');
+}
