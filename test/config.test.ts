@@ -189,12 +189,17 @@ describe('values that contradict each other are refused', () => {
       { JWT_JWKS_URL: 'https://keys', JWT_SECRET: 'canary'.repeat(6) },
       'JWT_SECRET',
     ],
-    ['an issuer without a key', { JWT_ISSUER: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
-    ['an audience without a key', { JWT_AUDIENCE: 'us' }, 'JWT_JWKS_URL or JWT_SECRET'],
+    ['an issuer without a key', { JWT_ISSUER: 'us' }, 'JWT_ISSUER="us": must be unset'],
+    ['an audience without a key', { JWT_AUDIENCE: 'us' }, 'JWT_AUDIENCE="us": must be unset'],
+    [
+      'trusted documents alone without any',
+      { PERSISTED_DOCUMENTS_ONLY: 'on' },
+      'without PERSISTED_DOCUMENTS',
+    ],
     [
       'a header that is fixed and forwarded',
       { GATEWAY_FORWARD_HEADERS: 'x-brand,x-Tenant', GATEWAY_HEADERS: '{"X-Tenant":"canary"}' },
-      'GATEWAY_FORWARD_HEADERS: must not name x-tenant, which GATEWAY_HEADERS fixes',
+      'GATEWAY_FORWARD_HEADERS="x-brand,x-tenant": must not name x-tenant, which GATEWAY_HEADERS fixes',
     ],
   ])('%s', (_, env, words) => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(words)]);
@@ -203,9 +208,9 @@ describe('values that contradict each other are refused', () => {
   test('but contradictions are not reported while a value is wrong by itself', () => {
     expect(problemsOf({ SHUTDOWN_GRACE_MS: '10s', ORDER_TIMEOUT_MS: '30000' })).toHaveLength(1);
     expect(problemsOf({ JWT_AUDIENCE: 'PORT', PORT: 'none' })).toHaveLength(1);
-    // An issuer and an audience need one kind of key. If both lack a key, that is one problem.
+    // An issuer and an audience need one kind of key.
     const claims = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'them' };
-    expect(problemsOf(claims)).toHaveLength(1);
+    expect(problemsOf(claims)).toHaveLength(2);
     expect(problemsOf({ ...claims, JWT_SECRET: 'canary'.repeat(6) })).toEqual([]);
     expect(problemsOf({ ...claims, JWT_JWKS_URL: 'https://keys' })).toEqual([]);
     expect(problemsOf({ JWT_JWKS_URL: 'https://canary:word@keys' })).toEqual([

@@ -17,13 +17,19 @@ export function* contradictions(values: Values): Generator<string> {
   if (jwtJwksUrl !== null && jwtSecret !== null) {
     yield `JWT_JWKS_URL=${shown(jwtJwksUrl)}: must be unset if JWT_SECRET is set`;
   }
-  // An operator would wrongly believe that tokens are verified.
-  const isChecked = values.jwtIssuer !== null || values.jwtAudience !== null;
-  if (isChecked && jwtJwksUrl === null && jwtSecret === null) {
-    yield 'JWT_ISSUER and JWT_AUDIENCE: must be unset without JWT_JWKS_URL or JWT_SECRET';
+  if (jwtJwksUrl === null && jwtSecret === null) {
+    // An operator would wrongly believe that tokens are verified.
+    const unused = { JWT_ISSUER: values.jwtIssuer, JWT_AUDIENCE: values.jwtAudience };
+    for (const [name, value] of Object.entries(unused)) {
+      if (value === null) continue;
+      yield `${name}=${shown(value)}: must be unset without JWT_JWKS_URL or JWT_SECRET`;
+    }
+  }
+  if (values.persistedDocumentsOnly === 'on' && values.persistedDocuments === null) {
+    yield 'PERSISTED_DOCUMENTS_ONLY=on: must be `off` or `log` without PERSISTED_DOCUMENTS, as every document would be refused';
   }
   const twice = values.gatewayForwardHeaders.find((name) => Object.hasOwn(gatewayHeaders, name));
   if (twice !== undefined) {
-    yield `GATEWAY_FORWARD_HEADERS: must not name ${twice}, which GATEWAY_HEADERS fixes`;
+    yield `GATEWAY_FORWARD_HEADERS=${shown(values.gatewayForwardHeaders.join(','))}: must not name ${twice}, which GATEWAY_HEADERS fixes`;
   }
 }
