@@ -13,9 +13,25 @@ const INTRODUCTION = `# Errors
 <!-- Written by \`npm run docs\` from src/lib/error-codes.ts. -->
 
 What each error code means, whether to repeat the request, and what to show. A refused order or a wrong password is not an error: it is a member of a union, and
-\`... on Refusal { error message }\` selects the gateway’s words in any result.
+\`... on Refusal { error message }\` selects the gateway’s words in any result. Each may be null. The gateway’s interface does not list the values of \`error\`, and does not say in which language \`message\` is.
 
-Programs look at \`extensions.code\`, never at the message. A field that fails is null, with an error that has its \`path\`. An error of the whole request comes without \`data\`:
+Programs look at \`extensions.code\`, never at the message. A field that fails is null, with an error that has its \`path\`; the other fields are there:
+
+\`\`\`json
+{
+  "data": { "session": { "balance": 50000 }, "withdrawalMethods": null },
+  "errors": [
+    {
+      "message": "The gateway cannot be reached.",
+      "locations": [{ "line": 1, "column": 23 }],
+      "path": ["withdrawalMethods"],
+      "extensions": { "code": "GATEWAY_UNAVAILABLE", "retryable": true, "operation": "getWithdrawalMethods" }
+    }
+  ]
+}
+\`\`\`
+
+An error of the whole request comes without \`data\`:
 
 \`\`\`json
 {
@@ -33,10 +49,10 @@ Programs look at \`extensions.code\`, never at the message. A field that fails i
 | Status | The request |
 |---|---|
 | 200 | was executed, even if fields have errors; or its document or variables were refused, as in the example |
-| 400 | is not valid JSON or GraphQL over HTTP; or its document or variables were refused, and \`Accept\` asks for \`application/graphql-response+json\` |
+| 400 | is not valid JSON or GraphQL over HTTP, or is a batch (\`BATCHING_NOT_SUPPORTED\`); or its document or variables were refused, and \`Accept\` asks for \`application/graphql-response+json\` |
 | 403 | comes from a page of another site (\`FORBIDDEN\`) |
 | 405 | has another method than GET and POST, or is a mutation by GET |
-| 406 | accepts no media type of the server (\`NOT_ACCEPTABLE\`) |
+| 406 | accepts no media type of the server, or is a subscription and accepts no media type for events (\`NOT_ACCEPTABLE\`) |
 | 413 | is too large (\`PAYLOAD_TOO_LARGE\`) |
 | 415 | has a body, but not the \`Content-Type\` of JSON |
 | 429 | is over a limit of this service (\`RATE_LIMITED\`) |
@@ -46,7 +62,7 @@ Programs look at \`extensions.code\`, never at the message. A field that fails i
 In \`extensions\`, of every error:
 
 - \`code\`
-- \`retryable\`: whether the same request may be sent again. It is true for ${RETRYABLE}, true or false for ${VARYING.map((code) => `\`${code}\``).join(' and ')}, and false for all others.
+- \`retryable\`: whether the same request may be sent again (orders differ in one case: [INTERNAL](#internal)). It is true for ${RETRYABLE}, true or false for ${VARYING.map((code) => `\`${code}\``).join(' and ')}, and false for all others.
 
 Of some:
 
@@ -54,7 +70,7 @@ Of some:
 - \`retryAfter\`: seconds to wait first (\`RATE_LIMITED\`, \`IDEMPOTENCY_UNAVAILABLE\`; \`GATEWAY_UNAVAILABLE\` and \`OUTCOME_UNKNOWN\` if the gateway’s 503 names it)
 - \`gatewayError\`: the gateway’s own \`error\` and \`message\`, personal data redacted, for the user too (\`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503)
 - \`argument\`: path of the wrong argument (\`BAD_USER_INPUT\`)
-- \`limit\`, \`value\`, \`maximum\`: the limit’s name, the value found, the limit itself (\`QUERY_TOO_COMPLEX\`; \`limit\` alone \`IDEMPOTENCY_UNAVAILABLE\`)
+- \`limit\`, \`value\`, \`maximum\`: the limit’s name, the value found, the limit itself (\`QUERY_TOO_COMPLEX\`; \`IDEMPOTENCY_UNAVAILABLE\` has \`limit\` alone)
 - \`gap\`: order records from before its \`until\` may be missing; null means that this time is not known yet (\`IDEMPOTENCY_UNAVAILABLE\`)
 - \`earlierUnknown\`: an earlier request with the order’s key may have been sent (\`IDEMPOTENCY_UNAVAILABLE\`, \`GATEWAY_UNAVAILABLE\`)
 - \`sent\`: false if nothing of this request was sent (a refused mutation, or an unread request that may be one)

@@ -66,9 +66,13 @@ export const SETTINGS = {
   GATEWAY_URL: setting(
     baseUrl,
     null,
-    'base address of the trading gateway, reached without `HTTPS_PROXY`; unset: the sandbox gateway, but in production the start stops with exit code 78, unless `SANDBOX=on`',
+    'base address of the trading gateway, reached without `HTTPS_PROXY`; unset: the sandbox gateway, but with `NODE_ENV=production` the start stops, unless `SANDBOX=on`',
   ),
-  GATEWAY_DIRECTION_FIELD: setting(bodyField, 'direction', 'order field that says buy or sell'),
+  GATEWAY_DIRECTION_FIELD: setting(
+    bodyField,
+    'direction',
+    'field of orders that are sent, with `buy` or `sell` ([prove it](check.md#what-it-cannot-find)); positions and pending orders are read by `isBuy`',
+  ),
   GATEWAY_MOBILE_WALLET: setting(
     pathPart,
     'mobile-wallet',
@@ -101,7 +105,11 @@ export const SETTINGS = {
     'deadline of an order; waiting costs less than an unknown outcome',
   ),
   // Each of the three pools needs at least one connection.
-  GATEWAY_CONNECTIONS: setting(wholeNumber(3, 65_535), 128, 'most connections to the gateway'),
+  GATEWAY_CONNECTIONS: setting(
+    wholeNumber(3, 65_535),
+    128,
+    'most connections of this process to the gateway',
+  ),
   GATEWAY_MAX_BYTES: setting(count, 8_388_608, 'largest answer, unpacked; catalog: sixteen times'),
   GATEWAY_POLLS_PER_SECOND: setting(wholeNumber(1, 1_000_000), 500, 'most polls of this process'),
   CATALOG_MAX_AGE_SECONDS: setting(seconds, 3_600, 'oldest catalog served, by the gateway’s `Age`'),
@@ -127,12 +135,12 @@ export const SETTINGS = {
   REDIS_REPLICAS: setting(
     replicas,
     null,
-    'replicas of Redis that must hold a reservation before its order is sent, the same in all processes; unset: the most ever seen connected. In production a Redis without `appendonly yes` stops the start, unless this is a number from 1, or `none`: then a restart of Redis may forget orders',
+    'replicas of Redis that must hold the record of an order before it is sent, the same in all processes; unset: the most ever seen connected; `0` or `none`: no replica. In production a Redis without `appendonly yes` stops the start if this is unset or `0`. With another value a restart of such a Redis may forget orders',
   ),
   ORDER_STORE: setting(
     plainText('a file, or the word `memory`'),
     null,
-    'without Redis: the SQLite file of the order records, which processes of one machine may share, or `memory`; unset: `data/orders.db`; with the sandbox gateway `.sandbox/orders.db`, or in production `memory`',
+    'without Redis: the SQLite file of the order records, which processes of one machine may share, or `memory`; unset: `data/orders.db`. If the sandbox gateway runs, unset is `.sandbox/orders.db` (with `NODE_ENV=production` `memory`)',
   ),
   ORDER_RECORDS_PER_ACCOUNT: setting(
     count,

@@ -76,7 +76,7 @@ export const ERROR_CODES = {
   },
   GATEWAY_UNAVAILABLE: {
     cause:
-      'The gateway could not be reached or failed, or an order was held back and not sent; a notice of maintenance (its 503 with an error body) is in `extensions.gatewayError`.',
+      'The gateway could not be reached or failed; or an order was not sent, because operators hold orders, the gateway answers no orders, or no connection was free. A notice of maintenance (its 503 with an error body) is in `extensions.gatewayError`.',
     retryable: true,
     advice:
       'Back off exponentially, not before `extensions.retryAfter` seconds; show `gatewayError.message` too.',
@@ -119,10 +119,10 @@ export const ERROR_CODES = {
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
-      'The order records are full or out of reach, so this request sent no order. With `earlierUnknown` the records could not be read, so an earlier request with this key may have placed the order. With `gap` records may be missing: for a day a key without a record is refused, unless its `keyMade` is more than 60 seconds after `gap.until`. With `limit` this account, or this token of it, has placed too many orders or closed too many keys within a day. If `voidOrder` or `placedOrder` returns it with `retryable: false`, the key is closed, and the outcome of its order stays unknown.',
+      'This request sent no order: the order records are full, out of reach, or may lack this key. The fields of `extensions` say more:\n\n- `earlierUnknown`: an earlier request with this key may have placed the order. Without it no earlier request with this key is recorded.\n- `gap`: records from before `gap.until` may be missing. For a day a key without a record is refused, unless its `keyMade` is more than 60 seconds after that.\n- `limit`: this account has placed too many orders or closed too many keys within a day.\n- `retryable: false` of `voidOrder` or `placedOrder`: the key is closed, and the outcome of its order stays unknown.\n\nWhat to do:',
     retryable: true,
     advice:
-      'Use the same idempotency key, and with `earlierUnknown` no other. With `limit` try again the next day, or after a new sign-in. If the message says so, ask the broker.',
+      'Use the same idempotency key, and with `earlierUnknown` no other. With `limit` try again the next day. If the message says so, ask the broker.',
     show: 'We cannot say at the moment whether your order was placed. We keep asking…',
     showInstead: {
       'without `earlierUnknown`': 'Your order was not placed. Please try again.',
@@ -142,8 +142,9 @@ export const ERROR_CODES = {
     ...BY_THE_APP,
   },
   PERSISTED_DOCUMENT_NOT_FOUND: {
-    cause: 'No document is known under the id or hash that was sent.',
-    advice: 'Send the document with its hash, or publish the manifest.',
+    cause: 'No document is known under the id or hash that was sent, and the request has no text.',
+    advice:
+      'Add the document to the manifest, or send its text; this server remembers no text under its hash.',
     ...BY_THE_APP,
   },
   PAYLOAD_TOO_LARGE: {
@@ -155,7 +156,7 @@ export const ERROR_CODES = {
     cause: 'A fault of this service. Its log has the cause under `extensions.requestId`.',
     retryable: false,
     advice:
-      'Report the `requestId`. An order is the exception: send it again at once with the same key, which never places it twice.',
+      'Report the `requestId`. But send an order again at once, with the same key, although `retryable` is false: the key keeps it from being placed twice.',
     show: 'Something went wrong on our side.',
     write: 'unknown',
     outcome: 'fault',
