@@ -7,48 +7,53 @@ import { heldBytes } from '../support/heap.ts';
 import { openAccountWorld } from './account/account-world.ts';
 import { viewerOf } from './viewer.ts';
 
-// Enough entries to make the heap of code compiled during the test negligible.
-const [FIRST, ENTRIES] = [600, 1_800];
+/** The entries that are added before the measurement, so that the code is compiled then. */
+const WARM_UP_ENTRIES = 600;
+/** All entries: enough to make other changes of the heap negligible. */
+const ENTRIES = 1_800;
 
-let ids = 1_000_000_000;
+let lastId = 1_000_000_000;
 
 /** A copy with `by` added to every number, so that no two objects share a number in memory. */
-function numbered(like: object, by: number): object {
-  const fields = Object.entries(like);
+function withNumbersRaised(original: object, by: number): object {
+  const fields = Object.entries(original);
   return Object.fromEntries(
     fields.map(([name, value]) => [name, typeof value === 'number' ? value + by : value]),
   );
 }
 
+/** A position whose numbers and texts no other position has, except for the comment. */
 function row(comment: string) {
-  ids += 1;
-  const [logo, friendlyName] = [`https://cdn.example.com/logos/${ids}.png`, `Company ${ids}`];
-  return { ...numbered(positionRow, ids), id: String(ids), logo, friendlyName, comment };
+  lastId += 1;
+  const id = String(lastId);
+  const [logo, friendlyName] = [`https://cdn.example.com/logos/${id}.png`, `Company ${id}`];
+  return { ...withNumbersRaised(positionRow, lastId), id, logo, friendlyName, comment };
 }
 
 const rows = (count: number, comment: string) => Array.from({ length: count }, () => row(comment));
 
-/** The reported size divided by the real one, without the heap that the first entries cause by compilation. */
-async function shareOf(add: (at: number) => Promise<unknown>, reported: () => number) {
-  for (let at = 0; at < FIRST; at += 1) await add(at);
+/** The growth of the reported size divided by the growth of the heap, both after the warm-up. */
+async function reportedShare(add: (index: number) => Promise<unknown>, reported: () => number) {
+  for (let index = 0; index < WARM_UP_ENTRIES; index += 1) await add(index);
   await new Promise(setImmediate);
-  const [heldBefore, reportedBefore] = [heldBytes(), reported()];
-  for (let at = FIRST; at < ENTRIES; at += 1) await add(at);
-  return (reported() - reportedBefore) / (heldBytes() - heldBefore);
+  const [heapBefore, reportedBefore] = [heldBytes(), reported()];
+  for (let index = WARM_UP_ENTRIES; index < ENTRIES; index += 1) await add(index);
+  return (reported() - reportedBefore) / (heldBytes() - heapBefore);
 }
 
 test('the estimated size of a snapshot is close to its heap', async () => {
   const world = openAccountWorld({ maxBytes: 1e9 });
-  const add = async (at: number) => {
-    const reader = viewerOf(`token ${at}`, { login: String(1_000 + at) });
+  const add = async (index: number) => {
+    const login = 1_000 + index;
+    const reader = viewerOf(`token ${index}`, { login: String(login) });
     const read = world.sessions.read(reader, { needsRows: true });
     const lists = { positions: rows(25, 'x'.repeat(200)), orders: rows(5, 'x'.repeat(200)) };
-    world.calls.pop()?.answer({ ...numbered(sessionRow, at), login: 1_000 + at, ...lists });
+    world.calls.pop()?.answer({ ...withNumbersRaised(sessionRow, index), login, ...lists });
     await read;
   };
   // The ledger stores an entry for each token as well.
   const reported = () => world.sessions.byteSize + world.ledger.byteSize;
-  const share = await shareOf(add, reported);
+  const share = await reportedShare(add, reported);
   expect(share).toBeGreaterThan(0.8);
   expect(share).toBeLessThan(1.2);
 });
@@ -61,30 +66,30 @@ test.each([
   ['unshared texts', {}],
 ])('the estimated size of a list with %s is close to its heap', async (_, texts) => {
   const world = openAccountWorld();
-  const add = (at: number) => {
-    const reader = viewerOf(`token ${at}`, { login: String(1_000 + at) });
+  const add = (index: number) => {
+    const reader = viewerOf(`token ${index}`, { login: String(1_000 + index) });
     const read = world.gateway.getOpenPositions(reader, null);
     world.calls.pop()?.answer({ positions: rows(25, '').map((each) => ({ ...each, ...texts })) });
     return read;
   };
-  const share = await shareOf(add, () => world.board.byteSize + world.ledger.byteSize);
+  const share = await reportedShare(add, () => world.board.byteSize + world.ledger.byteSize);
   expect(share).toBeGreaterThan(0.8);
   expect(share).toBeLessThan(1.3);
 });
 
-/** A function of its own, so that its objects are collected: in its caller they would count as heap. */
-function catalogOf(instruments: number): string {
+/** The text of a catalog. A function of its own, so that its other objects can be collected before the heap is measured. */
+function catalogText(instruments: number): string {
   return JSON.stringify(createInstruments('tests', instruments).map(({ wire }) => wire));
 }
 
 test('the estimated size of a catalog is close to its heap', async () => {
-  const text = catalogOf(5_000);
-  const before = heldBytes();
+  const text = catalogText(5_000);
+  const heapBefore = heldBytes();
   const { instruments } = await toInstruments(JSON.parse(text));
   const version = await buildVersion(instruments, null);
   await version.index;
-  const share = version.bytes / (heldBytes() - before);
-  // Both measurements include the text, so it must not be collected in between.
+  const share = version.bytes / (heldBytes() - heapBefore);
+  // A use of the text, so that it is not collected: it must count in both measurements.
   expect(text).not.toBe('');
   expect(share).toBeGreaterThan(0.8);
   expect(share).toBeLessThan(1.2);

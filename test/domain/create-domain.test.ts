@@ -10,7 +10,8 @@ import { openAccountWorld, snapshot } from './account/account-world.ts';
 import { Follower } from './feed/follower.ts';
 import { viewerOf } from './viewer.ts';
 
-const LONG_MS = 60_000;
+/** So long that no poll of the feed is due during the test. */
+const POLL_MS = 60_000;
 
 test('an account that may have changed on another replica is polled at once', async () => {
   const { calls, client, logicalClock } = openAccountWorld();
@@ -29,7 +30,7 @@ test('an account that may have changed on another replica is polled at once', as
     settings: {
       authProofSeconds: 300,
       sessionMaxAgeSeconds: 60,
-      positionsPollMs: LONG_MS,
+      positionsPollMs: POLL_MS,
       gatewayPollsPerSecond: 100,
       gatewayTimeoutMs: 5_000,
       gatewayLoginClaim: 'login',
@@ -39,18 +40,19 @@ test('an account that may have changed on another replica is polled at once', as
     cacheBytes: { catalogs: 1e6, sessions: 1e6, positions: 1e6 },
     verify: null,
   } as unknown as DomainParts);
-  const answer = async (body: unknown, call: number) => {
-    await eventually(() => expect(calls).toHaveLength(call));
+  const answerCall = async (number: number, body: unknown) => {
+    await eventually(() => expect(calls).toHaveLength(number));
     calls.at(-1)?.answer(body);
   };
   const demo = viewerOf('demo');
   const proving = domain.prover.account(demo);
-  await answer(snapshot(1, ['a']), 1);
+  await answerCall(1, snapshot(1, ['a']));
   const follower = new Follower(domain.feeds.watch(await proving, demo));
-  await answer({ positions: [{ id: 'a', symbol: 'AAPL' }] }, 2);
+  await answerCall(2, { positions: [{ id: 'a', symbol: 'AAPL' }] });
   await eventually(() => expect(follower.events).toHaveLength(1));
   await domain.catchUp(accountNamed('1001'));
   expect(calls).toHaveLength(2);
+  // Without the store, another replica may have changed the account.
   store.answer = new Error('Redis is away');
   await domain.catchUp(accountNamed('1001'));
   await eventually(() => expect(calls).toHaveLength(3));

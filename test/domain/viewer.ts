@@ -7,7 +7,7 @@ export type Details = Partial<Omit<Viewer, 'token' | 'tokenHash' | 'login' | 'ac
   readonly account?: string;
 };
 
-/** The viewer with this token, which claims the account and the group of most tests. */
+/** The viewer of this token. By default it has the account and the claimed group of most tests. */
 export function viewerOf(text: string, details: Details = {}): Viewer {
   const token = toToken(text);
   const login = loginNamed(details.login ?? '1001');
@@ -16,7 +16,7 @@ export function viewerOf(text: string, details: Details = {}): Viewer {
   return { claimedGroup: 'standard', expiresAtMs: null, ...details, ...identity };
 }
 
-/** The same viewer with other details. */
+/** The same viewer with other details. The reads that its request plans, `own`, are dropped unless given. */
 export function viewerBut(viewer: Viewer, details: Details): Viewer {
   const { login = viewer.login, account = viewer.account, ...rest } = details;
   const identity = { login: loginNamed(login), account: accountNamed(account) };

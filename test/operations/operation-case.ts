@@ -8,11 +8,11 @@ import type { Proves } from '../../src/gateway/operation.ts';
 import type { OPERATIONS, OperationName, ReadName } from '../../src/gateway/operations.ts';
 import { type Reading, readingIn, type TimeUnit } from '../../src/gateway/wire/scalars.ts';
 
-/** What tests know of an operation. It repeats the gateway's interface, so that a wrong row of the service's tables fails. */
+/** What tests know of an operation. It repeats the gateway's interface, so that tests find a wrong row in the service's tables. */
 export interface OperationCase {
-  /** A well-formed call of the sandbox's user 700001. */
+  /** Makes a well-formed call for the sandbox's user 700001. */
   readonly call: (client: GatewayClient, caller: Caller) => Promise<unknown>;
-  /** The same call on a viewer's behalf; null if it needs no viewer. */
+  /** Makes the same call on a viewer's behalf; null if the operation needs no viewer. */
   readonly ask: ((gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>) | null;
   /** The root field that leads to the call. */
   readonly field: string;
@@ -22,7 +22,7 @@ export interface OperationCase {
   readonly sends: string;
   /** The body on the wire; null if there is none. */
   readonly body: unknown;
-  /** A successful body; for a read with every field of the interface. */
+  /** The body of a successful answer. For a read it has every field of the interface. */
   readonly answer: unknown;
   readonly proves: Proves;
   readonly errors: (typeof OPERATIONS)[OperationName]['errors'];
@@ -58,7 +58,7 @@ const WRITE = {
 export const ORDER = { ...WRITE, errors: 'submit' } as const;
 export const SIGN_IN = { ...WRITE, ask: null, errors: 'sign-in', statuses: [400, 400] } as const;
 
-/** A case without the properties that a function makes. Those with a default are optional. */
+/** A case without the properties that a function makes. Properties with a default are optional. */
 type Given<Case, Made extends keyof Case, Default extends keyof Case> = Omit<Case, Made | Default> &
   Partial<Pick<Case, Default>>;
 

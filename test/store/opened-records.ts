@@ -13,9 +13,9 @@ export function disposed(
   });
 }
 
-/** Order records with some methods replaced by the test. */
-export function changed(records: OrderRecords, change: Partial<OrderRecords>): OrderRecords {
-  const own: OrderRecords = {
+/** Order records with some methods replaced. */
+export function withMethods(records: OrderRecords, methods: Partial<OrderRecords>): OrderRecords {
+  const forwarding: OrderRecords = {
     reserve: (request) => records.reserve(request),
     settle: (reservation, outcome, times) => records.settle(reservation, outcome, times),
     release: (reservation) => records.release(reservation),
@@ -27,5 +27,6 @@ export function changed(records: OrderRecords, change: Partial<OrderRecords>): O
     },
     close: () => records.close(),
   };
-  return Object.defineProperties(own, Object.getOwnPropertyDescriptors(change));
+  // Descriptors, so that a getter such as `status` stays a getter.
+  return Object.defineProperties(forwarding, Object.getOwnPropertyDescriptors(methods));
 }

@@ -9,7 +9,8 @@ import { accountNamed } from '../../support/accounts.ts';
 /** The answer of a store, or its failure. */
 type Stored = AccountVersion | Error;
 
-test('an order of another replica is reported once, as is the expiry of its record; after a loss of the store any account may have changed', async () => {
+test('a change by another replica, or a possible change, is reported once', async () => {
+  /** Accounts reported as changed. `any` means that all accounts may have changed. */
   const reported: string[] = [];
   let stored: Stored = new Error('not asked yet');
   const accounts: AccountEvents = new EventEmitter();
@@ -20,31 +21,37 @@ test('an order of another replica is reported once, as is the expiry of its reco
       return stored;
     },
   });
-  accounts.on('changed', (login) => void reported.push(login));
-  /** The store's answer, whether account 1 is certain after it, and the reported accounts. `any` means all other accounts. */
-  const steps: [Stored, ...unknown[]][] = [
+  accounts.on('changed', (account) => void reported.push(account));
+  /** The store's answer, whether all changes of account 1 are known then, and what is reported. */
+  const steps: [Stored, boolean, string[]][] = [
     // While the store cannot be read, nothing is certain and nothing is reported.
-    [new Error('away'), false],
+    [new Error('away'), false, []],
     // Before the first answer this process may have missed orders.
-    [{ epoch: 'a', version: null }, true, 'any'],
-    [{ epoch: 'a', version: null }, true],
-    [new Error('away'), false],
-    [{ epoch: 'a', version: 'v1' }, true, '1'],
-    [{ epoch: 'a', version: 'v1' }, true],
-    [{ epoch: 'a', version: 'v2' }, true, '1'],
-    [{ epoch: 'a', version: null }, true, '1'],
-    [{ epoch: 'a', version: null }, true],
-    [{ epoch: 'a', version: 'v3' }, true, '1'],
-    [{ epoch: 'b', version: 'v3' }, true, 'any', '1'],
-    [{ epoch: 'c', version: null }, true, 'any'],
+    [{ epoch: 'a', version: null }, true, ['any']],
+    [{ epoch: 'a', version: null }, true, []],
+    [new Error('away'), false, []],
+    // Another replica placed an order.
+    [{ epoch: 'a', version: 'v1' }, true, ['1']],
+    [{ epoch: 'a', version: 'v1' }, true, []],
+    [{ epoch: 'a', version: 'v2' }, true, ['1']],
+    // The version has expired.
+    [{ epoch: 'a', version: null }, true, ['1']],
+    [{ epoch: 'a', version: null }, true, []],
+    [{ epoch: 'a', version: 'v3' }, true, ['1']],
+    // Another epoch: the store has lost its data.
+    [{ epoch: 'b', version: 'v3' }, true, ['any', '1']],
+    [{ epoch: 'c', version: null }, true, ['any']],
   ];
-  for (const [at, [next, ...expected]] of steps.entries()) {
-    stored = next;
-    const askedAt = logicalClock.next();
+  for (const [index, [answer, allKnown, expected]] of steps.entries()) {
+    stored = answer;
+    const beforeTime = logicalClock.next();
     const isCertain = await freshness.catchUp(accountNamed('1'));
-    if (freshness.changedAt(accountNamed('other')) > askedAt) reported.unshift('any');
-    expect(freshness.changedAt(accountNamed('1')) > askedAt).toBe(reported.length > 0);
-    expect([isCertain, ...reported.splice(0)], `step ${at}`).toEqual(expected);
+    const isOtherStale = freshness.changedAt(accountNamed('other')) > beforeTime;
+    if (isOtherStale) reported.unshift('any');
+    const isStale = freshness.changedAt(accountNamed('1')) > beforeTime;
+    expect(isStale).toBe(reported.length > 0);
+    expect(isCertain).toBe(allKnown);
+    expect(reported.splice(0), `step ${index}`).toEqual(expected);
   }
   expect(freshness.byteSize).toBe(0);
 });

@@ -23,7 +23,7 @@ export interface OpenCall {
   answer(body: unknown, status?: number): void;
 }
 
-/** Sessions over the real client. A test answers the calls in any order. */
+/** Creates the account's parts of the domain over the real gateway client. A test answers the calls in any order. */
 export function openAccountWorld(
   options: Pick<Partial<SessionsOptions>, 'maxBytes' | 'freshness'> = {},
 ) {
@@ -85,6 +85,7 @@ export function openAccountWorld(
   return { accounts, clock, client, logicalClock, ledger, gateway, board, sessions, prover, calls };
 }
 
+/** The body of op 10's answer for the login 1001, with positions of these ids. */
 export function snapshot(balance: number, positions: readonly string[] = []) {
   const rows = positions.map((id) => ({ id, symbol: 'AAPL' }));
   return { login: 1001, group: 'standard', balance, positions: rows, orders: [] };

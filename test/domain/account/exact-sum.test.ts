@@ -7,16 +7,16 @@ test.each([
   ['cents that cancel', [0.1, 0.2, -0.3], 0],
   ['negative zero', [-0], 0],
   ['more decimals than money has', [0.000_000_1, 0.000_000_2], 0.000_000_3],
-  ['the sixth and the seventh decimal', [0.000_001, 0.000_000_1], 0.000_001_1],
+  ['figures with six and with seven decimals', [0.000_001, 0.000_000_1], 0.000_001_1],
   ['the rounding error of a sum of doubles', [0.300_000_000_000_000_04, -0.3], 4e-17],
   ['a small figure between large ones', [1e16, 0.01, -1e16], 0.01],
   [
-    'small figures with a whole number that a double cannot count by ones',
+    'small figures with a number so large that doubles skip whole numbers',
     [9_007_199_254_740_992, 1.5, 1.5],
     9_007_199_254_740_996,
   ],
   [
-    'more millionths than a double can count by ones',
+    'more millionths than a double counts exactly',
     [...Array(11).fill(999_999_999.999_999), ...Array(10).fill(-999_999_999.999_999)],
     999_999_999.999_999,
   ],
@@ -29,7 +29,7 @@ test.each([
   expect(exactSum(figures)).toBe(sum);
 });
 
-test('the sum is null if it exceeds a double, or if a figure is not a finite number', () => {
+test('the sum is null if it exceeds the largest double, or if a figure is not a finite number', () => {
   expect(exactSum([Number.MAX_VALUE, Number.MAX_VALUE])).toBeNull();
   expect(exactSum([1, Number.POSITIVE_INFINITY])).toBeNull();
   expect(exactSum([Number.NaN, 1])).toBeNull();

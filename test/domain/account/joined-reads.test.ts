@@ -22,6 +22,7 @@ beforeEach(() => {
   calls = [];
 });
 
+/** Reads something. `after`: join only calls that began later. `request`: join only calls with the same request. */
 function read(viewer = demo, demand: { after?: number; request?: string } = {}) {
   const send = () => {
     const call = Promise.withResolvers<number>();
@@ -35,7 +36,8 @@ test('equal reads of one token join a call until it has ended', async () => {
   const both = [read(), read()];
   const others = [read(viewerOf('another')), read(demo, { request: '{"page":2}' })];
   expect(calls).toHaveLength(3);
-  calls.forEach((call, at) => void call.resolve(at));
+  // Each call is answered with its index.
+  for (const [index, call] of calls.entries()) call.resolve(index);
   expect(await Promise.all([...both, ...others])).toEqual([0, 0, 1, 2]);
   void read();
   expect(calls).toHaveLength(4);
@@ -44,15 +46,16 @@ test('equal reads of one token join a call until it has ended', async () => {
 test.each([
   ['a small write', () => reads.written(demo.account)],
   ['an order', () => accounts.emit('changed', demo.account)],
-])('a read after %s of the account joins no call from before', (_what, write) => {
+])('a read after %s of the account joins no earlier call', (_what, write) => {
   void read();
   accounts.emit('changed', accountNamed('2002'));
+  // A change of another account does not matter.
   void read();
   expect(calls).toHaveLength(1);
   write();
   void read();
   expect(calls).toHaveLength(2);
-  // The end of the first call does not end the second.
+  // After the end of the first call, reads still join the second.
   calls[0]?.resolve(1);
   void read();
   expect(calls).toHaveLength(2);
@@ -79,12 +82,12 @@ test('a client that disconnects does not end the reads of others', async () => {
 test('a failed call fails all reads that joined it', async () => {
   const both = [read(), read()];
   calls[0]?.reject(new Error('down'));
-  const ends = await Promise.allSettled(both);
-  expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const results = await Promise.allSettled(both);
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(calls).toHaveLength(1);
 });
 
-test('an ended call keeps its answer alive until the next scavenge at most', async () => {
+test('an ended call keeps its answer in memory until the next collection of young objects at most', async () => {
   const answers: WeakRef<object>[] = [];
   const viewers = Array.from({ length: 16 }, (_, number) => viewerOf(`token ${number}`));
   const readAll = () =>
@@ -97,10 +100,10 @@ test('an ended call keeps its answer alive until the next scavenge at most', asy
         }),
       ),
     );
-  const open = readAll();
-  // Moves the table of open calls to old space, whose references to new objects could keep these alive.
+  const openReads = readAll();
+  // Moves the table of open calls to the heap's old space. References from there could keep young answers alive.
   collectGarbage();
-  await open;
+  await openReads;
   for (let round = 0; round < 40; round += 1) {
     await readAll();
     // A WeakRef keeps its target alive until the end of the turn.
@@ -109,5 +112,7 @@ test('an ended call keeps its answer alive until the next scavenge at most', asy
   }
   await setImmediate();
   scavenge();
-  expect(answers.filter((answer) => answer.deref() !== undefined).length).toBeLessThan(64);
+  const alive = answers.filter((answer) => answer.deref() !== undefined);
+  // Of 656 answers, a few rounds' answers may be left.
+  expect(alive.length).toBeLessThan(64);
 });

@@ -20,11 +20,12 @@ async function openLapsedWorld() {
 describe('an account’s proof', () => {
   test('that has lapsed is renewed by a read of the same request, without another call', async () => {
     const { prover, gateway, calls, clock } = await openLapsedWorld();
+    // Reads that the request makes anyway. The first one fails, so the second renews the proof.
     const plannedProofs = () => [
       gateway.read(demo, OPERATIONS.getWithdrawalMethods),
       gateway.read(demo, OPERATIONS.getCustomerId),
     ];
-    const again = prover.account(
+    const renewed = prover.account(
       viewerBut(demo, { own: { plannedSession: () => null, plannedProofs } }),
     );
     await clock.advance(0);
@@ -36,7 +37,7 @@ describe('an account’s proof', () => {
       'getCustomerId',
     ]);
     calls[2]?.answer({ customerId: 'c1' });
-    expect((await again).account).toBe('1001');
+    expect((await renewed).account).toBe('1001');
     expect(calls).toHaveLength(3);
   });
 
@@ -44,13 +45,13 @@ describe('an account’s proof', () => {
     const { prover, gateway, sessions, calls, clock } = await openLapsedWorld();
     const plannedProofs = () => [gateway.read(demo, OPERATIONS.getCustomerId)];
     const read = sessions.read(demo);
-    const again = prover.account(
+    const renewed = prover.account(
       viewerBut(demo, { own: { plannedSession: () => null, plannedProofs } }),
     );
     await clock.advance(0);
     calls.at(-1)?.answer(snapshot(2));
     await read;
-    expect((await again).account).toBe('1001');
+    expect((await renewed).account).toBe('1001');
     expect(calls.map(({ operation }) => operation)).toEqual(['getSession', 'getSession']);
   });
 
@@ -65,44 +66,47 @@ describe('an account’s proof', () => {
   });
 });
 
-describe('the snapshot that the document reads anyway', () => {
-  async function openOwn(proof: 'account' | 'group') {
+describe('a snapshot that the request’s document reads anyway', () => {
+  /** Begins a proof for a viewer whose document reads the snapshot. The snapshot is `calls[1]`. */
+  async function beginProof(kind: 'account' | 'group') {
     const world = await openLapsedWorld();
     const plannedSession = () => Promise.resolve(world.sessions.read(demo, { maxAgeMs: 60_000 }));
-    const asking = viewerBut(demo, { own: { plannedSession, plannedProofs: () => [] } });
-    const asked = world.prover[proof](asking);
+    const viewer = viewerBut(demo, { own: { plannedSession, plannedProofs: () => [] } });
+    const proof = world.prover[kind](viewer);
     await world.clock.advance(0);
-    return { ...world, asking, asked };
+    return { ...world, viewer, proof };
   }
 
   test.each(['account', 'group'] as const)(
     'is not read again for the proof of the %s, even if it fails',
-    async (proof) => {
-      const { asked, calls } = await openOwn(proof);
+    async (kind) => {
+      const { proof, calls } = await beginProof(kind);
       calls[1]?.answer({ ...snapshot(2), group: 'vip' });
-      expect(await asked).toMatchObject(proof === 'group' ? { group: 'vip' } : { account: '1001' });
-      const failing = await openOwn(proof);
+      expect(await proof).toMatchObject(kind === 'group' ? { group: 'vip' } : { account: '1001' });
+      expect(calls).toHaveLength(2);
+      const failing = await beginProof(kind);
       failing.calls[1]?.answer({}, 500);
-      await expect(failing.asked).rejects.toMatchObject({ kind: 'unavailable' });
-      for (const world of [{ calls }, failing]) expect(world.calls).toHaveLength(2);
+      await expect(failing.proof).rejects.toMatchObject({ kind: 'unavailable' });
+      expect(failing.calls).toHaveLength(2);
     },
   );
 
   test('proves no group if it names none, or is older than a 403 for the group', async () => {
-    const none = await openOwn('group');
-    none.calls[1]?.answer({ ...snapshot(2), group: undefined });
+    const groupless = await beginProof('group');
+    groupless.calls[1]?.answer({ ...snapshot(2), group: undefined });
     // Op 1 has to confirm the group that the token claims.
-    await eventually(() => expect(none.calls).toHaveLength(3));
-    expect(none.calls[2]?.operation).toBe('getAllTickers');
-    none.calls[2]?.answer({}, 403);
-    await expect(none.asked).rejects.toMatchObject({ kind: 'forbidden' });
-    const { asked, asking, calls, clock, ledger, prover } = await openOwn('group');
+    await eventually(() => expect(groupless.calls).toHaveLength(3));
+    expect(groupless.calls[2]?.operation).toBe('getAllTickers');
+    groupless.calls[2]?.answer({}, 403);
+    await expect(groupless.proof).rejects.toMatchObject({ kind: 'forbidden' });
+    const { proof, viewer, calls, clock, ledger, prover } = await beginProof('group');
     calls[1]?.answer({ ...snapshot(2), group: 'vip' });
-    await asked;
+    await proof;
     ledger.forbidden(demo, 'vip');
-    const again = prover.group(asking);
+    // The snapshot of `vip` no longer counts, so the snapshot is read again.
+    const next = prover.group(viewer);
     await clock.advance(0);
     calls[2]?.answer({ ...snapshot(3), group: 'moved' });
-    expect((await again)?.group).toBe('moved');
+    expect((await next)?.group).toBe('moved');
   });
 });

@@ -5,23 +5,23 @@ import { MAX_AGE_MS, openAccountWorld, snapshot } from './account-world.ts';
 
 const demo = viewerOf('demo');
 
-/** Reads a snapshot and answers its call. */
-async function readAs(world: ReturnType<typeof openAccountWorld>, balance: number, who = demo) {
+/** Reads a snapshot, and answers its call with this balance. */
+async function fetchWith(balance: number, world: ReturnType<typeof openAccountWorld>, who = demo) {
   const read = world.sessions.read(who);
   world.calls.at(-1)?.answer(snapshot(balance));
-  return (await read).session.balance;
+  await read;
 }
 
 test('a read that began before the account changed is answered, but not cached', async () => {
   const world = openAccountWorld();
-  const asked = world.sessions.read(demo);
+  const early = world.sessions.read(demo);
   world.accounts.emit('changed', accountNamed('1001'));
   const later = world.sessions.read(demo);
   void world.sessions.read(demo);
   expect(world.calls).toHaveLength(2);
   world.calls[1]?.answer(snapshot(2));
   world.calls[0]?.answer(snapshot(1));
-  expect((await asked).session.balance).toBe(1);
+  expect((await early).session.balance).toBe(1);
   expect((await later).session.balance).toBe(2);
   expect((await world.sessions.read(demo)).session.balance).toBe(2);
   expect(world.calls).toHaveLength(2);
@@ -29,7 +29,7 @@ test('a read that began before the account changed is answered, but not cached',
 
 test('a snapshot is served up to the maximum age, or up to a lower age that a reader asks for', async () => {
   const world = openAccountWorld();
-  await readAs(world, 1);
+  await fetchWith(1, world);
   await world.clock.advance(MAX_AGE_MS - 1);
   expect(world.sessions.cached(demo, { maxAgeMs: 2 * MAX_AGE_MS })).not.toBeNull();
   expect(world.sessions.cached(demo, { maxAgeMs: MAX_AGE_MS - 1 })).toBeNull();
@@ -40,25 +40,25 @@ test('a snapshot is served up to the maximum age, or up to a lower age that a re
 test('the memory of snapshots is bounded, and the least recently read ones are evicted first', async () => {
   // A snapshot counts as 1,000 bytes, so eight fit.
   const world = openAccountWorld({ maxBytes: 8_000 });
-  const viewers = Array.from({ length: 20 }, (_, i) => viewerOf(`token ${i}`));
-  for (const who of viewers) await readAs(world, 1, who);
+  const viewers = Array.from({ length: 20 }, (_, index) => viewerOf(`token ${index}`));
+  for (const viewer of viewers) await fetchWith(1, world, viewer);
   const inMemory = viewers.filter((who) => world.sessions.cached(who) !== null);
   expect(inMemory).toEqual(viewers.slice(12));
 });
 
 test('a snapshot in memory is served only after a check for changes by other replicas', async () => {
-  const asked: string[] = [];
+  const checked: string[] = [];
   let isCertain = true;
-  const catchUp = async (login: string) => {
-    asked.push(login);
+  const catchUp = async (account: string) => {
+    checked.push(account);
     return isCertain;
   };
   const world = openAccountWorld({ freshness: { catchUp, changedAt: () => -Infinity } });
-  await readAs(world, 1);
+  await fetchWith(1, world);
   // The first read made a call, and no check.
-  expect(asked).toEqual([]);
+  expect(checked).toEqual([]);
   expect((await world.sessions.read(demo)).session.balance).toBe(1);
-  expect(asked).toEqual(['1001']);
+  expect(checked).toEqual(['1001']);
   isCertain = false;
   const again = world.sessions.read(demo);
   await world.clock.advance(0);
@@ -67,7 +67,7 @@ test('a snapshot in memory is served only after a check for changes by other rep
   expect((await again).session.balance).toBe(2);
 });
 
-test('a snapshot from before a position opened is not served, whether or not the token that saw the position is proved', async () => {
+test('a snapshot is not served if a later list of positions contradicts it', async () => {
   const world = openAccountWorld();
   const early = world.sessions.read(demo);
   // The token is not proved yet, so its positions count only for itself.
@@ -82,6 +82,7 @@ test('a snapshot from before a position opened is not served, whether or not the
   await late;
   expect(world.sessions.cached(demo)?.session.balance).toBe(2);
 
+  // Another token of the account is proved, so its list of positions counts for all tokens.
   const other = viewerOf('other');
   const proving = world.sessions.read(other);
   world.calls[3]?.answer(snapshot(3, ['a']));

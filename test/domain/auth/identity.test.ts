@@ -13,7 +13,7 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 5, 12);
-const NOW = NOW_MS / 1000;
+const NOW_SECONDS = NOW_MS / 1000;
 
 function setUp({
   maxTokens = 9,
@@ -37,18 +37,16 @@ function identified(claims: Record<string, unknown>, claimNames?: ClaimNames) {
 }
 
 describe('the login', () => {
-  const NO_LOGINS: readonly unknown[] = [
-    ...['', '1 ', '1\n', '-1', '1.0', '1/../2', '１２３', '1234567890123456'],
-    ...[-1, 1.5, 1e15, null, [], { toString: '1' }, undefined],
-  ];
+  const INVALID_STRINGS = ['', '1 ', '1\n', '-1', '1.0', '1/../2', '１２３', '1234567890123456'];
+  const OTHER_INVALID = [-1, 1.5, 1e15, null, [], { toString: '1' }, undefined];
 
   test('is one to fifteen digits, as a string or a number', () => {
     for (const login of ['123456789012345', 999_999_999_999_999, '007', 0]) {
       expect(identified({ login })).toMatchObject({ login: String(login) });
     }
-    for (const login of NO_LOGINS) {
-      const token = () => identified({ login, group: 'standard' });
-      expect(token, JSON.stringify(login)).toThrow(UnauthenticatedError);
+    for (const login of [...INVALID_STRINGS, ...OTHER_INVALID]) {
+      const identify = () => identified({ login, group: 'standard' });
+      expect(identify, JSON.stringify(login)).toThrow(UnauthenticatedError);
     }
   });
 
@@ -63,7 +61,7 @@ describe('the login', () => {
   });
 });
 
-test('a login with different forwarded headers belongs to different accounts', () => {
+test('the same login with different forwarded headers means different accounts', () => {
   const login = loginNamed('1');
   const tenants = [undefined, { pairs: [], digest: 'a' }, { pairs: [], digest: 'b' }];
   expect(new Set(tenants.map((forwarded) => accountOf(login, forwarded))).size).toBe(3);
@@ -78,8 +76,9 @@ test('the group is a string; an empty one counts as missing', () => {
 
 test('the expiry of a known token is checked on each request, with half a minute’s leeway', async () => {
   const { clock, identify } = setUp();
-  const token = unsignedToken({ login: 1, exp: NOW + 10 });
+  const token = unsignedToken({ login: 1, exp: NOW_SECONDS + 10 });
   expect(identify(token)).toMatchObject({ expiresAtMs: NOW_MS + 10_000 });
+  // One millisecond before the ten seconds and the leeway of thirty are over.
   await clock.advance(39_999);
   expect(identify(token)).toMatchObject({ login: '1' });
   await clock.advance(1);
@@ -102,10 +101,10 @@ test.each([
   `e30.${Buffer.from('null').toString('base64url')}.`,
   `e30.${Buffer.from('{"login":1').toString('base64url')}.`,
   `e30.${Buffer.from('{"login":1,"exp":1e999}').toString('base64url')}.`,
-  unsignedToken({ login: 1, exp: String(NOW + 60) }),
+  unsignedToken({ login: 1, exp: String(NOW_SECONDS + 60) }),
   unsignedToken({ login: 1, exp: null }),
   `e30.${Buffer.from('{"login":1}').toString('base64url')}.\r\nx-evil: 1`,
-])('%j is refused', (token) => {
+])('the token %j is refused', (token) => {
   expect(() => setUp().identify(token)).toThrow(UnauthenticatedError);
 });
 
@@ -120,9 +119,9 @@ test('the error of an invalid token does not quote it', () => {
   }
 });
 
-test('a token that could not be verified has no proof, however often it is sent', async () => {
-  const answers = [false, false, true];
-  const { ledger, identify } = setUp({ verify: async () => answers.shift() ?? false });
+test('a token has no proof until it is verified, even if it is sent repeatedly', async () => {
+  const verdicts = [false, false, true];
+  const { ledger, identify } = setUp({ verify: async () => verdicts.shift() ?? false });
   for (const isVerified of [false, false, true, true]) {
     const viewer = await identify(unsignedToken({ login: 1, group: 'standard' }));
     expect(ledger.account(viewer) !== null).toBe(isVerified);
@@ -152,8 +151,9 @@ test('each refused token is reported with its fault', async () => {
     onRefused: ({ fault }) => void reported.push(fault),
   });
   for (const text of [null, unsignedToken({}), unsignedToken({ login: 7 })]) {
-    const asked = async () => identify(text);
-    await expect(asked()).rejects.toThrow(UnauthenticatedError);
+    // An async function, because some faults are thrown at once and others are a rejection.
+    const identified = async () => identify(text);
+    await expect(identified()).rejects.toThrow(UnauthenticatedError);
   }
   // A missing token is not reported.
   expect(reported).toEqual(['login', 'key']);
@@ -164,12 +164,12 @@ test('the viewer of a subscription keeps no reference to its first request', asy
   const begin = async () => {
     const own: OwnReads = { plannedSession: () => null, plannedProofs: () => [] };
     const viewer = await identify(unsignedToken({ login: 5 }), own);
-    return { outlasting: lasting(viewer), request: new WeakRef(own) };
+    return { lastingViewer: lasting(viewer), request: new WeakRef(own) };
   };
-  const { outlasting, request } = await begin();
+  const { lastingViewer, request } = await begin();
   // A WeakRef keeps its target alive until the end of the turn that made or read it.
   await nextTurn();
   collectGarbage();
   expect(request.deref()).toBeUndefined();
-  expect(outlasting).toMatchObject({ login: '5' });
+  expect(lastingViewer).toMatchObject({ login: '5' });
 });

@@ -15,6 +15,9 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestUnknownTokens } from '../../support/unknown-tokens.ts';
 import { viewerOf } from '../viewer.ts';
 
+const REFUSED = { sent: true, answered: true, status: 401 } as OrderEnd;
+const ORDER = { operation: 'openPosition' } as OrderCall;
+
 test('a late 401 to an order ends the proof of its token, but not of the account’s other tokens', async () => {
   const clock = createScriptedClock();
   const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
@@ -34,24 +37,21 @@ test('a late 401 to an order ends the proof of its token, but not of the account
     unknownTokens: createTestUnknownTokens(clock, ledger),
   });
   const late: OrderEnd[] = [];
-  const call = { operation: 'openPosition' } as Parameters<typeof gateway.order>[1];
-  expect(await gateway.order(one, call, (end) => late.push(end))).toBe(unanswered);
+  expect(await gateway.order(one, ORDER, (end) => late.push(end))).toBe(unanswered);
   expect(ledger.account(one)).not.toBeNull();
-  const refusal = { sent: true, answered: true, status: 401 } as OrderEnd;
-  answerLate?.(refusal);
-  expect(late).toEqual([refusal]);
+  answerLate?.(REFUSED);
+  expect(late).toEqual([REFUSED]);
   expect(ledger.account(one)).toBeNull();
   expect(ledger.account(other)).not.toBeNull();
 });
 
-const REFUSED = { sent: true, answered: true, status: 401 } as OrderEnd;
-const ORDER = { operation: 'openPosition' } as OrderCall;
-const ASKS: readonly [string, (gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>][] = [
+type Send = (gateway: ViewerGateway, viewer: Viewer) => Promise<unknown>;
+const CALLS: readonly (readonly [string, Send])[] = [
   ['a read', (gateway, viewer) => gateway.read(viewer, OPERATIONS.getCustomerId)],
   ['an order', (gateway, viewer) => gateway.order(viewer, ORDER)],
 ];
 
-test.each(ASKS)('after a 401 to %s only the refused token is unknown again', async (_what, ask) => {
+test.each(CALLS)('a 401 to %s makes only the refused token unknown', async (_what, send) => {
   const clock = createScriptedClock();
   const ledger = new ProofLedger({ clock, logicalClock: new LogicalClock(), proofMs: 60_000 });
   const known = new KnownKeys(clock, 60_000);
@@ -64,7 +64,8 @@ test.each(ASKS)('after a 401 to %s only the refused token is unknown again', asy
     order: async () => REFUSED,
   } as unknown as GatewayClient;
   const unknownTokens = createTestUnknownTokens(clock, ledger, known);
-  await ask(createViewerGateway({ client, ledger, unknownTokens }), refused).catch(() => {});
+  const gateway = createViewerGateway({ client, ledger, unknownTokens });
+  await send(gateway, refused).catch(() => {});
   expect(known.has(refused.tokenHash)).toBe(false);
   expect(known.has(other.tokenHash)).toBe(true);
 });

@@ -10,14 +10,17 @@ const PROOF_MS = 300_000;
 const logicalClock = new LogicalClock();
 
 function setUp(more: Partial<ProofLedgerOptions> = {}) {
-  // The clock starts at 0, and a time 0 that means "never" must not count as recent.
+  // The clock starts at 0, so that the test fails if "never" is stored as a time of 0: it would count as recent.
   const clock = createScriptedClock(0);
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS, ...more });
-  /** Reports calls that begin now and are answered with 200. */
+  /** Each function reports a call that begins now and is answered with 200. */
   const answers = {
+    /** Op 10, which proves the login and names the group. */
     session: (viewer: Viewer, group: string | null = 'standard') =>
       ledger.answered(viewer, 'getSession', ledger.beginCall(), group),
+    /** Another read, which proves only that the token is valid. */
     other: (viewer: Viewer) => ledger.answered(viewer, 'getCustomerId', ledger.beginCall()),
+    /** Op 1, which proves access to a group's catalog. */
     catalog: (viewer: Viewer, group = 'standard') =>
       ledger.answered(viewer, 'getAllTickers', ledger.beginCall(), group),
   };
@@ -27,7 +30,7 @@ function setUp(more: Partial<ProofLedgerOptions> = {}) {
 const demo = viewerOf('demo');
 
 describe('account data', () => {
-  test('opens with a call that proves the login, and closes with a 401 or without a recent answer', async () => {
+  test('opens with a proof of the login, and closes with a 401 or when the last answer is old', async () => {
     const { clock, ledger, answers } = setUp();
     answers.other(demo);
     expect(ledger.account(demo)).toBeNull();
@@ -37,7 +40,7 @@ describe('account data', () => {
     await clock.advance(1);
     expect(ledger.account(demo)).toBeNull();
     expect(ledger.isAccepted(demo)).toBe(false);
-    // Ownership of the login was proved once; any read proves that the token is still valid.
+    // The login was proved before, so any read that proves the token is enough now.
     answers.other(demo);
     expect(ledger.account(demo)?.account).toBe('1001');
     // After a 401 another read is not enough.
@@ -61,37 +64,38 @@ describe('account data', () => {
   });
 });
 
-test('limits are charged to the account while the token is proved and live', async () => {
+test('limits are charged to the account while its token is proved and has not expired', async () => {
   const { clock, ledger, answers } = setUp();
-  const of = ({ token }: Viewer) => clientOf({ standing: ledger.standing(token) });
+  const chargedClient = ({ token }: Viewer) => clientOf({ standing: ledger.standing(token) });
   answers.other(demo);
-  expect(of(demo).kind).toBe('address');
+  expect(chargedClient(demo).kind).toBe('address');
   answers.session(demo);
-  expect(of(demo)).toEqual({ kind: 'account', key: 'account 1001', account: '1001' });
+  expect(chargedClient(demo)).toEqual({ kind: 'account', key: 'account 1001', account: '1001' });
   ledger.refused(demo);
-  expect(of(demo).kind).toBe('address');
-  const mortal = viewerOf('mortal', { expiresAtMs: clock.date() + 1_000 });
+  expect(chargedClient(demo).kind).toBe('address');
+  const expiring = viewerOf('expiring', { expiresAtMs: clock.date() + 1_000 });
   const lasting = viewerOf('lasting');
-  for (const viewer of [mortal, lasting]) {
+  for (const viewer of [expiring, lasting]) {
     answers.session(viewer);
-    expect(of(viewer).kind).toBe('account');
+    expect(chargedClient(viewer).kind).toBe('account');
   }
   await clock.advance(1_000);
-  expect(of(mortal).kind).toBe('address');
-  // Reads stay allowed: the gateway's clock may differ, and it still accepts the token.
-  expect(ledger.account(mortal)).not.toBeNull();
+  expect(chargedClient(expiring).kind).toBe('address');
+  // Reads stay allowed, because by the gateway's clock the token may still be valid.
+  expect(ledger.account(expiring)).not.toBeNull();
   await clock.advance(PROOF_MS - 1_000);
-  expect(of(lasting).kind).toBe('address');
+  expect(chargedClient(lasting).kind).toBe('address');
 });
 
 describe('a group’s catalog', () => {
   test('opens with the snapshot’s group, or with op 1’s answer for the claimed group', () => {
     const { ledger, answers } = setUp();
-    const liar = viewerOf('liar', { claimedGroup: 'vip' });
-    ledger.forbidden(liar, 'vip');
-    answers.session(liar, 'standard');
-    expect(ledger.groupOf(liar)).toBe('standard');
-    expect(ledger.group(liar)?.group).toBe('standard');
+    const falseClaim = viewerOf('false claim', { claimedGroup: 'vip' });
+    ledger.forbidden(falseClaim, 'vip');
+    answers.session(falseClaim, 'standard');
+    expect(ledger.groupOf(falseClaim)).toBe('standard');
+    expect(ledger.group(falseClaim)?.group).toBe('standard');
+    // The token `demo` claims the group `standard`.
     answers.other(demo);
     answers.catalog(demo, 'vip');
     expect(ledger.group(demo)).toBeNull();
@@ -108,6 +112,7 @@ describe('a group’s catalog', () => {
     await clock.advance(PROOF_MS - 1);
     answers.catalog(demo);
     await clock.advance(1);
+    // The catalog's answer is recent, but the other read's answer is old.
     expect(ledger.group(demo)).toBeNull();
   });
 
@@ -129,19 +134,19 @@ describe('a group’s catalog', () => {
     ['a 401', (ledger) => ledger.refused(demo)],
     ['op 1’s 403', (ledger) => ledger.forbidden(demo, 'standard')],
     ['op 10’s 403', (ledger) => ledger.forbidden(demo, null)],
-  ])('closes with %s, after either call', (_what, end) => {
+  ])('closes with %s, whether op 10 or op 1 had opened it', (_what, close) => {
     for (const name of ['session', 'catalog'] as const) {
       const { ledger, answers } = setUp();
       answers.other(demo);
       answers[name](demo);
       expect(ledger.group(demo)).not.toBeNull();
-      end(ledger);
+      close(ledger);
       expect(ledger.group(demo)).toBeNull();
     }
   });
 });
 
-describe('a token that was verified here', () => {
+describe('a token whose signature was verified', () => {
   test('has its signed group unless a fresh snapshot names another', async () => {
     const { clock, ledger, answers } = setUp();
     ledger.verified(demo);
@@ -154,13 +159,13 @@ describe('a token that was verified here', () => {
     answers.session(groupless, 'vip');
     await clock.advance(PROOF_MS);
     expect(ledger.group(groupless)).toBeNull();
-    // A verified token needs no gateway call, however old the last one is.
+    // A verified token needs no gateway call, even if the last call is long ago.
     await clock.advance(10 * PROOF_MS);
     expect(ledger.account(demo)?.account).toBe('1001');
     expect(ledger.isAccepted(demo)).toBe(true);
   });
 
-  test('loses this proof permanently with a 401, and is then proved like an unverified token', () => {
+  test('loses the signature’s proof permanently with a 401, and is then proved like an unverified token', () => {
     const { ledger, answers } = setUp();
     ledger.verified(demo);
     ledger.refused(demo);
@@ -172,7 +177,7 @@ describe('a token that was verified here', () => {
   });
 });
 
-test('the first acceptance and the first refusal are reported, not their repetitions', () => {
+test('an acceptance or a refusal is reported only if it differs from the previous answer', () => {
   const reported: string[] = [];
   const { ledger } = setUp({ onJudged: (verdict) => void reported.push(verdict) });
   const accept = () => ledger.answered(demo, 'getCustomerId', ledger.beginCall());
@@ -185,7 +190,7 @@ test('the first acceptance and the first refusal are reported, not their repetit
   expect(reported).toEqual(['refused', 'refused']);
 });
 
-test('evicting a token loses only its own proof', () => {
+test('evicting a token loses the proof of this token only', () => {
   const { ledger } = setUp({ maxTokens: 2 });
   for (const token of ['a', 'b', 'c']) {
     ledger.answered(viewerOf(token), 'getSession', ledger.beginCall(), 'standard');
@@ -200,6 +205,7 @@ describe('after the refusal of a token was evicted from the ledger', () => {
     const late = viewerOf('late');
     ledger.verified(demo);
     for (const viewer of [demo, demo, late]) ledger.refused(viewer);
+    // Three accepted tokens evict evidence, but no refusal.
     for (const token of ['a', 'b', 'c']) ledger.verified(viewerOf(token));
     for (const viewer of [demo, late]) ledger.verified(viewer);
     expect([demo, late].map((viewer) => ledger.account(viewer))).toEqual([null, null]);
@@ -207,6 +213,7 @@ describe('after the refusal of a token was evicted from the ledger', () => {
     const other = setUp({ maxTokens: 2 }).ledger;
     other.refused(demo);
     other.verified(demo);
+    // Three more refusals evict the refusal of `demo`.
     for (const token of ['a', 'b', 'c']) other.refused(viewerOf(token, { expiresAtMs: 0 }));
     other.verified(demo);
     expect(other.account(demo)).toBeNull();
@@ -222,13 +229,13 @@ describe('after the refusal of a token was evicted from the ledger', () => {
     for (const token of ['a', 'b', 'c']) ledger.refused(viewerOf(token, { expiresAtMs: 0 }));
     ledger.verified(lasting);
     expect(ledger.account(lasting)).toBeNull();
-    // The gateway's acceptance counts at once.
+    // An acceptance by the gateway still counts.
     ledger.answered(lasting, 'getSession', ledger.beginCall(), 'standard');
     expect(ledger.account(lasting)).not.toBeNull();
     ledger.verified(viewerOf('another'));
     expect(ledger.account(viewerOf('another'))).toBeNull();
     await clock.advance(10 * PROOF_MS - 2);
-    // The expiry is checked by the date, which can be set back.
+    // The expiry is checked by the date, so it is a second later once the date was set back.
     clock.setDate(-1_000);
     await clock.advance(1_001);
     ledger.verified(viewerOf('another'));
@@ -238,7 +245,7 @@ describe('after the refusal of a token was evicted from the ledger', () => {
     expect(ledger.account(viewerOf('another'))).not.toBeNull();
   });
 
-  test('the signatures of other tokens still count if the refused one was forged', () => {
+  test('the signatures of other tokens still count if the refused token was forged', () => {
     const { ledger } = setUp({ maxTokens: 2 });
     const forged = ['a', 'b', 'c'].map((token) => viewerOf(token, { expiresAtMs: null }));
     for (const viewer of [...forged, ...forged]) ledger.refused(viewer);
@@ -259,17 +266,18 @@ describe('after the refusal of a token was evicted from the ledger', () => {
 test('the standing of a token changes with each answer and with its eviction', () => {
   const { ledger, answers } = setUp({ maxTokens: 1 });
   const standing = ledger.standing(demo.token);
-  const known = () => [standing.isAccepted, standing.provedClient?.account];
-  expect(known()).toEqual([false, undefined]);
+  const current = () => [standing.isAccepted, standing.provedClient?.account];
+  expect(current()).toEqual([false, undefined]);
   answers.session(demo);
-  expect(known()).toEqual([true, '1001']);
+  expect(current()).toEqual([true, '1001']);
   ledger.refused(demo);
-  expect(known()).toEqual([false, undefined]);
+  expect(current()).toEqual([false, undefined]);
   answers.session(demo);
+  // The ledger stores one token, so this answer evicts `demo`.
   answers.session(viewerOf('another'));
-  expect(known()).toEqual([false, undefined]);
+  expect(current()).toEqual([false, undefined]);
   answers.session(demo);
-  expect(known()).toEqual([true, '1001']);
+  expect(current()).toEqual([true, '1001']);
 });
 
 test('no token has the standing of another', () => {

@@ -9,8 +9,8 @@ import { eventually } from '../../support/eventually.ts';
 import { openAccountWorld, PROOF_MS, snapshot } from '../account/account-world.ts';
 import { viewerOf } from '../viewer.ts';
 
-const WITHOUT_A_VIEWER = OPERATION_NAMES.filter((name) => OPERATION_CASES[name].ask === null);
-const NAMES = OPERATION_NAMES.filter((name) => OPERATION_CASES[name].ask !== null);
+const ANONYMOUS_NAMES = OPERATION_NAMES.filter((name) => OPERATION_CASES[name].ask === null);
+const VIEWER_NAMES = OPERATION_NAMES.filter((name) => OPERATION_CASES[name].ask !== null);
 const demo = viewerOf('demo');
 
 let world: ReturnType<typeof openAccountWorld>;
@@ -36,7 +36,7 @@ test.each([
   ['token', '..', '..'],
   ['session', 'standard', '..'],
 ])(
-  'the error about a group that is unsafe in a path names the %s as its source',
+  'if a group’s name is unsafe in a path, the error names the %s as its source',
   async (source, claimedGroup, group) => {
     const reading = world.gateway.getAllTickers(viewerOf('demo', { claimedGroup }), group, null);
     await expect(reading).rejects.toMatchObject({ name: 'UnsafePathError', source });
@@ -45,25 +45,26 @@ test.each([
 );
 
 describe('a 200 of', () => {
-  test.each(NAMES)(
+  test.each(VIEWER_NAMES)(
     '%s proves what its table row states, and renews a lapsed proof if it proves the token',
     async (operation) => {
       const { proves } = OPERATION_CASES[operation];
+      const provesToken = proves === 'login' || proves === 'token';
       const { ledger, clock } = world;
       expect(OPERATIONS[operation].proves).toBe(proves);
       await ask(operation);
       expect(ledger.account(demo) !== null, 'a new token').toBe(proves === 'login');
-      expect(ledger.isAccepted(demo)).toBe(proves === 'login' || proves === 'token');
+      expect(ledger.isAccepted(demo)).toBe(provesToken);
       expect(ledger.group(demo) !== null).toBe(proves === 'login');
       await ask('getSession');
       await clock.advance(PROOF_MS);
       expect(ledger.account(demo)).toBeNull();
       await ask(operation);
-      expect(ledger.account(demo) !== null).toBe(proves === 'login' || proves === 'token');
+      expect(ledger.account(demo) !== null).toBe(provesToken);
     },
   );
 
-  test.each(WITHOUT_A_VIEWER)('%s proves nothing', (operation) => {
+  test.each(ANONYMOUS_NAMES)('%s proves nothing', (operation) => {
     expect(OPERATIONS[operation].isAnonymous).toBe(true);
     const { ledger } = world;
     ledger.answered(demo, operation, ledger.beginCall(), 'standard');
@@ -73,29 +74,31 @@ describe('a 200 of', () => {
   });
 });
 
-const BROKEN = [{ id: 1 }];
+/** A position without the fields that a position needs. */
+const BROKEN_ROWS = [{ id: 1 }];
 test.each([
   [1001, true],
   [1002, false],
 ])(
-  'a snapshot of the login %s with a broken row is an error; it proves the viewer’s login: %s',
+  'a snapshot of the login %s with a broken row fails, and whether it proves the viewer’s login is %s',
   async (login, isProved) => {
     const { gateway, prover, ledger, calls, clock } = world;
     const read = gateway.getSession(demo);
-    calls[0]?.answer({ ...snapshot(1), login, positions: BROKEN });
+    calls[0]?.answer({ ...snapshot(1), login, positions: BROKEN_ROWS });
     await expect(read).rejects.toMatchObject({ kind: 'contract' });
     expect(ledger.account(demo) !== null).toBe(isProved);
     await clock.advance(PROOF_MS);
+    // The prover, too, accepts the broken snapshot as a proof.
     const proofs = [prover.account(demo), prover.group(demo)];
     const proved = Promise.allSettled<unknown>(proofs);
     await eventually(() => expect(calls).toHaveLength(2));
-    calls[1]?.answer({ ...snapshot(1), login, positions: BROKEN });
+    calls[1]?.answer({ ...snapshot(1), login, positions: BROKEN_ROWS });
     const status = isProved ? 'fulfilled' : 'rejected';
     expect(await proved).toMatchObject([{ status }, { status }]);
   },
 );
 
-test.each(NAMES)('a 401 of %s ends the proof at once', async (operation) => {
+test.each(VIEWER_NAMES)('a 401 of %s ends the token’s proof at once', async (operation) => {
   await ask('getSession');
   expect(world.ledger.account(demo)).not.toBeNull();
   await ask(operation, 401);

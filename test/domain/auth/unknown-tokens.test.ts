@@ -10,8 +10,10 @@ import { createTestLimiter } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
-const PROOFS = 60;
-const HERE = '192.0.2.1';
+/** The limit `proofs`: how many unknown tokens of one address may be refused in a minute. */
+const MAX_PROOFS = 60;
+const ADDRESS = '192.0.2.1';
+const OTHER_ADDRESS = '192.0.2.2';
 const error = (kind: 'unauthenticated' | 'forbidden' | 'unavailable', status: number | null) =>
   new GatewayError(kind, 'getSession', 'no', { status });
 const REFUSED = error('unauthenticated', 401);
@@ -24,7 +26,7 @@ function setUp(shared?: SharedKeys) {
   const guard = new UnknownTokens({ limiter, known, ledger });
   let calls = 0;
   /** Begins a guarded call. The test ends it with `accept` or `fail`. */
-  const begin = (token: string, address = HERE) => {
+  const begin = (token: string, address = ADDRESS) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const viewer = viewerOf(token, { client: { address, userAgent: null } });
     const done = guard.guard(viewer, () => {
@@ -35,49 +37,62 @@ function setUp(shared?: SharedKeys) {
     for (const each of [promise, done]) each.catch(() => {});
     return { viewer, done, accept: () => resolve('fine'), fail: reject };
   };
-  /** Ends a call, and returns its answer, or the kind or limit of its error. */
-  const ended = async (call: ReturnType<typeof begin>, by: 'accept' | GatewayError) => {
-    if (by === 'accept') call.accept();
-    else call.fail(by);
+  /** Ends a call. Returns its answer, the kind of the gateway's error, or the limit that refused the call. */
+  const ended = async (call: ReturnType<typeof begin>, end: 'accept' | GatewayError) => {
+    if (end === 'accept') call.accept();
+    else call.fail(end);
     return call.done.catch(({ kind, limit }) => kind ?? limit);
   };
   const refuse = async (token: string, address?: string) => ended(begin(token, address), REFUSED);
-  const left = (address = HERE) => limiter.take('proofs', addressClient(address), 0).left;
-  return { clock, limiter, known, ledger, guard, begin, ended, refuse, left, calls: () => calls };
+  const proofsLeft = (address = ADDRESS) => limiter.take('proofs', addressClient(address), 0).left;
+  return {
+    clock,
+    limiter,
+    known,
+    ledger,
+    guard,
+    begin,
+    ended,
+    refuse,
+    proofsLeft,
+    calls: () => calls,
+  };
 }
 
 describe('an unknown token', () => {
-  test('costs its address one of sixty proofs a minute if it is refused, and other addresses nothing', async () => {
+  test('costs only its address one of sixty proofs a minute if it is refused', async () => {
     const { clock, refuse, calls, begin, ended } = setUp();
-    for (let at = 0; at < PROOFS; at += 1) expect(await refuse(`${at}`)).toBe('unauthenticated');
+    for (let at = 0; at < MAX_PROOFS; at += 1)
+      expect(await refuse(`${at}`)).toBe('unauthenticated');
     const late = await begin('one more').done.catch((reason: unknown) => reason);
     expect(late).toMatchObject({ limit: 'unknown tokens', retryAfterSeconds: 1 });
-    expect(calls()).toBe(PROOFS);
-    expect(await ended(begin('elsewhere', '192.0.2.2'), 'accept')).toBe('fine');
+    expect(calls()).toBe(MAX_PROOFS);
+    expect(await ended(begin('elsewhere', OTHER_ADDRESS), 'accept')).toBe('fine');
     await clock.advance(1_000);
     expect(await ended(begin('next'), 'accept')).toBe('fine');
   });
 
-  test.each<[string, 'accept' | GatewayError, number]>([
-    ['that the gateway accepts', 'accept', 0],
-    ['that the gateway fails to check', error('unavailable', 503), 0],
-    ['whose call was never sent', error('unavailable', null), 0],
-    ['that is refused', REFUSED, 1],
-    ['that is forbidden, as by a front proxy', error('forbidden', 403), 1],
-  ])('%s costs a proof while it is checked, and in the end %s', async (_what, end, cost) => {
-    const { begin, ended, left } = setUp();
+  test.each<[string, number, 'accept' | GatewayError]>([
+    ['that the gateway accepts', 0, 'accept'],
+    ['that the gateway fails to check', 0, error('unavailable', 503)],
+    ['whose call was never sent', 0, error('unavailable', null)],
+    ['that is refused', 1, REFUSED],
+    ['that is forbidden, for example by a front proxy', 1, error('forbidden', 403)],
+  ])('%s costs one proof while it is checked, and %d after the check', async (_what, cost, end) => {
+    const { begin, ended, proofsLeft } = setUp();
     const call = begin('a');
+    // The proof is charged in a microtask.
     await Promise.resolve();
-    expect(left()).toBe(PROOFS - 1);
+    expect(proofsLeft()).toBe(MAX_PROOFS - 1);
     await ended(call, end);
-    expect(left()).toBe(PROOFS - cost);
+    expect(proofsLeft()).toBe(MAX_PROOFS - cost);
   });
 
   test('whose client leaves costs one proof, unless its call was never sent', async () => {
-    const { guard, left } = setUp();
+    const { guard, proofsLeft } = setUp();
     const leaving = async (token: string, wasSent: boolean) => {
       const leave = new AbortController();
-      const client = { address: HERE, userAgent: null };
+      const client = { address: ADDRESS, userAgent: null };
       const viewer = viewerOf(token, { client, signal: leave.signal });
       const call = guard.guard(viewer, async () => {
         leave.abort();
@@ -86,48 +101,49 @@ describe('an unknown token', () => {
       await expect(call).rejects.toThrow('aborted');
     };
     await leaving('a', false);
-    expect(left()).toBe(PROOFS);
+    expect(proofsLeft()).toBe(MAX_PROOFS);
     await leaving('a', true);
-    expect(left()).toBe(PROOFS - 1);
+    expect(proofsLeft()).toBe(MAX_PROOFS - 1);
   });
 
   test('costs one proof for all its calls under way, charged to the address of the first', async () => {
-    const { begin, ended, left } = setUp();
+    const { begin, ended, proofsLeft } = setUp();
     const first = begin('a');
-    const others = [begin('a'), begin('a', '192.0.2.2')];
+    const others = [begin('a'), begin('a', OTHER_ADDRESS)];
     await Promise.resolve();
-    expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS]);
+    expect([proofsLeft(), proofsLeft(OTHER_ADDRESS)]).toEqual([MAX_PROOFS - 1, MAX_PROOFS]);
     expect(await ended(first, REFUSED)).toBe('unauthenticated');
     for (const each of others) await ended(each, 'accept');
-    expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS]);
+    expect([proofsLeft(), proofsLeft(OTHER_ADDRESS)]).toEqual([MAX_PROOFS - 1, MAX_PROOFS]);
   });
 
   test('costs another proof for a call after its refusal, even while an earlier call is under way', async () => {
-    const { begin, ended, refuse, left } = setUp();
+    const { begin, ended, refuse, proofsLeft } = setUp();
     const hanging = begin('forged');
     await refuse('forged');
-    const next = begin('forged', '192.0.2.2');
-    expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS - 1]);
+    const next = begin('forged', OTHER_ADDRESS);
+    expect([proofsLeft(), proofsLeft(OTHER_ADDRESS)]).toEqual([MAX_PROOFS - 1, MAX_PROOFS - 1]);
     await ended(hanging, REFUSED);
-    // The end of the first attempt does not end the second.
+    // The end of the first call does not end the check that `next` began, so this call joins that check.
     const joined = begin('forged');
-    expect(left()).toBe(PROOFS - 1);
+    expect(proofsLeft()).toBe(MAX_PROOFS - 1);
     for (const each of [next, joined]) await ended(each, REFUSED);
-    expect([left(), left('192.0.2.2')]).toEqual([PROOFS - 1, PROOFS - 1]);
+    expect([proofsLeft(), proofsLeft(OTHER_ADDRESS)]).toEqual([MAX_PROOFS - 1, MAX_PROOFS - 1]);
     expect(await ended(begin('other'), 'accept')).toBe('fine');
-    expect(left()).toBe(PROOFS - 1);
+    expect(proofsLeft()).toBe(MAX_PROOFS - 1);
   });
 });
 
 describe('a known token', () => {
-  const exhausted = async (shared?: SharedKeys) => {
-    const world = setUp(shared);
-    for (let at = 0; at < PROOFS; at += 1) await world.refuse(`forged ${at}`);
-    return world;
+  /** Sets up with no proofs left for the address. */
+  const setUpExhausted = async (shared?: SharedKeys) => {
+    const parts = setUp(shared);
+    for (let at = 0; at < MAX_PROOFS; at += 1) await parts.refuse(`forged ${at}`);
+    return parts;
   };
 
   test('passes without proofs left for its address, until it is refused', async () => {
-    const { known, guard, begin, ended } = await exhausted();
+    const { known, guard, begin, ended } = await setUpExhausted();
     known.add(toToken('mine').hash);
     expect(await ended(begin('mine'), 'accept')).toBe('fine');
     guard.refused(viewerOf('mine'));
@@ -137,7 +153,7 @@ describe('a known token', () => {
   });
 
   test('passes if another replica knows it', async () => {
-    const { begin, ended } = await exhausted({
+    const { begin, ended } = await setUpExhausted({
       add() {},
       delete() {},
       has: async (key) => key === toToken('theirs').hash,
@@ -147,10 +163,10 @@ describe('a known token', () => {
   });
 
   test('costs nothing and refunds nothing', async () => {
-    const { known, begin, ended, refuse, left } = setUp();
+    const { known, begin, ended, refuse, proofsLeft } = setUp();
     await refuse('forged');
     known.add(toToken('mine').hash);
     await ended(begin('mine'), 'accept');
-    expect(left()).toBe(PROOFS - 1);
+    expect(proofsLeft()).toBe(MAX_PROOFS - 1);
   });
 });

@@ -48,12 +48,12 @@ describe('a shared secret', () => {
   });
 
   test('refuses a token that is expired or not valid yet, with half a minute’s leeway', async () => {
-    const at = (seconds: object) =>
-      signedToken({ claims: { ...claims, ...seconds }, secret: SECRET });
-    await refuses(at({ exp: inSeconds(-31) }));
-    expect(await verify(at({ exp: inSeconds(-28) }))).toBe(true);
-    await refuses(at({ nbf: inSeconds(40) }));
-    expect(await verify(at({ nbf: inSeconds(20) }))).toBe(true);
+    const tokenWith = (times: object) =>
+      signedToken({ claims: { ...claims, ...times }, secret: SECRET });
+    await refuses(tokenWith({ exp: inSeconds(-31) }));
+    expect(await verify(tokenWith({ exp: inSeconds(-28) }))).toBe(true);
+    await refuses(tokenWith({ nbf: inSeconds(40) }));
+    expect(await verify(tokenWith({ nbf: inSeconds(20) }))).toBe(true);
   });
 
   test('requires issuer and audience if they are configured', async () => {
@@ -62,15 +62,16 @@ describe('a shared secret', () => {
       jwtIssuer: 'https://issuer',
       jwtAudience: 'app',
     });
-    const of = (more: object) => signedToken({ claims: { ...claims, ...more }, secret: SECRET });
-    expect(await strict(of({ iss: 'https://issuer', aud: ['app', 'web'] }))).toBe(true);
+    const tokenWith = (more: object) =>
+      signedToken({ claims: { ...claims, ...more }, secret: SECRET });
+    expect(await strict(tokenWith({ iss: 'https://issuer', aud: ['app', 'web'] }))).toBe(true);
     for (const more of [
       {},
       { iss: 'https://issuer' },
       { iss: 'https://other', aud: 'app' },
       { iss: 'https://issuer', aud: 'other' },
     ]) {
-      await expect(strict(of(more))).rejects.toThrow(UnauthenticatedError);
+      await expect(strict(tokenWith(more))).rejects.toThrow(UnauthenticatedError);
     }
   });
 });
@@ -86,15 +87,15 @@ describe('a key set', () => {
     return `${body}.${sign('sha256', Buffer.from(body), key).toString('base64url')}`;
   };
 
-  /** Answers with the key set by default. */
+  /** Starts a server that answers with the key set by default, and counts its requests. */
   async function serve(listener: RequestListener = (_request, response) => response.end(keySet)) {
-    let asked = 0;
+    let requests = 0;
     const server = createServer((request, response) => {
-      asked += 1;
+      requests += 1;
       listener(request, response);
     });
     const local = await listenLocally(server);
-    return { ...local, url: `${local.url}/keys`, asked: () => asked };
+    return { ...local, url: `${local.url}/keys`, requests: () => requests };
   }
 
   test('accepts only the signatures of its keys, and is fetched once', async () => {
@@ -102,18 +103,18 @@ describe('a key set', () => {
     const verify = await verifier({ jwtJwksUrl: keys.url });
     const token = signed({ alg: 'RS256', kid: 'one' });
     expect(await Promise.all([verify(token), verify(token)])).toEqual([true, true]);
-    const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    const foreignKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
     for (const token of [
-      signed({ alg: 'RS256', kid: 'one' }, stranger),
-      // The public key is no secret: if it were accepted as an HMAC secret, any attacker could sign.
+      signed({ alg: 'RS256', kid: 'one' }, foreignKey),
+      // The public key is no secret: if it were accepted as an HMAC secret, any attacker could sign tokens.
       signedToken({ claims, secret: pem, header: { alg: 'HS256', kid: 'one' } }),
       signedToken({ claims, secret: String(jwk.n), header: { alg: 'HS256' } }),
       unsignedToken(claims),
     ]) {
       await expect(verify(token), token).rejects.toThrow(UnauthenticatedError);
     }
-    expect(keys.asked()).toBe(1);
+    expect(keys.requests()).toBe(1);
   });
 
   test.each(['EdDSA', 'Ed25519'])('accepts a signature with the algorithm %s', async (alg) => {
@@ -129,7 +130,7 @@ describe('a key set', () => {
     expect(await verify(`${body}.${signature}`)).toBe(true);
   });
 
-  test('neither verifies nor refuses a token whose key it lacks, and is not fetched for each such token', async () => {
+  test('neither verifies nor refuses a token whose key is missing in it, and is not fetched again for this token', async () => {
     const rotated = generateKeyPairSync('rsa', { modulusLength: 2048 });
     let served = { keys: [jwk] };
     await using keys = await serve((_request, response) => response.end(JSON.stringify(served)));
@@ -138,24 +139,24 @@ describe('a key set', () => {
     served = {
       keys: [jwk, { ...jwk, ...rotated.publicKey.export({ format: 'jwk' }), kid: 'two' }],
     };
-    // The set was fetched a moment ago, so it lacks the rotated key.
+    // The set was fetched a moment ago, before the rotation, so the rotated key is missing.
     expect(await verify(signed({ alg: 'RS256', kid: 'two' }, rotated.privateKey))).toBe(false);
     const forged = Array.from({ length: 100 }, (_, kid) => signed({ alg: 'RS256', kid: `${kid}` }));
     expect(new Set(await Promise.all(forged.map(verify)))).toEqual(new Set([false]));
-    expect(keys.asked()).toBe(1);
+    expect(keys.requests()).toBe(1);
   });
 
   test.each<[string, (response: ServerResponse) => void]>([
-    ['without end', (response) => pour(response, ' '.repeat(65_536))],
-    ['without end, in chunks of a byte', (response) => pour(response, ' ')],
+    ['never ends', (response) => writeForever(response, ' '.repeat(65_536))],
+    ['never ends and arrives byte by byte', (response) => writeForever(response, ' ')],
     [
-      'of zeros that unpack to gigabytes',
+      'unpacks to gigabytes of zeros',
       (response) => {
         response.setHeader('content-encoding', 'gzip');
-        pour(response, gzipSync(Buffer.alloc(16_777_216)));
+        writeForever(response, gzipSync(Buffer.alloc(16_777_216)));
       },
     ],
-  ])('whose answer is %s is aborted at the size limit', async (_what, respond) => {
+  ])('whose answer %s is aborted at the size limit', async (_what, respond) => {
     const sockets: Socket[] = [];
     await using keys = await serve((request, response) => {
       sockets.push(request.socket);
@@ -166,7 +167,7 @@ describe('a key set', () => {
     expect(await verify(signed({ alg: 'RS256', kid: 'one' }))).toBe(false);
     await eventually(() => sockets.every(({ destroyed }) => destroyed));
     const [socket] = sockets;
-    // The socket buffers of both ends come on top of the bound.
+    // Far above the size limit, because the socket buffers of both ends come on top.
     expect(socket?.bytesWritten).toBeLessThan(16_777_216);
     expect(process.memoryUsage().arrayBuffers - before.arrayBuffers).toBeLessThan(67_108_864);
   });
@@ -178,7 +179,7 @@ describe('a key set', () => {
       const token = signedToken({ claims, secret: SECRET, header: { alg, kid: 'one' } });
       await expect(verify(token), alg).rejects.toThrow(UnauthenticatedError);
     }
-    expect(keys.asked()).toBe(0);
+    expect(keys.requests()).toBe(0);
   });
 
   test.each([503, 204])(
@@ -195,22 +196,22 @@ describe('a key set', () => {
       expect(await verify(token)).toBe(false);
       await clock.advance(5_000);
       expect(await verify(token)).toBe(false);
-      expect(keys.asked()).toBe(2);
+      expect(keys.requests()).toBe(2);
       isUp = true;
       expect(await verify(token)).toBe(false);
-      expect(keys.asked()).toBe(2);
+      expect(keys.requests()).toBe(2);
       await clock.advance(5_000);
       expect(await verify(token)).toBe(true);
     },
   );
 });
 
-/** Writes as fast as the other end reads. */
-function pour(response: ServerResponse, piece: string | Buffer): void {
-  const more = () => {
+/** Writes the piece again and again, as fast as the other end reads. */
+function writeForever(response: ServerResponse, piece: string | Buffer): void {
+  const writeNext = () => {
     if (response.destroyed) return;
-    if (response.write(piece)) setImmediate(more);
-    else response.once('drain', more);
+    if (response.write(piece)) setImmediate(writeNext);
+    else response.once('drain', writeNext);
   };
-  more();
+  writeNext();
 }

@@ -17,7 +17,7 @@ const GRANTED = granted('new');
 const UNSENT = new GatewayError('unavailable', 'login', 'never sent', { wasSent: false });
 const LOST = new GatewayError('unavailable', 'login', 'no answer');
 
-function from(address = '') {
+function callerAt(address = '') {
   return { client: { address, userAgent: null } };
 }
 
@@ -26,9 +26,10 @@ function setUp() {
   const limiter = createTestLimiter({}, clock);
   const tokens = new KnownKeys(clock, 3_600_000);
   const limits = new WriteLimits(limiter, tokens);
-  const wrong = (address?: string, email = 'demo@example.com') =>
-    limits.login(from(address), email, async () => REJECTED);
-  /** Makes `count` attempts. Returns how many of them the limits refuse. */
+  /** A sign-in that the gateway rejects. */
+  const signInWrongly = (address?: string, email = 'demo@example.com') =>
+    limits.login(callerAt(address), email, async () => REJECTED);
+  /** Makes `count` attempts. Returns how many of these the limits refuse. */
   const refusedOf = async (count: number, attempt: () => Promise<unknown>) => {
     let refused = 0;
     for (let at = 0; at < count; at += 1) {
@@ -38,80 +39,87 @@ function setUp() {
     }
     return refused;
   };
-  return { clock, limiter, limits, tokens, wrong, refusedOf };
+  return { clock, limiter, limits, tokens, signInWrongly, refusedOf };
 }
 
 describe('a sign-in', () => {
   test('is limited for one e-mail from one address, in any spelling', async () => {
-    const { wrong, refusedOf } = setUp();
-    expect(await refusedOf(9, () => wrong('192.0.2.1', 'Demo@Example.com '))).toBe(0);
-    expect(await refusedOf(2, () => wrong('192.0.2.1', 'ＤＥＭＯ@example.com'))).toBe(1);
-    const error = await wrong('192.0.2.1').catch((reason: unknown) => reason);
+    const { signInWrongly, refusedOf } = setUp();
+    expect(await refusedOf(9, () => signInWrongly('192.0.2.1', 'Demo@Example.com '))).toBe(0);
+    expect(await refusedOf(2, () => signInWrongly('192.0.2.1', 'ＤＥＭＯ@example.com'))).toBe(1);
+    const error = await signInWrongly('192.0.2.1').catch((reason: unknown) => reason);
     expect(error).toMatchObject({ limit: 'LOGIN_LIMIT_PER_MINUTE', retryAfterSeconds: 6 });
-    expect(await refusedOf(1, () => wrong('192.0.2.2'))).toBe(0);
+    expect(await refusedOf(1, () => signInWrongly('192.0.2.2'))).toBe(0);
   });
 
-  test('that is refused counts against neither its address nor its e-mail', async () => {
-    const { limiter, wrong, refusedOf } = setUp();
-    expect(await refusedOf(200, () => wrong('192.0.2.1'))).toBe(190);
+  test('that a limit refuses counts against neither its address nor its e-mail', async () => {
+    const { limiter, signInWrongly, refusedOf } = setUp();
+    expect(await refusedOf(200, () => signInWrongly('192.0.2.1'))).toBe(190);
+    // Only the ten attempts that were sent count against the address's 300.
     expect(limiter.take('login', addressClient('192.0.2.1'), 0).left).toBe(290);
-    expect(await refusedOf(1, () => wrong('192.0.2.2'))).toBe(0);
+    expect(await refusedOf(1, () => signInWrongly('192.0.2.2'))).toBe(0);
   });
 
   test('is refunded if it was never sent, but not if its answer was lost', async () => {
     const { limits, refusedOf } = setUp();
-    const failing = (error: Error) => () =>
-      limits.login(from('192.0.2.1'), 'demo@example.com', () => Promise.reject(error));
-    expect(await refusedOf(50, failing(UNSENT))).toBe(0);
-    expect(await refusedOf(50, failing(LOST))).toBe(40);
+    const failWith = (error: Error) => () =>
+      limits.login(callerAt('192.0.2.1'), 'demo@example.com', () => Promise.reject(error));
+    expect(await refusedOf(50, failWith(UNSENT))).toBe(0);
+    expect(await refusedOf(50, failWith(LOST))).toBe(40);
   });
 
   test('that is granted makes only its own token known', async () => {
-    const { limits, tokens, refusedOf, wrong } = setUp();
-    await limits.login(from('192.0.2.1'), 'demo@example.com', async () => GRANTED);
+    const { limits, tokens, refusedOf, signInWrongly } = setUp();
+    await limits.login(callerAt('192.0.2.1'), 'demo@example.com', async () => GRANTED);
     expect(['new', 'old'].map((token) => tokens.has(toToken(token).hash))).toEqual([true, false]);
+    // A token is known only with the forwarded headers of its sign-in.
     const forwarded = { pairs: ['x-tenant', 'a'], digest: 'a' };
-    const by = { ...from('192.0.2.1'), forwarded };
-    await limits.login(by, 'demo@example.com', async () => granted('of a'));
-    const known = ['of a', 'new'].map((token) => tokens.has(toToken(token, 'a').hash));
-    expect([known, tokens.has(toToken('of a').hash)]).toEqual([[true, false], false]);
-    expect(await refusedOf(9, () => wrong('192.0.2.1'))).toBe(1);
+    const caller = { ...callerAt('192.0.2.1'), forwarded };
+    await limits.login(caller, 'demo@example.com', async () => granted('of a'));
+    expect(tokens.has(toToken('of a', 'a').hash)).toBe(true);
+    expect(tokens.has(toToken('new', 'a').hash)).toBe(false);
+    expect(tokens.has(toToken('of a').hash)).toBe(false);
+    // Both sign-ins count, so eight of the ten attempts are left.
+    expect(await refusedOf(9, () => signInWrongly('192.0.2.1'))).toBe(1);
   });
 
   test('is limited for one e-mail from many addresses, without effect on another e-mail', async () => {
-    const { wrong, refusedOf } = setUp();
-    let at = 0;
-    expect(await refusedOf(110, () => wrong(`192.0.2.${at++}`))).toBe(10);
-    expect(await refusedOf(1, () => wrong('192.0.2.1', 'other@example.com'))).toBe(0);
+    const { signInWrongly, refusedOf } = setUp();
+    let lastByte = 0;
+    expect(await refusedOf(110, () => signInWrongly(`192.0.2.${lastByte++}`))).toBe(10);
+    expect(await refusedOf(1, () => signInWrongly('192.0.2.1', 'other@example.com'))).toBe(0);
   });
 });
 
-test('password mails are limited per e-mail and minute, per e-mail and hour, and per address', async () => {
+test('password mails are limited per e-mail, in a minute and in an hour, and per address', async () => {
   const { clock, limits, refusedOf } = setUp();
   const forgot = (email: string, address = '192.0.2.1') =>
-    limits.forgotPassword(from(address), email, async () => 'sent');
+    limits.forgotPassword(callerAt(address), email, async () => 'sent');
   expect(await refusedOf(5, () => forgot('demo@example.com'))).toBe(2);
   expect(await refusedOf(1, () => forgot('demo@example.com', '192.0.2.2'))).toBe(1);
-  let at = 0;
-  expect(await refusedOf(30, () => forgot(`user-${at++}@example.com`))).toBe(3);
+  let user = 0;
+  // The address may send thirty a minute, and has sent three.
+  expect(await refusedOf(30, () => forgot(`user-${user++}@example.com`))).toBe(3);
   expect(await refusedOf(1, () => forgot('demo2@example.com', '192.0.2.2'))).toBe(0);
   let sent = 0;
   for (let minute = 0; minute < 60; minute += 1) {
     await clock.advance(60_000);
     sent += 3 - (await refusedOf(3, () => forgot('demo@example.com')));
   }
+  // One mail in ten minutes.
   expect(sent).toBe(6);
 });
 
-test('each small write has its own limit, per account or otherwise per address', async () => {
+test('each small write has a limit for its client, an account or an address', async () => {
   const { limits, refusedOf } = setUp();
-  const [one, other] = [accountClient(accountNamed('1')), accountClient(accountNamed('1'))];
-  const write = (client: typeof one, operation: 'setValue' | 'registerDevice') => () =>
+  // Two clients of the same account share a limit.
+  const [first, second] = [accountClient(accountNamed('1')), accountClient(accountNamed('1'))];
+  const write = (client: typeof first, operation: 'setValue' | 'registerDevice') => () =>
     limits.write(client, operation, async () => 'done');
-  expect(await refusedOf(40, write(one, 'setValue'))).toBe(0);
-  expect(await refusedOf(40, write(other, 'setValue'))).toBe(20);
-  expect(await refusedOf(30, write(one, 'registerDevice'))).toBe(0);
+  expect(await refusedOf(40, write(first, 'setValue'))).toBe(0);
+  expect(await refusedOf(40, write(second, 'setValue'))).toBe(20);
+  expect(await refusedOf(30, write(first, 'registerDevice'))).toBe(0);
   expect(await refusedOf(310, write(addressClient('192.0.2.1'), 'registerDevice'))).toBe(10);
-  const error = await write(one, 'setValue')().catch((reason: unknown) => reason);
+  const error = await write(first, 'setValue')().catch((reason: unknown) => reason);
   expect(error).toMatchObject({ limit: DEFAULT_LIMITS.writes.label, retryAfterSeconds: 1 });
 });

@@ -5,7 +5,7 @@ import { type CatalogWorld, HOUR_MS, MINUTE_MS, openCatalogWorld } from './catal
 
 const ROW = { ...createInstruments('tests', 1)[0]?.wire, _id: 'AAA' };
 
-/** Answers that serve only for a minute. */
+/** Answers that are used only until the next attempt, a minute later. */
 const PROVISIONAL: readonly [string, readonly unknown[]][] = [
   ['no rows', []],
   ['mostly broken rows', [ROW, 1, null]],
@@ -17,17 +17,18 @@ async function worldAnswering(body: unknown) {
   return world;
 }
 
-test('of several rows with the same id one is kept', async () => {
-  const again = { ...ROW, desc: 'again' };
-  await using world = await worldAnswering([ROW, { ...ROW, _id: 'BBB' }, again, again, again]);
+test('one of several rows with the same id is kept', async () => {
+  const repeat = { ...ROW, desc: 'again' };
+  await using world = await worldAnswering([ROW, { ...ROW, _id: 'BBB' }, repeat, repeat, repeat]);
   const { version, skipped, expiresAt, fetchedAt } = await world.catalogs.read(world.viewer());
+  // Repeated rows do not count as broken, so the answer is used for longer than a minute.
   expect(expiresAt.getTime() - fetchedAt.getTime()).toBeGreaterThan(MINUTE_MS);
   expect(version.instruments.map(({ id }) => id)).toEqual(['AAA', 'BBB']);
   expect(skipped).toBe(0);
 });
 
 test.each(PROVISIONAL)(
-  'an answer with %s is served for a minute if there is no other',
+  'an answer with %s is served for a minute if there is no other catalog',
   async (_what, body) => {
     await using world = await worldAnswering(body);
     const viewer = world.viewer();
@@ -56,7 +57,7 @@ test.each(PROVISIONAL)('an answer with %s never replaces a good catalog', async 
 });
 
 function serveRows(world: CatalogWorld, count: number): void {
-  const body = Array.from({ length: count }, (_, at) => ({ ...ROW, _id: `ROW${at}` }));
+  const body = Array.from({ length: count }, (_, index) => ({ ...ROW, _id: `ROW${index}` }));
   world.sandbox.clearFaults();
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
 }
@@ -66,7 +67,7 @@ function reasonsIn({ log }: CatalogWorld): unknown[] {
   return log.map(({ fields }) => (fields as { readonly reason?: string }).reason);
 }
 
-test('a catalog with less than half the instruments is used only after the former one may no longer be served', async () => {
+test('a catalog with less than half the instruments is used only once the former catalog may no longer be served', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   serveRows(world, 120);
@@ -95,14 +96,8 @@ test('a catalog with less than half the instruments is used only after the forme
 
 test('an empty catalog is fetched again without its ETag, because a 304 would prolong it', async () => {
   await using world = await openCatalogWorld();
-  const headers = { etag: '"empty"' };
-  world.sandbox.fail({
-    operation: 'getAllTickers',
-    kind: 'status',
-    status: 200,
-    body: [],
-    headers,
-  });
+  const empty = { status: 200, body: [], headers: { etag: '"empty"' } };
+  world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', ...empty });
   const viewer = world.viewer();
   expect((await world.catalogs.read(viewer)).version.size).toBe(0);
   await world.clock.advance(MINUTE_MS);

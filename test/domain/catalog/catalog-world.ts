@@ -54,7 +54,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     ledger,
     unknownTokens: createTestUnknownTokens(clock, ledger),
   });
-  // Replaces the times of answers, which the client has read from the system clock.
+  // The client reads the times of answers from the system clock, so these are replaced by times of the scripted clock.
   const timed = async <T>(call: () => Promise<T>) => {
     const sentAtMs = clock.now();
     const answer = await call();

@@ -34,8 +34,9 @@ test('applying the changes to any remembered version gives exactly the new catal
         history.add(version);
         versions.push(version);
       }
-      for (const [at, to] of versions.entries()) {
-        for (const from of versions.slice(0, at)) {
+      for (const [index, to] of versions.entries()) {
+        const earlier = versions.slice(0, index);
+        for (const from of earlier) {
           if (from.version === to.version) continue;
           const changes = history.changes(from.version, to);
           expect(changes.reset).toBe(false);
@@ -52,7 +53,7 @@ test('applying the changes to any remembered version gives exactly the new catal
   );
 });
 
-test('the version depends on every field of the content, but not on its order', async () => {
+test('the version depends on every field of the instruments, but not on their order', async () => {
   const rows = IDS.map((id) => instrument(id));
   const version = await buildVersion(rows, null);
   const reversed = await buildVersion(rows.toReversed(), null);
@@ -77,14 +78,15 @@ test('the history of a group is bounded, and its oldest version is evicted first
     versions.push(version);
     expect(history.bytes).toBeLessThanOrEqual(3_000);
   }
-  const present = versions.pop() as CatalogVersion;
-  const known = versions.map(({ version }) => !history.changes(version, present).reset);
-  expect(known[0]).toBe(false);
-  expect(known.at(-1)).toBe(true);
-  expect(known.indexOf(true)).toBe(known.lastIndexOf(false) + 1);
+  const current = versions.pop() as CatalogVersion;
+  const isKnown = versions.map(({ version }) => !history.changes(version, current).reset);
+  expect(isKnown[0]).toBe(false);
+  expect(isKnown.at(-1)).toBe(true);
+  // All evicted versions are older than the known ones.
+  expect(isKnown.indexOf(true)).toBe(isKnown.lastIndexOf(false) + 1);
 });
 
-test('a reader gets the changes since a version that this process has served, otherwise the whole catalog', async () => {
+test('a reader gets the changes since a known version, and the whole catalog for an unknown version', async () => {
   await using world = await openCatalogWorld({ instruments: 300 });
   const old = await world.catalogs.read(world.viewer());
   world.sandbox.changeCatalog({ change: 2, add: 1, remove: 60 });
@@ -103,8 +105,8 @@ test('a reader gets the changes since a version that this process has served, ot
 });
 
 test('a version and its index are built in slices', async () => {
-  const rows = Array.from({ length: 50 }, (_, at) => instrument(`S${at}`));
-  // Each reading of the clock advances it by 5 ms.
+  const rows = Array.from({ length: 50 }, (_, index) => instrument(`S${index}`));
+  // Each reading of the clock advances the clock by 5 ms, so each row takes as long as a slice.
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => {
     nowMs += 5;
@@ -112,6 +114,6 @@ test('a version and its index are built in slices', async () => {
   });
   const { length } = rows;
   expect(await turnsDuring(() => buildVersion(rows, null))).toBeGreaterThanOrEqual(length - 1);
-  const indexed = async () => (await buildVersion(rows, null)).index;
-  expect(await turnsDuring(indexed)).toBeGreaterThanOrEqual(2 * length - 1);
+  const buildWithIndex = async () => (await buildVersion(rows, null)).index;
+  expect(await turnsDuring(buildWithIndex)).toBeGreaterThanOrEqual(2 * length - 1);
 });

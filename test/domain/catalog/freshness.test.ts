@@ -12,7 +12,7 @@ test('a catalog is served without a call until its maximum age', async () => {
   await world.clock.advance(HOUR_MS * 0.8 - 1);
   const view = world.catalogs.read(viewer) as CatalogView;
   expect(view).toMatchObject({ stale: false, ageSeconds: 2_879 });
-  // If the gateway fails, it can be served for another hour after its expiry.
+  // The catalog can be served for a fifth of an hour, and if the gateway fails for another hour.
   expect(world.catalogs.figures).toMatchObject([{ leftSeconds: 4_320.001 }]);
   expect(world.fetches()).toBe(1);
   expect(world.log).toEqual([]);
@@ -66,6 +66,7 @@ test('a Date counts as an age from one second on', () => {
 test('a refresh that brings a copy in the last fifth of its TTL is not repeated within a minute', () => {
   const refreshFrom = (age: string, isRefresh: boolean) =>
     timesIn({ age }, SENT_AT_MS, isRefresh).refreshFromMs - SENT_AT_MS;
+  // The last fifth of an hour begins at an age of 2,880 seconds.
   expect(refreshFrom('2879', true)).toBe(1_000);
   expect(refreshFrom('2880', true)).toBe(MINUTE_MS);
   expect(refreshFrom('2881', false)).toBe(-1_000);
@@ -103,9 +104,10 @@ test.each([3_600, 7_200])(
   },
 );
 
+/** The age at which the last fifth of the TTL begins. */
 const LAST_FIFTH_MS = HOUR_MS * 0.8;
 
-function down(world: CatalogWorld): void {
+function takeDown(world: CatalogWorld): void {
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
 }
 
@@ -158,7 +160,7 @@ test('with an ETag the refresh is conditional, and a 304 renews the age', async 
 });
 
 test.each([401, 403])(
-  'a %i concerns only its token: the next reader’s token is tried',
+  'after a %i to one reader’s token the catalog is refreshed with another reader’s token',
   async (status) => {
     const outcomes: string[] = [];
     await using world = await openCatalogWorld({ onFetched: (each) => void outcomes.push(each) });
@@ -177,7 +179,7 @@ test.each([401, 403])(
   },
 );
 
-test('after a refusal no read starts a refresh for a second', async () => {
+test('after a refused refresh no read starts another refresh for a second', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -191,11 +193,11 @@ test('after a refusal no read starts a refresh for a second', async () => {
   expect(world.fetches()).toBe(2);
 });
 
-test('while the gateway fails, few reads call it and no reader waits, until the stale-if-error time ends', async () => {
+test('while the gateway fails, the old catalog is served at once and few reads call the gateway, for a limited time', async () => {
   await using world = await openCatalogWorld({ staleMs: 10 * MINUTE_MS });
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
-  down(world);
+  takeDown(world);
   await world.clock.advance(HOUR_MS);
   await world.catalogs.read(viewer);
   const before = world.fetches();
@@ -214,11 +216,11 @@ test('while the gateway fails, few reads call it and no reader waits, until the 
   expect(await world.catalogs.read(viewer)).toMatchObject({ stale: false });
 });
 
-test('a failure counts for some minutes: later the reader of an expired catalog waits for a new one', async () => {
+test('the first reader of an expired catalog waits for a new catalog if the last failure was minutes ago', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
-  down(world);
+  takeDown(world);
   await world.clock.advance(LAST_FIFTH_MS);
   await world.catalogs.read(viewer);
   await eventually(() => expect(world.log).toHaveLength(1));

@@ -4,8 +4,8 @@ import { instrumentRow } from '../../gateway/wire/rows.ts';
 
 const [PLAIN] = (await toInstruments([instrumentRow])).instruments as [Instrument];
 
-/** An instrument with every field. A test overrides the fields that it needs. */
-export function instrument(id: string, own: Partial<Instrument> = {}): Instrument {
+/** An instrument with every field. `fields` replaces some of them. */
+export function instrument(id: string, fields: Partial<Instrument> = {}): Instrument {
   return {
     ...PLAIN,
     id,
@@ -17,6 +17,6 @@ export function instrument(id: string, own: Partial<Instrument> = {}): Instrumen
     sector: 45,
     industry: 452_020,
     pCurrency: 'USD',
-    ...own,
+    ...fields,
   };
 }

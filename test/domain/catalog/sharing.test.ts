@@ -14,10 +14,10 @@ import {
   PRO,
 } from './catalog-world.ts';
 
-test('concurrent readers with different tokens share one call for the catalog, each with its own proof', async () => {
+test('concurrent readers with different tokens share one call for the catalog, but each token is proved', async () => {
   await using world = await openCatalogWorld();
-  const viewers = Array.from({ length: 20 }, (_, at) =>
-    world.viewer({ email: at % 2 ? DEMO : FRESH }),
+  const viewers = Array.from({ length: 20 }, (_, index) =>
+    world.viewer({ email: index % 2 ? DEMO : FRESH }),
   );
   await Promise.all(viewers.map((viewer) => world.catalogs.read(viewer)));
   expect(world.fetches()).toBe(1);
@@ -39,8 +39,8 @@ test('a forged token gets nothing from a call under way, and makes no call for t
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 50, times: 1 });
   const first = world.catalogs.read(world.viewer());
   await eventually(() => expect(world.fetches()).toBe(1));
-  const thief = world.viewer({ forged: true });
-  await expect(world.catalogs.read(thief)).rejects.toMatchObject({ kind: 'unauthenticated' });
+  const forged = world.viewer({ forged: true });
+  await expect(world.catalogs.read(forged)).rejects.toMatchObject({ kind: 'unauthenticated' });
   await world.clock.advance(50);
   expect((await first).group).toBe('standard-usd');
   expect(world.fetches()).toBe(1);
@@ -71,12 +71,12 @@ test('a token that is refused while it waits for the catalog does not get it', a
   await expect(world.gateway.read(viewer, OPERATIONS.getCustomerId)).rejects.toThrow();
   await world.clock.advance(50);
   await refused;
-  // The call of the refused token succeeded, so others get its catalog without another call.
+  // The call of the refused token succeeded, so other readers get the catalog without another call.
   expect((await world.catalogs.read(world.viewer({ email: FRESH }))).group).toBe('standard-usd');
   expect(world.fetches()).toBe(1);
 });
 
-test('a token that is refused during a failing renewal does not get the old catalog', async () => {
+test('a token that is refused during a failing refresh does not get the old catalog', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
@@ -93,67 +93,67 @@ test('a token that is refused during a failing renewal does not get the old cata
 
 describe('a reader of only positions and the catalog', () => {
   const failing = { operation: 'getAllTickers', kind: 'status', status: 500 } as const;
-  /** The reads of a screen without a session. Its token is accepted each time. */
-  async function readsOn(world: CatalogWorld, viewer: Viewer): Promise<CatalogView> {
+  /** Reads the positions, which proves the token, and then the catalog. */
+  async function readBoth(world: CatalogWorld, viewer: Viewer): Promise<CatalogView> {
     await world.gateway.getOpenPositions(viewer, null);
     return world.catalogs.read(viewer);
   }
+  /** Opens a world whose reader has the catalog. `setSnapshot` sets later answers of op 10. */
   async function openReader() {
     const world = await openCatalogWorld({ proofMs: MINUTE_MS, staleMs: 5 * MINUTE_MS });
     const viewer = world.viewer();
-    await readsOn(world, viewer);
-    const snapshot = (status: number, body?: object) =>
-      world.sandbox.fail({
-        operation: 'getSession',
-        kind: 'status',
-        status,
-        ...(body && { body }),
-      });
-    return { world, viewer, snapshot, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
+    await readBoth(world, viewer);
+    const setSnapshot = (status: number, body?: object) => {
+      const answer = { status, ...(body && { body }) };
+      world.sandbox.fail({ operation: 'getSession', kind: 'status', ...answer });
+    };
+    const dispose = () => world[Symbol.asyncDispose]();
+    return { world, viewer, setSnapshot, [Symbol.asyncDispose]: dispose };
   }
 
-  test('whose account was moved reads the new group once the evidence of the old group has expired; concurrent reads share one call', async () => {
+  test('whose account was moved gets the new group’s catalog once the proof of the old group has expired', async () => {
     await using reader = await openReader();
-    const { world, viewer, snapshot } = reader;
+    const { world, viewer, setSnapshot } = reader;
     await world.catalogs.read(world.viewer({ email: PRO }));
     await world.gateway.getSession(viewer);
-    snapshot(200, { login: 700001, group: 'pro-usd' });
+    setSnapshot(200, { login: 700001, group: 'pro-usd' });
     await world.clock.advance(MINUTE_MS - 1);
-    expect((await readsOn(world, viewer)).group).toBe('standard-usd');
+    expect((await readBoth(world, viewer)).group).toBe('standard-usd');
     await world.clock.advance(1);
     const before = world.sandbox.calls('getSession');
-    const views = await Promise.all(Array.from({ length: 20 }, () => readsOn(world, viewer)));
+    const views = await Promise.all(Array.from({ length: 20 }, () => readBoth(world, viewer)));
     expect(new Set(views.map(({ group }) => group))).toEqual(new Set(['pro-usd']));
-    await readsOn(world, viewer);
+    await readBoth(world, viewer);
+    // All these reads shared one call.
     expect(world.sandbox.calls('getSession')).toBe(before + 1);
   });
 
   test.each([401, 403])('loses the old group at once with a %i', async (status) => {
     await using reader = await openReader();
-    const { world, viewer, snapshot } = reader;
+    const { world, viewer, setSnapshot } = reader;
     await world.clock.advance(MINUTE_MS);
-    snapshot(status);
+    setSnapshot(status);
     world.sandbox.fail({ ...failing, status: 403 });
     await expect(world.catalogs.read(viewer)).rejects.toThrow();
   });
 
-  test('whose evidence has expired and cannot be renewed does not get the cached copy', async () => {
+  test('whose proof of the group has expired gets no cached copy until the proof is renewed', async () => {
     await using reader = await openReader();
-    const { world, viewer, snapshot } = reader;
-    snapshot(500);
+    const { world, viewer, setSnapshot } = reader;
+    setSnapshot(500);
     world.sandbox.fail(failing);
     await world.clock.advance(MINUTE_MS - 1);
-    expect((await readsOn(world, viewer)).group).toBe('standard-usd');
+    expect((await readBoth(world, viewer)).group).toBe('standard-usd');
     await world.clock.advance(1);
-    await expect(readsOn(world, viewer)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(readBoth(world, viewer)).rejects.toMatchObject({ kind: 'unavailable' });
     // Another operation proves the token, so op 1 can confirm the group although op 10 fails.
     world.sandbox.clearFaults();
-    snapshot(500);
-    expect((await readsOn(world, viewer)).group).toBe('standard-usd');
+    setSnapshot(500);
+    expect((await readBoth(world, viewer)).group).toBe('standard-usd');
   });
 });
 
-test('while op 10 fails, a token without proof by another operation gets no catalog', async () => {
+test('while op 10 fails, a token that no other operation has proved gets no catalog', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer());
   world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });
@@ -162,7 +162,7 @@ test('while op 10 fails, a token without proof by another operation gets no cata
   expect(world.fetches()).toBe(1);
 });
 
-test('after a snapshot without a group op 1 has to confirm the claim', async () => {
+test('if the snapshot names no group, op 1 has to confirm the claimed group', async () => {
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer());
   for (const login of [700002, 700003]) {
@@ -202,6 +202,7 @@ test('a catalog larger than the memory limit is cached, until another catalog re
   await world.catalogs.read(demo);
   await world.catalogs.read(demo);
   expect(world.fetches()).toBe(1);
+  // Each read evicts the other group's catalog.
   await world.catalogs.read(pro);
   await world.catalogs.read(demo);
   expect(world.fetches()).toBe(3);

@@ -7,7 +7,7 @@ import type { SessionAnswer } from '../../../src/gateway/operations/get-session.
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { answerOf, position } from './scripted-gateway.ts';
 
-test('polling stops with the last subscriber, and the feed is closed after the linger', async () => {
+test('polling stops with the last subscriber, and the feed is closed ten seconds later', async () => {
   const { clock, gateway, viewer, followChanges, feeds } = createLiveBench();
   const phone = followChanges(viewer('phone'), { intervalMs: 5_000 });
   const tablet = followChanges(viewer('tablet', { expiresAtMs: clock.date() + 1e9 }));
@@ -21,7 +21,7 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   const polled = gateway.polls.length;
   await tablet.leave();
   expect(feeds).toMatchObject({ polled: 0 });
-  // The one timer left closes the feed. No poll is planned: it would slow the polls of others.
+  // The one timer left closes the feed. No poll is planned, because a planned poll slows the polls of other feeds.
   expect(clock.pending).toBe(1);
   expect(feeds.shown(viewer('phone'))?.rows).toHaveLength(1);
   await clock.advance(10_000);
@@ -31,18 +31,19 @@ test('polling stops with the last subscriber, and the feed is closed after the l
   expect(clock.pending).toBe(0);
 });
 
-test('an account cannot see the list of another account, cannot open its feed, and cannot delay it', async () => {
+test('an account can neither open the feed of another account, nor see or delay its list', async () => {
   const { clock, gateway, viewer, followPositions, feeds, prove } = createLiveBench();
-  const proof = prove(viewer('thief', { login: '1' }));
+  const proof = prove(viewer('attacker', { login: '1' }));
   const victim = viewer('forged', { login: '2' });
   expect(() => feeds.watch(proof, victim)).toThrow('another account');
   gateway.set('1', [position('one')]);
   gateway.set('2', [position('two')]);
   followPositions(viewer('a', { login: '1' }));
   const quick = followPositions(viewer('b', { login: '2' }));
+  // Calls for the first account hang.
   const getOpenPositions = gateway.getOpenPositions.bind(gateway);
-  gateway.getOpenPositions = (asking, previous) =>
-    asking.login === '1' ? new Promise(() => {}) : getOpenPositions(asking, previous);
+  gateway.getOpenPositions = (caller, previous) =>
+    caller.login === '1' ? new Promise(() => {}) : getOpenPositions(caller, previous);
   await clock.advance(500);
   gateway.set('2', [position('three')]);
   await clock.advance(2_000);
@@ -54,7 +55,7 @@ test.each([
   [999, 1],
   [1_000, 2],
 ])(
-  'a new feed starts with a list that a query has read %i ms ago, if it is younger than an interval; calls: %i',
+  'a new feed starts with a query’s list only if it is younger than an interval: %i ms old, %i calls in total',
   async (ageMs, calls) => {
     const random = () => 0.9;
     const bench = createLiveBench({ random });
@@ -73,8 +74,10 @@ test.each([
     await clock.advance(0);
     expect(gateway.polls).toHaveLength(calls);
     const lists = events.map(({ upserted }) => upserted);
-    expect(lists).toEqual(calls === 1 ? [list.positions] : []);
-    expect(feeds.current(phone)).toBe(calls === 1 ? list : null);
+    // The query made the first call. A second call means that the feed did not use its list.
+    const isUsed = calls === 1;
+    expect(lists).toEqual(isUsed ? [list.positions] : []);
+    expect(feeds.current(phone)).toBe(isUsed ? list : null);
     await clock.advance(1);
     expect(feeds.current(phone)).toBeNull();
     await clock.advance(1_000);
@@ -82,7 +85,7 @@ test.each([
   },
 );
 
-test('a query serves no list older than the feed’s, and the feed shows none older than a query’s, even if the board no longer holds the newer list', async () => {
+test('queries and the feed of an account serve no list older than a list that the other served', async () => {
   const { clock, gateway, ledger, viewer, followPositions, feeds, logicalClock } =
     createLiveBench();
   gateway.set(LOGIN, [position('shown')]);
@@ -94,6 +97,7 @@ test('a query serves no list older than the feed’s, and the feed shows none ol
   let answer = listOf('older', 0);
   const openPositions = new OpenPositions({
     gateway: { getOpenPositions: async () => answer },
+    // An empty board, as after the eviction of the feed's list.
     board: new PositionsBoard(ledger, 1e8),
     clock,
     feeds,
@@ -107,7 +111,7 @@ test('a query serves no list older than the feed’s, and the feed shows none ol
   const snapshot = { logicalTime: 0, session } as unknown as SessionAnswer;
   expect(openPositions.newest(phone, snapshot)).toBe(read.positions);
   expect(openPositions.newest(forged, snapshot)).toBe(own);
-  // The feed shows the list that the query was served. It ignores older lists, and lists of a token without proof.
+  // The feed shows the query's newer list. The feed ignores older lists, and lists of a token without proof.
   answer = listOf('newer', 1_000);
   await openPositions.read(phone, { after: 1 });
   feeds.served(phone, listOf('older', 999));
@@ -127,7 +131,7 @@ test('closing ends every subscription without an error and leaves no timer', asy
   const followers = [followChanges(viewer('phone')), followPositions(viewer('tablet')), watch];
   await clock.advance(2_700);
   expect(watch.events).toHaveLength(1);
-  // The feed of this subscription lingers.
+  // This subscription leaves a feed without subscribers.
   await followChanges(viewer('gone', { login: '2002' })).leave();
   feeds.close();
   expect(feeds.shown(viewer('watch'))).toBeNull();

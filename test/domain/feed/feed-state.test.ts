@@ -4,10 +4,10 @@ import { FeedState } from '../../../src/domain/feed/feed-state.ts';
 import { collectGarbage, scavenge } from '../../support/heap.ts';
 import { answerOf, position } from './scripted-gateway.ts';
 
-test('a scavenge frees the events of earlier lists', async () => {
+test('a collection of young objects frees the events of earlier lists', async () => {
   const state = new FeedState({ dateOf: (ms) => ms });
   const events: WeakRef<object>[] = [];
-  // Moves the state to old space.
+  // Moves the state to the heap's old space. References from there could keep young events alive.
   collectGarbage();
   for (let logicalTime = 1; logicalTime <= 40; logicalTime += 1) {
     const list = [position('a', { profit: logicalTime })];

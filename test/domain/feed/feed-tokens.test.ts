@@ -7,20 +7,20 @@ import { viewerBut } from '../viewer.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
 
-test('a subscription that is not being read ends as soon as its token is refused', async () => {
+test('a subscription whose client does not read ends as soon as its token is refused', async () => {
   const { clock, gateway, viewer, feeds, prove } = createLiveBench();
   const [phone, tablet] = [viewer('phone'), viewer('tablet')];
   const stream = feeds.watch(prove(phone), phone);
-  const stalled = iterated(stream);
-  const first = stalled.next();
+  const events = iterated(stream);
+  const first = events.next();
   await clock.advance(500);
   await first;
   gateway.fault = ({ token }) =>
     token.text === 'token of phone' ? gatewayError('unauthenticated') : null;
   await clock.advance(2_000);
   expect(feeds).toMatchObject({ polled: 0, subscriptions: 0 });
-  await expect(stalled.next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
-  // The feed lingers, and is then closed.
+  await expect(events.next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  // The feed stays for ten seconds without subscribers, and is then closed.
   prove(tablet);
   expect(feeds.shown(tablet)).not.toBeNull();
   await clock.advance(10_000);
@@ -33,15 +33,15 @@ test('a token without proof gets no new events', async () => {
   const names = Array.from({ length: 12 }, (_, index) => `device ${index}`);
   let emitted = 0;
   for (const name of names) {
-    const asking = viewer(name);
-    const stream = feeds.watch(prove(asking), asking, { follows: 'list' });
+    const device = viewer(name);
+    const stream = feeds.watch(prove(device), device, { follows: 'list' });
     void (async () => {
       let last: unknown;
       for await (const { upserted: list } of atMost(1_000, iterated(stream))) {
         if (list === last) continue;
         last = list;
         emitted += 1;
-        expect(ledger.account(asking), name).not.toBeNull();
+        expect(ledger.account(device), name).not.toBeNull();
       }
     })();
   }
@@ -50,12 +50,13 @@ test('a token without proof gets no new events', async () => {
     gateway.set(LOGIN, [position('a', { priceCurrent: second })]);
     await clock.advance(1_000);
   }
-  // Twelve tokens cannot all be proved within three polls, so tokens without proof poll out of turn.
-  expect(emitted).toBeGreaterThanOrEqual(12 * 29);
-  expect(gateway.polls.length).toBeLessThan(30 * 12);
+  // A proof lasts for three polls, in which twelve tokens cannot all have their turn. So tokens without proof poll out of turn.
+  expect(emitted).toBeGreaterThanOrEqual(names.length * 29);
+  // Yet not each token polls in each second.
+  expect(gateway.polls.length).toBeLessThan(names.length * 30);
 });
 
-test('a token that is refused by another operation gets no new events, and its subscriptions end with its next poll', async () => {
+test('a token that another operation refuses gets no new events until its next poll ends its subscriptions', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
   const follower = followChanges(phone);
@@ -77,10 +78,10 @@ test.each([
   [-29_000, 1_000],
 ])(
   'the subscriptions of a token that expires in %i ms end after %i ms',
-  async (leftMs, livesMs) => {
+  async (leftMs, endsAfterMs) => {
     const { clock, viewer, followChanges } = createLiveBench();
     const follower = followChanges(viewer('phone', { expiresAtMs: clock.date() + leftMs }));
-    await clock.advance(livesMs - 1);
+    await clock.advance(endsAfterMs - 1);
     expect(follower.hasEnded).toBe(false);
     await clock.advance(1);
     expect(follower.error).toMatchObject({ code: 'UNAUTHENTICATED' });
@@ -88,41 +89,43 @@ test.each([
 );
 
 test.each([2, 3])(
-  '%i tokens poll in turn, which renews their proofs; a token without proof polls out of turn',
+  '%i tokens poll in turn, but a token without proof polls first',
   async (count) => {
     const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
-    for (let each = 0; each < count; each += 1) followChanges(viewer(`device ${each}`));
+    for (let index = 0; index < count; index += 1) followChanges(viewer(`device ${index}`));
     await clock.advance(10_000);
     // The first poll was sent when there was only one token.
     const tokens = gateway.polls.slice(1).map(({ token }) => token);
     expect(tokens.length).toBeGreaterThanOrEqual(9);
-    for (let at = count; at <= tokens.length; at += 1) {
-      expect(new Set(tokens.slice(at - count, at)).size).toBe(count);
+    // Any `count` polls in a row were sent with different tokens.
+    for (let end = count; end <= tokens.length; end += 1) {
+      expect(new Set(tokens.slice(end - count, end)).size).toBe(count);
     }
-    const last = gateway.polls.at(-1)?.token ?? '';
-    ledger.refused(viewer(last.replace('token of ', '')));
+    const lastToken = gateway.polls.at(-1)?.token ?? '';
+    ledger.refused(viewer(lastToken.replace('token of ', '')));
     const before = gateway.polls.length;
     await clock.advance(1_000);
-    expect(gateway.polls[before]?.token).toBe(last);
+    expect(gateway.polls[before]?.token).toBe(lastToken);
   },
 );
 
-test('the end of the request that brought a token does not abort its polls', async () => {
+test('polls with the token of a request do not depend on this request', async () => {
   const { clock, gateway, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
   const request = new AbortController();
   const own = { plannedSession: () => null, plannedProofs: () => [] };
-  const asking = viewerBut(phone, { own, signal: request.signal, receipt: () => {} });
-  const viewers: Viewer[] = [];
-  gateway.fault = (polling) => {
-    viewers.push(polling);
+  const requestViewer = viewerBut(phone, { own, signal: request.signal, receipt: () => {} });
+  const callers: Viewer[] = [];
+  gateway.fault = (caller) => {
+    callers.push(caller);
     return null;
   };
-  followChanges(asking);
+  followChanges(requestViewer);
   await clock.advance(1_000);
-  expect(viewers[0]?.token).toEqual(toToken('token of phone'));
-  expect(viewers[0]?.signal).toBeUndefined();
-  expect(viewers[0]?.receipt).toBeUndefined();
-  // The request's planned reads are left out too: a proof for the feed must not wait for them.
-  expect(viewers[0]?.own).toBeUndefined();
+  expect(callers[0]?.token).toEqual(toToken('token of phone'));
+  // With the signal, the end of the request would abort the polls.
+  expect(callers[0]?.signal).toBeUndefined();
+  expect(callers[0]?.receipt).toBeUndefined();
+  // With the request's planned reads, a proof for the feed would wait for these reads.
+  expect(callers[0]?.own).toBeUndefined();
 });

@@ -21,40 +21,10 @@ interface FoldedEvent {
   readonly closed: readonly string[];
 }
 
-interface Following {
-  readonly after: string | null;
-  readonly ticks: boolean;
-  readonly intervalMs: number;
-}
-
-type Bench = ReturnType<typeof createLiveBench>;
-
-/** The live list of one account, with controls for its gateway. */
-interface World {
-  readonly bench: Bench;
-  set(rows: readonly Row[]): void;
-  follow(viewer: Viewer, how: Following): PullStream<FoldedEvent>;
-  /** The latency of later answers; null: the gateway fails. */
-  latencyMs: number | null;
-}
-
+/** Proofs lapse during a history, but the wait for a first list never ends too early. */
 const TIMES = { proofMs: 8_000, firstListMs: 600_000 };
 
-function createWorld(): World {
-  const bench = createLiveBench(TIMES);
-  return {
-    bench,
-    latencyMs: 0,
-    set: (rows) =>
-      bench.gateway.set(
-        LOGIN,
-        rows.map((row) => position(row.id, row)),
-      ),
-    follow: (viewer, how) => bench.feeds.watch(bench.prove(viewer), viewer, how),
-  };
-}
-
-/** The gateway's list, as text, and since when it is that. */
+/** A list that the gateway had, as text, and when it got this list. */
 interface State {
   readonly fromMs: number;
   readonly text: string;
@@ -63,11 +33,11 @@ interface State {
 const textOf = (rows: Iterable<Row>) =>
   JSON.stringify([...rows].map(({ id, profit, comment }) => [id, profit, comment]).sort());
 
-/** A client that applies the events it receives, and keeps its list at each cursor. */
+/** A client that applies the events it receives, and stores its list at each cursor. */
 class Device implements StreamListener {
   readonly problems: string[] = [];
   readonly #states: readonly State[];
-  readonly #rowsAt = new Map<string, ReadonlyMap<string, Row>>();
+  readonly #rowsByCursor = new Map<string, ReadonlyMap<string, Row>>();
   rows = new Map<string, Row>();
   status: FoldedEvent['status'] | null = null;
   events = 0;
@@ -80,16 +50,16 @@ class Device implements StreamListener {
   }
 
   get cursors(): readonly string[] {
-    return [...this.#rowsAt.keys()];
+    return [...this.#rowsByCursor.keys()];
   }
 
-  /** Subscribes again, with the list that it had at a cursor. */
+  /** Receives the events of a new subscription. The device starts with the list that it had at the cursor `after`. */
   follow(stream: PullStream<FoldedEvent>, after: string | null): void {
     this.#stream = stream;
     this.hasEnded = false;
     this.status = null;
     // Without a cursor the first event must replace the client's list.
-    this.rows = new Map(after === null ? [['stale', STALE]] : this.#rowsAt.get(after));
+    this.rows = new Map(after === null ? [['stale', STALE]] : this.#rowsByCursor.get(after));
     stream.listen(this);
   }
 
@@ -100,14 +70,14 @@ class Device implements StreamListener {
   woken(): void {
     if (this.isSlow) return;
     const event = this.#stream?.take();
-    if (event !== undefined) this.#fold(event);
+    if (event !== undefined) this.#apply(event);
   }
 
   ended(): void {
     this.hasEnded = true;
   }
 
-  #fold({ cursor, snapshot, status, asOf, upserted, ticks, closed }: FoldedEvent): void {
+  #apply({ cursor, snapshot, status, asOf, upserted, ticks, closed }: FoldedEvent): void {
     if (snapshot) this.rows.clear();
     for (const id of closed) this.rows.delete(id);
     for (const row of upserted) this.rows.set(row.id, row);
@@ -115,20 +85,23 @@ class Device implements StreamListener {
       this.rows.set(id, { ...(this.rows.get(id) ?? STALE), profit });
     this.events += 1;
     this.status = status;
-    this.#rowsAt.set(cursor, new Map(this.rows));
+    this.#rowsByCursor.set(cursor, new Map(this.rows));
     const shown = textOf(this.rows.values());
     const atMs = asOf.getTime();
-    const last = this.#states.findLastIndex(({ fromMs }) => fromMs <= atMs);
-    // The list of this moment. A change in the same millisecond may be later than the call, so the list before it counts too.
-    const possible = this.#states.filter(
-      (_state, at) => at === last || (at < last && (this.#states[at + 1]?.fromMs ?? 0) >= atMs),
-    );
-    if (!possible.some(({ text }) => text === shown)) {
-      this.problems.push(
-        `${shown} was not the list of ${atMs}: ${possible.map(({ text }) => text)}`,
-      );
-    }
+    const possible = textsAt(this.#states, atMs);
+    if (!possible.includes(shown))
+      this.problems.push(`${shown} was not the list of ${atMs}: ${possible}`);
   }
+}
+
+/** The lists of this time. A change in the same millisecond may be later than the call, so the list before it counts too. */
+function textsAt(states: readonly State[], atMs: number): readonly string[] {
+  const last = states.findLastIndex(({ fromMs }) => fromMs <= atMs);
+  const possible = states.filter((_state, index) => {
+    const replacedMs = states[index + 1]?.fromMs ?? 0;
+    return index === last || (index < last && replacedMs >= atMs);
+  });
+  return possible.map(({ text }) => text);
 }
 
 const STALE: Row = { id: 'stale', profit: null, comment: 'never sent' };
@@ -139,91 +112,96 @@ const IDS = ['a', 'b', 'c', 'd', 'e'];
 /** Runs one random history of a list and its subscribers. Returns the differences from the gateway's list. */
 export async function foldHistory(seed: number) {
   const random = createSeededRandom(seed);
-  const world = createWorld();
-  const { clock, gateway, ledger, viewer } = world.bench;
+  const { clock, feeds, gateway, ledger, prove, viewer } = createLiveBench(TIMES);
   const revoked = new Set<string>();
-  const faultOf = ({ token }: Viewer) => {
-    if (token !== null && revoked.has(token.text)) return gatewayError('unauthenticated');
-    return world.latencyMs === null ? gatewayError('unavailable') : null;
+  const isRevoked = ({ token }: Viewer) => revoked.has(token.text);
+  let isDown = false;
+  const faultOf = (caller: Viewer) => {
+    if (isRevoked(caller)) return gatewayError('unauthenticated');
+    return isDown ? gatewayError('unavailable') : null;
   };
   gateway.fault = faultOf;
   gateway.sessionFault = faultOf;
   const states: State[] = [];
-  let truth: readonly Row[] = [];
-  const become = (rows: readonly Row[]) => {
-    truth = rows;
-    world.set(rows);
+  let current: readonly Row[] = [];
+  const setList = (rows: readonly Row[]) => {
+    current = rows;
+    const positions = rows.map((row) => position(row.id, row));
+    gateway.set(LOGIN, positions);
     states.push({ fromMs: clock.now(), text: textOf(rows) });
+  };
+  /** Sets the latency of later answers; null takes the gateway down. */
+  const setLatency = (ms: number | null) => {
+    isDown = ms === null;
+    gateway.latencyMs = ms ?? 0;
   };
   let tokens = 0;
   const viewers: Viewer[] = [];
   const devices = Array.from({ length: DEVICES }, () => new Device(states));
-  const answerAfter = (ms: number | null) => {
-    world.latencyMs = ms;
-    gateway.latencyMs = ms ?? 0;
-  };
-  function connect(at: number): void {
-    const device = devices[at] as Device;
+  function connect(index: number): void {
+    const device = devices[index] as Device;
     device.leave();
-    // Two of the four devices share a token.
-    if (viewers[at] === undefined || revoked.has(viewers[at].token.text)) {
+    if (viewers[index] === undefined || isRevoked(viewers[index])) {
       tokens += 1;
-      viewers[at] = at === 3 && viewers[2] ? viewers[2] : viewer(`${tokens}`);
+      // The last two of the four devices share a token.
+      viewers[index] = index === 3 && viewers[2] ? viewers[2] : viewer(`${tokens}`);
     }
-    const own = viewers[at];
-    if (revoked.has(own.token.text)) return;
-    const after =
-      device.cursors.length > 0 && random.happens(0.8) ? random.pick(device.cursors) : null;
-    const how = { after, ticks: at % 2 === 0, intervalMs: random.pick([0, 0, 700, 2_500]) || 1 };
-    device.follow(world.follow(own, how), after);
+    const own = viewers[index];
+    if (isRevoked(own)) return;
+    const resumes = device.cursors.length > 0 && random.happens(0.8);
+    const after = resumes ? random.pick(device.cursors) : null;
+    const intervalMs = random.pick([1, 1, 700, 2_500]);
+    const stream = feeds.watch(prove(own), own, { after, ticks: index % 2 === 0, intervalMs });
+    device.follow(stream, after);
   }
-  become([{ id: 'a', profit: 1, comment: '' }]);
-  for (const at of devices.keys()) connect(at);
+  setList([{ id: 'a', profit: 1, comment: '' }]);
+  for (const index of devices.keys()) connect(index);
   for (let step = 0; step < STEPS; step += 1) {
-    const at = random.below(DEVICES);
-    const device = devices[at] as Device;
-    const kind = random.next();
-    if (kind < 0.5) become(changed(truth, step, random));
-    else if (kind < 0.62) connect(at);
-    else if (kind < 0.7) device.leave();
-    else if (kind < 0.78) device.isSlow = !device.isSlow;
-    else if (kind < 0.86) answerAfter(random.pick([0, 0, 150, 1_400, null]));
-    else if (kind < 0.92) {
-      const own = viewers[at] as Viewer;
+    const index = random.below(DEVICES);
+    const device = devices[index] as Device;
+    // Each number is a sum of probabilities: half of the steps change the list, 12% connect a device again, …
+    const chance = random.next();
+    if (chance < 0.5) setList(changed(current, step, random));
+    else if (chance < 0.62) connect(index);
+    else if (chance < 0.7) device.leave();
+    else if (chance < 0.78) device.isSlow = !device.isSlow;
+    else if (chance < 0.86) setLatency(random.pick([0, 0, 150, 1_400, null]));
+    else if (chance < 0.92) {
+      const own = viewers[index] as Viewer;
       revoked.add(own.token.text);
-      // In half of the cases another call is refused first, otherwise the next poll.
+      // In half of the cases another call is refused first. In the other half it is the next poll.
       if (random.happens(0.5)) ledger.refused(own);
     }
     if (!device.isSlow) device.woken();
     await clock.advance(random.below(1_500));
   }
-  answerAfter(0);
-  for (const [at, device] of devices.entries()) {
+  setLatency(0);
+  for (const [index, device] of devices.entries()) {
     device.isSlow = false;
-    connect(at);
-    if (device.hasEnded || revoked.has((viewers[at] as Viewer).token.text)) connect(at);
+    connect(index);
+    // A connection with a revoked token fails, so the device tries once more.
+    if (device.hasEnded || isRevoked(viewers[index] as Viewer)) connect(index);
   }
   await clock.advance(60_000);
-  const problems = devices.flatMap((device, at) => [
-    ...device.problems,
-    ...(device.status === 'LIVE' && textOf(device.rows.values()) === textOf(truth)
-      ? []
-      : [
-          `device ${at} has ${textOf(device.rows.values())}, ${device.status}, of ${textOf(truth)}`,
-        ]),
-  ]);
+  const problems = devices.flatMap((device, index) => {
+    const { status, rows } = device;
+    const [shown, expected] = [textOf(rows.values()), textOf(current)];
+    if (status === 'LIVE' && shown === expected) return device.problems;
+    return [...device.problems, `device ${index} has ${shown}, ${status}, of ${expected}`];
+  });
   for (const device of devices) device.leave();
   return { problems, events: devices.reduce((sum, { events }) => sum + events, 0) };
 }
 
-/** Adds, removes, moves, changes or reorders rows. */
+/** Removes, reorders, changes or adds rows. */
 function changed(rows: readonly Row[], step: number, random: SeededRandom): readonly Row[] {
-  const kind = random.next();
+  const chance = random.next();
   const id = random.pick(IDS);
   const others = rows.filter((row) => row.id !== id);
-  if (kind < 0.25) return others;
-  if (kind < 0.35) return rows.toReversed();
-  if (kind < 0.6) return rows.map((row) => (random.happens(0.5) ? { ...row, profit: step } : row));
-  if (kind < 0.7) return rows.map((row) => ({ ...row, comment: `${step}` }));
+  if (chance < 0.25) return others;
+  if (chance < 0.35) return rows.toReversed();
+  if (chance < 0.6)
+    return rows.map((row) => (random.happens(0.5) ? { ...row, profit: step } : row));
+  if (chance < 0.7) return rows.map((row) => ({ ...row, comment: `${step}` }));
   return [...others, { id, profit: step, comment: random.happens(0.3) ? `${step}` : '' }];
 }

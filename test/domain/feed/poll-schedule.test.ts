@@ -4,6 +4,7 @@ import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createSeededRandom } from '../../support/seeded-random.ts';
 import { createLiveBench } from './live-bench.ts';
 
+/** Creates feeds that poll as often as the schedule lets them, and records their polls. */
 function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {
   const clock = createScriptedClock();
   const random = createSeededRandom(3).next;
@@ -20,20 +21,25 @@ function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {
   return { clock, schedule, polls, turns, startMs: clock.now() };
 }
 
+/** The most polls in any second. */
 function busiestSecond(polls: readonly { readonly atMs: number }[]): number {
   let busiest = 0;
-  let from = 0;
-  polls.forEach(({ atMs }, index) => {
-    while ((polls[from]?.atMs ?? 0) <= atMs - 1_000) from += 1;
-    busiest = Math.max(busiest, index - from + 1);
-  });
+  let oldest = 0;
+  for (const [index, { atMs }] of polls.entries()) {
+    // Skips the polls that are a second or more before this one.
+    while ((polls[oldest]?.atMs ?? 0) <= atMs - 1_000) oldest += 1;
+    const pollsInSecond = index - oldest + 1;
+    busiest = Math.max(busiest, pollsInSecond);
+  }
   return busiest;
 }
 
-test('above the ceiling all intervals stretch equally, and no second has more polls', async () => {
+test('if the feeds need more polls than the ceiling, all intervals are stretched equally', async () => {
   const { clock, polls, schedule, startMs } = createPolls(50, 200);
   await clock.advance(60_000);
+  // Steady polls may use 95% of the ceiling.
   expect(schedule.stretch).toBeCloseTo(200 / 47.5);
+  // One poll more than the ceiling, because timers may be late.
   expect(busiestSecond(polls)).toBeLessThanOrEqual(51);
   const late = polls.filter(({ atMs }) => atMs > startMs + 20_000);
   const counts = new Map<number, number>();
@@ -44,7 +50,7 @@ test('above the ceiling all intervals stretch equally, and no second has more po
 
 test('polls of several accounts share wake-ups at the same rate', async () => {
   const { gateway, clock, viewer, followChanges } = createLiveBench({ pollsPerSecond: 100_000 });
-  for (let at = 0; at < 200; at += 1) followChanges(viewer(`token ${at}`, { login: `${at}` }));
+  for (let n = 0; n < 200; n += 1) followChanges(viewer(`token ${n}`, { login: `${n}` }));
   await clock.advance(5_000);
   const before = gateway.polls.length;
   await clock.advance(10_000);
@@ -54,19 +60,21 @@ test('polls of several accounts share wake-ups at the same rate', async () => {
   expect(new Set(polls.map(({ atMs }) => Math.round(atMs))).size).toBeLessThanOrEqual(410);
 });
 
-test('with an interval of five seconds, a feed that fails alone still backs off, and is polled soon after an outage', async () => {
+test('a feed that backs off is polled early only after the gateway was silent for two intervals', async () => {
   const { clock, schedule } = createPolls(50, 0);
   const polledAtMs: number[] = [];
   const startMs = clock.now();
   const failing = schedule.join(() => polledAtMs.push(clock.now() - startMs));
   schedule.answered(5_000);
   schedule.at(failing, startMs + 60_000, startMs);
+  // Other feeds are answered in each interval of five seconds, so only this feed fails.
   for (let answers = 0; answers < 3; answers += 1) {
     await clock.advance(5_000);
     schedule.answered(5_000);
   }
   await clock.advance(9_999);
   expect(polledAtMs).toEqual([]);
+  // The first answer after ten seconds of silence is the end of an outage.
   await clock.advance(1);
   schedule.answered(5_000);
   await clock.advance(2_000);

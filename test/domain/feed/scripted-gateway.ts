@@ -13,6 +13,7 @@ import { readingIn } from '../../../src/gateway/wire/scalars.ts';
 import type { Clock, LogicalClock } from '../../../src/lib/clock.ts';
 import { positionRow } from '../../gateway/wire/rows.ts';
 
+/** A call of op 12 or op 10. */
 export interface Poll {
   readonly login: string;
   readonly token: string | null;
@@ -26,8 +27,9 @@ export interface ScriptedAccount {
 
 type Fault = (viewer: Viewer) => GatewayError | null;
 
-/** A gateway with ops 12 and 10 alone. A test sets its lists, faults and latencies. */
+/** A gateway with only op 12 and op 10. A test sets its lists, faults and latencies. */
 export class ScriptedGateway {
+  /** The calls of op 12. */
   readonly polls: Poll[] = [];
   /** The calls of op 10. */
   readonly sessions: Poll[] = [];
@@ -131,7 +133,7 @@ function bodyOf(body: string) {
   return { bodyHash: body, bodyBytes: body.length };
 }
 
-/** An answer of op 12 to a call that was not a poll. */
+/** An answer of op 12 that did not come from the scripted gateway. */
 export function answerOf(
   positions: readonly Position[],
   sent: { readonly logicalTime: number; readonly atMs: number },

@@ -7,8 +7,8 @@ import { gatewayError, order, position } from './scripted-gateway.ts';
 
 const MAX_AGE_MS = 60_000;
 
-/** A phone follows an account with a position and an order, and has received its first event. */
-async function followed(options: Parameters<typeof createLiveBench>[0] = {}) {
+/** Sets up a phone that follows an account with a position and an order, and has received its first event. */
+async function followAsPhone(options: Parameters<typeof createLiveBench>[0] = {}) {
   const bench = createLiveBench(options);
   const { clock, gateway, viewer, followAccount } = bench;
   gateway.set(LOGIN, [position('a')]);
@@ -19,12 +19,12 @@ async function followed(options: Parameters<typeof createLiveBench>[0] = {}) {
 }
 
 /** The market reaches the order's price: the order becomes a position. */
-function trigger({ gateway }: Pick<Awaited<ReturnType<typeof followed>>, 'gateway'>): void {
+function executeOrder({ gateway }: Pick<Awaited<ReturnType<typeof followAsPhone>>, 'gateway'>) {
   gateway.set(LOGIN, [position('a'), position('o')]);
   gateway.setAccount(LOGIN, { orders: [], balance: 90 });
 }
 
-test('a first subscriber waits for a read until the deadline, or until the read fails', async () => {
+test('a first subscriber waits for the snapshot until a deadline, or until its read fails', async () => {
   const { clock, gateway, viewer, followAccount } = createLiveBench({ firstListMs: 5_000 });
   gateway.sessionLatencyMs = 100_000;
   const phone = followAccount(viewer('phone'));
@@ -35,6 +35,7 @@ test('a first subscriber waits for a read until the deadline, or until the read 
   gateway.set(LOGIN, [position('a')]);
   await clock.advance(1_000);
   expect(phone.last?.opened).toEqual(['a']);
+  // The second case: the read fails at once.
   const failing = createLiveBench();
   failing.gateway.sessionFault = () => gatewayError('unavailable');
   const tablet = failing.followAccount(failing.viewer('tablet'));
@@ -42,25 +43,26 @@ test('a first subscriber waits for a read until the deadline, or until the read 
   expect(tablet.events).toMatchObject([{ snapshot: true, orders: null }]);
 });
 
-test('a read of op 10 that the ceiling of polls delays is dropped when its last subscriber leaves', async () => {
-  const { changed, clock, gateway, viewer, followChanges, phone } = await followed({
+test('a read of op 10 that waits for the ceiling of polls is dropped when its last subscriber leaves', async () => {
+  const { changed, clock, gateway, viewer, followChanges, phone } = await followAsPhone({
     pollsPerSecond: 1,
   });
   followChanges(viewer('tablet'));
   await clock.advance(5_000);
   const before = gateway.sessions.length;
   changed(accountNamed(LOGIN));
+  // The tablet follows only positions, so op 10 has no subscriber left.
   await phone.leave();
   await clock.advance(5_000);
   expect(gateway.sessions.length).toBe(before);
 });
 
-test('an order that became a position is shown as a position at once, and closed as an order after the next read of op 10', async () => {
-  const bench = await followed();
+test('an executed order is shown as a position at once, and its order is closed after the next read of op 10', async () => {
+  const bench = await followAsPhone();
   const { clock, gateway, phone } = bench;
   const readAt = phone.last?.orders?.fetchedAt;
   gateway.sessionLatencyMs = 2_500;
-  trigger(bench);
+  executeOrder(bench);
   await clock.advance(2_000);
   expect(phone.events).toHaveLength(2);
   expect(phone.last).toMatchObject({
@@ -78,8 +80,8 @@ test('an order that became a position is shown as a position at once, and closed
   expect(gateway.sessions).toHaveLength(2);
 });
 
-test('if op 10 always differs from op 12, it is read as often as for followers of the session, and its orders are shown', async () => {
-  const { clock, gateway, phone } = await followed();
+test('if the positions of op 10 always differ from op 12’s, op 10 is read once per five polls, and its orders are shown', async () => {
+  const { clock, gateway, phone } = await followAsPhone();
   gateway.changeSession = (session) => ({
     ...session,
     positions: inSnapshot([position('a'), position('z')]),
@@ -97,19 +99,20 @@ test('if op 10 always differs from op 12, it is read as often as for followers o
   expect(gateway.sessions.length - before).toBe(12);
 });
 
-test('a snapshot without a list of positions is not read again for a changed list', async () => {
-  const { clock, gateway, phone } = await followed();
+test('a snapshot without positions is not read again because the list of op 12 has changed', async () => {
+  const { clock, gateway, phone } = await followAsPhone();
   gateway.changeSession = (session) => ({ ...session, positions: null });
   gateway.set(LOGIN, [position('a'), position('b')]);
   await clock.advance(3_000);
   expect(phone.last?.opened).toEqual(['b']);
   const before = gateway.sessions.length;
+  // The snapshot is younger than its maximum age until then.
   await clock.advance(MAX_AGE_MS - 5_000);
   expect(gateway.sessions.length).toBe(before);
 });
 
-test('while op 12 fails, op 10 is still read: the positions are delayed, the orders and figures are current', async () => {
-  const { clock, gateway, phone } = await followed();
+test('while op 12 fails, the positions are delayed, but the orders and figures of op 10 are current', async () => {
+  const { clock, gateway, phone } = await followAsPhone();
   gateway.failWith('unavailable');
   gateway.setAccount(LOGIN, { orders: [order('o'), order('p')], balance: 70 });
   await clock.advance(2 * MAX_AGE_MS);
@@ -118,7 +121,7 @@ test('while op 12 fails, op 10 is still read: the positions are delayed, the ord
 });
 
 test('while op 10 fails, the positions stay live, and op 10 is read less and less often', async () => {
-  const { clock, gateway, phone } = await followed();
+  const { clock, gateway, phone } = await followAsPhone();
   gateway.sessionFault = () => gatewayError('unavailable');
   gateway.set(LOGIN, [position('a'), position('b')]);
   await clock.advance(2_000);
@@ -128,8 +131,8 @@ test('while op 10 fails, the positions stay live, and op 10 is read less and les
   expect(phone.last?.status).toBe('LIVE');
 });
 
-test('a second order during the read after the first order causes one more read', async () => {
-  const { changed, clock, gateway } = await followed();
+test('an order during the read for an earlier order causes one more read', async () => {
+  const { changed, clock, gateway } = await followAsPhone();
   gateway.latencyMs = 50;
   gateway.sessionLatencyMs = 500;
   changed(accountNamed(LOGIN));
@@ -142,7 +145,7 @@ test('a second order during the read after the first order causes one more read'
 });
 
 test('a snapshot is read again at its maximum age, but not before the gateway’s Retry-After', async () => {
-  const { clock, gateway, feeds, viewer, prove } = await followed();
+  const { clock, gateway, feeds, viewer, prove } = await followAsPhone();
   const phone = viewer('phone');
   prove(phone);
   /** Serves a list to a query after this time. Returns the number of reads by then. */
@@ -159,14 +162,15 @@ test('a snapshot is read again at its maximum age, but not before the gateway’
   expect(await readsAfter(1)).toBe(3);
 });
 
-test('an interval has at most one event, and none for a position that opened and closed within it', async () => {
-  const { clock, gateway, viewer, followAccount } = await followed();
+test('an interval has at most one event, and none for a position that opened and closed in the interval', async () => {
+  const { clock, gateway, viewer, followAccount } = await followAsPhone();
   const slow = followAccount(viewer('tablet'), { intervalMs: 10_000 });
   await clock.advance(1_000);
   gateway.set(LOGIN, [position('a'), position('brief')]);
   await clock.advance(4_000);
   gateway.set(LOGIN, [position('a')]);
   await clock.advance(8_000);
+  // The first event of the subscription.
   expect(slow.events).toHaveLength(1);
   for (let second = 0; second < 20; second += 1) {
     gateway.set(LOGIN, [position('a', { profit: second })]);
@@ -175,8 +179,8 @@ test('an interval has at most one event, and none for a position that opened and
   expect(slow.events).toHaveLength(3);
 });
 
-test('a later client gets the known state after one interval at the latest, even if others join in between', async () => {
-  const { changed, clock, gateway, viewer, followAccount } = await followed();
+test('a later client gets the known state after one interval at the latest, even if another client joins', async () => {
+  const { changed, clock, gateway, viewer, followAccount } = await followAsPhone();
   gateway.sessionLatencyMs = 100_000;
   changed(accountNamed(LOGIN));
   // The known snapshot is past its maximum age.
@@ -191,10 +195,10 @@ test('a later client gets the known state after one interval at the latest, even
 });
 
 test('a cursor of the account resumes the account, but not a subscription to its positions', async () => {
-  const bench = await followed();
+  const bench = await followAsPhone();
   const { clock, viewer, followAccount, followChanges, phone } = bench;
   const after = phone.last?.cursor ?? '';
-  trigger(bench);
+  executeOrder(bench);
   await clock.advance(2_000);
   const back = followAccount(viewer('phone'), { after });
   const other = followChanges(viewer('phone'), { after });
@@ -208,7 +212,7 @@ test('a cursor of the account resumes the account, but not a subscription to its
 });
 
 test('tokens without proof get no changes of the account', async () => {
-  const bench = await followed();
+  const bench = await followAsPhone();
   const { clock, gateway, viewer, followAccount, ledger } = bench;
   const lapsed = viewer('lapsed');
   const tablet = followAccount(lapsed);
@@ -217,7 +221,7 @@ test('tokens without proof get no changes of the account', async () => {
   gateway.fault = gateway.sessionFault = ({ token }) =>
     token.text === 'token of lapsed' ? gatewayError('unavailable') : null;
   ledger.refused(lapsed);
-  trigger(bench);
+  executeOrder(bench);
   await clock.advance(40_000);
   expect(tablet.events.length).toBeGreaterThan(1);
   for (const event of tablet.events.slice(1)) {
@@ -237,14 +241,14 @@ test.each<[string, Partial<FeedOptions>, number]>([
   ['per five polls at a longer interval', { pollMs: 2_000 }, 12],
   ['per SESSION_MAX_AGE_SECONDS if that is shorter', { sessionMaxAgeMs: 3_000 }, 40],
 ])(
-  'for followers of the session op 10 is called once %s, for others once per SESSION_MAX_AGE_SECONDS',
-  async (_what, how, figures) => {
-    const { clock, gateway, viewer, followAccount } = await followed(how);
-    const phones = ['tablet', 'watch'].map((name) =>
+  'op 10 is read once %s while a client follows figures, and once per SESSION_MAX_AGE_SECONDS afterwards',
+  async (_what, options, readsForFigures) => {
+    const { clock, gateway, viewer, followAccount } = await followAsPhone(options);
+    const figureFollowers = ['tablet', 'watch'].map((name) =>
       followAccount(viewer(name), { follows: 'figures' }),
     );
     await clock.advance(10_000);
-    const readsOf = async (ms: number) => {
+    const readsDuring = async (ms: number) => {
       const before = gateway.sessions.length;
       for (let second = 0; second < ms / 1_000; second += 1) {
         gateway.set(LOGIN, [position('a', { priceCurrent: second })]);
@@ -252,10 +256,12 @@ test.each<[string, Partial<FeedOptions>, number]>([
       }
       return gateway.sessions.length - before;
     };
-    expect(await readsOf(120_000)).toBe(figures);
-    await Promise.all(phones.map((phone) => phone.leave()));
-    const { sessionMaxAgeMs = MAX_AGE_MS } = how;
-    expect(await readsOf(4 * MAX_AGE_MS)).toBe((4 * MAX_AGE_MS) / sessionMaxAgeMs);
+    expect(await readsDuring(120_000)).toBe(readsForFigures);
+    await Promise.all(figureFollowers.map((follower) => follower.leave()));
+    const { sessionMaxAgeMs = MAX_AGE_MS } = options;
+    const maxAgeReads = (4 * MAX_AGE_MS) / sessionMaxAgeMs;
+    expect(await readsDuring(4 * MAX_AGE_MS)).toBe(maxAgeReads);
+    // A new position may come from an order, so op 10 is read once more.
     const before = gateway.sessions.length;
     gateway.set(LOGIN, [position('a'), position('b')]);
     await clock.advance(2_000);
@@ -263,14 +269,19 @@ test.each<[string, Partial<FeedOptions>, number]>([
   },
 );
 
-test('reads of the session count against the ceiling of polls; above it they and the polls are slowed equally', async () => {
-  const { clock, gateway, viewer, followAccount } = await followed({ pollsPerSecond: 0.6 / 0.95 });
+test('above the ceiling of polls, polls and reads of the session are slowed equally', async () => {
+  // A poll a second and a read per five seconds are 1.2 calls a second. Steady calls may use 95% of the ceiling, here 0.6.
+  const pollsPerSecond = 0.6 / 0.95;
+  const { clock, gateway, viewer, followAccount } = await followAsPhone({ pollsPerSecond });
   followAccount(viewer('tablet'), { follows: 'figures' });
   await clock.advance(10_000);
-  const before = [gateway.polls.length, gateway.sessions.length] as const;
+  const [pollsBefore, readsBefore] = [gateway.polls.length, gateway.sessions.length];
   await clock.advance(600_000);
-  expect(gateway.polls.length - before[0]).toBeGreaterThan(260);
-  expect(gateway.polls.length - before[0]).toBeLessThanOrEqual(300);
-  expect(gateway.sessions.length - before[1]).toBeGreaterThan(45);
-  expect(gateway.sessions.length - before[1]).toBeLessThanOrEqual(60);
+  // Half of the 600 polls and of the 120 reads that the clients ask for in ten minutes.
+  const polls = gateway.polls.length - pollsBefore;
+  expect(polls).toBeGreaterThan(260);
+  expect(polls).toBeLessThanOrEqual(300);
+  const reads = gateway.sessions.length - readsBefore;
+  expect(reads).toBeGreaterThan(45);
+  expect(reads).toBeLessThanOrEqual(60);
 });

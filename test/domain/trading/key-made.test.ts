@@ -15,7 +15,7 @@ test.each([
   ['is absurdly ahead', 3_600_000, 3_600_000],
   ['is absurdly behind', -3_600_000, -3_600_000],
 ])(
-  'keys are judged by the later of both clocks, or only by the gateway’s if ours is wrong: the gateway’s %s',
+  'keys are judged by the later clock, or by the gateway’s clock if ours is wrong: the gateway’s %s',
   (_, skewMs, aheadMs) => {
     const clocks = { clock: { date: () => NOW_MS }, gatewaySkewMs: () => skewMs };
     const furthestMs = NOW_MS + aheadMs + KEY_AHEAD_MS;
@@ -30,25 +30,25 @@ test.each([
 test.each([
   ['the end of the gap', new RecordsGapError(NOW_MS), { until: '2026-11-20T12:00:00.000Z' }, false],
   ['to ask again if the end is not known yet', new RecordsGapError(null), { until: null }, true],
-])('a refusal states %s', (_, error, gap, waits) => {
+])('the refusal of a key from before a gap states %s', (_, error, gap, mayAskAgain) => {
   const { extensions, message } = publicCause(error);
-  expect(message).toContain(waits ? 'ask again with the same key' : 'ask your broker');
+  expect(message).toContain(mayAskAgain ? 'ask again with the same key' : 'ask your broker');
   expect(extensions).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true, gap });
-  expect('retryAfter' in extensions).toBe(waits);
+  expect('retryAfter' in extensions).toBe(mayAskAgain);
 });
 
 test('a client with a key older than a record’s life is sent to its broker', () => {
   expect(publicCause(new RecordsForgottenError()).message).toContain('ask your broker');
 });
 
-test('a key was certainly made after a gap if no tolerated clock can be that far ahead', () => {
+test('a key counts as made after a gap only if it is later by more than the tolerance of clocks', () => {
   expect(isMadeAfterGap(NOW_MS + KEY_AHEAD_MS + 1, NOW_MS)).toBe(true);
   expect(isMadeAfterGap(NOW_MS + KEY_AHEAD_MS, NOW_MS)).toBe(false);
   expect(isMadeAfterGap(NOW_MS, null)).toBe(false);
   expect(isMadeAfterGap(null, NOW_MS)).toBe(false);
 });
 
-test('the status states which keys are refused, or until when all are', () => {
+test('the status states which keys are refused, or that all are until the clock is known', () => {
   expect(gapReason('the records', NOW_MS)).toContain('keys made before 2026-11-20T12:01:00.000Z');
   expect(gapReason('the records', null)).toContain('until the clock of the gateway is known');
 });

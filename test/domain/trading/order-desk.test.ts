@@ -12,32 +12,32 @@ import {
 } from '../../../src/store/order-records.ts';
 import { answered, demo, demoProof, last, stage, ticketOf, unanswered } from './order-stage.ts';
 
-const refusal = (kind: GatewayErrorKind) =>
+const gatewayError = (kind: GatewayErrorKind) =>
   new GatewayError(kind, 'getSession', 'scripted', { status: 503, retryAfterSeconds: 7 });
 const full = new AccountRecordsFullError({ max: 1 }, false);
 
-/** A desk whose prover, limits and records fail as the test specifies, with its counters and log. */
-function open(failing: { prover?: Error; limits?: Error; records?: Error } = {}) {
+/** An order desk whose prover, limits and records fail as the test specifies, with its counters and log. */
+function openDesk(failing: { prover?: Error; limits?: Error; records?: Error } = {}) {
   const counted: string[] = [];
+  /** An entry for each error after which it is unknown whether an earlier request sent the order. */
   const doubts: string[] = [];
-  const infos: object[] = [];
-  const fail = (error: Error | undefined) => error && Promise.reject(error);
+  const failWith = (error: Error | undefined) => error && Promise.reject(error);
   const { orders, calls, clock, log } = stage((shared) => ({
-    reserve: (request) => fail(failing.records) ?? shared.reserve(request),
-    voidKey: (request) => fail(failing.records) ?? shared.voidKey(request),
+    reserve: (request) => failWith(failing.records) ?? shared.reserve(request),
+    voidKey: (request) => failWith(failing.records) ?? shared.voidKey(request),
   }));
   const desk = createOrderDesk(
     orders,
-    { account: () => fail(failing.prover) ?? Promise.resolve(demoProof) },
-    { order: (_proof, send) => fail(failing.limits) ?? send() },
+    { account: () => failWith(failing.prover) ?? Promise.resolve(demoProof) },
+    { order: (_proof, send) => failWith(failing.limits) ?? send() },
     {
       orders: { inc: ({ outcome }: { outcome: string }) => counted.push(outcome) },
       doubts: { inc: () => doubts.push('earlier') },
     } as unknown as Pick<DomainMetrics, 'orders' | 'doubts'>,
-    { ...log, info: (line: object) => void infos.push(line) },
+    log,
     orderLines(null),
   );
-  return { desk, calls, clock, counted, doubts, lines: log.lines, infos };
+  return { desk, calls, clock, counted, doubts, lines: log.lines };
 }
 
 test.each([
@@ -45,7 +45,7 @@ test.each([
   ['a success without a body', answered(200)],
   ['a conflict', answered(409)],
 ])('an order that ends unknown is logged once: %s', async (_, exchange) => {
-  const { desk, calls, clock, counted, doubts, lines } = open();
+  const { desk, calls, clock, counted, doubts, lines } = openDesk();
   const placed = desk.place(demo, ticketOf('k'));
   await clock.advance(0);
   last(calls).end(exchange);
@@ -59,29 +59,32 @@ test.each([
 });
 
 describe('an unsent order', () => {
-  test.each<[string, Parameters<typeof open>[0], boolean]>([
-    ['a refused token', { prover: refusal('unauthenticated') }, false],
-    ['a fault of the facade', { prover: new TypeError('a mistake of ours') }, true],
+  test.each<[string, Parameters<typeof openDesk>[0], boolean]>([
+    ['a refused token', { prover: gatewayError('unauthenticated') }, false],
+    ['a bug of the service', { prover: new TypeError('a mistake of ours') }, true],
     ['a limit', { limits: new TooManyAttemptsError(1, 'orders') }, false],
     ['an input that is refused late', { records: new InputError('input', 'is wrong') }, false],
     ['an account with too many records', { records: full }, false],
     ['records that are away', { records: new RecordsUnavailableError('away') }, true],
   ])('fails with the original error: %s (%o)', async (_, failing, isCounted) => {
-    const { desk, counted, doubts } = open(failing);
+    const { desk, counted, doubts } = openDesk(failing);
     const [error] = Object.values(failing ?? {});
     await expect(desk.place(demo, ticketOf('k'))).rejects.toBe(error);
-    expect(doubts).toEqual(error?.message === 'away' ? ['earlier'] : []);
+    // Only the records could tell whether an earlier request sent the order.
+    const areRecordsAway = error?.message === 'away';
+    expect(doubts).toEqual(areRecordsAway ? ['earlier'] : []);
     expect(counted).toEqual(isCounted ? ['unsent'] : []);
   });
 
   test('of an unproved token fails with UnprovedOrderError and its cause', async () => {
-    const cause = refusal('timeout');
-    const { desk, counted, doubts } = open({ prover: cause });
-    const why = { kind: 'unavailable', status: 503, retryAfterSeconds: 7, cause };
-    const order = await desk.place(demo, ticketOf('k')).catch((error: unknown) => error);
-    expect(order).toBeInstanceOf(UnprovedOrderError);
-    expect(order).toMatchObject({ ...why, operation: 'openPosition' });
-    await expect(desk.placed(demo, 'k')).rejects.toMatchObject({ ...why, operation: 'getSession' });
+    const cause = gatewayError('timeout');
+    const { desk, counted, doubts } = openDesk({ prover: cause });
+    const common = { kind: 'unavailable', status: 503, retryAfterSeconds: 7, cause };
+    const error = await desk.place(demo, ticketOf('k')).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UnprovedOrderError);
+    expect(error).toMatchObject({ ...common, operation: 'openPosition' });
+    const query = desk.placed(demo, 'k');
+    await expect(query).rejects.toMatchObject({ ...common, operation: 'getSession' });
     expect(counted).toEqual(['unsent']);
     expect(doubts).toEqual(['earlier', 'earlier']);
   });

@@ -8,24 +8,28 @@ import {
   type RecordedOutcome,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
-import type { Asked, Call, Story } from './order-world.ts';
+import type { Call, ClientRequest, KeyHistory } from './order-world.ts';
 
-/** Returns the rules that a story breaks. `final` is the record at its end. */
-export function contradictionsIn(story: Story, final: OrderRecord | null): readonly string[] {
+/** Returns the rules that the history of a key breaks. `final` is its record at the end. */
+export function brokenRules(history: KeyHistory, final: OrderRecord | null): readonly string[] {
   return [
-    ...sending(story, final),
-    ...answers(story, final),
-    ...later(story, final),
-    ...refusals(story),
-  ].map((rule) => `${story.account} ${story.key}: ${rule}`);
+    ...brokenByCalls(history, final),
+    ...brokenByOutcomes(history, final),
+    ...brokenByLaterAnswers(history, final),
+    ...brokenByErrors(history),
+  ].map((rule) => `${history.account} ${history.key}: ${rule}`);
 }
 
-/** Calls that end as `paused` or `denied` have certainly not traded. They free the key. */
-function mayHaveTraded({ sentAt, as }: Call): boolean {
-  return sentAt !== null && as !== 'paused' && as !== 'denied';
+/** Calls that end as `rate limited` or `forbidden` have certainly not traded. They free the key. */
+function mayHaveTraded({ sentAt, answer }: Call): boolean {
+  return sentAt !== null && answer !== 'rate limited' && answer !== 'forbidden';
 }
 
-function* sending({ calls, isForgettable }: Story, final: OrderRecord | null): Generator<string> {
+/** An order that may have traded is the last one sent with its key, and its record is kept. */
+function* brokenByCalls(
+  { calls, isForgettable }: KeyHistory,
+  final: OrderRecord | null,
+): Generator<string> {
   const sent = calls.filter(({ sentAt }) => sentAt !== null);
   const traded = sent.filter(mayHaveTraded);
   if (traded.length > 1) yield 'sent twice, though it may have been carried out';
@@ -35,95 +39,108 @@ function* sending({ calls, isForgettable }: Story, final: OrderRecord | null): G
   else if (closingOf(final) !== null) yield 'sent, and closed';
 }
 
-function* answers(
-  { asked, calls, isForgettable }: Story,
+/** All clients receive one outcome, and it is what happened at the gateway. */
+function* brokenByOutcomes(
+  { requests, calls, isForgettable }: KeyHistory,
   final: OrderRecord | null,
 ): Generator<string> {
   const traded = calls.filter(mayHaveTraded);
-  const results = asked.map(({ result }) => result).filter(isOutcome);
-  const words = results
+  const isAcceptedByGateway = traded.some(({ answer }) => answer === 'accepted');
+  const results = requests.map(({ result }) => result).filter(isOrderResult);
+  const outcomes = results
     .filter(({ earlierUnknown }) => !earlierUnknown)
     .map(({ outcome }) => outcome);
-  if (final?.outcome && closingOf(final) === null) words.push(final.outcome);
-  const known = new Set(words.map(wordOf).filter((word) => word !== 'unknown'));
+  if (final?.outcome && closingOf(final) === null) outcomes.push(final.outcome);
+  const known = new Set(outcomes.map(nameOf).filter((name) => name !== 'unknown'));
   // A process may answer and be killed before it writes. An operator may then settle the order as not traded.
   const isSettled = known.delete('SETTLED');
   if (known.size > 1) yield `answered as ${[...known].join(' and ')}`;
   // The record of a void may be lost. An operator may then settle the key as unsent.
-  if (isSettled && (known.has('accepted') || (known.has('VOIDED') && !isForgettable)))
-    yield 'settled as another outcome';
-  if (known.has('accepted') && traded[0]?.as !== 'accepted')
+  const isVoidKept = known.has('VOIDED') && !isForgettable;
+  if (isSettled && (known.has('accepted') || isVoidKept)) yield 'settled as another outcome';
+  if (known.has('accepted') && traded[0]?.answer !== 'accepted')
     yield 'accepted, and not at the gateway';
-  if (known.has('rejected') && traded.some(({ as }) => as === 'accepted'))
-    yield 'rejected, and at the gateway';
-  if ((known.has('VOIDED') || known.has('EXPIRED')) && traded.length > 0)
-    yield 'unsent, and yet sent';
-  if (asked.some((each) => each.do === 'void' && each.result === null))
+  if (known.has('rejected') && isAcceptedByGateway) yield 'rejected, and at the gateway';
+  const isUnsent = known.has('VOIDED') || known.has('EXPIRED');
+  if (isUnsent && traded.length > 0) yield 'unsent, and yet sent';
+  if (requests.some(({ kind, result }) => kind === 'void' && result === null))
     yield 'a void answered nothing';
   const first = results.filter(
-    ({ replayed, outcome }) => !replayed && wordOf(outcome) !== 'VOIDED',
+    ({ replayed, outcome }) => !replayed && nameOf(outcome) !== 'VOIDED',
   );
   if (first.length > 1) yield 'answered as new twice';
-  if (words.length > 0 && final === null && !isForgettable)
+  if (outcomes.length > 0 && final === null && !isForgettable)
     yield 'had an outcome, and is forgotten';
 }
 
 /** A process that has answered an outcome never forgets it, and the outcome is on record once it is written. */
-function* later({ asked, isForgettable }: Story, final: OrderRecord | null): Generator<string> {
-  const known = asked.filter(
-    ({ result }) => isOutcome(result) && result.outcome.kind !== 'unknown',
+function* brokenByLaterAnswers(
+  { requests, isForgettable }: KeyHistory,
+  final: OrderRecord | null,
+): Generator<string> {
+  const known = requests.filter(
+    ({ result }) => isOrderResult(result) && result.outcome.kind !== 'unknown',
   );
-  const placed = known.filter((each) => each.do === 'place' && !isClosed(each.result));
+  const placed = known.filter(({ kind, result }) => kind === 'place' && !isVoided(result));
   if (new Set(placed.map(({ symbol }) => symbol)).size > 1) yield 'one key answered for two orders';
   if (isForgettable) return;
-  for (const { wasWritten, process, generation, endedAt } of known) {
-    if (wasWritten && final?.outcome?.kind === 'unknown') yield 'known, and unknown on record';
-    const doubted = asked.some(
-      ({ result, beganAt, ...of }) =>
-        of.process === process &&
-        of.generation === generation &&
-        beganAt > Number(endedAt) &&
-        (result === null || (isOutcome(result) && result.outcome.kind === 'unknown')),
-    );
-    if (doubted) yield 'known, and unknown to a later request';
+  for (const earlier of known) {
+    if (earlier.wasWritten && final?.outcome?.kind === 'unknown')
+      yield 'known, and unknown on record';
+    const later = requests.filter((each) => isLaterInProcess(each, earlier));
+    if (later.some(({ result }) => result === null || isUnknown(result)))
+      yield 'known, and unknown to a later request';
   }
 }
 
-function isClosed(result: Asked['result']): boolean {
-  return isOutcome(result) && wordOf(result.outcome) === 'VOIDED';
+/** Whether the request began after the end of the earlier one, in the same process since the same start. */
+function isLaterInProcess(request: ClientRequest, earlier: ClientRequest): boolean {
+  const { process, generation, startedAt } = request;
+  if (process !== earlier.process || generation !== earlier.generation) return false;
+  return startedAt > Number(earlier.endedAt);
 }
 
 /** After an order was sent, a later error must not say that it was not, and its record must be found. */
-function* refusals({ asked, calls, isForgettable }: Story): Generator<string> {
-  for (const each of asked) {
-    const { result, beganAt } = each;
-    if (result === undefined || isOutcome(result)) continue;
+function* brokenByErrors({ requests, calls, isForgettable }: KeyHistory): Generator<string> {
+  for (const { result, startedAt } of requests) {
+    if (result === undefined || isOrderResult(result)) continue;
     if (result instanceof InputError) {
-      if (result.argument === 'input.idempotencyKey' && !hasTwoOrders(asked))
+      if (result.argument === 'input.idempotencyKey' && !hasTwoOrders(requests))
         yield 'refused as a different order, though only one was placed';
       continue;
     }
-    if (result !== null && !isAllowed(result)) yield `ended in ${result.stack}`;
-    const saysNone = result === null || !leavesDoubt(result);
-    const before = calls.some((call) => mayHaveTraded(call) && Number(call.sentAt) < beganAt);
-    if (saysNone && before && !(result === null && isForgettable))
+    if (result !== null && !isExpected(result)) yield `ended in ${result.stack}`;
+    const mayBeForgotten = result === null && isForgettable;
+    const saysNotSent = result === null || !leavesDoubt(result);
+    const wasSent = calls.some((call) => mayHaveTraded(call) && Number(call.sentAt) < startedAt);
+    if (saysNotSent && wasSent && !mayBeForgotten)
       yield `answered that no order was sent, though one was: ${result}`;
   }
 }
 
 /** Whether different orders were placed with the key. */
-function hasTwoOrders(asked: readonly Asked[]): boolean {
-  return new Set(asked.filter((each) => each.do === 'place').map(({ symbol }) => symbol)).size > 1;
+function hasTwoOrders(requests: readonly ClientRequest[]): boolean {
+  const placed = requests.filter(({ kind }) => kind === 'place');
+  return new Set(placed.map(({ symbol }) => symbol)).size > 1;
 }
 
-function isAllowed(error: Error): boolean {
+function isExpected(error: Error): boolean {
   return error instanceof RecordsUnavailableError || error instanceof GatewayError;
 }
 
-function isOutcome(result: Asked['result']): result is OrderResult {
+function isOrderResult(result: ClientRequest['result']): result is OrderResult {
   return result !== null && result !== undefined && !(result instanceof Error);
 }
 
-function wordOf(outcome: RecordedOutcome): string {
+function isUnknown(result: ClientRequest['result']): boolean {
+  return isOrderResult(result) && result.outcome.kind === 'unknown';
+}
+
+function isVoided(result: ClientRequest['result']): boolean {
+  return isOrderResult(result) && nameOf(result.outcome) === 'VOIDED';
+}
+
+/** The kind of the outcome, or the reason why nothing was sent. */
+function nameOf(outcome: RecordedOutcome): string {
   return outcome.kind === 'rejected' && outcome.sent === false ? outcome.error : outcome.kind;
 }

@@ -9,7 +9,7 @@ import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
 import { LogicalClock, systemClock } from '../../../src/lib/clock.ts';
 import type { OrderRecords, OrderTimes } from '../../../src/store/order-records.ts';
 import { openInlineOrderRecords } from '../../../src/store/sqlite/order-records.ts';
-import { changed } from '../../store/opened-records.ts';
+import { withMethods } from '../../store/opened-records.ts';
 import { orderEnd } from '../../support/order-end.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
@@ -81,7 +81,7 @@ export const demo = viewerOf('token-1');
 export const demoProof = proofOf(demo);
 export const orderTimeoutMs = 15_000;
 
-/** Counters of orders. `count` is called with the name of each counted order. */
+/** Counters that call `count` with their name, such as `unknown order` or `contradicted`. */
 export function countersOf(count: (name: string) => void): SubmitterOptions['metrics'] {
   const counter = (name: string) => ({
     inc: (labels?: { outcome: string }) => count(labels ? `${labels.outcome} ${name}` : name),
@@ -92,9 +92,9 @@ export function countersOf(count: (name: string) => void): SubmitterOptions['met
   } as unknown as SubmitterOptions['metrics'];
 }
 
-/** Orders with their records in memory, a scripted gateway and a scripted clock. */
+/** Creates orders with their records in memory, a scripted gateway and a scripted clock. `change` replaces methods of the records. */
 export function stage(
-  change: (records: OrderRecords) => Partial<OrderRecords> = () => ({}),
+  change: (shared: OrderRecords) => Partial<OrderRecords> = () => ({}),
   more: Partial<SubmitterOptions> = {},
 ) {
   const clock = createScriptedClock();
@@ -111,18 +111,18 @@ export function stage(
   };
   const options = { clock, gatewaySkewMs: () => 0, onWarn() {} };
   const shared = openInlineOrderRecords({ path: ':memory:', max: 100, ...options });
-  const own = changed(shared, change(shared));
-  const records = changed(own, {
-    settle(reservation, outcome, at) {
-      if (at) times.push(at);
-      return own.settle(reservation, outcome, at);
+  const ofTest = withMethods(shared, change(shared));
+  const times: OrderTimes[] = [];
+  const records = withMethods(ofTest, {
+    settle(reservation, outcome, orderTimes) {
+      if (orderTimes) times.push(orderTimes);
+      return ofTest.settle(reservation, outcome, orderTimes);
     },
   });
   const log = createTestLog();
-  const acceptances: string[] = [];
+  const changedAccounts: string[] = [];
   const counted: string[] = [];
-  const times: OrderTimes[] = [];
-  const onAccountChanged = (login: string) => void acceptances.push(login);
+  const onAccountChanged = (account: string) => void changedAccounts.push(account);
   /** Creates the orders of another process with the same records. */
   const start = () =>
     new Orders({
@@ -140,27 +140,28 @@ export function stage(
       ...more,
     });
   const orders = start();
-  /** Places an order, and waits until its call is in `calls`, unless the call is delayed or never made. */
+  /** Places an order, and lets it run until its call is in `calls`. The call may be missing if the test delays or fails a step. */
   async function begin(
     key: string,
     viewer = demo,
     symbol?: string,
-    on = orders,
+    process = orders,
     sendBefore?: number,
   ) {
-    const placed = on.place(viewer, proofOf(viewer), ticketOf(key, symbol, sendBefore));
+    const placed = process.place(viewer, proofOf(viewer), ticketOf(key, symbol, sendBefore));
     placed.catch(() => {});
     await clock.advance(0);
+    // An async function awaits a returned promise, so the result is in an object.
     return { placed };
   }
-  return { clock, calls, records, log, acceptances, counted, times, orders, start, begin };
+  return { clock, calls, records, log, changedAccounts, counted, times, orders, start, begin };
 }
 
-/** Whether the promise has settled. */
+/** Whether the promise has settled. If not, the next turn of the event loop wins the race. */
 export function isOver(promise: Promise<unknown>): Promise<boolean> {
-  const turn = new Promise<boolean>((resolve) => setImmediate(resolve, false));
-  const end = () => true;
-  return Promise.race([promise.then(end, end), turn]);
+  const nextTurn = new Promise<boolean>((resolve) => setImmediate(resolve, false));
+  const settled = () => true;
+  return Promise.race([promise.then(settled, settled), nextTurn]);
 }
 
 export function last<T>(list: readonly T[]): T {

@@ -7,6 +7,7 @@ import { marketTicket } from '../../../src/domain/trading/ticket.ts';
 import { NotAttemptedError } from '../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
+import { judgedAheadMs } from '../../../src/store/order-gap.ts';
 import {
   type OrderRecord,
   type OrderRecords,
@@ -27,27 +28,28 @@ import {
   unanswered,
 } from './order-stage.ts';
 
-/** The gateway's answers to an order. After `paused` and `denied` it has certainly not accepted the order. */
-export type End = 'accepted' | 'rejected' | 'nothing' | 'paused' | 'denied';
+/** The gateway's answers to an order. After `rate limited` and `forbidden` it has certainly not accepted the order. */
+export type Answer = 'accepted' | 'rejected' | 'failed' | 'rate limited' | 'forbidden';
 
 /** A gateway call of a process for an order. */
 export interface Call {
   readonly process: Process;
-  readonly symbol: string;
   readonly sendBeforeMs: number | null;
   readonly end: (exchange: Exchange) => void;
   readonly endLate: (exchange: Exchange) => void;
   state: 'waiting' | 'sent' | 'timed out' | 'over';
   /** The logical time when it was sent; null before. */
   sentAt: number | null;
-  as: End | null;
+  answer: Answer | null;
 }
 
 /** A request of a client, and its result: undefined while it waits, and if its process was killed. */
-export interface Asked {
-  readonly do: 'place' | 'void' | 'ask';
+export interface ClientRequest {
+  readonly kind: 'place' | 'void' | 'find';
+  /** Empty unless the request places an order. */
   readonly symbol: string;
-  readonly beganAt: number;
+  /** A logical time. */
+  readonly startedAt: number;
   readonly process: Process;
   readonly generation: number;
   /** The logical time of its end; null while it waits, and if its process was killed. */
@@ -57,26 +59,34 @@ export interface Asked {
   wasWritten: boolean;
 }
 
+/** What a client asks for. `limitMs` is the time until the order's `sendBefore`. */
+interface RequestInput extends Pick<ClientRequest, 'kind'> {
+  readonly symbol?: string;
+  readonly limitMs?: number;
+}
+
 /** The history of one key of one account. */
-export interface Story {
+export interface KeyHistory {
+  /** The account, as an index of the world's viewers. */
   readonly account: number;
   readonly key: string;
   madeAtMs: number | null;
-  readonly asked: Asked[];
+  readonly requests: ClientRequest[];
   readonly calls: Call[];
   /** Whether its record may be gone, by a data loss or by age. */
   isForgettable: boolean;
 }
 
-/** A process of the service. Each start creates new `records` and `orders`. */
+/** A process of the service. Each start and each kill begins a new generation. */
 export interface Process {
-  readonly n: number;
+  readonly index: number;
   generation: number;
-  life: { readonly records: OrderRecords; readonly orders: Orders } | null;
+  /** Null while the process is down. */
+  running: { readonly records: OrderRecords; readonly orders: Orders } | null;
 }
 
-/** A request of a process that has not reached the records yet. */
-interface Parked {
+/** A call of a process to the order records that has not arrived there yet. */
+interface RecordsCall {
   readonly name: string;
   readonly process: Process;
   execute(): Promise<void>;
@@ -89,98 +99,90 @@ type Action = readonly [name: string, run: () => void | Promise<void>];
 const ORDER_TIMEOUT_MS = 2_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-const MAX_WAITING = 5;
-const DRAIN_ROUNDS = 3_000;
-const SYMBOLS = ['AAPL', 'AAPL', 'AAPL', 'MSFT'];
-const EXCHANGES: Readonly<Record<End, Exchange>> = {
+/** Longer than the day for which a record is kept. */
+const MORE_THAN_A_DAY_MS = 25 * HOUR_MS;
+/** The limit of orders that expire soon, and a pause that is just longer. */
+const SHORT_LIMIT_MS = 50;
+const OVER_SHORT_LIMIT_MS = 51;
+const MAX_OPEN_REQUESTS = 5;
+const MAX_DRAIN_ROUNDS = 3_000;
+/** Repeated requests and operators use the latest keys. */
+const LATEST_KEYS = 3;
+/** A repeat with another symbol than its key's first order must be refused. */
+const REPEATED_SYMBOLS = ['AAPL', 'AAPL', 'AAPL', 'MSFT'];
+const EXCHANGES: Readonly<Record<Answer, Exchange>> = {
   accepted: acceptedAs('o-1'),
   rejected: answered(422, { err: 'NO' }),
-  nothing: answered(500),
-  paused: answered(429),
-  denied: answered(403),
+  failed: answered(500),
+  'rate limited': answered(429),
+  forbidden: answered(403),
 };
-const ENDS = Object.keys(EXCHANGES) as End[];
+const ANSWERS = Object.keys(EXCHANGES) as Answer[];
 
 /** Two processes that share an order file and may be killed at any step, a gateway, clients, an operator, and a scripted clock. */
 export class OrderWorld {
-  readonly stories: Story[] = [];
+  readonly histories: KeyHistory[] = [];
   /** The names of the past actions. */
   readonly events: string[] = [];
   readonly #path: string;
+  /** The file beside the order file by which the service detects that an older copy was restored. */
+  readonly #markPath: string;
   readonly #clock = createScriptedClock();
-  readonly #processes: readonly Process[] = [0, 1].map((n) => ({ n, generation: 0, life: null }));
+  readonly #processes = [0, 1].map((index): Process => ({ index, generation: 0, running: null }));
   readonly #viewers = ['1001', '2002'].map((login) => viewerOf(`token-${login}`, { login }));
-  readonly #parked: Parked[] = [];
-  #calls = 0;
-  #instant = 0;
-  #numbers = 0;
-  /** The error of this machine's date. */
+  readonly #recordsCalls: RecordsCall[] = [];
+  #sentOrders = 0;
+  #answers = 0;
+  #logicalTime = 0;
+  /** How far this machine's date is ahead of the gateway's, which is right. */
   #aheadMs = 0;
   #isHeld = false;
 
   constructor(folder: string) {
     this.#path = join(folder, 'orders.db');
+    this.#markPath = `${this.#path}.mark`;
     for (const process of this.#processes) this.#start(process);
   }
 
   /** The number of orders that were sent to the gateway. */
   get sent(): number {
-    return this.#calls;
+    return this.#sentOrders;
   }
 
   /** Runs one of the possible next actions: mostly progress of orders, sometimes a disturbance. */
   async step(choice: number): Promise<void> {
-    const kinds = [
-      ...thrice(this.#requests()),
-      ...thrice(this.#parked.flatMap((request) => this.#endsOf(request))),
-      ...thrice(this.#parked.flatMap((request) => this.#endsOf(request))),
-      ...thrice(this.#allCalls().flatMap((call) => this.#nextOf(call))),
-      this.#passing(),
-      [...this.#livesAndDeaths(), ...this.#ofOperator()],
+    const recordsActions = this.#recordsCalls.flatMap((call) => this.#recordsActions(call));
+    const gatewayActions = this.#allCalls().flatMap((call) => this.#gatewayActions(call));
+    const groups = [
+      ...repeated(3, this.#clientActions()),
+      ...repeated(6, recordsActions),
+      ...repeated(3, gatewayActions),
+      this.#timeActions(),
+      [...this.#processActions(), ...this.#operatorActions()],
     ].filter(({ length }) => length > 0);
-    const actions = kinds[choice % kinds.length] ?? [];
-    const action = actions[Math.floor(choice / kinds.length) % actions.length];
+    // The remainder chooses a group, and the quotient an action of this group.
+    const group = groups[choice % groups.length] ?? [];
+    const quotient = Math.floor(choice / groups.length);
+    const action = group[quotient % group.length];
     if (action === undefined) return;
     const [name, run] = action;
     this.events.push(name);
     await run();
-    await nothingMoves();
+    await followUpsDone();
   }
 
   /** Lets every request end, and returns the final records. */
-  async finish(): Promise<(story: Story) => OrderRecord | null> {
+  async finish(): Promise<(history: KeyHistory) => OrderRecord | null> {
     this.#isHeld = false;
-    let isDrained = false;
-    const drained = this.#processes.map(({ life }) => life?.orders.drain());
-    Promise.all(drained).then(
-      () => {
-        isDrained = true;
-      },
-      () => {},
-    );
     const survivors = new Map(this.#processes.map((each) => [each, each.generation]));
-    for (let round = 0; round < DRAIN_ROUNDS; round += 1) {
-      const [request] = this.#parked;
-      const call = this.#living().find(({ state }) => isUnderWay(state));
-      if (request) await this.#answer(request);
-      else if (call?.state === 'waiting') this.#send(call);
-      else if (call) this.#end(call, 'accepted');
-      else if (this.#waiting().length > 0 || !isDrained) await this.#clock.advance(100);
-      else break;
-      await nothingMoves();
+    await this.#endAll();
+    for (const { requests } of this.histories) {
+      for (const each of requests)
+        each.wasWritten = survivors.get(each.process) === each.generation;
     }
     for (const process of this.#processes) this.#kill(process);
-    if (!existsSync(this.#path)) return () => null;
-    const operator = this.#openOperator();
-    const records = new Map<Story, OrderRecord | null>();
-    for (const story of this.stories) {
-      records.set(story, await operator.find(this.#viewerOf(story).account, story.key));
-    }
-    operator.close();
-    for (const { asked } of this.stories) {
-      for (const each of asked) each.wasWritten = survivors.get(each.process) === each.generation;
-    }
-    return (story) => records.get(story) ?? null;
+    const records = await this.#readRecords();
+    return (history) => records.get(history) ?? null;
   }
 
   [Symbol.dispose](): void {
@@ -190,245 +192,295 @@ export class OrderWorld {
     }
   }
 
-  #livesAndDeaths(): readonly Action[] {
-    const living = this.#processes.filter(({ life }) => life !== null);
-    const dead = this.#processes.filter(({ life }) => life === null);
-    const starts = dead.map((each): Action => [`${each.n} starts`, () => this.#start(each)]);
+  /** Ends the open calls one after another, until no request waits and the living processes have drained. */
+  async #endAll(): Promise<void> {
+    let isDrained = false;
+    const drained = this.#processes.map(({ running }) => running?.orders.drain());
+    Promise.all(drained).then(
+      () => {
+        isDrained = true;
+      },
+      () => {},
+    );
+    for (let round = 0; round < MAX_DRAIN_ROUNDS; round += 1) {
+      const [recordsCall] = this.#recordsCalls;
+      const call = this.#livingCalls().find(({ state }) => isUnderWay(state));
+      const isDone = this.#openRequests().length === 0 && isDrained;
+      if (recordsCall) await this.#complete(recordsCall);
+      else if (call?.state === 'waiting') this.#send(call);
+      else if (call) this.#answer(call, 'accepted');
+      else if (isDone) break;
+      else await this.#clock.advance(100);
+      await followUpsDone();
+    }
+  }
+
+  async #readRecords(): Promise<ReadonlyMap<KeyHistory, OrderRecord | null>> {
+    const records = new Map<KeyHistory, OrderRecord | null>();
+    if (!existsSync(this.#path)) return records;
+    const operator = this.#openOperator();
+    for (const history of this.histories) {
+      const { account } = this.#viewerOf(history);
+      records.set(history, await operator.find(account, history.key));
+    }
+    operator.close();
+    return records;
+  }
+
+  #processActions(): readonly Action[] {
+    const living = this.#processes.filter(({ running }) => running !== null);
+    const dead = this.#processes.filter(({ running }) => running === null);
+    const starts = dead.map((each): Action => [`${each.index} starts`, () => this.#start(each)]);
     return [
-      ...thrice(starts).flat(),
+      ...repeated(3, starts).flat(),
       ...living.flatMap((each): Action[] => [
-        [`${each.n} is killed`, () => this.#kill(each)],
-        [`${each.n} is killed after its writes`, () => this.#killAfterWrites(each)],
+        [`${each.index} is killed`, () => this.#kill(each)],
+        [`${each.index} is killed after its writes`, () => this.#killAfterWrites(each)],
       ]),
-      ...this.#losses(),
+      ...this.#dataLosses(),
     ];
   }
 
-  #requests(): readonly Action[] {
-    if (this.#waiting().length >= MAX_WAITING) return [];
-    const living = this.#processes.filter(({ life }) => life !== null);
-    return living.flatMap((each) => this.#requestsOf(each));
+  #clientActions(): readonly Action[] {
+    if (this.#openRequests().length >= MAX_OPEN_REQUESTS) return [];
+    const living = this.#processes.filter(({ running }) => running !== null);
+    return living.flatMap((each) => this.#clientActionsOn(each));
   }
 
-  #requestsOf(process: Process): readonly Action[] {
-    const ask = (story: Story, kind: Asked['do'], symbol = '', limitMs?: number): Action => [
-      `${process.n} is asked to ${kind} ${symbol} ${story.account} ${story.key} ${limitMs ?? ''}`,
-      () => this.#ask(process, story, kind, symbol, limitMs),
-    ];
-    const repeated = this.stories
-      .slice(-3)
-      .flatMap((story) => [
-        ...SYMBOLS.map((symbol) => ask(story, 'place', symbol)),
-        ask(story, 'place', 'AAPL', 50),
-        ask(story, 'void'),
-        ask(story, 'ask'),
+  #clientActionsOn(process: Process): readonly Action[] {
+    const request = (history: KeyHistory, input: RequestInput): Action => {
+      const { kind, symbol = '', limitMs = '' } = input;
+      const name = `${process.index} is asked to ${kind} ${symbol} ${history.account} ${history.key} ${limitMs}`;
+      return [name, () => this.#request(process, history, input)];
+    };
+    const repeats = this.histories
+      .slice(-LATEST_KEYS)
+      .flatMap((history) => [
+        ...REPEATED_SYMBOLS.map((symbol) => request(history, { kind: 'place', symbol })),
+        request(history, { kind: 'place', symbol: 'AAPL', limitMs: SHORT_LIMIT_MS }),
+        request(history, { kind: 'void' }),
+        request(history, { kind: 'find' }),
       ]);
-    const first = [0, 0, 1].map((account): Action => {
-      const key = `key ${Math.floor(this.stories.length / 2)}`;
-      const begin = () => {
-        const story = this.#storyOf(account, key);
-        this.#ask(process, story, 'place', 'AAPL');
-      };
-      return [`${process.n} is asked for a new order ${account} ${key}`, begin];
+    // The key changes with every second history only, so that both accounts often use the same key.
+    const key = `key ${Math.floor(this.histories.length / 2)}`;
+    const firsts = [0, 0, 1].map((account): Action => {
+      const place = () =>
+        this.#request(process, this.#historyOf(account, key), { kind: 'place', symbol: 'AAPL' });
+      return [`${process.index} is asked for a new order ${account} ${key}`, place];
     });
-    return [...first, ...repeated];
+    return [...firsts, ...repeats];
   }
 
-  #storyOf(account: number, key: string): Story {
-    const known = this.stories.find((each) => each.key === key && each.account === account);
+  #historyOf(account: number, key: string): KeyHistory {
+    const known = this.histories.find((each) => each.key === key && each.account === account);
     if (known) return known;
-    const story: Story = {
+    const history: KeyHistory = {
       account,
       key,
       madeAtMs: null,
-      asked: [],
+      requests: [],
       calls: [],
       isForgettable: false,
     };
-    this.stories.push(story);
-    return story;
+    this.histories.push(history);
+    return history;
   }
 
-  #ask(process: Process, story: Story, kind: Asked['do'], symbol = '', limitMs?: number): void {
-    const { orders } = process.life ?? {};
-    if (!orders) return;
-    const viewer = this.#viewerOf(story);
-    const proof = proofOf(viewer);
+  #request(process: Process, history: KeyHistory, input: RequestInput): void {
+    if (process.running === null) return;
+    const { orders } = process.running;
     // Uses the correct date, because a date that is wrong by hours would be refused.
-    story.madeAtMs ??=
-      this.#clock.date() - (Math.abs(this.#aheadMs) > MINUTE_MS ? this.#aheadMs : 0);
-    const asked: Asked = {
-      do: kind,
-      symbol,
+    const isDateWrong = Math.abs(this.#aheadMs) > MINUTE_MS;
+    history.madeAtMs ??= this.#clock.date() - (isDateWrong ? this.#aheadMs : 0);
+    const request: ClientRequest = {
+      kind: input.kind,
+      symbol: input.symbol ?? '',
       process,
       generation: process.generation,
-      beganAt: this.#next(),
+      startedAt: this.#nextLogicalTime(),
       endedAt: null,
       result: undefined,
       wasWritten: false,
     };
-    story.asked.push(asked);
+    history.requests.push(request);
     const end = (result: OrderResult | Error | null) => {
-      if (process.generation !== asked.generation) return;
-      asked.result = result;
-      asked.endedAt = this.#next();
+      if (process.generation !== request.generation) return;
+      request.result = result;
+      request.endedAt = this.#nextLogicalTime();
     };
-    const ask = () => {
-      if (kind === 'ask') return orders.placed(proof, story.key);
-      if (kind === 'void') return orders.void(proof, story.key, story.madeAtMs);
-      const ticket = marketTicket({
-        symbol,
-        side: 'BUY',
-        kind: 'MARKET',
-        size: { units: 1 },
-        comment: String(this.stories.indexOf(story)),
-        idempotencyKey: story.key,
-        keyMade: story.madeAtMs,
-        ...(limitMs !== undefined && { sendBefore: this.#clock.date() + limitMs }),
-      });
-      return orders.place(viewer, proof, ticket);
-    };
-    ask().then(end, end);
+    this.#resultOf(orders, history, input).then(end, end);
   }
 
-  #endsOf(request: Parked): readonly Action[] {
-    const { name } = request;
-    const arrives: Action = [`${name} arrives`, () => this.#answer(request)];
+  async #resultOf(
+    orders: Orders,
+    history: KeyHistory,
+    { kind, symbol = '', limitMs }: RequestInput,
+  ): Promise<OrderResult | null> {
+    const viewer = this.#viewerOf(history);
+    const proof = proofOf(viewer);
+    if (kind === 'find') return orders.placed(proof, history.key);
+    if (kind === 'void') return orders.void(proof, history.key, history.madeAtMs);
+    const ticket = marketTicket({
+      symbol,
+      side: 'BUY',
+      kind: 'MARKET',
+      size: { units: 1 },
+      // By this index the scripted gateway finds the history of an order.
+      comment: String(this.histories.indexOf(history)),
+      idempotencyKey: history.key,
+      keyMade: history.madeAtMs,
+      ...(limitMs !== undefined && { sendBefore: this.#clock.date() + limitMs }),
+    });
+    return orders.place(viewer, proof, ticket);
+  }
+
+  #recordsActions(call: RecordsCall): readonly Action[] {
+    const { name } = call;
+    const complete: Action = [`${name} arrives`, () => this.#complete(call)];
     const fail = () => {
-      this.#take(request);
-      request.fail();
+      this.#remove(call);
+      call.fail();
     };
-    const lose = async () => {
-      this.#take(request);
-      await request.execute();
-      request.fail();
+    const loseAnswer = async () => {
+      this.#remove(call);
+      await call.execute();
+      call.fail();
     };
-    return [...thrice(arrives), arrives, [`${name} fails`, fail], [`${name} has no answer`, lose]];
+    return [
+      ...repeated(4, complete),
+      [`${name} fails`, fail],
+      [`${name} has no answer`, loseAnswer],
+    ];
   }
 
-  #nextOf(call: Call): readonly Action[] {
-    const name = `a call of ${call.process.n}`;
+  #gatewayActions(call: Call): readonly Action[] {
+    const name = `a call of ${call.process.index}`;
     if (call.state === 'waiting') {
       const refuse = () => {
         call.state = 'over';
         call.end(notSent);
       };
       return [
-        ...thrice<Action>([`${name} is sent`, () => this.#send(call)]),
+        ...repeated<Action>(3, [`${name} is sent`, () => this.#send(call)]),
         [`${name} cannot be sent`, refuse],
       ];
     }
-    const ends = ENDS.map((as): Action => [`${name} is ${as}`, () => this.#end(call, as)]);
+    const answers = ANSWERS.map(
+      (answer): Action => [`${name} is ${answer}`, () => this.#answer(call, answer)],
+    );
     if (call.state === 'sent') {
       const timeOut = () => {
         call.state = 'timed out';
         call.end(unanswered);
       };
-      return [...ends, ...thrice<Action>([`${name} times out`, timeOut])];
+      return [...answers, ...repeated<Action>(3, [`${name} times out`, timeOut])];
     }
-    return call.state === 'timed out' ? ends : [];
+    return call.state === 'timed out' ? answers : [];
   }
 
-  #passing(): readonly Action[] {
-    const passes = (ms: number): Action => [`${ms} ms pass`, () => this.#clock.advance(ms)];
-    const days = async () => {
-      this.#forget();
+  #timeActions(): readonly Action[] {
+    const pass = (ms: number): Action => [`${ms} ms pass`, () => this.#clock.advance(ms)];
+    const passDay = async () => {
+      this.#allowForgetting();
       for (const call of this.#allCalls()) call.state = 'over';
-      await this.#clock.advance(25 * HOUR_MS);
+      await this.#clock.advance(MORE_THAN_A_DAY_MS);
     };
-    // No request takes a day, so days pass only when nothing is under way.
+    // No request takes a day, so a day passes only when nothing is under way.
     const isQuiet =
-      this.#parked.length === 0 &&
-      this.#waiting().length === 0 &&
-      this.#living().every(({ state }) => !isUnderWay(state));
-    const jump = (ms: number): Action => [
+      this.#recordsCalls.length === 0 &&
+      this.#openRequests().length === 0 &&
+      this.#livingCalls().every(({ state }) => !isUnderWay(state));
+    const setDate = (ms: number): Action => [
       `the date is set by ${ms} ms`,
       () => {
         this.#clock.setDate(ms);
         this.#aheadMs += ms;
       },
     ];
-    const isRight = this.#aheadMs === 0;
-    const jumps = isRight ? [30_000, -30_000, 5 * HOUR_MS] : [-this.#aheadMs];
+    const isDateRight = this.#aheadMs === 0;
+    const changes = isDateRight ? [30_000, -30_000, 5 * HOUR_MS] : [-this.#aheadMs];
     return [
-      ...[100, 51, 6_000, 90_000].map(passes),
-      ...(isQuiet ? ([['days pass', days]] as const) : []),
-      ...jumps.map(jump),
+      ...[100, OVER_SHORT_LIMIT_MS, 6_000, 90_000].map(pass),
+      ...(isQuiet ? ([['a day passes', passDay]] as const) : []),
+      ...changes.map(setDate),
     ];
   }
 
-  #ofOperator(): readonly Action[] {
-    const hold: Action = [
+  #operatorActions(): readonly Action[] {
+    const toggleHold: Action = [
       this.#isHeld ? 'orders are released' : 'orders are held',
       () => {
         this.#isHeld = !this.#isHeld;
       },
     ];
-    const settle = (story: Story): Action => [
-      `${story.account} ${story.key} is settled`,
-      () => this.#settle(story),
+    const settle = (history: KeyHistory): Action => [
+      `${history.account} ${history.key} is settled`,
+      () => this.#settle(history),
     ];
-    const settling = this.stories.slice(-3).map(settle);
-    return this.#isHeld ? [...thrice(hold), ...settling] : [hold, ...settling];
+    const settlements = this.histories.slice(-LATEST_KEYS).map(settle);
+    // Held orders are soon released again, because little happens meanwhile.
+    return [...repeated(this.#isHeld ? 3 : 1, toggleHold), ...settlements];
   }
 
-  #forget(): void {
-    for (const story of this.stories) story.isForgettable = true;
+  /** From now on, the rules accept that the records of the present keys are gone. */
+  #allowForgetting(): void {
+    for (const history of this.histories) history.isForgettable = true;
   }
 
   /** An operator settles the order by what the gateway did. */
-  async #settle(story: Story): Promise<void> {
-    const { account } = this.#viewerOf(story);
+  async #settle(history: KeyHistory): Promise<void> {
+    const { account } = this.#viewerOf(history);
+    const { key, calls } = history;
     const settled = { by: 'jane', why: 'ticket', atMs: this.#clock.date() };
-    const isAccepted = story.calls.some(({ as }) => as === 'accepted');
+    const isAccepted = calls.some(({ answer }) => answer === 'accepted');
     const outcome = isAccepted
       ? ({ kind: 'accepted', orderId: null, message: null, settled } as const)
       : ({ kind: 'rejected', error: 'SETTLED', message: null, sent: false, settled } as const);
     if (!existsSync(this.#path)) return;
     // While a call is open, the gateway's answer is not known yet.
-    if (story.calls.some(({ state, process }) => state !== 'over' && process.life !== null)) return;
-    for (const call of story.calls) call.state = 'over';
+    if (calls.some(({ state, process }) => state !== 'over' && process.running !== null)) return;
+    for (const call of calls) call.state = 'over';
     const operator = this.#openOperator();
-    await operator.settle({ account, key: story.key, outcome });
+    await operator.settle({ account, key, outcome });
     operator.close();
   }
 
-  /** Copies the file, or restores an older copy in every possible combination while no process runs. */
-  #losses(): readonly Action[] {
+  /** Copies the file and its mark file, or restores this copy in every possible combination while no process runs. */
+  #dataLosses(): readonly Action[] {
     const path = this.#path;
-    const mark = `${path}.mark`;
+    const mark = this.#markPath;
     const copy = () => {
       copyFileSync(path, `${path}.copy`);
       copyFileSync(mark, `${mark}.copy`);
     };
-    const putBack = () => copyFileSync(`${path}.copy`, path);
+    const restore = () => copyFileSync(`${path}.copy`, path);
     const losses: Readonly<Record<string, () => void | Promise<void>>> = {
-      'an older copy is put back': putBack,
-      'an older copy is put back without a mark': () => {
-        putBack();
+      'an older copy is restored': restore,
+      'an older copy is restored without a mark': () => {
+        restore();
         rmSync(mark);
       },
-      'an older copy is put back with its mark, and an operator declares the loss': () => {
-        putBack();
+      'an older copy is restored with its mark, and an operator declares the loss': () => {
+        restore();
         copyFileSync(`${mark}.copy`, mark);
         return this.#declareIncomplete();
       },
       'the file is removed alone': () => rmSync(path),
     };
     // The loss of a file without records cannot be detected.
-    if (!existsSync(path) || !existsSync(mark) || this.#calls === 0) return [];
-    const lossesNow = Object.entries(losses).map(
+    if (!existsSync(path) || !existsSync(mark) || this.#sentOrders === 0) return [];
+    const lossActions = Object.entries(losses).map(
       ([name, lose]): Action => [
         name,
         async () => {
           for (const process of this.#processes) this.#kill(process);
-          this.#forget();
+          this.#allowForgetting();
           await lose();
           return this.#clock.advance(1_000);
         },
       ],
     );
-    return [['a copy is made', copy], ...(existsSync(`${mark}.copy`) ? lossesNow : [])];
+    return [['a copy is made', copy], ...(existsSync(`${mark}.copy`) ? lossActions : [])];
   }
 
   async #declareIncomplete(): Promise<void> {
@@ -440,11 +492,12 @@ export class OrderWorld {
   #start(process: Process): void {
     process.generation += 1;
     const { generation } = process;
+    const gatewaySkewMs = () => -this.#aheadMs;
     const records = openInlineOrderRecords({
       path: this.#path,
       max: 100,
       clock: this.#clock,
-      gatewaySkewMs: () => -this.#aheadMs,
+      gatewaySkewMs,
       onWarn() {},
     });
     const orders = new Orders({
@@ -453,43 +506,44 @@ export class OrderWorld {
       orderTimeoutMs: ORDER_TIMEOUT_MS,
       orderNumbers: 'order',
       onAccountChanged() {},
-      gatewayAheadMs: () =>
-        Math.abs(this.#aheadMs) > MINUTE_MS || this.#aheadMs < 0 ? -this.#aheadMs : 0,
-      gatewaySkewMs: () => -this.#aheadMs,
+      gatewayAheadMs: () => judgedAheadMs(gatewaySkewMs()),
+      gatewaySkewMs,
       lines: orderLines(null),
       metrics: countersOf(() => {}),
-      records: this.#portOf(process, generation, records),
+      records: this.#delayedRecords(process, records),
       gateway: {
         order: (_viewer, { order, sendBeforeMs }, endLate = () => {}) => {
           const { promise, resolve } = Promise.withResolvers<OrderEnd>();
-          const { symbol, comment } = order;
           const call: Call = {
             process,
-            symbol,
             sendBeforeMs,
             end: (exchange) => resolve(orderEnd(exchange)),
             endLate: (exchange) => endLate(orderEnd(exchange)),
             state: 'waiting',
             sentAt: null,
-            as: null,
+            answer: null,
           };
-          if (process.generation === generation) this.stories[Number(comment)]?.calls.push(call);
+          const history = this.histories[Number(order.comment)];
+          if (process.generation === generation) history?.calls.push(call);
           return promise;
         },
       },
     });
-    process.life = { records, orders };
+    process.running = { records, orders };
   }
 
-  #portOf(process: Process, generation: number, records: OrderRecords): OrderRecords {
-    const far =
-      <Args extends unknown[], T>(name: string, ask: (...args: Args) => Promise<T>) =>
+  /** The records as a process reaches them: each call waits in `#recordsCalls` until an action completes or fails it. */
+  #delayedRecords(process: Process, records: OrderRecords): OrderRecords {
+    const { generation } = process;
+    const delayed =
+      <Args extends unknown[], T>(name: string, call: (...args: Args) => Promise<T>) =>
       (...args: Args) =>
         new Promise<T>((resolve, reject) => {
+          // A killed process makes no more calls.
           if (process.generation !== generation) return;
           let deliver = () => {};
           const execute = async () => {
-            await ask(...args).then(
+            await call(...args).then(
               (answer) => {
                 deliver = () => resolve(answer);
               },
@@ -499,8 +553,8 @@ export class OrderWorld {
             );
           };
           const fail = () => reject(new RecordsUnavailableError('no answer'));
-          this.#parked.push({
-            name: `${process.n} ${name}`,
+          this.#recordsCalls.push({
+            name: `${process.index} ${name}`,
             process,
             execute,
             deliver: () => deliver(),
@@ -509,13 +563,13 @@ export class OrderWorld {
         });
     const holdReason = () => (this.#isHeld ? 'held' : null);
     return {
-      reserve: far('reserve', (request) => records.reserve(request)),
-      settle: far('settle', (reservation, outcome, times) =>
+      reserve: delayed('reserve', (request) => records.reserve(request)),
+      settle: delayed('settle', (reservation, outcome, times) =>
         records.settle(reservation, outcome, times),
       ),
-      release: far('release', (reservation) => records.release(reservation)),
-      find: far('find', (account, key) => records.find(account, key)),
-      voidKey: far('voidKey', (request) => records.voidKey(request)),
+      release: delayed('release', (reservation) => records.release(reservation)),
+      find: delayed('find', (account, key) => records.find(account, key)),
+      voidKey: delayed('voidKey', (request) => records.voidKey(request)),
       cutOff: () => records.cutOff(),
       get status() {
         return { ...records.status, holdReason: holdReason() };
@@ -524,14 +578,14 @@ export class OrderWorld {
     };
   }
 
-  async #answer(request: Parked): Promise<void> {
-    this.#take(request);
-    await request.execute();
-    request.deliver();
+  async #complete(call: RecordsCall): Promise<void> {
+    this.#remove(call);
+    await call.execute();
+    call.deliver();
   }
 
-  #take(request: Parked): void {
-    this.#parked.splice(this.#parked.indexOf(request), 1);
+  #remove(call: RecordsCall): void {
+    this.#recordsCalls.splice(this.#recordsCalls.indexOf(call), 1);
   }
 
   /** Sends an order unless it has expired, as the transport does. */
@@ -542,77 +596,77 @@ export class OrderWorld {
       return;
     }
     call.state = 'sent';
-    call.sentAt = this.#next();
-    this.#calls += 1;
+    call.sentAt = this.#nextLogicalTime();
+    this.#sentOrders += 1;
   }
 
-  #end(call: Call, as: End): void {
+  #answer(call: Call, answer: Answer): void {
     const isLate = call.state === 'timed out';
     call.state = 'over';
-    call.as = as;
-    this.#numbers += 1;
-    const exchange = as === 'accepted' ? acceptedAs(`o-${this.#numbers}`) : EXCHANGES[as];
+    call.answer = answer;
+    this.#answers += 1;
+    const exchange = answer === 'accepted' ? acceptedAs(`o-${this.#answers}`) : EXCHANGES[answer];
     if (isLate) call.endLate(exchange);
     else call.end(exchange);
   }
 
   #kill(process: Process): void {
-    const { life } = process;
-    if (life === null) return;
+    const { running } = process;
+    if (running === null) return;
     process.generation += 1;
-    process.life = null;
-    for (const request of this.#parked.filter((each) => each.process === process)) {
-      this.#take(request);
+    process.running = null;
+    for (const call of this.#recordsCalls.filter((each) => each.process === process)) {
+      this.#remove(call);
     }
     // Calls that were not sent yet end with their process.
     for (const call of this.#allCalls()) {
       if (call.process === process && call.state === 'waiting') call.state = 'over';
     }
-    life.records.close().catch(() => {});
+    running.records.close().catch(() => {});
   }
 
-  /** The requests that it has sent are executed. If no other process lives, the mark file is not updated. */
+  /** Executes the process's calls to the records, then kills it. The last process dies before it can update the mark file. */
   async #killAfterWrites(process: Process): Promise<void> {
-    const mark = existsSync(`${this.#path}.mark`) ? readFileSync(`${this.#path}.mark`) : null;
-    for (const request of this.#parked.filter((each) => each.process === process)) {
-      await request.execute();
+    const mark = existsSync(this.#markPath) ? readFileSync(this.#markPath) : null;
+    for (const call of this.#recordsCalls.filter((each) => each.process === process)) {
+      await call.execute();
     }
     this.#kill(process);
-    const isAlone = this.#processes.every(({ life }) => life === null);
-    if (mark !== null && isAlone) writeFileSync(`${this.#path}.mark`, mark);
+    const isLast = this.#processes.every(({ running }) => running === null);
+    if (mark !== null && isLast) writeFileSync(this.#markPath, mark);
   }
 
   #openOperator(): OperatorFile {
     return new OperatorFile({ path: this.#path, max: 100, clock: this.#clock, onWarn() {} });
   }
 
-  #viewerOf({ account }: Story) {
+  #viewerOf({ account }: KeyHistory) {
     const viewer = this.#viewers[account];
     if (viewer === undefined) throw new Error('no such account');
     return viewer;
   }
 
   #allCalls(): readonly Call[] {
-    return this.stories.flatMap(({ calls }) => calls);
+    return this.histories.flatMap(({ calls }) => calls);
   }
 
-  #living(): readonly Call[] {
-    return this.#allCalls().filter(({ process }) => process.life !== null);
+  #livingCalls(): readonly Call[] {
+    return this.#allCalls().filter(({ process }) => process.running !== null);
   }
 
   /** Unanswered requests of living processes. */
-  #waiting(): readonly Asked[] {
-    return this.stories
-      .flatMap(({ asked }) => asked)
+  #openRequests(): readonly ClientRequest[] {
+    return this.histories
+      .flatMap(({ requests }) => requests)
       .filter(
         ({ result, process, generation }) =>
           result === undefined && process.generation === generation,
       );
   }
 
-  #next(): number {
-    this.#instant += 1;
-    return this.#instant;
+  #nextLogicalTime(): number {
+    this.#logicalTime += 1;
+    return this.#logicalTime;
   }
 }
 
@@ -620,13 +674,14 @@ function isUnderWay(state: Call['state']): boolean {
   return state === 'waiting' || state === 'sent';
 }
 
-function thrice<T>(each: T): readonly T[] {
-  return [each, each, each];
+/** Repeats an entry of a list, so that a random choice takes it more often. */
+function repeated<T>(times: number, entry: T): readonly T[] {
+  return Array<T>(times).fill(entry);
 }
 
-/** Waits two turns, because a follow-up task may itself wait for one. */
-async function nothingMoves(): Promise<void> {
-  for (let round = 0; round < 2; round += 1) {
+/** Waits two turns of the event loop, because a follow-up task may itself wait for one turn. */
+async function followUpsDone(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }

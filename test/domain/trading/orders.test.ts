@@ -23,9 +23,9 @@ import {
   unanswered,
 } from './order-stage.ts';
 
-test('the id of a record needs an account; with a login, which two tenants may share, it does not compile', () => {
+test('the id of a record is made of an account, and does not compile with a login', () => {
   expect(recordId(demo.account, 'k')).toBe('1001:k');
-  // @ts-expect-error: a login is not an account.
+  // @ts-expect-error: two tenants may share a login.
   recordId(demo.login, 'k');
 });
 
@@ -33,36 +33,39 @@ describe('an order', () => {
   test('with the key of another order, or the proof of another account, is refused', async () => {
     const { orders, calls, begin } = stage();
     const { placed } = await begin('k');
-    const other = { argument: 'input.idempotencyKey' };
-    await expect(orders.place(demo, demoProof, ticketOf('k', 'MSFT'))).rejects.toMatchObject(other);
+    const keyRefusal = { argument: 'input.idempotencyKey' };
+    const otherOrder = () => orders.place(demo, demoProof, ticketOf('k', 'MSFT'));
+    await expect(otherOrder()).rejects.toMatchObject(keyRefusal);
     last(calls).end(acceptedAs('o-1'));
     await placed;
-    await expect(orders.place(demo, demoProof, ticketOf('k', 'MSFT'))).rejects.toThrow(InputError);
-    const price = {
+    await expect(otherOrder()).rejects.toThrow(InputError);
+    const limitOrder = {
       symbol: 'AAPL',
       side: 'BUY',
       amount: 1,
       price: 1,
       idempotencyKey: 'k',
     } as const;
-    await expect(orders.place(demo, demoProof, limitTicket(price))).rejects.toMatchObject(other);
-    const proof = proofOf(viewerOf('token-2', { login: '2002' }));
-    await expect(orders.place(demo, proof, ticketOf('new'))).rejects.toThrow('another account');
+    const limitPlaced = orders.place(demo, demoProof, limitTicket(limitOrder));
+    await expect(limitPlaced).rejects.toMatchObject(keyRefusal);
+    const otherProof = proofOf(viewerOf('token-2', { login: '2002' }));
+    const otherPlaced = orders.place(demo, otherProof, ticketOf('new'));
+    await expect(otherPlaced).rejects.toThrow('another account');
     expect(calls).toHaveLength(1);
   });
 
-  test('is passed to onAccountChanged before any client is answered, also if the callback fails', async () => {
+  test('is answered after onAccountChanged was called for its account, even if this callback fails', async () => {
     const events: string[] = [];
     const onAccountChanged = () => {
-      events.push('known');
+      events.push('onAccountChanged');
       throw new Error('a listener fails');
     };
     const { calls, begin, log } = stage(undefined, { onAccountChanged });
     const { placed } = await begin('k');
-    const answered = placed.then(() => events.push('answered'));
+    const clientAnswered = placed.then(() => events.push('answered'));
     last(calls).end(acceptedAs('o-1'));
-    await answered;
-    expect(events).toEqual(['known', 'answered']);
+    await clientAnswered;
+    expect(events).toEqual(['onAccountChanged', 'answered']);
     expect(log.lines).toEqual(['the listener for changed accounts failed']);
   });
 });
@@ -75,32 +78,33 @@ describe('an error', () => {
       [answered(429), 'rate-limited'],
     ] as const) {
       const all = await Promise.all([begin('k'), begin('k'), begin('k')]);
-      const sent = calls.length;
+      const callsBefore = calls.length;
       last(calls).end(exchange);
       const answers = await Promise.allSettled(all.map(({ placed }) => placed));
       for (const answer of answers) expect(answer).toMatchObject({ reason: { kind } });
-      expect(calls).toHaveLength(sent);
+      expect(calls).toHaveLength(callsBefore);
     }
+    // The key is free, so another order can use it.
     const { placed } = await begin('k', demo, 'MSFT');
     last(calls).end(acceptedAs('o-1'));
     expect(await placed).toMatchObject({ replayed: false });
   });
 
   test('while orders are held frees the key, and nothing is sent', async () => {
-    let reason: string | null = 'held';
+    let holdReason: string | null = 'held';
     const { calls, begin } = stage(({ status }) => ({
       get status() {
-        return { ...status, holdReason: reason };
+        return { ...status, holdReason };
       },
     }));
     await expect((await begin('k')).placed).rejects.toMatchObject({ kind: 'unavailable' });
     expect(calls).toHaveLength(0);
-    reason = null;
+    holdReason = null;
     await begin('k');
     expect(calls).toHaveLength(1);
   });
 
-  test('of the facade after sending makes the outcome unknown, and keeps the key', async () => {
+  test('of the service after sending makes the outcome unknown, and keeps the key', async () => {
     const { orders, calls, begin, log } = stage();
     const { placed } = await begin('k');
     last(calls).end(new TypeError('a mistake of ours'));
@@ -110,9 +114,10 @@ describe('an error', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('of the facade while an answer is judged keeps the key', async () => {
+  test('of the service while an answer is judged keeps the key', async () => {
     const { orders, calls, begin, clock } = stage();
     const { placed } = await begin('k');
+    // Judging an answer reads its status, which throws here.
     last(calls).end({
       ...answered(200),
       get status(): number {
@@ -134,14 +139,15 @@ test.each([
   ['rejected', answered(401), 1],
   ['rejected', answered(429), 1],
   ['unknown', unanswered, 1],
-])('a late answer changes an unknown order to %s', async (kind, late, changes) => {
-  const { orders, calls, begin, clock, acceptances } = stage();
+])('a late answer changes an unknown order to %s', async (kind, late, changeCount) => {
+  const { orders, calls, begin, clock, changedAccounts } = stage();
   const { placed } = await begin('k');
   last(calls).end(unanswered);
   expect(await placed).toMatchObject({ outcome: { kind: 'unknown' }, replayed: false });
-  expect(acceptances).toEqual([demo.login]);
+  // An unknown order may have changed the account. Only a late acceptance reports another change.
+  expect(changedAccounts).toEqual([demo.account]);
   last(calls).endLate(late);
-  expect(acceptances).toHaveLength(changes);
+  expect(changedAccounts).toHaveLength(changeCount);
   await clock.advance(0);
   const answer = { outcome: { kind }, replayed: true };
   expect(await orders.placed(demoProof, 'k')).toMatchObject(answer);
@@ -151,9 +157,9 @@ test.each([
 
 test('if an account receives an order number twice, the second order is unknown', async () => {
   const { calls, begin, log } = stage();
-  const place = async (key: string, viewer = demo, number: unknown = 'o-1') => {
+  const place = async (key: string, viewer = demo, orderId: unknown = 'o-1') => {
     const { placed } = await begin(key, viewer);
-    last(calls).end(answered(200, { success: true, orderId: number }));
+    last(calls).end(answered(200, { success: true, orderId }));
     return (await placed).outcome;
   };
   expect(await place('first')).toMatchObject({ kind: 'accepted', orderId: 'o-1' });
@@ -163,10 +169,11 @@ test('if an account receives an order number twice, the second order is unknown'
   });
   const other = viewerOf('token-2', { login: '2002' });
   expect(await place('third', other)).toMatchObject({ kind: 'accepted' });
-  for (const none of [null, '', 0, '0', '0.0']) {
+  // These values count as a missing number, so they may be repeated.
+  for (const orderId of [null, '', 0, '0', '0.0']) {
     for (const time of ['first', 'second']) {
-      const outcome = await place(`${time} ${typeof none} ${none}`, demo, none);
-      expect(outcome, String(none)).toMatchObject({ kind: 'accepted' });
+      const outcome = await place(`${time} ${typeof orderId} ${orderId}`, demo, orderId);
+      expect(outcome, String(orderId)).toMatchObject({ kind: 'accepted' });
     }
   }
   expect(log.lines).toEqual([expect.stringContaining('set GATEWAY_ORDER_NUMBERS=position')]);
@@ -202,13 +209,13 @@ describe('if the records', () => {
     expect(orders.oldestSeconds).toBe(0);
   });
 
-  test('fail for the first of two orders with one key, the second is tried independently', async () => {
+  test('fail for the first of two orders with one key, the second order is reserved and sent', async () => {
     const gate = Promise.withResolvers<void>();
-    let asked = 0;
+    let reserveCalls = 0;
     const { calls, clock, begin } = stage((shared) => ({
       reserve: async (request) => {
-        asked += 1;
-        if (asked > 1) return shared.reserve(request);
+        reserveCalls += 1;
+        if (reserveCalls > 1) return shared.reserve(request);
         await gate.promise;
         throw new RecordsUnavailableError('the disk is full');
       },
@@ -222,11 +229,11 @@ describe('if the records', () => {
   });
 
   test.each([
-    ['sent within', 5_000, 1],
-    ['not sent after', 5_001, 0],
+    [5_000, 'sent', 1],
+    [5_001, 'not sent', 0],
   ])(
-    'answer after the process was frozen, the order is %s its limit (%d ms)',
-    async (_, ms, sent) => {
+    'answer %d ms later because the process was frozen, the order is %s',
+    async (ms, _what, sentOrders) => {
       const { clock, calls, records, orders, begin } = stage((shared) => ({
         reserve: async (request) => {
           const answer = await shared.reserve(request);
@@ -237,11 +244,12 @@ describe('if the records', () => {
         },
       }));
       const { placed } = await begin('k');
-      expect(calls).toHaveLength(sent);
+      expect(calls).toHaveLength(sentOrders);
       for (const call of calls) call.end(acceptedAs('o-1'));
       await orders.drain();
-      if (sent === 0) await expect(placed).rejects.toThrow(RecordsUnavailableError);
-      expect((await records.find(accountNamed('1001'), 'k')) === null).toBe(sent === 0);
+      const isUnsent = sentOrders === 0;
+      if (isUnsent) await expect(placed).rejects.toThrow(RecordsUnavailableError);
+      expect((await records.find(accountNamed('1001'), 'k')) === null).toBe(isUnsent);
     },
   );
 
@@ -267,18 +275,19 @@ describe('if the records', () => {
 });
 
 describe('with a second process', () => {
-  test('a wait for a record is bounded by the order timeout, for any answer of the store', async () => {
+  test('a wait for a record ends after the order timeout, even if the store calls it pending for longer', async () => {
     let first: Reservation | null = null;
     const { records, calls, begin, start, clock, counted, log } = stage((shared) => ({
+      // The first reservation is pending for an hour. Both processes are told that another order has the key.
       reserve: async (request) => {
         const answer = await shared.reserve({ ...request, pendingMs: 3_600_000 });
         if (answer.reserved) first = answer.reservation;
         return shared.reserve(request);
       },
     }));
-    const asked = [await begin('k'), await begin('k', demo, 'AAPL', start())];
+    const requests = [await begin('k'), await begin('k', demo, 'AAPL', start())];
     await clock.advance(orderTimeoutMs + 2_000);
-    for (const { placed } of asked) {
+    for (const { placed } of requests) {
       expect(await placed).toMatchObject({ outcome: { kind: 'unknown' }, replayed: true });
     }
     expect(calls).toHaveLength(0);
@@ -292,11 +301,11 @@ describe('with a second process', () => {
 });
 
 test.each([
-  ['the gateway’s own', acceptedAs('77'), []],
+  ['the same number', acceptedAs('77'), []],
   ['another number', acceptedAs('78'), ['contradicted']],
   ['a refusal', answered(200, { success: false }), ['contradicted']],
 ])(
-  'a settled order keeps its outcome, and a late answer that contradicts it is logged and counted: %s',
+  'a late answer is logged and counted only if it contradicts the settled order: %s',
   async (_, late, contradictions) => {
     const settled = {
       kind: 'accepted',
@@ -324,10 +333,10 @@ test.each([
 );
 
 test('draining waits until every order in flight has ended and its outcome is recorded', async () => {
-  let away = true;
+  let isAway = true;
   const { orders, records, calls, begin, clock, log } = stage((shared) => ({
     settle: async (...args) => {
-      if (away) throw new RecordsUnavailableError('away');
+      if (isAway) throw new RecordsUnavailableError('away');
       return shared.settle(...args);
     },
   }));
@@ -340,7 +349,7 @@ test('draining waits until every order in flight has ended and its outcome is re
   await clock.advance(30_000);
   expect(orders.oldestSeconds).toBe(0);
   expect(await isOver(drain)).toBe(false);
-  away = false;
+  isAway = false;
   await clock.advance(5_000);
   await drain;
   expect(await records.find(accountNamed('1001'), 'a')).toMatchObject({

@@ -28,9 +28,9 @@ function judged(exchange: Exchange): string {
 const yes = { success: true, orderId: 'o-1', message: 'done' };
 const no = { success: false, err: 'NO_MONEY', message: 'too little' };
 
-type Row = [why: string, statuses: number[], bodies: unknown[], verdict: string];
+type Row = [answers: string, statuses: number[], bodies: unknown[], verdict: string];
 
-// In the order of the rows of docs/orders.md.
+// Each name begins with the number of its row in the table of docs/orders.md.
 test.each<Row>([
   [
     '3: `success: true` with a status other than 2xx',
@@ -60,6 +60,7 @@ test.each<Row>([
     '7: a 2xx without a boolean `success`',
     [200, 201, 204],
     [
+      // Lists are spread so that several values stay on one line.
       ...[{}, '', '<html>', '[{"success":true}]', 'true', '{"success":true'],
       ...[{ success: 'true' }, { success: 1 }, { success: null }],
     ],
@@ -71,7 +72,7 @@ test.each<Row>([
     [no, {}, '', '<html>'],
     'unknown',
   ],
-])('%s is judged by its row', (_, statuses, bodies, verdict) => {
+])('%s is judged as its row of the table states', (_answers, statuses, bodies, verdict) => {
   for (const status of statuses) {
     for (const body of bodies) {
       expect(judged(answer(status, body)), `${status}: ${JSON.stringify(body)}`).toBe(verdict);
@@ -117,16 +118,21 @@ const ZERO_UUID = '"00000000-0000-0000-0000-000000000000"';
 const NO_NUMBERS = ['""', '"0"', '"00"', '0', '-0', '" "', 'null', '{}', '[]', 'false'];
 
 test.each([...NO_NUMBERS, '"-"', '"null"', ZERO_UUID])(
-  'the order number %s counts as missing: a refusal with it is a refusal',
+  'the order number %s counts as missing',
   (orderId) => {
     const acceptance = `{"success":true,"orderId":${orderId}}`;
     expect(judgeOrder('openPosition', orderEnd(answer(200, acceptance)))).toMatchObject({
       orderId: null,
     });
-    const body = `{"success":false,"orderId":${orderId}}`;
-    expect([200, 409, 401, 403, 429].map((status) => judged(answer(status, body)))).toEqual([
-      ...['rejected', 'rejected', 'error: unauthenticated'],
-      ...['error: forbidden', 'error: rate-limited'],
+    // A refusal that names an order would be unknown.
+    const refusal = `{"success":false,"orderId":${orderId}}`;
+    const verdicts = [200, 409, 401, 403, 429].map((status) => judged(answer(status, refusal)));
+    expect(verdicts).toEqual([
+      'rejected',
+      'rejected',
+      'error: unauthenticated',
+      'error: forbidden',
+      'error: rate-limited',
     ]);
   },
 );
@@ -145,12 +151,13 @@ test.each([
   });
 });
 
-test('a long message is cut', () => {
-  for (const length of [500, 501]) {
-    const { message } = judgeOrder(
-      'openPosition',
-      orderEnd(answer(400, { message: 'x'.repeat(length) })),
-    );
-    expect(message).toBe(`${'x'.repeat(500)}${length > 500 ? '…' : ''}`);
+test('a message is cut after 500 characters', () => {
+  const longest = 'x'.repeat(500);
+  for (const [message, expected] of [
+    [longest, longest],
+    [`${longest}x`, `${longest}…`],
+  ]) {
+    const outcome = judgeOrder('openPosition', orderEnd(answer(400, { message })));
+    expect(outcome.message).toBe(expected);
   }
 });

@@ -9,16 +9,19 @@ describe('an order after its deadline', () => {
   test('expires by this server’s date, even if its connection failed', async () => {
     const { orders, calls, clock, begin } = stage();
     const sendBefore = clock.date() + 5_000;
+    // A millisecond after the deadline.
     clock.setDate(5_001);
     const { placed } = await begin('k', demo, 'AAPL', orders, sendBefore);
     expect(await placed).toEqual(expired);
+    // Exactly at the deadline, when an order may still be sent.
     clock.setDate(-1);
     const late = await begin('late', demo, 'AAPL', orders, sendBefore);
     const timely = await begin('timely', demo, 'AAPL', orders, sendBefore + 1_000);
     expect(calls[0]).toMatchObject({ sendBeforeMs: sendBefore });
+    // The deadline of `late` passes before its connection fails.
     await clock.advance(1);
     for (const { end } of calls) end(notSent);
-    // The client must not be asked to repeat it.
+    // `unavailable` would ask the client to repeat an order that has expired.
     expect(await late.placed).toMatchObject({ outcome: EXPIRED });
     await expect(timely.placed).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await orders.placed(demoProof, 'timely')).toBe(null);
@@ -47,6 +50,7 @@ test('a key made more than 60 seconds ahead is refused with the server’s time,
     message: `input.keyMade must be at most 60 seconds ahead: it is ${new Date(clock.date()).toISOString()} here.`,
   });
   expect(await orders.placed(demoProof, 'k')).toBe(null);
+  // An expired order has a record, so a repeat with the refused time receives its outcome.
   const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() - 1);
   expect(await placed).toEqual(expired);
   expect(await orders.place(demo, demoProof, ahead)).toEqual({ ...expired, replayed: true });

@@ -23,8 +23,8 @@ const limit: PlaceLimitOrderInput = {
   idempotencyKey: 'key-1',
 };
 
-/** Returns the path for which a ticket is refused. Inputs are loosely typed, like those of a script. */
-function refused(make: () => unknown): string {
+/** Returns the argument for which a ticket is refused; `none` if it is accepted. */
+function refusedArgument(make: () => unknown): string {
   try {
     make();
     return 'none';
@@ -35,29 +35,32 @@ function refused(make: () => unknown): string {
 }
 
 const KEY = 'input.idempotencyKey';
+// The inputs are loosely typed, like those of a script.
 test.each<[string, object, string]>([
   ['protections of 0 and more', { stopLoss: { price: 0 }, takeProfit: { price: 3 } }, 'none'],
   ['a negative protection', { stopLoss: { price: -0.01 } }, 'input.stopLoss.price'],
   ['a protection of two kinds', { takeProfit: { price: 1, amount: 1 } }, 'input.takeProfit'],
   ['a protection by amount alone', { stopLoss: { amount: 5 } }, 'input.stopLoss.amount'],
-  ['both by amount', { size: { amount: 9 }, stopLoss: { amount: 5 } }, 'none'],
+  ['size and protection by amount', { size: { amount: 9 }, stopLoss: { amount: 5 } }, 'none'],
   ['a line break in its symbol', { symbol: 'AAPL\n' }, 'input.symbol'],
-  ['a control character of C1', { symbol: '\u0085AAPL' }, 'input.symbol'],
+  ['a control character in its symbol', { symbol: '\u0085AAPL' }, 'input.symbol'],
   ['a key of 255 code points', { idempotencyKey: '🔑'.repeat(255) }, 'none'],
   ['a key of 256 code points', { idempotencyKey: '🔑'.repeat(256) }, KEY],
-])('of a ticket with %s (%o) the refused argument is %s', (_, change, path) => {
-  expect(refused(() => marketTicket({ ...market, ...change }))).toBe(path);
+])('of a ticket with %s (%o) the refused argument is %s', (_, change, argument) => {
+  expect(refusedArgument(() => marketTicket({ ...market, ...change }))).toBe(argument);
 });
 
 describe('the digest of an order', () => {
-  const of = (change: object) => inputDigest(marketTicket({ ...market, ...change }));
+  const marketDigest = (change: object) => inputDigest(marketTicket({ ...market, ...change }));
 
   test('is equal for equal orders in different notations', () => {
-    expect(of({ size: { units: 2.0 } })).toBe(of({}));
-    expect(of({ price: undefined, comment: null, stopLoss: undefined })).toBe(of({}));
-    expect(of({ price: null })).toBe(of({}));
-    expect(of({ stopLoss: { price: -0 } })).toBe(of({ stopLoss: { price: 0 } }));
-    expect(of({ idempotencyKey: 'another' })).toBe(of({}));
+    const digest = marketDigest({});
+    expect(marketDigest({ size: { units: 2.0 } })).toBe(digest);
+    expect(marketDigest({ price: undefined, comment: null, stopLoss: undefined })).toBe(digest);
+    expect(marketDigest({ price: null })).toBe(digest);
+    expect(marketDigest({ idempotencyKey: 'another' })).toBe(digest);
+    const withZero = marketDigest({ stopLoss: { price: 0 } });
+    expect(marketDigest({ stopLoss: { price: -0 } })).toBe(withZero);
   });
 
   test('differs with each value that the gateway receives', () => {
@@ -76,17 +79,15 @@ describe('the digest of an order', () => {
       { comment: '' },
       { comment: 'null' },
     ];
-    expect(new Set(changes.map(of)).size).toBe(changes.length);
+    expect(new Set(changes.map(marketDigest)).size).toBe(changes.length);
   });
 
   test('differs with the levels of a limit order, and by operation', () => {
-    const limitOf = (change: object) => inputDigest(limitTicket({ ...limit, ...change }));
+    const limitDigest = (change: object) => inputDigest(limitTicket({ ...limit, ...change }));
     const { side, symbol, price, amount } = limit;
-    const forms = [{}, { stopLoss: 0 }, { stopLoss: 1 }, { stopLoss: 2 }, { takeProfit: 1 }];
-    const all = [
-      ...forms.map(limitOf),
-      of({ side, symbol, kind: 'PENDING', price, size: { amount } }),
-    ];
-    expect(new Set(all).size).toBe(all.length);
+    const levels = [{}, { stopLoss: 0 }, { stopLoss: 1 }, { stopLoss: 2 }, { takeProfit: 1 }];
+    const otherOperation = { side, symbol, kind: 'PENDING', price, size: { amount } };
+    const digests = [...levels.map(limitDigest), marketDigest(otherOperation)];
+    expect(new Set(digests).size).toBe(digests.length);
   });
 });

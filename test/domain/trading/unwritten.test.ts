@@ -14,28 +14,31 @@ import {
   unanswered,
 } from './order-stage.ts';
 
-const away = async () => {
+const failAsAway = async () => {
   throw new RecordsUnavailableError('away');
 };
 
 test('a repeat, a query and a void receive an outcome that waits to be written', async () => {
-  const { orders, calls, begin } = stage(() => ({ settle: away, find: away, voidKey: away }));
+  const { orders, calls, begin } = stage(() => ({
+    settle: failAsAway,
+    find: failAsAway,
+    voidKey: failAsAway,
+  }));
   await begin('k');
-  const asked = [orders.placed(demoProof, 'k'), orders.void(demoProof, 'k', null)];
+  const early = [orders.placed(demoProof, 'k'), orders.void(demoProof, 'k', null)];
   last(calls).end(unanswered);
   const unknown = { outcome: { kind: 'unknown' }, replayed: true };
-  expect(await Promise.all(asked)).toMatchObject([unknown, unknown]);
-  const ask = () =>
+  expect(await Promise.all(early)).toMatchObject([unknown, unknown]);
+  const askInEachWay = () =>
     Promise.all([
       orders.place(demo, demoProof, ticketOf('k')),
       orders.placed(demoProof, 'k'),
       orders.void(demoProof, 'k', null),
     ]);
-  const answer = (kind: string) =>
-    Array(3).fill(expect.objectContaining({ outcome: expect.objectContaining({ kind }) }));
-  expect(await ask()).toEqual(answer('unknown'));
+  const threeTimes = (kind: string) => Array(3).fill({ outcome: { kind } });
+  expect(await askInEachWay()).toMatchObject(threeTimes('unknown'));
   last(calls).endLate(acceptedAs('o-1'));
-  expect(await ask()).toEqual(answer('accepted'));
+  expect(await askInEachWay()).toMatchObject(threeTimes('accepted'));
   const other = orders.place(demo, demoProof, ticketOf('k', 'MSFT'));
   await expect(other).rejects.toThrow(InputError);
   expect(calls).toHaveLength(1);
@@ -59,19 +62,20 @@ test('if the gateway answers while an unknown outcome is being written, every cl
   expect(await Promise.all([placed, repeat])).toMatchObject([accepted, accepted]);
 });
 
-test('while a key is being freed no order is found for it, and a new order with it waits', async () => {
+test('while a key is being freed no order is found for it, and a new order with this key waits', async () => {
   let isAway = true;
   const { orders, calls, begin, clock } = stage((shared) => ({
     release: (reservation) =>
-      isAway || reservation.key === 'k' ? away() : shared.release(reservation),
+      isAway || reservation.key === 'never' ? failAsAway() : shared.release(reservation),
   }));
-  for (const key of ['k', 'later']) {
+  // The key `never` is never freed; the key `later` is freed once the records are back.
+  for (const key of ['never', 'later']) {
     const { placed } = await begin(key);
     last(calls).end(notSent);
     await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await orders.placed(demoProof, key)).toBeNull();
   }
-  const never = await begin('k');
+  const never = await begin('never');
   const later = await begin('later');
   await clock.advance(500);
   expect(calls).toHaveLength(2);
@@ -88,8 +92,9 @@ test('while a key is being freed no order is found for it, and a new order with 
 test('after an unconfirmed release of a key, an order that another process sent with it is found', async () => {
   let isAway = false;
   const { orders, calls, begin, start, clock } = stage((shared) => ({
-    release: (reservation) => shared.release(reservation).then(away),
-    find: (login, key) => (isAway ? away() : shared.find(login, key)),
+    // The release happens, but its process receives an error.
+    release: (reservation) => shared.release(reservation).then(failAsAway),
+    find: (account, key) => (isAway ? failAsAway() : shared.find(account, key)),
   }));
   const { placed } = await begin('k');
   last(calls).end(notSent);
@@ -112,8 +117,8 @@ test('after an unconfirmed release of a key, an order that another process sent 
   expect(calls).toHaveLength(2);
 });
 
-test('a key that an operator settled before it was freed is read as settled', async () => {
-  const { orders, calls, begin, records, clock } = stage(() => ({ release: away }));
+test('a key that an operator settles while it is being freed is read as settled', async () => {
+  const { orders, calls, begin, records, clock } = stage(() => ({ release: failAsAway }));
   const { placed } = await begin('k');
   last(calls).end(notSent);
   await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
@@ -121,8 +126,8 @@ test('a key that an operator settled before it was freed is read as settled', as
   const found = await records.find(demo.account, 'k');
   if (found === null) throw new Error('the record is missing');
   const settled = { by: 'jane', why: 'ticket', atMs: 0 };
-  const words = { kind: 'rejected', error: 'SETTLED', message: null } as const;
-  const outcome = { ...words, sent: false, settled } as const;
+  const rejected = { kind: 'rejected', error: 'SETTLED', message: null } as const;
+  const outcome = { ...rejected, sent: false, settled } as const;
   await records.settle({ account: demo.account, key: 'k', ...found }, outcome);
   expect(await orders.void(demoProof, 'k', null)).toMatchObject({ outcome, replayed: true });
   expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome, replayed: true });
@@ -132,14 +137,15 @@ test('a key that an operator settled before it was freed is read as settled', as
   expect(calls).toHaveLength(1);
 });
 
-test('writing an outcome is retried until its record expires, and both the first and the final failure are logged', async () => {
-  const { orders, calls, begin, clock, log } = stage(() => ({ settle: away }));
+test('writing an outcome is retried until its record expires, and the first and the last failure are logged', async () => {
+  const { orders, calls, begin, clock, log } = stage(() => ({ settle: failAsAway }));
   const { placed } = await begin('k');
   last(calls).end(acceptedAs('o-1'));
   await placed;
   const drained = orders.drain();
   await clock.advance(RECORD_LIFE_MS - 2_000);
   expect(await isOver(drained)).toBe(false);
+  // The two seconds that were missing, and a minute for the last retry.
   await clock.advance(62_000);
   await drained;
   expect(log.lines).toEqual([

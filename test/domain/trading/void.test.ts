@@ -15,7 +15,7 @@ const closed: OrderResult = { outcome: VOIDED, idempotencyKey: 'k', replayed: fa
 const closedBefore: OrderResult = { ...closed, replayed: true };
 
 describe('a used key', () => {
-  test('answers that its order was rejected, even if the gateway’s error has the name of a closed key', async () => {
+  test('is answered with its order’s rejection, even if the gateway’s error is named VOIDED', async () => {
     const { orders, calls, clock, start, begin } = stage();
     const { placed } = await begin('k');
     last(calls).end(answered(422, { err: 'VOIDED' }));
@@ -28,25 +28,25 @@ describe('a used key', () => {
   });
 
   test('that is freed and used again repeatedly ends in an error', async () => {
-    let asked = 0;
-    const of = { id: '', inputDigest: '', reservedAtMs: 0 };
-    const pending = toOrderRecord(of, null, 60_000);
+    let attempts = 0;
+    const pending = toOrderRecord({ id: '', inputDigest: '', reservedAtMs: 0 }, null, 60_000);
     const { orders, clock } = stage(() => ({
       async voidKey() {
-        asked += 1;
-        return { voided: false, record: { ...pending, id: `${asked}` } };
+        attempts += 1;
+        return { voided: false, record: { ...pending, id: `${attempts}` } };
       },
       find: async (): Promise<OrderRecord | null> => null,
     }));
     const answer = orders.void(demoProof, 'k', clock.now()).catch((error: unknown) => error);
     await clock.advance(60_000);
     expect(await answer).toBeInstanceOf(RecordsUnavailableError);
-    expect(asked).toBe(10);
+    expect(attempts).toBe(10);
   });
 });
 
 describe('if the records do not reach back to the creation of the key', () => {
-  test('it is closed, and the answer does not claim that nothing was sent', async () => {
+  test('the key is closed, and the answer does not claim that nothing was sent', async () => {
+    // The records begin at the start of the test.
     const { orders, calls, clock, start } = stage();
     await clock.advance(HOUR_MS);
     const madeAtMs = clock.now() - HOUR_MS;
@@ -73,7 +73,7 @@ describe('if the records do not reach back to the creation of the key', () => {
     expect(calls).toEqual([]);
   });
 
-  test('a key of unknown age counts as a day old, and so does a key from the future beyond the clock tolerance', async () => {
+  test('a key counts as a day old if its age is unknown, or if it is more than two seconds in the future', async () => {
     const { orders, clock } = stage();
     await clock.advance(RECORD_LIFE_MS - 1);
     for (const madeAtMs of [null, clock.now() + 2_001]) {
@@ -81,6 +81,7 @@ describe('if the records do not reach back to the creation of the key', () => {
       await expect(forgotten).rejects.toThrow(KeyForgottenError);
     }
     expect(await orders.void(demoProof, 'k', clock.now() + 2_000)).toEqual(closed);
+    // From now on the records reach back a day, so they cover these keys.
     await clock.advance(1);
     expect(await orders.void(demoProof, 'unknown', null)).toMatchObject({ outcome: VOIDED });
     const dayBeforeMs = clock.now() - RECORD_LIFE_MS;

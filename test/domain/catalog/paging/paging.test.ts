@@ -17,16 +17,18 @@ const ROWS = [
   instrument('E', { name: 'Zoom', leverage: 0.5, sector: 1, industry: 7 }),
 ];
 
-async function ids(request: PageRequest): Promise<string> {
+/** The ids of the page, joined into one word. */
+async function idsOf(request: PageRequest): Promise<string> {
   const version = await buildVersion(ROWS, null);
   return (await pageOf(version, request)).nodes.map(({ id }) => id).join('');
 }
 
-async function manyOf(count: number): Promise<CatalogVersion> {
-  // The rows are unsorted.
-  const rows = Array.from({ length: count }, (_, at) =>
-    instrument(`S${1_000 + ((at * 7) % count)}`),
-  );
+/** A catalog of the instruments S1000, S1001, …, built from unsorted rows. */
+async function catalogOf(count: number): Promise<CatalogVersion> {
+  const rows = Array.from({ length: count }, (_, index) => {
+    const shuffled = (index * 7) % count;
+    return instrument(`S${1_000 + shuffled}`);
+  });
   return await buildVersion(rows, null);
 }
 
@@ -39,11 +41,12 @@ const ORDERS: readonly [by: InstrumentOrder['by'], rising: string, falling: stri
 ];
 
 test.each(ORDERS)('the order by %s is %s, descending %s', async (by, rising, falling) => {
-  expect(await ids({ orderBy: { by } })).toBe(rising);
-  expect(await ids({ orderBy: { by, direction: 'ASC' } })).toBe(rising);
-  expect(await ids({ orderBy: { by, direction: 'DESC' } })).toBe(falling);
-  const zoom = rising.replace(/[^AE]/g, '');
-  expect(await ids({ orderBy: { by }, filter: { search: 'zoom' } })).toBe(zoom);
+  expect(await idsOf({ orderBy: { by } })).toBe(rising);
+  expect(await idsOf({ orderBy: { by, direction: 'ASC' } })).toBe(rising);
+  expect(await idsOf({ orderBy: { by, direction: 'DESC' } })).toBe(falling);
+  // The search finds A and E, in the same order.
+  const found = rising.replace(/[^AE]/g, '');
+  expect(await idsOf({ orderBy: { by }, filter: { search: 'zoom' } })).toBe(found);
 });
 
 const FILTERS: readonly [filter: PageRequest['filter'], ids: string][] = [
@@ -61,11 +64,11 @@ const FILTERS: readonly [filter: PageRequest['filter'], ids: string][] = [
 ];
 
 test.each(FILTERS)('the filter %j finds %j', async (filter, expected) => {
-  expect(await ids({ filter })).toBe(expected);
+  expect(await idsOf({ filter })).toBe(expected);
 });
 
 test('a page has 50 instruments by default, and 500 at most', async () => {
-  const version = await manyOf(3_000);
+  const version = await catalogOf(3_000);
   const size = async (request: PageRequest) => (await pageOf(version, request)).nodes.length;
   expect(await size({})).toBe(50);
   expect(await size({ first: null })).toBe(50);
@@ -77,7 +80,7 @@ test('a page has 50 instruments by default, and 500 at most', async () => {
 });
 
 test('a page has its cursors, and whether other pages precede and follow it', async () => {
-  const version = await manyOf(5);
+  const version = await catalogOf(5);
   const first = await pageOf(version, { first: 2 });
   expect(first.totalCount).toBe(5);
   expect(first.edges.map(({ node }) => node.id)).toEqual(['S1000', 'S1001']);
@@ -114,8 +117,8 @@ const WRONG: readonly [request: PageRequest, argument: string][] = [
   [{ after: encodeCursor('SYMBOL', [{ toString: 1 } as never]) }, 'after'],
 ];
 
-test.each(WRONG)('%j is refused for %s', async (request, argument) => {
-  const version = await manyOf(3);
+test.each(WRONG)('the request %j is refused for its argument %s', async (request, argument) => {
+  const version = await catalogOf(3);
   expect(() => pageOf(version, request)).toThrow(
     expect.objectContaining({
       name: 'InputError',
@@ -126,7 +129,7 @@ test.each(WRONG)('%j is refused for %s', async (request, argument) => {
 });
 
 test('a cursor of another order, direction or search is refused', async () => {
-  const version = await manyOf(3);
+  const version = await catalogOf(3);
   const requests: PageRequest[] = [
     { orderBy: { by: 'SYMBOL' } },
     { orderBy: { by: 'SYMBOL', direction: 'DESC' } },
@@ -160,7 +163,7 @@ const row = fc.record({
 });
 const catalog = fc
   .uniqueArray(row, { selector: ({ id }) => id, maxLength: MAX_INSTRUMENTS })
-  .map((rows) => rows.map(({ id, ...own }) => instrument(id, own)));
+  .map((rows) => rows.map(({ id, ...fields }) => instrument(id, fields)));
 const filter = fc.record(
   {
     search: fc.constantFrom('gold', 'glod', 's1', 'silver', 'gold fields', ' '),
@@ -174,10 +177,10 @@ const orderBy = fc.record({
   direction: fc.constantFrom('ASC' as const, 'DESC' as const),
 });
 
-/** Pages to the end. The page numbered `turn` and all later pages are from the second version. */
-async function walk(
+/** Reads all pages. The first pages, `oldPages` of them, are from the first version, and later pages from the second. */
+async function readAllPages(
   versions: readonly [CatalogVersion, CatalogVersion],
-  turn: number,
+  oldPages: number,
   size: number,
   isBackward: boolean,
   request: PageRequest,
@@ -185,7 +188,7 @@ async function walk(
   const seen: string[] = [];
   let cursor: string | null = null;
   for (let page = 0; page <= MAX_PAGES; page += 1) {
-    const version = versions[page < turn ? 0 : 1];
+    const version = versions[page < oldPages ? 0 : 1];
     const step: PageRequest = isBackward
       ? { last: size, before: cursor }
       : { first: size, after: cursor };
@@ -211,24 +214,24 @@ test('paging through a catalog that is refreshed in between yields each unchange
       fc.boolean(),
       filter,
       orderBy,
-      async (before, others, stays, turn, size, isBackward, filter, orderBy) => {
+      async (before, others, isKept, oldPages, size, isBackward, filter, orderBy) => {
         // The second catalog keeps a random part of the first, and has new and changed instruments.
-        const kept = before.filter((_row, at) => stays[at]);
+        const kept = before.filter((_row, index) => isKept[index]);
         const keptIds = new Set(kept.map(({ id }) => id));
         const after = [...kept, ...others.filter(({ id }) => !keptIds.has(id))];
         const request = { filter, orderBy };
         const first = await buildVersion(before, null);
         const second = await buildVersion(after, first);
-        const seen = await walk([first, second], turn, size, isBackward, request);
+        const seen = await readAllPages([first, second], oldPages, size, isBackward, request);
         const matching = await pageOf(first, { ...request, first: 500 });
-        const throughout = matching.nodes.filter(
+        const unchanged = matching.nodes.filter(
           (node: Instrument) => second.byId.get(node.id) === node,
         );
-        const isAtEnd = turn > Math.ceil(matching.totalCount / size);
-        for (const { id } of throughout) {
+        for (const { id } of unchanged) {
           expect(seen.filter((each) => each === id)).toHaveLength(1);
         }
-        if (isAtEnd) expect(seen).toHaveLength(matching.totalCount);
+        const allPagesAreOld = oldPages > Math.ceil(matching.totalCount / size);
+        if (allPagesAreOld) expect(seen).toHaveLength(matching.totalCount);
       },
     ),
     { numRuns: 300 },

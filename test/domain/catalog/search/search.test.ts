@@ -29,7 +29,8 @@ const ROWS = [
   instrument('ROCKET', { name: 'To the moon 🚀' }),
 ];
 
-test('matches are ordered by class: symbol, its prefix, name, description, typo; then by symbol', async () => {
+// The classes are: the symbol, a prefix of the symbol, the name, the description, and a typo.
+test('matches are ordered by their class, and within a class by symbol', async () => {
   const rows = [
     instrument('ZZ6', { name: 'Golt' }),
     instrument('ZZ5', { description: 'A mine of goldstone' }),
@@ -46,7 +47,7 @@ test('matches are ordered by class: symbol, its prefix, name, description, typo;
   expect(await found(rows.toReversed(), 'gold')).toEqual(expected);
 });
 
-test('the class of several words is that of their worst match', async () => {
+test('a search of several words has the class of its worst match', async () => {
   const rows = [
     instrument('AAA', { name: 'Gold Minimg' }),
     instrument('MINING', { name: 'Company', description: 'Digs for gold' }),
@@ -109,7 +110,7 @@ const SEARCHES: readonly [search: string, ids: string[]][] = [
   ['!!!', []],
 ];
 
-test.each(SEARCHES)('%s finds %j', async (search, ids) => {
+test.each(SEARCHES)('the search %s finds %j', async (search, ids) => {
   expect(await found(ROWS, search)).toEqual(ids);
 });
 
@@ -120,7 +121,7 @@ test('a symbol with a space is found by the whole symbol and by its prefix', asy
 });
 
 const TYPOS: readonly [typed: string, word: string, isFound: boolean][] = [
-  // A short word must match exactly: with one typo it would match too many others.
+  // A short word must match exactly, because with a typo it would match too many other words.
   ['abd', 'abc', false],
   ['abxd', 'abcd', true],
   ['abde', 'abcde', true],
@@ -134,6 +135,6 @@ const TYPOS: readonly [typed: string, word: string, isFound: boolean][] = [
   ['bacdfge', 'abcdefg', false],
 ];
 
-test.each(TYPOS)('%s finds %s: %s', async (typed, word, isFound) => {
+test.each(TYPOS)('the search %s finds the name %s: %s', async (typed, word, isFound) => {
   expect(await found([instrument('ZZ', { name: word })], typed)).toEqual(isFound ? ['ZZ'] : []);
 });
