@@ -148,6 +148,7 @@ export async function startApp(config: Config, given: AppOptions) {
     standingOf: (token) => (token === null ? undefined : domain.ledger.standing(token)),
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
     cachedResponsesBytes: cacheBytes.answers,
+    // A receipt lists the gateway calls of a request.
     receipts: config.sandbox,
     forwardHeaders,
     origins: config.corsOrigins,
@@ -173,7 +174,7 @@ export async function startApp(config: Config, given: AppOptions) {
     },
   });
 
-  // Both ports listen last: only now does every part exist that answers their clients.
+  // Both ports listen last, because only now all parts exist that answer their clients.
   const admin = createAdminServer(metrics.registry, readiness, build);
   const adminPort = await usable(
     listen(admin, config.adminPort, config.adminHost),
@@ -202,7 +203,6 @@ export async function startApp(config: Config, given: AppOptions) {
   };
 }
 
-/** Loads the sandbox only if it runs. */
 async function startSandbox(config: Config) {
   const sandbox = await import('./sandbox/start.ts');
   return sandbox.startSandbox(sandboxSettings(config));

@@ -53,7 +53,7 @@ export function parseEnvironment(environment: Environment) {
   // The default in place of a wrong value could contradict others.
   if (problems.length === 0) problems.push(...contradictions(values));
   return {
-    /** It contains the default in place of each wrong value. */
+    /** The configuration, with the default in place of each wrong value. */
     config: derive(values, environment),
     problems,
     faulty,
@@ -91,7 +91,7 @@ function derive(
     ...values,
     /** Whether the embedded sandbox gateway runs, because no gateway is configured. */
     sandbox,
-    /** It has no trailing slash. */
+    /** The path without a trailing slash. */
     publicPath: values.publicPath.replace(/\/$/, ''),
     redisReplicas: redisReplicas === 'none' ? 0 : redisReplicas,
     /** Whether a Redis that forgets orders at a restart is refused. A REDIS_REPLICAS of 1 or more, or `none`, accepts it. */

@@ -43,8 +43,8 @@ export interface AppOptions {
 }
 
 export function withDefaults(config: Config, given: AppOptions) {
-  const own = given.schema ?? buildSchema();
-  const schema = config.federation ? federated(own) : own;
+  const plain = given.schema ?? buildSchema();
+  const schema = config.federation ? federated(plain) : plain;
   return {
     ...given,
     schema,

@@ -34,7 +34,7 @@ export class GraphContext extends Context implements OperationContext {
     return chain(this.scope.catalog(), validityOf);
   }
 
-  /** Each event reads again. It has no trace, because its request has ended. */
+  /** Returns a factory for the contexts of events. An event reads again, and has no trace, because its request has ended. */
   eventContexts(): () => Context {
     const { services, notes } = this;
     const { token, signal, client, requestId, forwarded } = this.caller;

@@ -5,7 +5,7 @@ import { CONNECTIONS } from '../engine/index.ts';
 /** Files of the order store, connections of Redis and of the admin port, the log, and the files that Node opens. */
 const OTHER_FILES = 256;
 
-/** The maximum number of client connections. It leaves open files for the order store and the gateway. */
+/** The maximum number of client connections. The order store and the gateway need the rest of the open files. */
 export function maxConnections({ gatewayConnections }: Pick<Config, 'gatewayConnections'>): number {
   const left = openFilesLimit() - OTHER_FILES - gatewayConnections;
   return Math.max(1, Math.min(CONNECTIONS.most, left));

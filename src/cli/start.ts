@@ -13,7 +13,7 @@ export const startCommand: Command = {
       const given = args.join(' ');
       throw new UsageError(`start takes no arguments (${given}): the environment configures it.`);
     }
-    // The reader of the log may disconnect. That ends a command, but not the service.
+    // A command ends if the reader of its output disconnects, but the service continues without a reader of its log.
     process.stdout.removeAllListeners('error');
     await import('../main.ts');
     // The service ends its process itself: after a signal, or if it cannot start.

@@ -18,7 +18,7 @@ const MIN_REPORTED_MS = 60_000;
 export class ClockSkew {
   readonly #clock: Pick<Clock, 'now' | 'date'>;
   readonly #steady: Pick<Clock, 'now'>;
-  /** Each sample is the gateway's time when the steady clock was at 0. It stays true if this machine's date is set. */
+  /** Each sample is the gateway's time when the steady clock was at 0. A sample stays true if this machine's date is set. */
   readonly #samples = new Float64Array(SAMPLES);
   #taken = 0;
   #nextAtMs = 0;

@@ -93,7 +93,7 @@ export function read<const Name extends string, Call extends string, Result, Inp
   return { ...READ, ...given };
 }
 
-/** A small write. Its answer is judged like those of all writes. */
+/** A small write, whose answer is judged by the rules of all writes. */
 export function write<const Name extends string, Call extends string, Result, Input>(
   given: Given<typeof WRITE, Name, Call> & {
     readonly run: (calls: WriteCalls<Call>, input: Input) => Promise<Result>;

@@ -22,7 +22,7 @@ export type GatewayErrorKind =
 
 type Details = Pick<GatewayError, 'status' | 'refusal' | 'retryAfterSeconds' | 'wasSent' | 'cause'>;
 
-/** It has no stack, because in an outage every field of every request creates one. */
+/** An error without a stack, because in an outage every field of every request creates such an error. */
 export class GatewayError extends StacklessError {
   override readonly name = 'GatewayError';
   readonly kind: GatewayErrorKind;

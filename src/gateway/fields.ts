@@ -8,7 +8,7 @@ type Read<Value> = (value: unknown, reading: Reading, path?: string) => Value | 
 
 /**
  * A field of an answer or a body: its name and type on the wire (`Sent`), the type that is read (`Value`), and the loss if
- * it is missing. Its name in a table is the one that resolvers expose.
+ * it is missing. In a table, a field has the name that resolvers expose.
  */
 export interface Field<Value, Sent, Name extends string | null, Missing extends Loss>
   extends FieldShape {
@@ -19,7 +19,7 @@ export interface Field<Value, Sent, Name extends string | null, Missing extends 
   readonly read: Read<Value>;
   /** Whether the value has the right type; for a field whose valid values may be read as null, such as a new word. */
   readonly fits?: (value: unknown) => boolean;
-  /** These two exist as types only. */
+  /** `value` and `sent` exist as types only. */
   readonly value?: Value;
   readonly sent?: Sent;
 }
@@ -35,7 +35,7 @@ export interface Table<F extends Fields> {
   readonly expected: readonly string[];
   /** Returns null if the value is not an object, or lacks a required field. */
   readonly read: Read<ValueOf<F>>;
-  /** The same for the row of a list. The list records which fields its rows have. */
+  /** Reads the row of a list. It does not record absent fields, because the list does that for all its rows. */
   readonly readRow: (row: Row, reading: Reading, path: string) => ValueOf<F> | null;
 }
 
@@ -45,12 +45,12 @@ export type ValueOf<F> = {
     ? ReadOf<F[Name]>
     : ReadOf<F[Name]> | null;
 };
-type ReadOf<Of> = Of extends { readonly value?: infer Value } ? Exclude<Value, undefined> : never;
+type ReadOf<One> = One extends { readonly value?: infer Value } ? Exclude<Value, undefined> : never;
 
 type NameOf<F, Name extends keyof F> = F[Name] extends { readonly name: infer Wire extends string }
   ? Wire
   : Name;
-type SentOf<Of> = Of extends { readonly sent?: infer Sent } ? Exclude<Sent, undefined> : never;
+type SentOf<One> = One extends { readonly sent?: infer Sent } ? Exclude<Sent, undefined> : never;
 
 /** The complete object as it is on the wire: the type of bodies, and of the sandbox's answers. */
 export type WireOf<F> = {
@@ -94,11 +94,11 @@ export const json = scalar<unknown>({ kind: 'any' }, (value) => value ?? null);
 export const numbers = listOf<number>({ kind: 'number' }, (value) => typeof value === 'number');
 export const texts = listOf<string>({ kind: 'string' }, (value) => typeof value === 'string');
 
-function listOf<Value>(of: ScalarShape, fits: (value: unknown) => boolean) {
+function listOf<Value>(entry: ScalarShape, fits: (value: unknown) => boolean) {
   const read = (value: unknown) => (Array.isArray(value) && value.every(fits) ? value : null);
   return {
-    ...scalar<readonly Value[]>(of, read),
-    shape: { kind: 'list', of, wrong: 'row' } as Shape,
+    ...scalar<readonly Value[]>(entry, read),
+    shape: { kind: 'list', of: entry, wrong: 'row' } as Shape,
   };
 }
 
@@ -156,17 +156,17 @@ function withLoss<M extends Loss>(missing: M, wrong: Loss) {
     ({ ...field, missing, wrong }) as Field<Value, Sent, Name, M>;
 }
 
-/** If it is missing or of another type, the whole answer is lost. */
+/** If the field is missing or of another type, the whole answer is lost. */
 export const vital = withLoss('answer', 'answer');
-/** If it is missing or of another type, the row is left out. */
+/** If the field is missing or of another type, the row is left out. */
 export const required = withLoss('row', 'row');
-/** It may be missing or null. If it is of another type, the row is left out. */
+/** The field may be missing or null. If it is of another type, the row is left out. */
 export const optional = withLoss('nothing', 'row');
-/** It may be missing or null. If it is of another type, it is read as null. */
+/** The field may be missing or null. If it is of another type, it is read as null. */
 export const unneeded = withLoss('nothing', 'value');
 
 export function table<const F extends Fields>(name: string, fields: F): Table<F> {
-  const onWire = Object.entries(fields).map(([own, field]) => [field.name ?? own, field] as const);
+  const onWire = Object.entries(fields).map(([key, field]) => [field.name ?? key, field] as const);
   const shape: ObjectShape = { kind: 'object', name, fields: Object.fromEntries(onWire) };
   const expected = Object.keys(shape.fields).filter(
     (each) => shape.fields[each]?.missing !== 'nothing',
@@ -187,8 +187,8 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
  */
 function compiled<F extends Fields>(fields: F): Table<F>['readRow'] {
   const entries = Object.entries(fields);
-  const steps = entries.map(([own, { name, shape, missing, wrong, fits }], n) => {
-    const wire = name ?? own;
+  const steps = entries.map(([key, { name, shape, missing, wrong, fits }], n) => {
+    const wire = name ?? key;
     const sent = `row[${JSON.stringify(wire)}]`;
     const pathArgument = isNested(shape) ? `, path + ${JSON.stringify(`${wire}.`)}` : '';
     const value = `const v${n} = read${n}(${sent}, reading${pathArgument});`;
@@ -196,7 +196,7 @@ function compiled<F extends Fields>(fields: F): Table<F>['readRow'] {
     if (isCostly(missing)) return `${value} if (${isBroken}) return null;`;
     return isCostly(wrong) ? `${value} if (${isBroken} && ${sent} != null) return null;` : value;
   });
-  const literal = entries.map(([own], n) => `${JSON.stringify(own)}: v${n}`);
+  const literal = entries.map(([key], n) => `${JSON.stringify(key)}: v${n}`);
   const body = `return (row, reading, path = '') => { ${steps.join(' ')} return { ${literal.join(', ')} }; };`;
   const make = new Function('fits', ...entries.map((_, n) => `read${n}`), body);
   return make(

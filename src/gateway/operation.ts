@@ -23,7 +23,7 @@ export interface OperationTraits {
    * answer leaves doubt. A lost answer to an `order` may have cost money.
    */
   readonly effect: 'read' | 'write' | 'order';
-  /** Whether a client may repeat it after a lost answer. */
+  /** Whether a client may repeat the operation after a lost answer. */
   readonly isIdempotent: boolean;
   /** Only orders use the area `orders`. */
   readonly area: Area;
@@ -40,7 +40,7 @@ export interface OperationTraits {
    * because an order's outcome must not be lost.
    */
   readonly mayHaveAged: boolean;
-  /** The call is sent without the request's token. */
+  /** Whether the calls are sent without the request's token. */
   readonly isAnonymous: boolean;
   /**
    * The shape of the error bodies: `{error, message, details}`, `{error, message}`, `{message}`, or an order's `{success,

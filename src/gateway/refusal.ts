@@ -22,7 +22,7 @@ export function refusalOf(answer: Answer): GatewayRefusal {
   return toRefusal(jsonOf(answer));
 }
 
-/** Whether the answer has an error body of the interface. Otherwise it may come from a proxy. */
+/** Whether the answer has an error body of the interface. An answer without one may come from a proxy. */
 export function hasErrorBody(answer: Answer): boolean {
   const { error, message } = refusalOf(answer);
   return error !== null || message !== null;

@@ -36,7 +36,7 @@ export class Requests {
 
   constructor(settings: RequestSettings) {
     this.#settings = settings;
-    // A fixed header replaces another one of the same name.
+    // A fixed `accept` replaces this one.
     const headers = { accept: 'application/json', ...settings.gatewayHeaders };
     this.#headers = Object.entries(headers).flat();
   }
@@ -74,9 +74,9 @@ export class Requests {
   #headersOf(
     { isAnonymous }: OperationTraits,
     { token, client, requestId, forwarded }: Caller,
-    { body, headers: own = [] }: CallValues,
+    { body, headers: callHeaders = [] }: CallValues,
   ): readonly string[] {
-    const headers = this.#headers.concat(own, forwarded?.pairs ?? []);
+    const headers = this.#headers.concat(callHeaders, forwarded?.pairs ?? []);
     if (body !== undefined) headers.push('content-type', 'application/json');
     if (token !== null && !isAnonymous) headers.push('authorization', `Bearer ${token.text}`);
     this.#addUnlessFixed(headers, 'x-request-id', requestId);

@@ -79,7 +79,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #resolve: (exchange: Exchange | Promise<Exchange>) => void;
   #deadline: NodeJS.Timeout;
   readonly #begunAtMs = systemClock.now();
-  // Not the dispatch itself as a listener object: Node keeps a closure for such an object, which delays its collection.
+  // The dispatch itself is not the listener: Node keeps a closure for a listener object, which delays its collection.
   readonly #onAbort = () => this.fail('aborted', new Error('the request was aborted'));
   #controller: Dispatcher.DispatchController | null = null;
   #sentAtMs = 0;

@@ -20,7 +20,7 @@ export interface OrderRecords {
     outcome: RecordedOutcome,
     times?: OrderTimes,
   ): Promise<RecordedOutcome | null>;
-  /** Frees the key of exactly this reservation, unless a client may have received `unknown`. May be repeated. */
+  /** Frees the key of exactly this reservation, but keeps it if a client may have received `unknown`. May be repeated. */
   release(reservation: Reservation): Promise<void>;
   find(account: Account, key: string): Promise<OrderRecord | null>;
   /** Closes an unused key: no order can reserve it while its record lives. For a used key it returns the record. */

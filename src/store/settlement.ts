@@ -17,8 +17,8 @@ export type SettleAnswer =
   | { readonly kind: 'known' | 'settled'; readonly record: OrderRecord };
 
 /** The answer for an order with a known outcome. */
-export function knownAnswer(record: OrderRecord, asked: SettledOutcome): SettleAnswer {
-  const isSame = isSettled(record.outcome) && agree(record.outcome, asked);
+export function knownAnswer(record: OrderRecord, requested: SettledOutcome): SettleAnswer {
+  const isSame = isSettled(record.outcome) && agree(record.outcome, requested);
   return { kind: isSame ? 'settled' : 'known', record };
 }
 

@@ -141,7 +141,7 @@ export class CheckRun {
     };
   }
 
-  /** The method and the path of the last call, with the names of its values in place of the values. */
+  /** The method, the path and the query of the last call. The path has `{names}` in place of values. */
   #sent(operation: DescribedOperation, last: Recorded | undefined): string {
     const { method, path } = last?.call.description ?? firstCallOf(operation);
     const [, query] = last?.call.path.split('?') ?? [];
@@ -162,7 +162,7 @@ export class CheckRun {
   #judgeClock({ headers }: Answer): void {
     if (this.#isClockJudged || headers.age !== undefined) return;
     const aheadMs = Date.parse(headers.date ?? '') - this.nowMs();
-    // False for an answer without a date: its difference is not a number.
+    // False for an answer without a date, because then the difference is NaN.
     const isOff = Math.abs(aheadMs) > CLOCK_LEEWAY_MS;
     if (!isOff) return;
     this.#isClockJudged = true;

@@ -20,16 +20,15 @@ const FOREIGN_LOGIN_STATUSES: ReadonlySet<number | null> = new Set([400, 403, 40
 export async function readSession(run: CheckRun, account: Account): Promise<Session | null> {
   const { read } = account;
   const configured = run.config.gatewayLoginClaim;
-  // The login in the configured claim.
-  const own = read.loginIn(configured);
-  if (own !== null) {
-    const called = await callWith(run, account, own, 'read');
+  const configuredLogin = read.loginIn(configured);
+  if (configuredLogin !== null) {
+    const called = await callWith(run, account, configuredLogin, 'read');
     if (called.result !== null || !FOREIGN_LOGIN_STATUSES.has(called.status)) {
-      return sessionOf(run, own, called);
+      return sessionOf(run, configuredLogin, called);
     }
   }
   const setting = { operation: OPERATION, setting: 'GATEWAY_LOGIN_CLAIM' } as const;
-  const tried = new Set([own]);
+  const tried = new Set([configuredLogin]);
   for (const claim of read.loginClaims(configured).slice(0, MAX_CANDIDATES)) {
     const login = read.loginIn(claim);
     if (login === null || tried.has(login)) continue;
@@ -37,14 +36,14 @@ export async function readSession(run: CheckRun, account: Account): Promise<Sess
     const called = await callWith(run, account, login, 'with another claim');
     if (called.result === null) continue;
     run.settings.GATEWAY_LOGIN_CLAIM = claim;
-    const fault = own === null ? 'has no usable login' : 'names another login';
+    const fault = configuredLogin === null ? 'has no usable login' : 'names another login';
     const text = `The token ${fault} in the claim ${configured}: the claim ${claim} holds the one that op 10 accepts.`;
     run.addFinding('problem', text, setting);
     return sessionOf(run, login, called);
   }
   const names = read.claims.map(({ name, type }) => `${name} (${type})`).join(', ');
   const fault =
-    own === null
+    configuredLogin === null
       ? `The token has no usable login in the claim ${configured}`
       : `Op 10 refuses the login in the claim ${configured}`;
   const text = `${fault}, and none of its other claims holds one that op 10 accepts. Its claims: ${names}.`;

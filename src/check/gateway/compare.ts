@@ -51,12 +51,13 @@ export function compare(described: Shape, answers: readonly unknown[]): Comparis
   };
 
   const addFound = (shape: Shape, value: unknown, path: string): void => {
+    // `addExpected` has added every path of the shape.
     const tally = tallies.get(path) as Tally;
     const type = typeIn(shape, value);
     tally.seen = { ...tally.seen, [type]: (tally.seen[type] ?? 0) + 1 };
     if (type !== tally.expected) return;
     if (shape.kind === 'list') {
-      for (const row of value as readonly unknown[]) addFound(shape.of, row, `${path}[]`);
+      for (const entry of value as readonly unknown[]) addFound(shape.of, entry, `${path}[]`);
     } else if (shape.kind === 'object') {
       const row = value as Readonly<Record<string, unknown>>;
       for (const [name, field] of Object.entries(shape.fields)) {

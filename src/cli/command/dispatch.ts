@@ -7,13 +7,13 @@ export interface Terminal {
   readonly environment: Environment;
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
-  /** Resolves when the process is asked to stop. Until this is called, a signal ends the process as usual. */
+  /** Resolves when the process is asked to stop. Until `stopped` is called, a signal ends the process as usual. */
   readonly stopped: () => Promise<void>;
 }
 
 export interface Command {
   readonly usage: string;
-  /** Resolves to the exit code. Its caller prints a UsageError, and the problems of a ConfigError. */
+  /** Resolves to the exit code. The caller prints a UsageError, and the problems of a ConfigError. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 

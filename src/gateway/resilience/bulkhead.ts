@@ -128,8 +128,8 @@ export class Bulkhead {
     if (isPoll) this.#polls += count;
     if (!isProved) this.#unproved += count;
     if (!this.#isOfOrders) return;
-    const held = (this.#heldBy.get(account) ?? 0) + count;
-    if (held > 0) this.#heldBy.set(account, held);
+    const heldByAccount = (this.#heldBy.get(account) ?? 0) + count;
+    if (heldByAccount > 0) this.#heldBy.set(account, heldByAccount);
     else this.#heldBy.delete(account);
   }
 }

@@ -40,7 +40,7 @@ export class Resilience {
 
   readonly send: Send = (call) => ofArea(this.#retries, call).send(call, this.#attempt);
 
-  /** Sends a call once its area has a connection for it, unless its breaker is open. */
+  /** Waits until the area of the call has a connection, and then sends the call if its breaker admits it. */
   readonly #attempt: Send = async (call) => {
     const bulkhead = ofArea(this.#bulkheads, call);
     const entry = entryOf(call.caller);
@@ -78,7 +78,7 @@ export class Resilience {
     return `gateway failing: ${named.join(', ')}`;
   }
 
-  /** Reports an attempt, and adds it to the receipt of its request. */
+  /** Reports an attempt, and adds it to the receipt of its request, which lists the request's calls. */
   #ended(call: WireCall, exchange: Exchange): Exchange {
     const outcome = callOutcome(call, exchange);
     this.#observe(call, outcome, exchange);

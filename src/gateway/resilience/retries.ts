@@ -54,8 +54,8 @@ export class Retries {
   }
 
   #pauseMs(failed: Exchange, resends: number): number {
-    const asked = failed.sent && failed.answered ? retryAfterSeconds(failed) : null;
+    const retryAfter = failed.sent && failed.answered ? retryAfterSeconds(failed) : null;
     const options = { baseMs: BASE_MS, maxMs: MAX_MS, random: this.#random };
-    return backoffMs(resends - 1, options, asked);
+    return backoffMs(resends - 1, options, retryAfter);
   }
 }

@@ -4,7 +4,7 @@ import { parseMoment } from '../../lib/moment-text.ts';
 
 /** The readers of single values. A value that is missing or of another type is read as null. */
 
-/** Milliseconds since the epoch. A plain number costs nothing unless a client selects it. */
+/** Milliseconds since the epoch. Unlike a Date, a number costs nothing if no client selects the field. */
 export type Moment = number;
 
 export type TimeUnit = 's' | 'ms' | 'auto';
@@ -31,7 +31,7 @@ export function readingIn(unit: TimeUnit): Reading {
   return { unit, absent: new Map() };
 }
 
-/** Records which of the names none of these objects has, nor any earlier one at this path. */
+/** Records the names that no object at this path has had yet, in these objects or earlier ones. */
 export function noteAbsent(
   { absent }: Reading,
   path: string,

@@ -37,7 +37,7 @@ export async function connectRedis(
     ...clientOptions(timeoutMs),
     // After a failover the old primary refuses writes; the address may already lead to the new primary.
     reconnectOnError({ message }: Error) {
-      // Only once for each connection, because each time the client adds a listener to the socket.
+      // True only once for each connection, because each time the client adds a listener to the socket.
       if (isBeingReplaced || !message.includes('READONLY')) return false;
       isBeingReplaced = true;
       return true;
@@ -110,8 +110,8 @@ export class RedisConnection {
       throw new RecordsUnavailableError('Redis cannot be reached');
     try {
       // The client's own timer would fire before the socket is read, if the whole process was paused.
-      const asked = send().then((reply) => ({ reply }));
-      const answer = await within(steadyClock, this.#timeoutMs, asked);
+      const answered = send().then((reply) => ({ reply }));
+      const answer = await within(steadyClock, this.#timeoutMs, answered);
       if (answer === null) throw new Error('Command timed out');
       this.health.worked();
       return answer.reply;

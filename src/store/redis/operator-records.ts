@@ -27,8 +27,8 @@ export async function openRedisOperator(
   options: Omit<RedisOrderRecordsOptions, 'clock'>,
 ): Promise<RedisOperator> {
   // A command has not measured the gateway's clock, so it expires no record.
-  const own = { clock: systemClock, isInspection: true };
-  const records = await openRedisOrderRecords({ ...options, ...own });
+  const inspection = { clock: systemClock, isInspection: true };
+  const records = await openRedisOrderRecords({ ...options, ...inspection });
   try {
     // Reads no record, but throws if there is no store.
     await records.store.run(SHOW, { name: '' });
@@ -55,12 +55,12 @@ class RedisOperator implements OperatorRecords {
 
   async *list(account: Account | null): AsyncIterable<StoredOrder> {
     const prefix = account === null ? '' : recordId(account, '');
-    const asked = { pageSize: ORDERS_AT_ONCE, prefix };
-    let page = await this.#records.store.run(LIST, { ...asked, after: '-inf' });
+    const query = { pageSize: ORDERS_AT_ONCE, prefix };
+    let page = await this.#records.store.run(LIST, { ...query, after: '-inf' });
     while (page.last !== undefined) {
       const { last: after, orders = [] } = page;
       for (const { id, record } of orders) yield { ...keyOfRecord(id), record: recordOf(record) };
-      page = await this.#records.store.run(LIST, { ...asked, after });
+      page = await this.#records.store.run(LIST, { ...query, after });
     }
   }
 

@@ -10,7 +10,7 @@ const RELEASED_MS = 3_600_000;
 const ADD_HEAD = `
 if isRenamed() then return {kind = 'renamed'} end
 local found = liveRecord(name)
--- An empty digest means that the key is closed. This answer counts only once enough replicas have the record, so touch() writes for them to confirm.
+-- An empty digest means that the key is closed. This answer counts only once enough replicas have the record, so touch() makes a write that they can confirm.
 if found and found.digest == '' then touch() end
 if found then return found end
 if now < markNumber('since') + given.graceMs then return {kind = 'young'} end
@@ -31,7 +31,7 @@ elseif countLive(index) >= given.max then
   toRemove = oldest(rejected)
   if not toRemove then return {kind = 'full'} end
 end
--- This write comes first: a Redis without free memory refuses it, and the script ends. After a removal, Redis would accept every write.
+-- This write comes first: a Redis without free memory refuses it, and the script ends. After a removal, Redis would accept all later writes.
 redis.call('HSET', marker, 'at', now, 'accounts', given.accounts or '', 'wanted', wanted, 'reach', math.max(have, markNumber('reach')))
 isWrite = true
 -- The removed order traded nothing, so a repeat may be sent. If the repeat states keyMade, the date of the removal refuses it.
@@ -122,7 +122,7 @@ export const RELEASE = script<{ readonly kind: 'released' }>(`
 touch()
 local record = readHash(prefix .. 'record:' .. name)
 if record.id ~= given.id then
-  -- Its reservation may still arrive, over a broken connection.
+  -- The reservation may still arrive after this release, over a broken connection.
   redis.call('SET', prefix .. 'released:' .. given.id, 1, 'PX', ${RELEASED_MS})
 elseif record.rank == '0' and not record.overdueRead and tonumber(record.deadline) > now then
   -- After the deadline, clients may have read that the outcome is unknown.

@@ -97,7 +97,7 @@ export class OrderStore {
     return this.#options.redisReplicas ?? this.#knownCopies;
   }
 
-  /** Whether a write reached too few replicas within the last seconds, although they are connected. */
+  /** Whether, within the last seconds, a write reached too few replicas of Redis in time. */
   get isLate(): boolean {
     return this.#options.clock.now() - this.#lateAtMs < LATE_MS;
   }

@@ -62,7 +62,7 @@ local function setMark(field, value)
 end
 -- The number of replicas that acknowledged something within these seconds. A replica that reconnected may be listed twice. A tool that
 -- copies Redis has no port, and acknowledges nothing, so it does not count. At the turn of a second the lag is -1 for some milliseconds,
--- because Redis takes it between two clocks.
+-- because Redis computes it from two clocks.
 local function replicasWithin(seconds)
   local seen, count = {}, 0
   for address, port, offset, lag in string.gmatch(replication, 'slave%d+:(ip=[^,]+,port=(%d+)),state=online,offset=(%d+),lag=(%-?%d+)') do
@@ -81,7 +81,7 @@ local function noteLoss()
   mark.lossUntil = nil
   redis.pcall('HDEL', marker, 'lossUntil')
 end
--- Whether this primary has all confirmed writes of the marked one: 'whole', 'lost', or 'undecided' until enough replicas follow it.
+-- Whether this primary has all confirmed writes of the primary in the marker: 'whole', 'lost', or 'undecided' until enough replicas follow.
 local function completeness()
   local confirmedOn = math.min(wanted, markNumber('wanted'))
   local isSuccessor = formerReplid == mark.replid
@@ -109,7 +109,7 @@ if isNew then
   local formerMarker = string.gsub(prefix, 'v2:$', 'epoch')
   local hasFormer = redis.call('EXISTS', formerMarker) == 1
   if given.knownId or redis.call('EXISTS', index) == 1 or hasFormer then noteLoss() end
-  -- Processes of the former version then hold their orders back, because the two versions do not see each other's records.
+  -- Holds back the orders of processes of the former version, because the two versions do not see each other's records.
   if hasFormer then redis.pcall('HSET', formerMarker, 'held', 1) end
 else
   local hasFormerReplid = string.find(formerReplid, '[^0]')
@@ -160,7 +160,7 @@ local function liveRecord(id)
   local key = prefix .. 'record:' .. id
   local record = readHash(key)
   if not record.id then return {kind = 'evicted'} end
-  -- After its deadline its process is gone: from now on clients read that the outcome is unknown, even if the clock is set back.
+  -- After an order's deadline its process is gone: from now on clients read that the outcome is unknown, even if the clock is set back.
   local isOver = record.overdueRead or tonumber(record.deadline) <= now
   if isOver and record.outcome == 'null' and not record.overdueRead then
     redis.pcall('HSET', key, 'overdueRead', '1')

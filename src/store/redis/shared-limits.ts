@@ -91,7 +91,7 @@ export class SharedLimits implements SharedKeys {
     return reason && `Redis fails (${reason}): limits are counted here alone`;
   }
 
-  /** Null if Redis fails, or has failed within the last seconds. Then it is not called. */
+  /** Resolves to null if Redis fails. Redis is not called if it has failed within the last seconds. */
   async #run(...call: Parameters<RedisConnection['run']>): Promise<unknown> {
     if (this.#redis.health.reason !== null) return null;
     return this.#redis.run(...call).catch(() => null);

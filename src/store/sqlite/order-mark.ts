@@ -11,8 +11,8 @@ const BYTES = 64;
 const UNREADABLE: Mark = { writes: 0, inode: '' };
 
 /**
- * The mark of an order file: its count of writes and its inode. It is written after each commit without fsync, so it may
- * lag behind the file but is never ahead of it. A file with fewer writes than its mark is an older copy.
+ * The mark of an order file: its count of writes and its inode. The mark is written after each commit without fsync, so it
+ * may lag behind the file but is never ahead of it. A file with fewer writes than its mark is an older copy.
  */
 export class OrderMark {
   readonly #descriptor: number;

@@ -97,7 +97,7 @@ export class OrderTable {
     this.#file.run(sql, JSON.stringify(outcome), ends, recordClass, sentAtMs, answeredAtMs, n);
   }
 
-  /** Notes that a client reads the order as overdue. It stays overdue, even if the clock is set back. */
+  /** Notes that a client reads the order as overdue. The order stays overdue, even if the clock is set back. */
   setOverdue({ n }: Row): void {
     this.#file.run('UPDATE orders SET overdueRead = 1 WHERE n = ?', n);
   }

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Batch, OrderBatches } from './order-batches.ts';
 
-/** Runs in a worker thread, so that only it waits for the disk. Its first answer, to no tasks, says that it is ready. */
+/** Runs in a worker thread, so that no other thread waits for the disk. The first answer, to no tasks, means `ready`. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const batches = new OrderBatches(workerData);
   port.on('message', (batch: Batch | null) => {
