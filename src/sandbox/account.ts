@@ -19,7 +19,7 @@ interface Holding {
   readonly createdAtMs: number;
   readonly leverage: number;
   readonly rateMargin: number;
-  /** The money it ties up, in US dollars rounded to cents. */
+  /** The money that the holding ties up, in US dollars rounded to cents. */
   readonly invested: number;
 }
 

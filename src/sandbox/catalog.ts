@@ -5,8 +5,8 @@ import { gzip } from 'node:zlib';
 import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
 import type { Clock } from '../lib/clock.ts';
 import { generateListings } from './generated-listings.ts';
-import { findGroup, onTermsOf } from './groups.ts';
-import { dress, type Listed } from './instruments.ts';
+import { findGroup, withTermsOf } from './groups.ts';
+import { type Listed, toListed } from './instruments.ts';
 
 /** A group's catalog as bytes, which are made once after each change. */
 interface CatalogEdition {
@@ -15,19 +15,23 @@ interface CatalogEdition {
   readonly zipped: Buffer;
 }
 
-/** A change of the catalogs. A property that is left out keeps its value. */
+/** A change of the catalogs. */
 export interface CatalogChange {
-  /** The number of rows that get another description. */
+  /** The number of rows that get another description; 0 by default. */
   readonly change?: number | undefined;
+  /** The number of rows to add; 0 by default. */
   readonly add?: number | undefined;
+  /** The number of rows to remove; 0 by default. */
   readonly remove?: number | undefined;
-  /** The number of rows with a field that the gateway's documentation does not allow. */
+  /** The number of rows with a field that the gateway's documentation does not allow; by default as before. */
   readonly broken?: number | undefined;
-  /** The Age header of all answers; null omits it. By default it is the time since the last publication. */
+  /** The Age header of all later answers; null omits it. By default as before, and at first the time since publication. */
   readonly ageSeconds?: number | null | undefined;
 }
 
 const REPUBLISHED_AFTER_SECONDS = 3_600;
+/** The index of an instrument that was added later. It has no price, because no account holds it. */
+const NOT_PRICED = -1;
 // A catalog of 100,000 rows is printed in several turns of the event loop, because polls must not wait for all of it.
 const ROWS_AT_ONCE = 2_000;
 const zip = promisify(gzip);
@@ -52,15 +56,16 @@ export class Catalogs {
   edition(group: string): Promise<CatalogEdition> {
     const known = this.#editions.get(group);
     if (known !== undefined) return known;
-    const edition = print(group, this.#rows, this.#broken);
+    const edition = printEdition(group, this.#rows, this.#broken);
     this.#editions.set(group, edition);
     return edition;
   }
 
   change({ change = 0, add = 0, remove = 0, broken, ageSeconds }: CatalogChange): void {
     this.#changes += 1;
-    const kept = withdraw(rewrite(this.#rows, change, this.#changes), remove);
-    this.#rows = kept.concat(introduce(kept, add, `${this.#seed}/${this.#changes}`));
+    const changed = redescribe(this.#rows, change, this.#changes);
+    const kept = withoutLast(changed, remove);
+    this.#rows = kept.concat(newRows(kept, add, `${this.#seed}/${this.#changes}`));
     this.#broken = broken ?? this.#broken;
     if (ageSeconds !== undefined) this.#ageSeconds = ageSeconds;
     this.#editions.clear();
@@ -83,7 +88,7 @@ export class Catalogs {
   }
 }
 
-async function print(
+async function printEdition(
   groupName: string,
   rows: readonly Listed[],
   broken: number,
@@ -92,40 +97,46 @@ async function print(
   const members = rows.filter(({ wire }) => wire.access.includes(groupName));
   const chunks: Buffer[] = [Buffer.from('[')];
   for (let from = 0; from < members.length; from += ROWS_AT_ONCE) {
-    const texts = members.slice(from, from + ROWS_AT_ONCE).map((member, i) => {
-      const row = group ? onTermsOf(group, member.kind, member.wire) : member.wire;
-      return JSON.stringify(from + i < broken ? breakRow(row, from + i) : row);
+    const texts = members.slice(from, from + ROWS_AT_ONCE).map((member, offset) => {
+      const index = from + offset;
+      const row = group ? withTermsOf(group, member.kind, member.wire) : member.wire;
+      return JSON.stringify(index < broken ? breakRow(row, index) : row);
     });
-    chunks.push(Buffer.from((from === 0 ? '' : ',') + texts.join(',')));
+    const separator = from === 0 ? '' : ',';
+    chunks.push(Buffer.from(separator + texts.join(',')));
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
   chunks.push(Buffer.from(']'));
   const plain = Buffer.concat(chunks);
   const digest = createHash('sha1').update(plain).digest('base64url');
-  // A weak ETag, because the compressed representation has the same one.
+  // A weak ETag, because the plain and the compressed bytes share it.
   return { etag: `W/"${digest}"`, plain, zipped: await zip(plain, { level: 1 }) };
 }
 
-function breakRow(row: WireInstrument, i: number): object {
-  const { digits: _digits, ...rest } = row;
-  return [rest, { ...row, pdt: null }, { ...row, leverage: 'five' }][i % 3] ?? rest;
+/** Breaks rows in three ways, in turn: a field is missing, is null, or has another type. */
+function breakRow(row: WireInstrument, index: number): object {
+  const { digits: _digits, ...incomplete } = row;
+  if (index % 3 === 0) return incomplete;
+  return index % 3 === 1 ? { ...row, pdt: null } : { ...row, leverage: 'five' };
 }
 
-function rewrite(rows: readonly Listed[], count: number, edition: number): Listed[] {
-  return rows.map((row, i) => {
-    if (i >= count) return row;
+function redescribe(rows: readonly Listed[], count: number, edition: number): Listed[] {
+  return rows.map((row, index) => {
+    if (index >= count) return row;
     const base = row.wire.desc.replace(/ \(edition \d+\)$/, '');
     return { ...row, wire: { ...row.wire, desc: `${base} (edition ${edition})` } };
   });
 }
 
 /** Removes from the end, because clients rely on the first rows. */
-function withdraw(rows: readonly Listed[], count: number): Listed[] {
+function withoutLast(rows: readonly Listed[], count: number): Listed[] {
   return rows.slice(0, Math.max(0, rows.length - count));
 }
 
-function introduce(rows: readonly Listed[], count: number, seed: string): Listed[] {
+/** Makes rows to add, for the groups that have the first row. */
+function newRows(rows: readonly Listed[], count: number, seed: string): Listed[] {
   const taken = new Set(rows.map(({ wire }) => wire._id));
   const access = [...(rows[0]?.wire.access ?? [])];
-  return generateListings(seed, count, taken).map((listing) => dress(listing, -1, access));
+  const listings = generateListings(seed, count, taken);
+  return listings.map((listing) => toListed(listing, NOT_PRICED, access));
 }

@@ -2,7 +2,7 @@ import { OPERATION_NAMES } from '../gateway/operations.ts';
 import { isObject } from '../lib/is-object.ts';
 import { FAULT_KINDS, type Fault } from './faults.ts';
 
-/** The error of an invalid control request. Its message says why. */
+/** The error of an invalid control request. The message says why the request is invalid. */
 export class Refused extends Error {}
 
 /** A property of a request: whether a value is valid, and the message for one that is not. */
@@ -13,8 +13,10 @@ interface Property {
 
 type Properties<T> = Readonly<Record<keyof T, Property>>;
 
-const MOST = 1_000_000_000;
-const count = wholeNumber(0, MOST);
+const HEADER_NAME = /^[\w-]+$/;
+const PRINTABLE_ASCII = /^[\t\x20-\x7e]*$/;
+const MAX = 1_000_000_000;
+const count = wholeNumber(0, MAX);
 
 export const FAULT: Properties<Fault> = {
   operation: oneOf([...OPERATION_NAMES, '*']),
@@ -23,7 +25,7 @@ export const FAULT: Properties<Fault> = {
   body: { isValid: () => true, allowed: 'any value' },
   headers: optional({ isValid: isHeaders, allowed: 'an object of header names and texts' }),
   delayMs: optional(count),
-  times: optional(wholeNumber(1, MOST)),
+  times: optional(wholeNumber(1, MAX)),
   forMs: optional(count),
   login: optional(count),
 };
@@ -31,8 +33,8 @@ export const FAULT: Properties<Fault> = {
 export const PRICE: Properties<{ readonly symbol: string; readonly price: number }> = {
   symbol: { isValid: (value) => typeof value === 'string', allowed: 'a text' },
   price: {
-    isValid: (value) => typeof value === 'number' && value > 0 && value <= MOST,
-    allowed: `a number above 0, of at most ${MOST}`,
+    isValid: (value) => typeof value === 'number' && value > 0 && value <= MAX,
+    allowed: `a number above 0, of at most ${MAX}`,
   },
 };
 
@@ -71,11 +73,12 @@ function optional({ isValid, allowed }: Property): Property {
 }
 
 function isHeaders(value: unknown): boolean {
-  return (
-    isObject(value) &&
-    Object.entries(value).every(
-      ([name, content]) =>
-        /^[\w-]+$/.test(name) && typeof content === 'string' && /^[\t\x20-\x7e]*$/.test(content),
-    )
+  if (!isObject(value)) return false;
+  return Object.entries(value).every(
+    ([name, content]) => HEADER_NAME.test(name) && isHeaderValue(content),
   );
+}
+
+function isHeaderValue(content: unknown): boolean {
+  return typeof content === 'string' && PRINTABLE_ASCII.test(content);
 }

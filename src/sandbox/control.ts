@@ -24,7 +24,7 @@ interface ControlParts {
   readonly observations: Observations;
 }
 
-/** The controls of the sandbox for tests; `/sandbox/…` serves those for users. */
+/** The controls of the sandbox for tests. Under `/sandbox/…`, users can reach some of them over HTTP. */
 export class SandboxControl {
   readonly #parts: ControlParts;
   #world: World;
@@ -82,16 +82,17 @@ export class SandboxControl {
     });
   }
 
-  revoke(which: { readonly token: string } | { readonly login: number }): void {
-    if ('token' in which) this.#parts.tokens.revoke(which.token);
-    else this.#parts.tokens.revokeLogin(which.login);
+  /** Revokes one token, or all tokens of a login. */
+  revoke(target: { readonly token: string } | { readonly login: number }): void {
+    if ('token' in target) this.#parts.tokens.revoke(target.token);
+    else this.#parts.tokens.revokeLogin(target.login);
   }
 
   tick(times = 1): void {
     for (let i = 0; i < times; i += 1) this.#world.tick();
   }
 
-  /** Sets a price and synchronously executes what it triggers. Returns false for an unknown instrument. */
+  /** Sets a price, and synchronously executes the orders that it triggers. Returns false for an unknown instrument. */
   putPrice(symbol: string, price: number): boolean {
     return this.#world.putPrice(symbol, price);
   }

@@ -20,7 +20,8 @@ interface DeskOptions {
   readonly nextOrderId: () => number;
 }
 
-interface Interest {
+/** A position or pending order of an account. */
+interface HoldingRef {
   readonly account: Account;
   readonly id: string;
 }
@@ -28,7 +29,8 @@ interface Interest {
 /** Places and executes orders, and closes positions. */
 export class Desk {
   readonly #options: DeskOptions;
-  readonly #interests = new Map<number, Set<Interest>>();
+  /** All positions and pending orders, by the index of their instrument. */
+  readonly #holdings = new Map<number, Set<HoldingRef>>();
 
   constructor(options: DeskOptions) {
     this.#options = options;
@@ -63,34 +65,32 @@ export class Desk {
     if ('isLimit' in holding) account.orders.set(holding.id, holding);
     else account.positions.set(holding.id, holding);
     const { index } = holding.listed;
-    const interest = { account, id: holding.id };
-    const known = this.#interests.get(index);
-    if (known === undefined) this.#interests.set(index, new Set([interest]));
-    else known.add(interest);
+    const ref = { account, id: holding.id };
+    const known = this.#holdings.get(index);
+    if (known === undefined) this.#holdings.set(index, new Set([ref]));
+    else known.add(ref);
   }
 
-  /** Applies new prices: pending orders execute, positions close. */
+  /** Applies the new prices of instruments: executes the orders and closes the positions whose price is reached. */
   settle(changed: Iterable<number>): void {
     for (const index of changed) {
       const price = this.#options.market.price(index);
-      for (const interest of [...(this.#interests.get(index) ?? [])]) {
-        this.#settleOne(interest, price);
-      }
+      for (const ref of [...(this.#holdings.get(index) ?? [])]) this.#settleOne(ref, price);
     }
   }
 
-  /** Lists the instruments with open positions or pending orders. */
-  held(): Iterable<number> {
-    return this.#interests.keys();
+  /** The indexes of the instruments with open positions or pending orders. */
+  heldInstruments(): Iterable<number> {
+    return this.#holdings.keys();
   }
 
-  #settleOne(interest: Interest, price: number): void {
-    const { account, id } = interest;
+  #settleOne(ref: HoldingRef, price: number): void {
+    const { account, id } = ref;
     const order = account.orders.get(id);
-    if (order !== undefined && isReached(order, price)) this.#execute(account, order, price);
+    if (order !== undefined && isTriggered(order, price)) this.#execute(account, order, price);
     // The new position is checked too, because one jump of the price may pass both the trigger and the stop-loss.
     const position = account.positions.get(id);
-    if (position !== undefined && isOver(position, price)) this.#close(interest, position);
+    if (position !== undefined && reachesExit(position, price)) this.#close(ref, position);
   }
 
   /** The position keeps the order's id, so that a client can match the two. */
@@ -101,23 +101,25 @@ export class Desk {
     account.positions.set(order.id, { ...holding, priceOpen: price, createdAtMs, storage: 0 });
   }
 
-  #close(interest: Interest, position: OpenPosition): void {
-    const { account, id } = interest;
+  #close(ref: HoldingRef, position: OpenPosition): void {
+    const { account, id } = ref;
     const profit = profitOf(position, this.#options.market);
     account.balance = cents(account.balance + profit + position.storage);
     account.positions.delete(id);
     const { index } = position.listed;
-    const rest = this.#interests.get(index);
-    rest?.delete(interest);
-    if (rest?.size === 0) this.#interests.delete(index);
+    const rest = this.#holdings.get(index);
+    rest?.delete(ref);
+    if (rest?.size === 0) this.#holdings.delete(index);
   }
 }
 
-function isReached({ isBuy, isLimit, priceOpen }: PendingOrder, price: number): boolean {
+/** A buy limit and a sell stop wait for a lower price, a sell limit and a buy stop for a higher one. */
+function isTriggered({ isBuy, isLimit, priceOpen }: PendingOrder, price: number): boolean {
   return isBuy === isLimit ? price <= priceOpen : price >= priceOpen;
 }
 
-function isOver({ isBuy, sl, tp }: OpenPosition, price: number): boolean {
+/** Whether the price reaches the stop-loss or the take-profit. A level of 0 means that there is none. */
+function reachesExit({ isBuy, sl, tp }: OpenPosition, price: number): boolean {
   if (isBuy) return (sl > 0 && price <= sl) || (tp > 0 && price >= tp);
   return (sl > 0 && price >= sl) || (tp > 0 && price <= tp);
 }

@@ -16,23 +16,23 @@ export interface Fault {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The delay before the fault. */
   readonly delayMs?: number | undefined;
-  /** The number of calls it hits; by default all until it is cleared. */
+  /** The number of calls that the fault hits; by default all calls until the fault is cleared. */
   readonly times?: number | undefined;
-  /** How long it lasts; by default until it is cleared. */
+  /** How long the fault lasts; by default until it is cleared. */
   readonly forMs?: number | undefined;
   /** Limits the fault to calls with a token of this login. */
   readonly login?: number | undefined;
 }
 
-interface Armed {
+interface ActiveFault {
   readonly fault: Fault;
   readonly untilMs: number;
-  left: number;
+  callsLeft: number;
 }
 
 export class Faults {
   readonly #clock: Clock;
-  #armed: Armed[] = [];
+  #active: ActiveFault[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -40,21 +40,23 @@ export class Faults {
 
   add(fault: Fault): void {
     const { times = Number.POSITIVE_INFINITY, forMs = Number.POSITIVE_INFINITY } = fault;
-    this.#armed.push({ fault, untilMs: this.#clock.now() + forMs, left: times });
+    this.#active.push({ fault, untilMs: this.#clock.now() + forMs, callsLeft: times });
   }
 
   clear(): void {
-    this.#armed = [];
+    this.#active = [];
   }
 
   /** Returns the fault that hits this call, and counts it against `times`. */
   take(operation: OperationName, login: number | null): Fault | null {
     const nowMs = this.#clock.now();
-    this.#armed = this.#armed.filter(({ untilMs, left }) => nowMs < untilMs && left > 0);
-    const hit = this.#armed.find(({ fault }) => hits(fault, operation, login));
-    if (hit === undefined) return null;
-    hit.left -= 1;
-    return hit.fault;
+    this.#active = this.#active.filter(
+      ({ untilMs, callsLeft }) => nowMs < untilMs && callsLeft > 0,
+    );
+    const active = this.#active.find(({ fault }) => hits(fault, operation, login));
+    if (active === undefined) return null;
+    active.callsLeft -= 1;
+    return active.fault;
   }
 }
 

@@ -31,7 +31,8 @@ export function findGroup(name: string): Group | undefined {
   return GROUPS.find((group) => group.name === name);
 }
 
-export function onTermsOf(
+/** The instrument with the group's leverage and overnight rates. */
+export function withTermsOf(
   { leverage, swapFactor }: Group,
   kind: Kind,
   instrument: WireInstrument,
@@ -39,6 +40,7 @@ export function onTermsOf(
   const { swap } = instrument;
   const terms = { ...instrument, leverage: leverage[kind] };
   if (swap == null) return terms;
-  const [long, short] = [round(swap.long * swapFactor, 4), round(swap.short * swapFactor, 4)];
+  const long = round(swap.long * swapFactor, 4);
+  const short = round(swap.short * swapFactor, 4);
   return { ...terms, swap: { ...swap, long, short } };
 }

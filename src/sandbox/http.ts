@@ -24,7 +24,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer | null> {
       bytes += chunk.length;
       if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
     });
-    // The whole body is read first: an earlier answer would be lost with the connection, on which the rest still arrives.
+    // A large body is read to its end. After an earlier answer, the rest of the body would reset the connection.
     request.on('end', () => resolve(bytes > MAX_BODY_BYTES ? null : Buffer.concat(chunks)));
     request.on('close', () => resolve(null));
     request.on('error', () => resolve(null));

@@ -4,14 +4,14 @@ import { type Kind, PRO, STANDARD } from './groups.ts';
 import { STYLES } from './kind-styles.ts';
 import { BASE_LISTINGS, type Listing, PRO_LISTINGS } from './listings.ts';
 import { hash } from './random.ts';
-import { TEST_LISTINGS } from './test-instruments.ts';
+import { isTestSymbol, TEST_LISTINGS } from './test-instruments.ts';
 
 /** An instrument and its price before the first tick. */
 export interface Listed {
   readonly index: number;
   readonly kind: Kind;
   readonly firstPrice: number;
-  /** The catalog row on standard terms; `access` names the groups that may trade it. */
+  /** The catalog row on standard terms. Its `access` names the groups that may trade the instrument. */
   readonly wire: WireInstrument;
 }
 
@@ -20,8 +20,8 @@ const MODE_CLOSED = 0;
 export const MODE_FULL = 4;
 
 /**
- * Creates all instruments of the sandbox. The standard group's catalog has `count` of them. Further base listings are in no
- * catalog, but have a price, because currency conversion needs it.
+ * Creates all instruments of the sandbox. The standard group's catalog has the first `count` of them, and at least the test
+ * instruments. Further base listings are in no catalog, but have a price, because currency conversion needs it.
  */
 export function createInstruments(seed: string, count: number): Listed[] {
   const known = [...TEST_LISTINGS, ...BASE_LISTINGS];
@@ -29,26 +29,28 @@ export function createInstruments(seed: string, count: number): Listed[] {
   const generated = generateListings(seed, Math.max(0, count - known.length), taken);
   const catalogued = Math.max(count, TEST_LISTINGS.length);
   const listed = [...known, ...generated].map((listing, index) =>
-    dress(listing, index, index < catalogued ? groupsOf(index) : []),
+    toListed(listing, index, index < catalogued ? groupsOf(index) : []),
   );
-  for (const listing of PRO_LISTINGS) listed.push(dress(listing, listed.length, PRO_ONLY));
+  for (const listing of PRO_LISTINGS) listed.push(toListed(listing, listed.length, PRO_ONLY));
   return listed;
 }
 
-export function dress(listing: Listing, index: number, access: string[]): Listed {
+/** Makes an instrument from a listing. By a hash of the symbol, some instruments differ from the others of their kind. */
+export function toListed(listing: Listing, index: number, access: string[]): Listed {
   const { kind, symbol, price } = listing;
   const style = STYLES[kind];
   const hashed = hash(symbol);
-  const digits = kind === 'forex' && price > 20 ? 3 : style.digits(price);
+  const isYenPair = kind === 'forex' && price > 20;
+  const digits = isYenPair ? 3 : style.digits(price);
   const [mCurrency, pCurrency] = currencies(listing);
   const mFx = conversionPair(mCurrency);
   const pFx = conversionPair(pCurrency);
-  const test = symbol.startsWith('TEST.');
+  const isTest = isTestSymbol(symbol);
   const wire: WireInstrument = {
     _id: symbol,
     logo: `https://logos.example.com/${symbol.toLowerCase()}.svg`,
     friendlyName: listing.name,
-    delayed: hashed % 11 === 0 && !test,
+    delayed: hashed % 11 === 0 && !isTest,
     desc: describe(listing),
     sharia: listing.sharia === 'COMPLIANT',
     shariaStatus: listing.sharia,
@@ -69,7 +71,7 @@ export function dress(listing: Listing, index: number, access: string[]): Listed
     pCurrency,
     access,
   };
-  // These four are optional in the interface, so some rows omit them.
+  // The next four fields are optional in the gateway's interface, so some rows omit them.
   if (hashed % 9 !== 3) wire.tradingHours = style.tradingHours;
   if (hashed % 7 !== 5) wire.swap = { long: -style.swap, short: -style.swap / 2, mode: 5, tick: 3 };
   if (mFx !== undefined) wire.mFx = mFx;
@@ -81,7 +83,7 @@ const PRO_ONLY = [PRO];
 const STANDARD_ONLY = [STANDARD];
 const BOTH = [STANDARD, PRO];
 
-/** The professional group lacks some instruments that the standard group has. */
+/** Every tenth instrument after the first ten is for the standard group only. */
 function groupsOf(index: number): string[] {
   return index % 10 === 9 && index > 9 ? STANDARD_ONLY : BOTH;
 }
@@ -116,6 +118,6 @@ function conversionPair(currency: string): string | undefined {
 }
 
 function describe({ kind, name, symbol }: Listing): string {
-  if (symbol.startsWith('TEST.')) return `${name}. For trying out a client.`;
+  if (isTestSymbol(symbol)) return `${name}. For trying out a client.`;
   return `${name}. ${STYLES[kind].text}`;
 }

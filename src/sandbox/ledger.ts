@@ -1,4 +1,4 @@
-/** An order that the sandbox applied. By these entries a test sees whether an order was sent twice. */
+/** An order that the sandbox applied. From these entries a test sees whether an order was sent twice. */
 export interface LedgerEntry {
   readonly sequence: number;
   readonly atMs: number;
@@ -13,8 +13,8 @@ export interface LedgerEntry {
   readonly comment: string;
 }
 
-// A load test that runs for hours must not fill the memory; the newest are kept.
-const KEPT = 100_000;
+// At least this many of the newest entries are kept. A load test that runs for hours must not fill the memory.
+const MIN_KEPT = 100_000;
 
 export class Ledger {
   readonly #entries: LedgerEntry[] = [];
@@ -23,7 +23,8 @@ export class Ledger {
   record(entry: Omit<LedgerEntry, 'sequence'>): void {
     this.#sequence += 1;
     this.#entries.push({ sequence: this.#sequence, ...entry });
-    if (this.#entries.length > KEPT * 2) this.#entries.splice(0, KEPT);
+    // Entries are dropped many at a time, because each removal moves all the others.
+    if (this.#entries.length > MIN_KEPT * 2) this.#entries.splice(0, MIN_KEPT);
   }
 
   entries(): readonly LedgerEntry[] {

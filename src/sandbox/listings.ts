@@ -13,10 +13,17 @@ export interface Listing {
 
 const SHARIA = { c: 'COMPLIANT', n: 'NONCOMPLIANT', q: 'QUESTIONABLE' } as const;
 
-// kind, symbol, name, price, sharia, sector, industry. The demonstration accounts hold the first rows, so that even a
-// catalog of ten instruments has them.
-type Row = readonly [Kind, string, string, number, keyof typeof SHARIA, number, number];
+type Row = readonly [
+  kind: Kind,
+  symbol: string,
+  name: string,
+  price: number,
+  sharia: keyof typeof SHARIA,
+  sector: number,
+  industry: number,
+];
 
+// The demonstration accounts hold the first rows, so that even a catalog of ten instruments has these.
 const ROWS: readonly Row[] = [
   ['equity', 'AAPL', 'Apple Inc.', 228.4, 'c', 45, 452020],
   ['equity', 'BRK.B', 'Berkshire Hathaway Inc. Class B', 462.15, 'n', 40, 402030],

@@ -4,10 +4,10 @@ import { round } from './money.ts';
 import { hash, noise } from './random.ts';
 import { TEST_LISTINGS } from './test-instruments.ts';
 
-// A tick must cost the same with a hundred thousand instruments as with five hundred, so a rotating
-// sample of the instruments without positions moves.
+// A tick must cost the same with a hundred thousand instruments as with five hundred. So each tick moves the prices of the
+// first instruments, and of the next few of all others in turn.
 const ALWAYS_MOVING = 100;
-const SAMPLE = 64;
+const MOVING_IN_TURN = 64;
 
 /** Prices by the index of their instrument. */
 export class Quotes {
@@ -34,7 +34,7 @@ export class Quotes {
 }
 
 export class Market extends Quotes {
-  /** The first prices of the seed, which never move. Each account starts with them, whenever it is first used. */
+  /** The first prices of the seed, which never move. The holdings of each new account are made from them. */
   readonly opening: Quotes;
   readonly #seedBits: number;
   readonly #instruments: readonly Listed[];
@@ -60,17 +60,17 @@ export class Market extends Quotes {
     return this.#changedAtMs[index] as number;
   }
 
-  /** Moves the prices of held instruments, of the base list and of a sample of the rest; returns the changed ones. */
+  /** Moves the prices of held instruments, of the first instruments and of some others. Returns the indexes that changed. */
   tick(held: Iterable<number>, nowMs: number): number[] {
     this.#ticks += 1;
     const count = this.#instruments.length;
     const moving = new Set(held);
     for (let index = 0; index < Math.min(ALWAYS_MOVING, count); index += 1) moving.add(index);
-    for (let i = 0; i < SAMPLE; i += 1) moving.add((this.#ticks * SAMPLE + i) % count);
-    // The test instruments come first; they stand still unless a price is set.
-    return [...moving].filter(
-      (index) => index >= TEST_LISTINGS.length && this.put(index, this.#nextPrice(index), nowMs),
-    );
+    const firstInTurn = this.#ticks * MOVING_IN_TURN;
+    for (let i = 0; i < MOVING_IN_TURN; i += 1) moving.add((firstInTurn + i) % count);
+    // The test instruments come first. Only a control changes their prices.
+    const indexes = [...moving].filter((index) => index >= TEST_LISTINGS.length);
+    return indexes.filter((index) => this.put(index, this.#nextPrice(index), nowMs));
   }
 
   /** Sets a price; returns false if it has not changed. */
@@ -85,8 +85,10 @@ export class Market extends Quotes {
     const { kind, firstPrice, wire } = this.#instruments[index] as Listed;
     const price = this.price(index);
     // A pull towards the first price keeps a sandbox that runs for weeks in a plausible range.
+    // A price below 0, which a test can set, gives NaN: then there is no pull.
     const pull = (Math.log(firstPrice / price) || 0) * 1e-3;
-    const next = price * (1 + pull + VOLATILITY[kind] * noise(this.#seedBits, index, this.#ticks));
-    return Math.max(round(next, wire.digits), 10 ** -wire.digits);
+    const move = VOLATILITY[kind] * noise(this.#seedBits, index, this.#ticks);
+    const lowestPrice = 10 ** -wire.digits;
+    return Math.max(round(price * (1 + pull + move), wire.digits), lowestPrice);
   }
 }

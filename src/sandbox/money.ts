@@ -4,7 +4,10 @@ export function round(value: number, decimals: number): number {
   const scaled = Math.abs(value) * scale;
   // A number above 2^53 has no decimals to round.
   if (scaled > Number.MAX_SAFE_INTEGER) return value;
-  const rounded = (Math.sign(value) * Math.round(scaled * (1 + Number.EPSILON))) / scale;
+  // The factor makes up for a product such as 1.005 × 100, which is a little below 100.5.
+  const whole = Math.round(scaled * (1 + Number.EPSILON));
+  const rounded = (Math.sign(value) * whole) / scale;
+  // Turns -0 into 0.
   return rounded === 0 ? 0 : rounded;
 }
 

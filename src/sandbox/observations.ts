@@ -28,6 +28,7 @@ const REMEMBERED_LOGINS = 10_000;
 export class Observations {
   readonly #operations = new Map<OperationName, number>();
   readonly #logins = new Map<number, Map<OperationName, number>>();
+  /** A ring buffer: the next request replaces the oldest one, at index `#next`. */
   #requests: RecordedRequest[] = [];
   #next = 0;
 
@@ -38,10 +39,12 @@ export class Observations {
     if (operation === null) return;
     increment(this.#operations, operation);
     if (login === null) return;
-    const isNew = !this.#logins.has(login);
-    if (isNew && this.#logins.size >= REMEMBERED_LOGINS) return;
-    if (isNew) this.#logins.set(login, new Map());
-    increment(this.#logins.get(login) ?? new Map(), operation);
+    const known = this.#logins.get(login);
+    if (known !== undefined) {
+      increment(known, operation);
+    } else if (this.#logins.size < REMEMBERED_LOGINS) {
+      this.#logins.set(login, new Map([[operation, 1]]));
+    }
   }
 
   counts(): CallCounts {
@@ -53,7 +56,7 @@ export class Observations {
     };
   }
 
-  /** The calls of an operation, or of all of them, of one login or of all. */
+  /** The number of calls: of one operation or of all operations, by one login or by all logins. */
   count(operation?: OperationName, login?: number): number {
     const counted = login === undefined ? this.#operations : this.#logins.get(login);
     if (counted === undefined) return 0;
@@ -61,7 +64,9 @@ export class Observations {
   }
 
   requests(operation?: OperationName): RecordedRequest[] {
-    return [...this.#requests.slice(this.#next), ...this.#requests.slice(0, this.#next)].filter(
+    const older = this.#requests.slice(this.#next);
+    const newer = this.#requests.slice(0, this.#next);
+    return [...older, ...newer].filter(
       (request) => operation === undefined || request.operation === operation,
     );
   }

@@ -10,13 +10,13 @@ export interface OrderRequest {
   /** 0 without a stop-loss. */
   readonly sl: number;
   readonly tp: number;
-  /** The loss or profit in money at which it closes; 0 without one. */
+  /** The loss, and the profit, in money at which the position closes; 0 without one. */
   readonly slAmount: number;
   readonly tpAmount: number;
   readonly comment: string;
 }
 
-/** The name of the first field that breaks the interface's table, and how. */
+/** The first field that breaks the gateway's interface, and the problem with it. */
 interface Malformed {
   readonly field: string;
   readonly problem: string;
@@ -43,6 +43,7 @@ export function readMarketOrder(body: Row, directionField: string): Read<OrderRe
 }
 
 export function readLimitOrder(body: Row, directionField: string): Read<OrderRequest> {
+  // Op 5 does not know these two fields, so it ignores them.
   const { slAmount: _sl, tpAmount: _tp, ...rest } = body;
   return read(rest, directionField, 'amount', [['price', isNumber(body.price), NUMBER]]);
 }
@@ -85,13 +86,14 @@ function read(
   };
 }
 
-function exitRules(body: Row, field: string, price: string): readonly Rule[] {
+/** The rules of a stop-loss or take-profit in money. `priceField` has the same exit as a price. */
+function exitRules(body: Row, field: string, priceField: string): readonly Rule[] {
   const value = body[field];
   if (isAbsent(value)) return [];
   return [
     [field, isNumber(value), NUMBER],
     [field, body.type === 'amount', 'requires the type amount'],
-    [field, isAbsent(body[price]), `cannot be combined with ${price}`],
+    [field, isAbsent(body[priceField]), `cannot be combined with ${priceField}`],
   ];
 }
 
@@ -99,7 +101,7 @@ function isAbsent(value: unknown): boolean {
   return value === undefined;
 }
 
-/** Refuses Infinity, because `JSON.parse` reads 1e999 as that. */
+/** Refuses Infinity, because `JSON.parse` reads 1e999 as Infinity. */
 function isNumber(value: unknown): boolean {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

@@ -22,7 +22,11 @@ interface OrderTerms {
 
 type Refused = { readonly kind: 'refused'; readonly refusal: OrderRefusal };
 
-/** Checks the rules of the trading desk in this order. The first broken rule refuses the order. */
+const MAX_SHOWN_SYMBOL = 40;
+/** More than a quotient of whole steps is off by binary rounding. */
+const STEP_TOLERANCE = 1e-9;
+
+/** Checks the rules of the trading desk one after the other. The first broken rule refuses the order. */
 export function termsOf(
   account: Account,
   request: OrderRequest,
@@ -32,7 +36,10 @@ export function termsOf(
   const { symbol, isBuy, price } = request;
   const group = findGroup(account.user.group);
   if (!listed || !group || !listed.wire.access.includes(group.name)) {
-    return refuse('UNKNOWN_SYMBOL', `${symbol.slice(0, 40)} is not traded in this group.`);
+    return refuse(
+      'UNKNOWN_SYMBOL',
+      `${symbol.slice(0, MAX_SHOWN_SYMBOL)} is not traded in this group.`,
+    );
   }
   if (symbol === TEST_REJECT) return refuse('TEST_REJECT', 'This instrument refuses every order.');
   if (listed.wire.mode !== MODE_FULL) {
@@ -79,8 +86,9 @@ function unitsOf(
   if (size.by === 'units') return size.value;
   const { calc, step } = listed.wire;
   const perUnit = (calc === CALC_FOREX ? rateMargin : price * rateMargin) / leverage;
-  // Rounds down, so that an order of 100 USD never ties up more than that.
-  return round(Math.floor(size.value / perUnit / step + 1e-9) * step, 8);
+  // Rounds down, so that an order of 100 USD never ties up more than 100 USD.
+  const steps = Math.floor(size.value / perUnit / step + STEP_TOLERANCE);
+  return round(steps * step, 8);
 }
 
 function isWholeSteps(units: number, step: number): boolean {
@@ -88,6 +96,7 @@ function isWholeSteps(units: number, step: number): boolean {
   return Math.abs(steps - Math.round(steps)) < 1e-6;
 }
 
+/** The prices at which the position will close. An amount is converted to the price at which it is lost or won. */
 function exits(
   request: OrderRequest,
   { wire }: Listed,
@@ -95,13 +104,16 @@ function exits(
   units: number,
   market: Market,
 ): { sl: number; tp: number } {
-  const perUnit = units * market.rate(wire.pCurrency);
-  const side = request.isBuy ? 1 : -1;
-  // A loss larger than the price itself can never be reached, so there is no level: 0.
-  const at = (amount: number) => Math.max(0, round(price + (side * amount) / perUnit, wire.digits));
+  const profitPerPrice = units * market.rate(wire.pCurrency);
+  const direction = request.isBuy ? 1 : -1;
+  const priceAt = (profit: number) => {
+    const exit = round(price + (direction * profit) / profitPerPrice, wire.digits);
+    // A loss that no price above 0 causes has no level, which is written as 0.
+    return Math.max(0, exit);
+  };
   return {
-    sl: request.slAmount > 0 ? at(-request.slAmount) : request.sl,
-    tp: request.tpAmount > 0 ? at(request.tpAmount) : request.tp,
+    sl: request.slAmount > 0 ? priceAt(-request.slAmount) : request.sl,
+    tp: request.tpAmount > 0 ? priceAt(request.tpAmount) : request.tp,
   };
 }
 

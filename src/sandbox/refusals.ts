@@ -5,7 +5,7 @@ import type { Call, Context, Handler, UserCall } from './call.ts';
 import { json, type Reply } from './http.ts';
 import { findUserByLogin } from './users.ts';
 
-/** Refuses a call in the format that the interface gives this operation's errors. */
+/** Refuses a call in the format that the gateway's interface gives this operation's errors. */
 export function refuse(
   operation: OperationName,
   status: number,
@@ -35,7 +35,7 @@ export function malformed(operation: OperationName, field: string, problem: stri
   return refuse(operation, 400, 'VALIDATION_FAILED', message, { field, problem });
 }
 
-/** Wraps an operation that needs a token: a call without one gets a 401, and one for another user's path a 403. */
+/** Wraps an operation that needs a token. A call without a valid token gets a 401; one with another user's path, a 403. */
 export function authenticated(
   handle: (call: UserCall, context: Context) => Reply | Promise<Reply>,
 ): Handler {
@@ -51,7 +51,7 @@ export function authenticated(
   };
 }
 
-/** Returns the body if it is an object, else null. */
+/** Returns the body if it is an object, otherwise null. */
 export function bodyRow(call: Call): Row | null {
   return isObject(call.body) ? call.body : null;
 }

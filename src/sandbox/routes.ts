@@ -15,13 +15,13 @@ interface Row extends Omit<Route, 'params'> {
 
 const PARAMETER = /\{(\w+)\}/;
 
-/** Finds the operation, and its call, of an HTTP method and a path. */
+/** Finds the operation for an HTTP method and a path, and which of its calls they are. */
 export class Routes {
   readonly #rows: readonly Row[];
 
   constructor(mobileWallet: string) {
     const rows = OPERATION_NAMES.flatMap((operation) =>
-      Object.entries<Sent>(OPERATIONS[operation].calls).map(([call, { method, path }]) => ({
+      Object.entries<HttpCall>(OPERATIONS[operation].calls).map(([call, { method, path }]) => ({
         operation,
         call,
         verb: method,
@@ -35,34 +35,34 @@ export class Routes {
 
   /** Returns null if no operation has this method and path. */
   find(verb: string, path: string): Route | null {
-    for (const { operation, call, pattern, verb: own } of this.#rows) {
-      const match = own === verb ? pattern.exec(path) : null;
+    for (const row of this.#rows) {
+      const match = row.verb === verb ? row.pattern.exec(path) : null;
       const params = match && decoded(match.groups ?? {});
-      if (params !== null) return { operation, call, params };
+      if (params !== null) return { operation: row.operation, call: row.call, params };
     }
     return null;
   }
 }
 
-interface Sent {
+interface HttpCall {
   readonly method: string;
   readonly path: string;
 }
 
 function parametersIn(path: string): number {
-  return path.split(PARAMETER).length;
+  return path.split('{').length - 1;
 }
 
 function patternOf(path: string): RegExp {
-  // The literal parts and the names alternate.
-  const parts = path
-    .split(PARAMETER)
-    .map((part, index) =>
-      index % 2 === 0 ? part.replace(/[^\w/]/g, '\\$&') : `(?<${part}>[^/]+)`,
-    );
+  // Splitting by a pattern with a group keeps the group: the literal parts and the parameters' names alternate.
+  const parts = path.split(PARAMETER).map((part, index) => {
+    const isLiteral = index % 2 === 0;
+    return isLiteral ? part.replace(/[^\w/]/g, '\\$&') : `(?<${part}>[^/]+)`;
+  });
   return new RegExp(`^${parts.join('')}$`);
 }
 
+/** Null if a value is not validly encoded. */
 function decoded(groups: Readonly<Record<string, string>>): Record<string, string> | null {
   try {
     return Object.fromEntries(

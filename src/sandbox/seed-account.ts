@@ -11,7 +11,7 @@ import { VOLATILITY } from './kind-styles.ts';
 import type { Quotes } from './market.ts';
 import { round } from './money.ts';
 import { createRandom, type Random } from './random.ts';
-import type { SandboxUser } from './users.ts';
+import { isLoadUser, type SandboxUser } from './users.ts';
 import { firstMethods } from './withdrawal-methods.ts';
 
 interface SeedOptions {
@@ -25,6 +25,10 @@ interface SeedOptions {
 
 const SEEDED_AT_MS = Date.UTC(2026, 0, 2, 14, 30);
 const HOUR_MS = 3_600_000;
+/** The first instruments of the catalog, which demonstration accounts hold first. */
+const WELL_KNOWN = 9;
+/** Money is rounded to cents, so the money for one unit is computed from many. */
+const MANY_UNITS = 1_000_000;
 
 /** Creates an account's initial figures, positions and orders from the seed. */
 export function seedAccount(user: SandboxUser, options: SeedOptions): Account {
@@ -50,26 +54,31 @@ export function seedAccount(user: SandboxUser, options: SeedOptions): Account {
   return account;
 }
 
-/** The instruments that an account holds. Load users do not hold the well-known ones first, so that all prices have to move. */
+/**
+ * The instruments that an account holds: the well-known ones, then others from all over the catalog. A user for load tests
+ * holds only others, so that a load test moves the prices of many instruments.
+ */
 function choose(
   user: SandboxUser,
   count: number,
   random: Random,
   tradeable: readonly Listed[],
 ): Listed[] {
-  const known = user.login < 800_000 ? Math.min(count, 9) : 0;
-  const rest = tradeable.slice(known);
-  const step = Math.max(1, Math.floor(rest.length / Math.max(1, count - known)));
-  const offset = Math.floor(random() * rest.length);
+  const knownCount = isLoadUser(user) ? 0 : Math.min(count, WELL_KNOWN);
+  const others = tradeable.slice(knownCount);
+  const otherCount = Math.min(count - knownCount, others.length);
+  const step = Math.max(1, Math.floor(others.length / Math.max(1, count - knownCount)));
+  const offset = Math.floor(random() * others.length);
   const spread = Array.from(
-    { length: Math.min(count - known, rest.length) },
-    (_, i) => rest[(offset + i * step) % rest.length] as Listed,
+    { length: otherCount },
+    (_, i) => others[(offset + i * step) % others.length] as Listed,
   );
-  return [...tradeable.slice(0, known), ...spread];
+  return [...tradeable.slice(0, knownCount), ...spread];
 }
 
 type Terms = Omit<OpenPosition, 'storage'>;
 
+/** The terms of an account's holding number `i`; null if the account's money does not suffice for the smallest size. */
 function termsOf(
   user: SandboxUser,
   i: number,
@@ -81,11 +90,12 @@ function termsOf(
   const leverage = findGroup(user.group)?.leverage[kind] ?? 1;
   const rateMargin = round(quotes.rate(wire.mCurrency), 6);
   const priceOpen = quotes.price(index);
+  // A fortieth of the balance, more or less by up to a half.
   const budget = (user.balance / 40) * (0.5 + random());
-  const one = investedIn(listed, 1_000_000, priceOpen, rateMargin, leverage) / 1_000_000;
-  const whole = round(Math.floor(budget / one / wire.step) * wire.step, 8);
-  if (whole < wire.min) return null;
-  const units = Math.min(whole, wire.max);
+  const perUnit = investedIn(listed, MANY_UNITS, priceOpen, rateMargin, leverage) / MANY_UNITS;
+  const affordable = round(Math.floor(budget / perUnit / wire.step) * wire.step, 8);
+  if (affordable < wire.min) return null;
+  const units = Math.min(affordable, wire.max);
   return {
     id: String(user.login * 1_000 + i + 1),
     listed,
@@ -102,20 +112,23 @@ function termsOf(
   };
 }
 
-/** A position that was opened at another price, so that it has a profit or loss. Every second one has stop-loss and take-profit. */
+/**
+ * A position that was opened at another price, so that it has a profit or loss. Every second position has a stop-loss and a
+ * take-profit. All distances from the market's price are multiples of what the price usually moves in one tick.
+ */
 function opened(terms: Terms, i: number, random: Random): OpenPosition {
   const { listed, isBuy, priceOpen: market, units, leverage, rateMargin } = terms;
   const { digits } = listed.wire;
-  const stray = VOLATILITY[listed.kind];
-  const priceOpen = round(market * (1 + (random() - 0.5) * 50 * stray), digits);
-  const side = isBuy ? 1 : -1;
+  const tickMove = VOLATILITY[listed.kind];
+  const priceOpen = round(market * (1 + (random() - 0.5) * 50 * tickMove), digits);
+  const direction = isBuy ? 1 : -1;
   const isProtected = i % 2 === 0;
   return {
     ...terms,
     priceOpen,
     invested: investedIn(listed, units, priceOpen, rateMargin, leverage),
-    sl: isProtected ? round(market * (1 - side * 100 * stray), digits) : 0,
-    tp: isProtected ? round(market * (1 + side * 150 * stray), digits) : 0,
+    sl: isProtected ? round(market * (1 - direction * 100 * tickMove), digits) : 0,
+    tp: isProtected ? round(market * (1 + direction * 150 * tickMove), digits) : 0,
     storage: listed.wire.swap === undefined ? 0 : -round(random() * 5, 2),
   };
 }
@@ -123,9 +136,10 @@ function opened(terms: Terms, i: number, random: Random): OpenPosition {
 function pending(terms: Terms, random: Random): PendingOrder {
   const { listed, isBuy, units, leverage, rateMargin } = terms;
   const isLimit = random() < 0.6;
-  const away = (12 + random() * 24) * VOLATILITY[listed.kind];
-  const side = isBuy === isLimit ? -1 : 1;
-  const priceOpen = round(terms.priceOpen * (1 + side * away), listed.wire.digits);
+  const distance = (12 + random() * 24) * VOLATILITY[listed.kind];
+  // A buy limit and a sell stop wait below the market's price, the other two above.
+  const direction = isBuy === isLimit ? -1 : 1;
+  const priceOpen = round(terms.priceOpen * (1 + direction * distance), listed.wire.digits);
   const invested = investedIn(listed, units, priceOpen, rateMargin, leverage);
   return { ...terms, priceOpen, invested, isLimit };
 }

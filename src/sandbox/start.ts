@@ -13,6 +13,13 @@ import { Tokens } from './tokens.ts';
 import { Waits } from './waits.ts';
 import { World } from './world.ts';
 
+/** The number before that of the first order. */
+const ORDER_ID_BASE = 900_000_000;
+/** Longer than clients keep an idle connection, so that none of them sends a request on a connection that closes. */
+const KEEP_ALIVE_MS = 65_000;
+/** Longer than a client waits for the outcome of an order by default. */
+const SLOW_ORDER_MS = 20_000;
+
 export interface SandboxOptions {
   readonly seed?: string | undefined;
   /** The size of the standard group's catalog. */
@@ -54,7 +61,7 @@ export class Sandbox extends SandboxControl implements AsyncDisposable {
     });
     const faults = new Faults(clock);
     const observations = new Observations();
-    let lastOrderId = 900_000_000;
+    let lastOrderId = ORDER_ID_BASE;
     const nextOrderId = () => {
       lastOrderId += 1;
       return lastOrderId;
@@ -68,7 +75,7 @@ export class Sandbox extends SandboxControl implements AsyncDisposable {
     const currentWorld = () => this.world;
     const listener = createListener({
       context: {
-        // A call that was delayed across a reset uses the new world.
+        // Read at each use: a call that was delayed across a reset uses the new world.
         get world() {
           return currentWorld();
         },
@@ -76,7 +83,7 @@ export class Sandbox extends SandboxControl implements AsyncDisposable {
         clock,
         directionField: options.directionField ?? 'direction',
         mobileWallet,
-        slowMs: options.slowMs ?? 20_000,
+        slowMs: options.slowMs ?? SLOW_ORDER_MS,
         wait: (ms) => waits.wait(ms),
       },
       faults,
@@ -85,7 +92,7 @@ export class Sandbox extends SandboxControl implements AsyncDisposable {
       control: createControlListener(this),
     });
     this.#server = createServer(listener);
-    this.#server.keepAliveTimeout = 65_000;
+    this.#server.keepAliveTimeout = KEEP_ALIVE_MS;
   }
 
   /** The gateway's base URL. */

@@ -13,6 +13,10 @@ export const TEST_LISTINGS: readonly Listing[] = [
   listing(TEST_EMPTY, 'Test: the answer is an empty object'),
 ];
 
+export function isTestSymbol(symbol: string): boolean {
+  return symbol.startsWith('TEST.');
+}
+
 function listing(symbol: string, name: string): Listing {
   return { kind: 'equity', symbol, name, price: 100, sharia: 'COMPLIANT', sector: 0, industry: 0 };
 }

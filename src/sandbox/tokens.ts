@@ -26,12 +26,13 @@ interface TokenOptions {
 }
 
 const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
-const TTL_SECONDS = 28_800;
+const TTL_SECONDS = 8 * 3_600;
 
 export class Tokens {
   readonly #options: TokenOptions;
   readonly #revoked = new Set<string>();
-  readonly #revokedUpTo = new Map<number, number>();
+  /** The last revoked serial of each login. */
+  readonly #revokedSerials = new Map<number, number>();
   #serial = 0;
 
   constructor(options: TokenOptions) {
@@ -56,11 +57,12 @@ export class Tokens {
   /** Returns null if the token is malformed, forged, expired or revoked. */
   verify(token: string): TokenClaims | null {
     const claims = this.#check(token);
-    if (claims === null || claims.expiresAtSeconds * 1000 <= this.#options.clock.date())
-      return null;
-    if (this.#revoked.has(token)) return null;
-    const upTo = this.#revokedUpTo.get(claims.login);
-    return upTo !== undefined && claims.serial <= upTo ? null : claims;
+    if (claims === null) return null;
+    const hasExpired = claims.expiresAtSeconds * 1000 <= this.#options.clock.date();
+    if (hasExpired || this.#revoked.has(token)) return null;
+    const lastRevoked = this.#revokedSerials.get(claims.login);
+    const isRevoked = lastRevoked !== undefined && claims.serial <= lastRevoked;
+    return isRevoked ? null : claims;
   }
 
   revoke(token: string): void {
@@ -69,16 +71,16 @@ export class Tokens {
 
   /** Revokes every token issued to this login so far. */
   revokeLogin(login: number): void {
-    this.#revokedUpTo.set(login, this.#nextSerial());
+    this.#revokedSerials.set(login, this.#nextSerial());
   }
 
   /** Forgets all revocations, but not the last serial, so that no token is minted twice. */
   reset(): void {
     this.#revoked.clear();
-    this.#revokedUpTo.clear();
+    this.#revokedSerials.clear();
   }
 
-  /** Serials follow the clock, so that tokens of earlier runs have lower ones, and can be revoked. */
+  /** Serials follow the clock, so that tokens of earlier runs have lower serials and can be revoked. */
   #nextSerial(): number {
     this.#serial = Math.max(this.#serial + 1, this.#options.clock.date());
     return this.#serial;

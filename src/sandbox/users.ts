@@ -26,7 +26,7 @@ const PLAIN = {
 const USERS: readonly SandboxUser[] = [
   {
     ...PLAIN,
-    ...identity(700001, 'demo@example.com', 'Demo User'),
+    ...identity(700_001, 'demo@example.com', 'Demo User'),
     group: STANDARD,
     balance: 50_000,
     credit: 500,
@@ -35,7 +35,7 @@ const USERS: readonly SandboxUser[] = [
   },
   {
     ...PLAIN,
-    ...identity(700002, 'pro@example.com', 'Pro User'),
+    ...identity(700_002, 'pro@example.com', 'Pro User'),
     group: PRO,
     balance: 250_000,
     positions: 25,
@@ -43,7 +43,7 @@ const USERS: readonly SandboxUser[] = [
   },
   {
     ...PLAIN,
-    ...identity(700003, 'fresh@example.com', 'Fresh User'),
+    ...identity(700_003, 'fresh@example.com', 'Fresh User'),
     group: STANDARD,
     balance: 10_000,
     kycStatus: 'PENDING',
@@ -53,9 +53,14 @@ const USERS: readonly SandboxUser[] = [
 const BY_EMAIL = new Map(USERS.map((user) => [user.email, user]));
 const BY_LOGIN = new Map(USERS.map((user) => [user.login, user]));
 
+// Users for load tests: user 1 has the login 800001.
 const LOAD_EMAIL = /^user-([1-9][0-9]{0,4})@example\.com$/;
-const FIRST_LOAD_LOGIN = 800_000;
+const LOAD_LOGIN_BASE = 800_000;
 const LAST_LOAD_LOGIN = 899_999;
+
+export function isLoadUser({ login }: SandboxUser): boolean {
+  return login > LOAD_LOGIN_BASE;
+}
 
 export function findUserByEmail(email: string): SandboxUser | null {
   const known = BY_EMAIL.get(email.toLowerCase());
@@ -67,15 +72,15 @@ export function findUserByEmail(email: string): SandboxUser | null {
 export function findUserByLogin(login: number): SandboxUser | null {
   const known = BY_LOGIN.get(login);
   if (known !== undefined) return known;
-  const isLoad = Number.isInteger(login) && login > FIRST_LOAD_LOGIN && login <= LAST_LOAD_LOGIN;
-  return isLoad ? loadUser(login - FIRST_LOAD_LOGIN) : null;
+  const isLoad = Number.isInteger(login) && login > LOAD_LOGIN_BASE && login <= LAST_LOAD_LOGIN;
+  return isLoad ? loadUser(login - LOAD_LOGIN_BASE) : null;
 }
 
 /** `user-<n>@example.com`: accounts for load tests, created on first use. */
 function loadUser(number: number): SandboxUser {
   return {
     ...PLAIN,
-    ...identity(FIRST_LOAD_LOGIN + number, `user-${number}@example.com`, `Load User ${number}`),
+    ...identity(LOAD_LOGIN_BASE + number, `user-${number}@example.com`, `Load User ${number}`),
     group: STANDARD,
     balance: 20_000,
     positions: 5,

@@ -10,7 +10,7 @@ export class Waits {
     this.#clock = clock;
   }
 
-  /** Resolves to false if it ended early. */
+  /** Resolves to true after the time, and to false if the sandbox closes before. */
   wait(ms: number): Promise<boolean> {
     if (this.#hasEnded) return Promise.resolve(false);
     return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import type { WireWithdrawalMethod } from '../gateway/operations/get-withdrawal-
 import type { SandboxUser } from './users.ts';
 
 export function firstMethods({ login, positions }: SandboxUser): WireWithdrawalMethod[] {
-  // An account that never traded has not saved a destination either.
+  // A new account, which has no positions, has saved no method either.
   if (positions === 0) return [];
   return [
     {
@@ -41,7 +41,7 @@ export function mobileWallet(id: number, provider: string, phone: string): WireW
   };
 }
 
-/** The interface nests the list in a list; here each kind of destination is an inner list. */
+/** The gateway's interface has a list of lists. Here each inner list has the methods of one kind. */
 export function nested(methods: readonly WireWithdrawalMethod[]): WireWithdrawalMethod[][] {
   const kinds = Map.groupBy(methods, (method) => method.crmType);
   return kinds.size === 0 ? [[]] : [...kinds.values()];

@@ -6,13 +6,14 @@ import { createInstruments, type Listed, MODE_FULL } from './instruments.ts';
 import { Ledger } from './ledger.ts';
 import { Market } from './market.ts';
 import { seedAccount } from './seed-account.ts';
+import { isTestSymbol } from './test-instruments.ts';
 import type { SandboxUser } from './users.ts';
 
 export interface WorldOptions {
   readonly seed: string;
   readonly instruments: number;
   readonly clock: Clock;
-  /** Continues after a reset: a repeated number would belong to another order. */
+  /** The numbers continue after a reset, because a repeated number would name two orders. */
   readonly nextOrderId: () => number;
 }
 
@@ -63,7 +64,7 @@ export class World {
   }
 
   tick(): void {
-    const changed = this.market.tick(this.desk.held(), this.#clock.now());
+    const changed = this.market.tick(this.desk.heldInstruments(), this.#clock.now());
     this.desk.settle(changed);
   }
 
@@ -81,7 +82,7 @@ export class World {
     if (known !== undefined) return known;
     const members = this.#instruments.filter(
       ({ wire }) =>
-        wire.access.includes(group) && wire.mode === MODE_FULL && !wire._id.startsWith('TEST.'),
+        wire.access.includes(group) && wire.mode === MODE_FULL && !isTestSymbol(wire._id),
     );
     this.#tradeable.set(group, members);
     return members;

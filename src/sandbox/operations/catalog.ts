@@ -7,15 +7,16 @@ export const getAllTickers = authenticated(async ({ user, headers }, { world: { 
   if (isCached(headers['if-none-match'], etag)) {
     return { status: 304, body: '', headers: cacheHeaders };
   }
-  const zips = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
-  return zips
+  const acceptsGzip = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
+  return acceptsGzip
     ? { status: 200, body: zipped, headers: { ...cacheHeaders, 'content-encoding': 'gzip' } }
     : { status: 200, body: plain, headers: cacheHeaders };
 });
 
+/** Compares weakly, as HTTP requires of `If-None-Match`: the prefix `W/` does not count. */
 function isCached(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
-  const bare = etag.replace(/^W\//, '');
-  return ifNoneMatch.split(',').some((cached) => cached.trim().replace(/^W\//, '') === bare);
+  const withoutPrefix = (tag: string) => tag.trim().replace(/^W\//, '');
+  return ifNoneMatch.split(',').some((cached) => withoutPrefix(cached) === withoutPrefix(etag));
 }

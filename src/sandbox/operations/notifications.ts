@@ -31,7 +31,7 @@ export function registerDevice(call: Call): Reply {
   return refusal(call) ?? json(200, { success: true });
 }
 
-/** Operations 14 and 15 need no token; one that is sent must be valid. */
+/** Operations 14 and 15 need no token, but a token that is sent must be valid. */
 function refusal({ operation, headers, claims }: Call): Reply | null {
   return headers.authorization !== undefined && claims === null ? unauthorized(operation) : null;
 }

@@ -6,24 +6,16 @@ import { authenticated, bodyRow, malformed } from '../refusals.ts';
 import { TEST_EMPTY, TEST_SLOW, TEST_UNKNOWN } from '../test-instruments.ts';
 
 /** Operation 4. */
-export const openPosition = authenticated((call, context) =>
-  submit(
-    call,
-    context,
-    'openPosition',
-    readMarketOrder(bodyRow(call) ?? {}, context.directionField),
-  ),
-);
+export const openPosition = authenticated((call, context) => {
+  const order = readMarketOrder(bodyRow(call) ?? {}, context.directionField);
+  return submit(call, context, 'openPosition', order);
+});
 
 /** Operation 5. */
-export const placeLimitOrder = authenticated((call, context) =>
-  submit(
-    call,
-    context,
-    'placeLimitOrder',
-    readLimitOrder(bodyRow(call) ?? {}, context.directionField),
-  ),
-);
+export const placeLimitOrder = authenticated((call, context) => {
+  const order = readLimitOrder(bodyRow(call) ?? {}, context.directionField);
+  return submit(call, context, 'placeLimitOrder', order);
+});
 
 async function submit(
   call: UserCall,
@@ -36,17 +28,18 @@ async function submit(
   }
   const { request } = read;
   if (request.symbol === TEST_EMPTY) return json(200, {});
-  // The order is applied after the wait, although the client may have disconnected. A reset meanwhile discards it.
+  // The order is applied after the wait, even if the client has disconnected. The world is read before the wait, so that a
+  // reset in the meantime discards the order.
   const { world } = context;
   if (request.symbol === TEST_SLOW && !(await context.wait(context.slowMs))) {
     return { status: 503, body: '', lost: true };
   }
-  const reply = answer(world.desk.place(world.account(call.user), request, operation));
+  const reply = replyOf(world.desk.place(world.account(call.user), request, operation));
   return request.symbol === TEST_UNKNOWN ? { ...reply, lost: true } : reply;
 }
 
 /** A well-formed order that the desk rejects is no error: 200 with `success: false`. */
-function answer(placed: DeskAnswer): Reply {
+function replyOf(placed: DeskAnswer): Reply {
   return placed.kind === 'refused'
     ? json(200, { success: false, orderId: '', ...placed.refusal })
     : json(200, { success: true, orderId: placed.orderId, err: '', message: 'Order accepted.' });

@@ -8,7 +8,7 @@ import * as payments from './payments.ts';
 import * as reads from './reads.ts';
 import * as user from './user.ts';
 
-/** Each export of these files is the handler of the operation whose name it has. */
+/** Each export of these files handles the operation of the same name. */
 export const HANDLERS: Readonly<Record<OperationName, Handler>> = {
   ...auth,
   ...catalog,

@@ -33,8 +33,8 @@ export class DemoPage implements Site {
   }
 
   /**
-   * Visitors who may not use the sandbox's controls get a page without them. Null in an installation without the page, such
-   * as the container image.
+   * Visitors who may not use the sandbox's controls get a page without these. Returns null in an installation without the
+   * page, such as the container image.
    */
   static ifInstalled(mayControl: MayControl = () => false, folder = SOURCES): DemoPage | null {
     return existsSync(join(folder, 'page', SCRIPT)) ? new DemoPage(folder, mayControl) : null;
@@ -47,6 +47,7 @@ export class DemoPage implements Site {
 
   async #page(reply: HttpReply): Promise<void> {
     const { html, policy } = await this.#load();
+    // With this attribute the page's style hides the controls.
     const remote = html.replace('<html', '<html data-remote');
     await sendPage(reply, this.#mayControl(reply.request) ? html : remote, policy);
   }
@@ -62,7 +63,7 @@ export class DemoPage implements Site {
   }
 }
 
-/** Reads the page and its files. `npm run docs` has packed its code with all imports. */
+/** Reads the page and its files. `npm run docs` has packed the page's code with all its imports. */
 async function loadPage(folder: string) {
   const read = (name: string) => readFile(join(folder, 'page', name));
   const [template, style, br] = await Promise.all([
@@ -72,7 +73,7 @@ async function loadPage(folder: string) {
   ]);
   const script = await unpackBrotli(br);
   const scriptUrl = `/demo/${hash('sha256', script, 'hex').slice(0, 16)}/page.js`;
-  // Relative like all links of the page, so that it works under any prefix.
+  // A relative link, like all links of the page, so that the page works under any prefix.
   const head = `<style>${style}</style>\n    <script type="module" src="${scriptUrl.slice(1)}"></script>`;
   return {
     html: template.toString().replace('<!-- head -->', () => head),

@@ -18,7 +18,7 @@ const CONTROL_PATH = /^(?:\/[a-z\d-]+)+$/;
 const GATEWAY = '/sandbox/gateway';
 // Proxies add these headers to the requests that they forward.
 const PROXY_HEADERS = /^(?:via|forwarded|x-real-ip|x-forwarded-.*)$/;
-// Headers of one connection, and those that the facade sets itself.
+// Headers that concern one connection only, and headers that the facade sets itself.
 const NOT_PASSED_ON = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', 'vary']);
 
 /** Forwards `/sandbox/…` to the sandbox's controls, and `/sandbox/gateway/…` to its operations. For this machine only. */
@@ -30,13 +30,14 @@ export class SandboxProxy implements Site {
   }
 
   answer(reply: HttpReply, path: string): Promise<void> | null {
-    const target = path.startsWith('/sandbox/') ? this.#targetOf(reply.request.url ?? '') : null;
+    if (!path.startsWith('/sandbox/')) return null;
+    const target = this.#targetOf(reply.request.url ?? '');
     return target !== null && this.isOpenTo(reply.request) ? this.#forward(reply, target) : null;
   }
 
   /**
-   * Refuses pages of other sites, which can send requests to this machine, also by DNS rebinding. Refuses clients behind a
-   * proxy on this machine too: they are found by its headers, or by HTTP/1.0, which nginx speaks by default.
+   * Refuses pages of other sites, which can send requests to this machine, also by DNS rebinding. Also refuses the clients
+   * of a proxy on this machine. A proxy is recognized by its headers, or by HTTP/1.0, which nginx speaks by default.
    */
   isOpenTo(request: IncomingMessage): boolean {
     const { socket, headers } = request;
@@ -60,7 +61,7 @@ export class SandboxProxy implements Site {
         resolve();
       };
       const { host: _host, connection: _connection, ...headers } = request.headers;
-      // If the client disconnects, a hanging call ends.
+      // The signal ends a hanging call if the client disconnects.
       const init = { method: request.method, headers, signal: reply.disconnected };
       const onward = httpRequest(target, init, (answer) => {
         const { statusCode = 502 } = answer;
@@ -84,13 +85,15 @@ export class SandboxProxy implements Site {
     if (!path.startsWith(`${GATEWAY}/`)) {
       return CONTROL_PATH.test(path) ? new URL(url, gatewayUrl) : null;
     }
-    const ownPath = path.slice(GATEWAY.length);
+    const operationPath = path.slice(GATEWAY.length);
     const target = new URL(gatewayUrl);
-    target.pathname += ownPath.slice(1);
+    // The gateway's path ends with a slash, with which the operation's path begins.
+    target.pathname += operationPath.slice(1);
     target.search = url.slice(path.length);
-    // A path that URL parsing changes, by dot segments in any encoding, belongs to no operation.
-    const isPlain = target.pathname.endsWith(ownPath) && !ownPath.startsWith('//');
-    return isPlain && !ownPath.startsWith('/sandbox') ? target : null;
+    // If URL parsing changes a path, because of dot segments in any encoding, the path belongs to no operation.
+    const isPlain = target.pathname.endsWith(operationPath) && !operationPath.startsWith('//');
+    const isControl = operationPath.startsWith('/sandbox');
+    return isPlain && !isControl ? target : null;
   }
 }
 
