@@ -48,7 +48,10 @@ export class Retries {
       await pause(this.#clock, pauseMs, call.signal);
       const deadlineMs = endsAtMs - this.#clock.now();
       if (call.signal?.aborted || deadlineMs <= 0) break;
-      exchange = await attempt({ ...call, deadlineMs, resends });
+      const resent = await attempt({ ...call, deadlineMs, resends });
+      // A retry that was not sent has no answer. The one before may say when to ask again.
+      if (exchange.sent && !resent.sent) break;
+      exchange = resent;
     }
     return exchange;
   }

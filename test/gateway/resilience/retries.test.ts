@@ -60,6 +60,25 @@ describe('Retry-After', () => {
   });
 });
 
+test('a retry without a free connection leaves the answer before it, with its Retry-After', async () => {
+  let answered = 0;
+  await using gateway = await startScriptedGateway((socket) => {
+    answered += 1;
+    if (answered === 1) socket.write(answer(429, {}, { 'retry-after': 2 }));
+  });
+  await using open = openResilient(gateway.url, { connections: 8 });
+  const read = open.client.read(caller(1), OPERATIONS.getCustomerId);
+  await eventually(() => expect(open.clock.pending).toBe(1));
+  const others = [2, 3, 4, 5, 6, 7, 8, 9].map((index) =>
+    open.client.read(caller(index), OPERATIONS.getCustomerId).catch(() => {}),
+  );
+  await expect(open.runClockUntil(read)).rejects.toMatchObject({
+    kind: 'rate-limited',
+    retryAfterSeconds: 2,
+  });
+  await open.runClockUntil(Promise.all(others));
+});
+
 test('all attempts share one deadline', async () => {
   let answered = 0;
   await using gateway = await startScriptedGateway((socket) => {
