@@ -15,10 +15,10 @@ test.each<[string, RegExp, Partial<{ reach: 'portal' | 'gone'; isOnline: boolean
     ],
     ['a server that is away', /^The server cannot be reached\.$/, { reach: 'gone' }],
   ],
-)('%s gives a query, an order and a list the same error', async (_, text, { page, ...is }) => {
+)('%s gives a query, an order and a list the same error', async (_, text, { page, ...network }) => {
   if (page !== undefined) vi.stubGlobal('location', { origin: page, href: `${page}/` });
   const { client, market } = fakeClient({ positions: [{ id: '1' }] });
-  Object.assign(market.network, is);
+  Object.assign(market.network, network);
   const asking = client.query('{ a }', undefined, { timeoutMs: 1_000 });
   const placing = client.orders.ticket().place(buying('one text'));
   client.positions(() => {});

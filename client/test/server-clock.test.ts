@@ -54,25 +54,26 @@ test('the next answer sets the clock after a sleep, or if the server’s clock w
   expect(clock.now()).toBe(START_MS + 500);
 });
 
-test('a request is doubted after four round trips and two seconds, five seconds at most', () => {
+test('a request is in doubt after four round trips and two seconds, but after five seconds at the latest', () => {
   const { clock, receive } = clockAt();
   expect([clock.now(), clock.doubtMs]).toEqual([null, 5_000]);
   receive(START_MS, 100, 100);
   expect(clock.doubtMs).toBe(2_800);
-  // The gateway was slow for one answer.
+  // The gateway was slow for one answer: the round trip counts as twice the former one.
   receive(START_MS, 100, 5_000);
   expect(clock.doubtMs).toBe(3_600);
   for (let times = 0; times < 5; times += 1) receive(START_MS, 2_000, 2_000);
   expect(clock.doubtMs).toBe(5_000);
 });
 
-test('each dead connection doubles the time after which a request is doubted, until an answer arrives', () => {
+test('each dead connection doubles the time after which a request is in doubt, until an answer arrives', () => {
   const { clock, receive } = clockAt();
   receive(START_MS, 0, 1);
   const doubts = [0, 1, 2].map(() => {
     clock.onDead();
     return clock.doubtMs;
   });
+  // Twice four round trips of a millisecond and two seconds. Then the maximum.
   expect(doubts).toEqual([4_008, 5_000, 5_000]);
   receive(START_MS, 50, 50);
   expect(clock.doubtMs).toBe(2_400);
@@ -100,7 +101,9 @@ test.each([
     onSignedOut: () => {},
     environment: countedEnvironment({ fetch: async () => new Response(text, { headers }) }),
   });
-  const document = what.includes('GET') ? { documentId: 'trusted' } : '{ __typename }';
-  await core.request(document, {}, { anonymous: true, repeats: what.includes('GET') });
+  // Only a trusted query is sent by GET.
+  const isGet = what.includes('GET');
+  const document = isGet ? { documentId: 'trusted' } : '{ __typename }';
+  await core.request(document, {}, { anonymous: true, repeats: isGet });
   expect(core.serverClock.now() !== null).toBe(isUsed);
 });

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** Keeps the keys of orders in a file of SQLite, so that they outlive the program. Each text is on the disk when its promise resolves. */
+/** Keeps the keys of orders in an SQLite file, so that they outlive the program. A text is on the disk when `set` resolves. */
 export function sqliteStorage(file) {
   const database = new DatabaseSync(file);
   database.exec(

@@ -93,7 +93,7 @@ describe('the service', () => {
 });
 
 test.each([['ios/Sources/**/*.swift'], ['android/src/main/kotlin/**/*.kt']])(
-  'the code of %s checks the network, keeps the key, and only then sends an order, for the account of its key',
+  'the code of %s sends an order only after it has checked the network and kept the key, and for the key’s account',
   (pattern) => {
     const code = sources(pattern);
     const steps = [

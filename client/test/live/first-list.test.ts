@@ -46,7 +46,8 @@ test('a list stays CONNECTING while its handshake makes progress on a slow conne
   class SlowSocket extends EventTarget {
     constructor() {
       super();
-      // Each round trip takes more than a second, and to open a connection takes several.
+      // Each round trip takes more than a second, and to open a connection takes several. Both events come less than five
+      // seconds after the last progress.
       time.after(3_700, () => this.dispatchEvent(new Event('open')));
       time.after(6_000, () => this.#receive({ type: 'connection_ack' }));
     }
@@ -60,6 +61,7 @@ test('a list stays CONNECTING while its handshake makes progress on a slow conne
   const { client } = fakeClient({ client: { environment } });
   const statuses: string[] = [];
   client.positions(({ status }) => void statuses.push(status));
+  // Five seconds without progress have not passed before 11 seconds: the last progress was after six.
   await time.pass(10_900);
   expect(statuses).toEqual(['CONNECTING']);
   await time.pass(200);
@@ -75,6 +77,7 @@ test('the age does not depend on the device’s clock, and a heartbeat resets it
   market.network.deviceAheadMs = 86_400_000;
   await market.pass(2);
   expect(age()).toBe(3_000);
+  // An event without a change, like a heartbeat.
   await market.delay(false);
   expect([age(), state(), statuses]).toEqual([0, shown, ['CONNECTING', 'LIVE']]);
   expect(shown.asOf?.getTime()).toBe(market.network.serverMs);
@@ -124,5 +127,6 @@ test('a tick makes no new index of the rows, and keeps the objects of all other 
   };
   const [few, many] = [await idReads(10), await idReads(2_000)];
   expect(few).toBeGreaterThan(0);
+  // A new index would read each id, about 200 times as many.
   expect(many).toBeLessThanOrEqual(3 * few);
 });

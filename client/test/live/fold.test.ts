@@ -14,8 +14,9 @@ interface Row {
 }
 
 const row = (key: string, price = 0): Row => ({ name: { key }, price });
-const none = { upserted: [], ticks: [], closed: [] };
-const at = (second: number) => ({
+const noChanges = { upserted: [], ticks: [], closed: [] };
+/** The common fields of an event at this second. */
+const eventAt = (second: number) => ({
   cursor: `v${second}`,
   snapshot: second === 1,
   status: 'LIVE' as const,
@@ -24,7 +25,7 @@ const at = (second: number) => ({
 
 test('a list keeps the objects of unchanged rows, and stays the same object if a tick changes nothing', () => {
   const fold = (state: ReturnType<typeof foldList<Row>>, second: number, changes: object) =>
-    foldList<Row>(state, { ...at(second), ...none, ...changes }, ({ name }) => name.key);
+    foldList<Row>(state, { ...eventAt(second), ...noChanges, ...changes }, ({ name }) => name.key);
   const start = fold(null, 1, { upserted: [row('a'), row('b'), row('c')] });
   const after = fold(start, 2, { upserted: [row('b', 5), row('d')], closed: ['a'] });
   expect(after?.rows).toEqual([row('b', 5), row('c'), row('d')]);
@@ -40,13 +41,13 @@ test('an account keeps its orders and figures if an event has the same ones or n
   const orders = (upserted: readonly PendingOrder[], closed: readonly string[] = []) => ({
     upserted,
     closed,
-    fetchedAt: at(1).asOf,
+    fetchedAt: eventAt(1).asOf,
   });
   const session = { id: '1', login: '1', balance: 10 } as AccountFigures;
   const event = (second: number, parts: object) =>
     ({
-      ...at(second),
-      positions: none,
+      ...eventAt(second),
+      positions: noChanges,
       totals: { count: 0, invested: null, profit: null },
       orders: null,
       session: { ...session },

@@ -88,12 +88,13 @@ export async function gatewayList({
   const headers = { authorization: `Bearer ${sandbox.token({ email: 'demo@example.com' })}` };
   return eventually(async () => {
     const answer = await fetch(`${sandbox.url}/trading/positions`, { headers });
-    // It may get a fault that was meant for the client.
+    // This request may get a fault that was meant for the client.
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     return ((await answer.json()) as { positions: readonly Listed[] }).positions;
   });
 }
 
-export function prints(list: readonly Listed[]): string {
+/** The list as a text, so that a failed comparison is short. */
+export function textOf(list: readonly Listed[]): string {
   return list.map(({ id, profit }) => `${id}:${profit}`).join();
 }

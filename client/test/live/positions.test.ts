@@ -4,7 +4,7 @@ import { startedForEach } from '../../../test/support/started.ts';
 import type { FollowOptions } from '../../src/live/followed.ts';
 import type { Positions } from '../../src/live/positions.ts';
 import type { PositionsState } from '../../src/live/states.ts';
-import { gatewayList, prints, startLiveWorld } from './live-world.ts';
+import { gatewayList, startLiveWorld, textOf } from './live-world.ts';
 
 const world = startedForEach(startLiveWorld);
 
@@ -27,7 +27,7 @@ async function follow(positions: Positions): Promise<Listener> {
 async function agrees(listener: Listener): Promise<void> {
   await eventually(async () => {
     const own = listener.last()?.positions?.map(({ id, profit }) => ({ id, profit })) ?? [];
-    expect(prints(own)).toBe(prints(await gatewayList(world)));
+    expect(textOf(own)).toBe(textOf(await gatewayList(world)));
     expect(listener.isLive()).toBe(true);
   });
 }
@@ -83,7 +83,7 @@ describe('listeners', () => {
     expect(() => positions(() => {}, { intervalMs: 15_001 })).toThrow(RangeError);
   });
 
-  test('that throw do not affect the others', async () => {
+  test('are called even if another listener throws', async () => {
     const thrown: unknown[] = [];
     const { positions } = world.device({ environment: { thrown } });
     const fault = new Error('a fault of the app');

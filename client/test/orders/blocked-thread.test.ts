@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fakeClient } from '../../src/testing.ts';
 import { buying } from '../support/phone.ts';
 
-/** A phone whose thread is blocked for a while: its timers are late, and run before the answers that have arrived are read. */
+/** A phone whose thread a test blocks by `time.uptimeMs`: late timers run before the answers that have arrived are read. */
 function slowPhone() {
   const fake = fakeClient();
   const steps: string[] = [];
@@ -18,6 +18,7 @@ test('an answer that arrived while the thread was blocked is read before the att
   const { market, steps, place, time, client } = slowPhone();
   const placing = place(60_000);
   await market.pass(0);
+  // The timer for the order's five seconds runs two seconds late.
   time.uptimeMs += 7_000;
   await market.pass(0);
   await market.accept();
@@ -31,6 +32,7 @@ test('an order in doubt is asked about once more if the thread was blocked until
   const placing = place(8_000);
   await market.pass(0);
   expect(market.order).not.toBeNull();
+  // The timer for the eight seconds runs four seconds late.
   time.uptimeMs += 12_000;
   await market.pass(1);
   await market.leaveUnsent('EXPIRED');

@@ -27,7 +27,7 @@ test.each([
   const gone = await url();
   const { orders, sent } = await phone.openKnown(
     {},
-    { fetch: (of, init) => fetch(String(init?.body).includes('mutation') ? gone : of, init) },
+    { fetch: (input, init) => fetch(String(init?.body).includes('mutation') ? gone : input, init) },
   );
   expect(await orders.ticket().place(buying('refused'))).toMatchObject(unsent('NETWORK'));
   expect(sent).toHaveLength(1);
@@ -38,6 +38,7 @@ test('after a lost answer a refused connection leaves the order unknown', async 
   let isRefused = false;
   const refusing: typeof fetch = (input, init) => {
     if (!isRefused) return fetch(input, init);
+    // The time for the outcome is over.
     phone.clockMs = HALF_A_MINUTE_MS;
     return fetch(url, init);
   };

@@ -41,7 +41,7 @@ test('`placeLimit` sends `placeLimitOrder`, and refuses an order of kind MARKET'
   expect(phone.app.sandbox.calls('placeLimitOrder')).toBe(1);
 });
 
-test('an order without a kind is refused and nothing is sent, with or without a price', async () => {
+test('an order without a kind is refused and not sent, with or without a price', async () => {
   const { orders, sent } = phone.open();
   const kinds = [
     { kind: 'PENDING', price: 1 },
@@ -54,6 +54,7 @@ test('an order without a kind is refused and nothing is sent, with or without a 
       orders.ticket().place({ ...buying('kinds'), ...fields } as unknown as OrderInput),
     ),
   );
+  // Only the first two inputs have a kind.
   expect(sent).toMatchObject([{ input: { kind: 'PENDING' } }, { input: { kind: 'MARKET' } }]);
   const missing = unsent('BAD_USER_INPUT', { extensions: { argument: 'input.kind' } });
   expect(ends.slice(2)).toMatchObject([missing, missing]);
@@ -68,7 +69,7 @@ test.each<[object, string, object?]>([
   [{ kind: 'PENDING', price: null }, 'price', LEFT_OUT],
   [{ price: Number.NaN }, 'price'],
   [{ price: Number.POSITIVE_INFINITY }, 'price'],
-])('an order with %o is refused for its %s and nothing is sent', async (fields, name, more) => {
+])('an order with %o is refused for its %s, and not sent', async (fields, name, more) => {
   const { orders, sent } = phone.open();
   const extensions = { argument: `input.${name}` };
   expect(

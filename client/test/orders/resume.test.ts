@@ -27,6 +27,7 @@ test('tabs that resume at the same time all get the outcomes', async () => {
   const tabs = [phone.open(), phone.open(), phone.open()];
   const results = await Promise.all(tabs.map(({ orders }) => orders.resume()));
   for (const resumed of results) {
+    // A tab may find that another one has already deleted an entry.
     expect(resumed.length).toBeLessThanOrEqual(3);
     expect(resumed.every(({ outcome }) => outcome.status === 'accepted')).toBe(true);
   }
@@ -56,7 +57,7 @@ test('an app that is closed before all its orders are answered finds them again'
   ]);
 });
 
-test('a tab that resumes while another one places does not disturb it', async () => {
+test('a tab that resumes does not disturb an order that another tab is placing', async () => {
   phone.app.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 400 });
   const [placing, resuming] = [phone.open(), phone.open()];
   const outcome = placing.orders.ticket().place(buying('under way'));

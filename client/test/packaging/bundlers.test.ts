@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { startedOnce } from '../../../test/support/started.ts';
 import { bundleByMetro, bundlers } from '../support/bundlers.ts';
-import { appOfAll, packClient, phoneEntries } from '../support/packed-client.ts';
+import { appOfAll, moduleEntries, packClient } from '../support/packed-client.ts';
 
 // npm installs five hundred packages.
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
@@ -70,7 +70,7 @@ test('a Jest test can use the installed client, and its fake with fake timers', 
     `
 const { createClient } = require('trading-graph-client');
 const { memoryStorage } = require('trading-graph-client/memory');
-${phoneEntries()
+${moduleEntries()
   .map((entry) => `require('${entry}');`)
   .join('\n')}
 test('an order ends', async () => {

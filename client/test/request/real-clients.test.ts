@@ -53,12 +53,13 @@ const own: Uses = async ({ fetch }) => {
   using core = startCore(app, { environment: countedEnvironment({ fetch }) });
   return (await core.request(QUERY, undefined)).data;
 };
+
 test.each([
   ['Apollo Client', '4.3.8', 'POST', 'query', apollo(false)],
   ['Apollo Client', '4.3.8', 'GET', 'query', apollo(true)],
   ['trading-graph-client', '0.1.0', 'POST', 'query', own],
 ] as const)(
-  '%s %s sends by %s for a %s the request that is recorded of it, and gets its answer',
+  '%s %s sends the %s request for a %s that is recorded of this version, and gets an answer',
   async (client, version, method, kind, use) => {
     const recorded = CLIENT_REQUESTS.find(
       (each) =>

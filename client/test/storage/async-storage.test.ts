@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { type AsyncStorageLike, asyncStorage } from '../../src/storage/async-storage.ts';
 import { testStorageContract } from '../support/storage-contract.ts';
 
-/** React Native's storage, which answers later. */
-class Phone implements AsyncStorageLike {
+/** React Native's storage, which answers in a later turn of the event loop. */
+class PhoneStorage implements AsyncStorageLike {
   readonly entries = new Map<string, string>();
   /** The maximum number of entries. */
   room = Number.POSITIVE_INFINITY;
@@ -33,13 +33,13 @@ class Phone implements AsyncStorageLike {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 testStorageContract(async () => {
-  const phone = new Phone();
+  const phone = new PhoneStorage();
   phone.entries.set('of the app itself', 'text');
   return { storage: asyncStorage(phone), reopen: async () => asyncStorage(phone) };
 });
 
 test('a store that is full rejects, and keeps what it has', async () => {
-  const phone = new Phone();
+  const phone = new PhoneStorage();
   const storage = asyncStorage(phone);
   await storage.set('key', 'before');
   phone.room = 1;
@@ -48,6 +48,6 @@ test('a store that is full rejects, and keeps what it has', async () => {
 });
 
 test('a module that is no store is refused at once', () => {
-  const module = { default: new Phone() } as unknown as AsyncStorageLike;
+  const module = { default: new PhoneStorage() } as unknown as AsyncStorageLike;
   expect(() => asyncStorage(module)).toThrow('pass the default export');
 });

@@ -47,7 +47,7 @@ test('nothing stays open for subscriptions that could not begin, or that the ser
   await market.pass(0);
   expect(ended).toMatchObject([{}, { code: 'FORBIDDEN' }]);
   expect(market.network.pending).toBe(0);
-  // Nor for a connection that is still being opened.
+  // The connection is still being opened when the client is disposed.
   market.network.handshake = 'silence';
   client.positions(() => {});
   await market.pass(2);

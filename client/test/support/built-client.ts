@@ -31,6 +31,7 @@ export async function builtClient() {
   // Workers that start together wait for one build.
   await eventually(() => isMade() || !isBeingMade(made));
   if (!isMade()) {
+    // The name of the folder has the process id, which `isBeingMade` reads.
     const own = mkdtempSync(`${made}.${process.pid}.`);
     await make(own);
     try {
@@ -57,10 +58,11 @@ async function make(into: string): Promise<void> {
   rmSync(made, { recursive: true });
 }
 
-/** Whether a running process makes it. A process that was killed has left its folder. */
+/** Whether a running process makes the folder. A process that was killed may have left its own folder. */
 function isBeingMade(made: string): boolean {
   return globSync(`${made}.*`).some((folder) => {
     try {
+      // The signal 0 only shows whether the process exists.
       return process.kill(Number(folder.slice(made.length).split('.')[1]), 0);
     } catch {
       return false;

@@ -24,7 +24,7 @@ export type InstalledApp = ReturnType<typeof createApp>;
 export function createApp(packages: string, own: Readonly<Record<string, string>> = {}) {
   const above = mkdtempSync(join(tmpdir(), 'own-app-'));
   const folder = join(above, 'app');
-  // Programs that it starts find Node by its name.
+  // The app's programs find Node by its name.
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
   const env = { ...bareEnvironment(), CI: '1', PATH, ...own };
   const runIn = async (cwd: string, program: string, args: readonly string[]) => {

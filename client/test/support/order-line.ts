@@ -25,7 +25,7 @@ export type LineFault =
 
 /** The mobile network of one phone, before the service. Its faults affect only orders and `voidOrder`. */
 export async function startOrderLine(target: () => string) {
-  /** Requests wait for it. It is pending only while the connection is dead. */
+  /** All requests wait for this promise, which is pending only while the connection is dead. */
   let healed = Promise.withResolvers<void>();
   healed.resolve();
 
@@ -35,14 +35,16 @@ export async function startOrderLine(target: () => string) {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
     if (body.includes('"{__typename}"')) line.pings += 1;
+    // The field `placedOrder` only asks for an outcome.
     const isPlacing = /order: place(?!d)/.test(body);
     if (isPlacing) line.orders += 1;
-    const fault = (/order: (?:place|void)/.test(body) && line.next.shift()) || 'none';
+    const mayFail = /order: (?:place|void)/.test(body);
+    const fault = (mayFail ? line.next.shift() : undefined) ?? 'none';
     if (fault === 'dead') healed = Promise.withResolvers();
     await healed.promise;
     if (fault === 'lost') return reset();
     const leaving = new AbortController();
-    const asking = fetch(`${target()}${request.url}`, {
+    const forwarding = fetch(`${target()}${request.url}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -54,7 +56,7 @@ export async function startOrderLine(target: () => string) {
     if (fault === 'under way') reset();
     // By the next turn the service may or may not have the request.
     if (fault === 'under way, on both sides') setImmediate(() => leaving.abort());
-    const answer = await asking;
+    const answer = await forwarding;
     const text = await answer.text();
     if (isPlacing) line.answered += 1;
     if (fault === 'answer-lost') return reset();
@@ -73,13 +75,14 @@ export async function startOrderLine(target: () => string) {
   }
 
   const server = createServer((request, response) => {
-    // The service was killed, or a fault has aborted the request.
+    // Fails if the service was killed, or if a fault has aborted the request.
     pass(request, response).catch(() => request.socket.resetAndDestroy());
   });
   server.on('upgrade', (request: IncomingMessage, client: Socket, head: Buffer) => {
     line.sockets += 1;
     client.on('error', () => {});
     const { hostname, port } = new URL(target());
+    // Names and values alternate in `rawHeaders`.
     const headers = request.rawHeaders.map((text, at) => text + (at % 2 === 0 ? ': ' : '\r\n'));
     const upstream = connect(Number(port), hostname, () => {
       upstream.write(`GET ${request.url} HTTP/1.1\r\n${headers.join('')}\r\n`);

@@ -14,7 +14,7 @@ export async function packClient(packages = declaredPackages()) {
   const app = mkdtempSync(join(tmpdir(), 'packed-client-'));
   writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
   cpSync(built.folder, join(app, 'node_modules', 'trading-graph-client'), { recursive: true });
-  // Its packages are linked from this project, because npm takes seconds to install them.
+  // The app's packages are linked from this project, because npm takes seconds to install them.
   for (const name of packages) {
     const path = join(app, 'node_modules', name);
     mkdirSync(dirname(path), { recursive: true });
@@ -48,13 +48,13 @@ export function entryPoints(): readonly string[] {
 }
 
 /** The entry points that are modules. */
-export function phoneEntries(): readonly string[] {
+export function moduleEntries(): readonly string[] {
   return entryPoints().filter((entry) => !/\/trusted-documents\.json$/.test(entry));
 }
 
-/** A module that exports all of these as the array `entries`. */
+/** A module that imports all module entries, and exports them as the array `entries`. */
 export function appOfAll(): string {
-  const entries = phoneEntries();
+  const entries = moduleEntries();
   const imports = entries.map((entry, at) => `import * as entry${at} from '${entry}';`);
   return `${imports.join('\n')}\nexport const entries = [${entries.map((_entry, at) => `entry${at}`)}];\n`;
 }

@@ -11,7 +11,7 @@ export function EarlierOrders() {
   const [earlier, setEarlier] = useState<readonly ResumedOrder[] | null>(null);
 
   useEffect(() => {
-    // Outcomes stay unknown without a connection, so the page asks again at each change of the connection.
+    // Without a connection there is no outcome, so the page asks again at each change of the connection.
     if (earlier === null && connection !== undefined) orders.resume().then(setEarlier, () => {});
   }, [orders, earlier, connection]);
 

@@ -31,5 +31,6 @@ export function time(date: Date): string {
 }
 
 export function tone(value: number | null | undefined): 'gain' | 'loss' | 'even' {
-  return value == null || value === 0 ? 'even' : value > 0 ? 'gain' : 'loss';
+  if (value == null || value === 0) return 'even';
+  return value > 0 ? 'gain' : 'loss';
 }

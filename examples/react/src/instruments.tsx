@@ -24,13 +24,15 @@ export function Instruments({ chosen, onChoose }: InstrumentsProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const searched = useDeferredValue(text);
   useEffect(() => {
-    const asking = new AbortController();
-    client.query(SEARCH, { text: searched }, asking).then(({ data, errors }) => {
-      if (asking.signal.aborted) return;
+    // An older search must not replace the results of a newer one.
+    const abort = new AbortController();
+    const { signal } = abort;
+    client.query(SEARCH, { text: searched }, { signal }).then(({ data, errors }) => {
+      if (signal.aborted) return;
       setProblem(errors[0]?.message ?? null);
       if (data?.instruments) setFound(data.instruments.nodes);
     });
-    return () => asking.abort();
+    return () => abort.abort();
   }, [searched]);
   return (
     <section className="card" aria-labelledby="instruments">

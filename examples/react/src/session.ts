@@ -26,7 +26,7 @@ const listeners = new Set<() => void>();
 export const client = createClient({
   url: import.meta.env.VITE_GRAPHQL_URL ?? 'http://127.0.0.1:4000/graphql',
   storage: indexedDb({ name: 'trading-graph-example' }),
-  token: ({ force }) => (force ? renewed() : token),
+  token: ({ force }) => (force ? renew() : token),
   onSignedOut: () => keep(null),
 });
 
@@ -48,10 +48,10 @@ export function useIsSignedIn(): boolean {
 }
 
 /**
- * The gateway does not renew tokens, so this signs in again. If it returns null, the client calls `onSignedOut`. If it throws,
- * for example without a network, the client calls it again later.
+ * Signs in again, because the gateway does not renew tokens. If this function returns null, the client calls `onSignedOut`.
+ * If it throws, for example without a network, the client calls it again later.
  */
-async function renewed(): Promise<string | null> {
+async function renew(): Promise<string | null> {
   const former = credentials;
   const { accessToken = null } = former === null ? {} : await login(former);
   // The user may have signed out meanwhile, or another user may have signed in.
@@ -67,9 +67,10 @@ async function login(input: Credentials): Promise<NonNullable<SignIn['login']>> 
   return answer;
 }
 
-function keep(next: string | null, by: Credentials | null = null): void {
+/** Keeps the token with its credentials, or forgets both if the token is null. */
+function keep(next: string | null, given: Credentials | null = null): void {
   token = next;
-  credentials = next === null ? null : by;
+  credentials = next === null ? null : given;
   for (const listener of listeners) listener();
 }
 

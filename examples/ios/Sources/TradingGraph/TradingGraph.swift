@@ -25,6 +25,7 @@ import Observation
   public func home() async throws -> Api.HomeQuery.Data { try await session.ask(Api.HomeQuery(), partial: true) }
 }
 
+/// Orders check `isOnline` before they are sent.
 @MainActor final class NetworkState {
   private let monitor = NWPathMonitor()
   private var interface: NWInterface.InterfaceType?
@@ -35,6 +36,7 @@ import Observation
       let isOnline = path.status == .satisfied
       let interface = path.availableInterfaces.first?.type
       Task { @MainActor in
+        // After an outage any interface counts as a change.
         let before = self.isOnline ? self.interface : nil
         self.isOnline = isOnline
         self.interface = interface
@@ -83,7 +85,7 @@ public struct Account: Codable, Sendable {
 
   public var isSignedIn: Bool { account != nil }
 
-  /// Throws `SignedOut` with the server's message if it is refused.
+  /// Throws `SignedOut` with the server's message if the sign-in is refused.
   public func signIn(email: String, password: String) async throws {
     let token = try await logIn(email, password)
     try keep(Account(email: email, token: token), password)
@@ -113,7 +115,7 @@ public struct Account: Codable, Sendable {
     return try await next.value
   }
 
-  /// Called if the renewed token is refused too: the user is signed out. Orders stay on the disk.
+  /// Signs the user out, unless another token has replaced this one. Orders stay on the disk. Returns the error to throw.
   func end(_ why: String, of token: String?) -> SignedOut {
     if account?.token == token {
       account = nil
@@ -129,13 +131,14 @@ public struct Account: Codable, Sendable {
     try await withToken { try await self.client.fetch(query: query, cachePolicy: .networkOnly).dataOrThrow(partial: partial) }
   }
 
-  /// Sends with the token of this account alone: an order must never be sent for another one.
+  /// Sends with the token of this account alone: an order must never be sent for another account.
   func ask<Mutation: GraphQLMutation>(_ mutation: Mutation, of email: String) async throws -> Mutation.Data
   where Mutation.ResponseFormat == SingleResponseFormat {
     try await withToken(of: email) { try await self.client.perform(mutation: mutation).dataOrThrow() }
   }
 
-  /// Subscribes by a multipart answer. The WebSockets of `URLSession` do not compress, and hide the close code of an ended token.
+  /// Subscribes by a multipart answer. The WebSockets of `URLSession` do not compress, and hide the close code of a refused
+  /// token.
   func events(after cursor: String?, token: String) throws -> SubscriptionStream<GraphQLResponse<Api.AccountSubscription>> {
     try Wire.$token.withValue(token) {
       try client.subscribe(
@@ -147,9 +150,10 @@ public struct Account: Codable, Sendable {
     }
   }
 
-  /// Later requests, orders too, open new connections: the kept ones are dead.
+  /// Drops the kept connections, which are dead. Later requests, also those of orders, open new ones.
   func leaveConnections() async { await urlSession.flush() }
 
+  /// The server's time. If no answer has named it yet, a query asks for it.
   func serverTime() async throws -> Date {
     if let now = await clock.now { return now }
     _ = try await ask(Api.HomeQuery(), partial: true)
@@ -157,7 +161,7 @@ public struct Account: Codable, Sendable {
     return now
   }
 
-  /// A refused token is renewed once.
+  /// Sends with the account's token. A refused token is renewed once.
   private func withToken<Answer: Sendable>(of email: String? = nil, _ send: () async throws -> Answer) async throws -> Answer {
     var refused: String?
     while true {
@@ -223,9 +227,11 @@ public struct AccountState {
   @ObservationIgnored private let session: Session
   @ObservationIgnored private var email: String?
   @ObservationIgnored private var cursor: String?
+  /// The token that the server refused last; nil once an event has arrived with a newer one.
   @ObservationIgnored private var refused: String?
   @ObservationIgnored private var failures = 0
   @ObservationIgnored private var isLineDead = false
+  /// The subscription, or the pause before the next one.
   @ObservationIgnored private var step: Task<Void, any Error>?
 
   init(session: Session) { self.session = session }
@@ -254,7 +260,7 @@ public struct AccountState {
         // The connection is lost.
         if (error as? URLError)?.code == .timedOut { isLineDead = true }
       }
-      // The new token was not refused, so it may be renewed when it is.
+      // The server has not refused the new token. If it does so later, that token may be renewed too.
       if sent != nil && sent != refused { refused = nil }
       state.status = nil
       failures += 1
@@ -309,8 +315,8 @@ private struct Kept: Codable {
   let since: String
 }
 
-/// With these reasons no request with the key was carried out. A server may add reasons that do not prove this.
-private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.settled)]
+/// The reasons that prove that no request with the key was carried out. A server may add reasons that do not prove this.
+private let PROOFS: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.settled)]
 
 /// Orders, each kept on disk under its key from before it is sent until its outcome is known.
 @MainActor public final class Orders {
@@ -323,19 +329,20 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
     self.network = network
   }
 
-  /// Call it once for a tap. Nil: the server's records do not reach back that far, so the outcome is unknown.
+  /// Call it once for a tap. Returns nil if the server's records do not reach back to this order: its outcome is unknown.
   public func place(symbol: String, side: Api.Side, units: Double) async throws -> Api.Outcome? {
     guard network.isOnline else { throw Offline() }
     guard let account = session.account else { throw SignedOut(why: "nobody is signed in") }
     let since = try await session.serverTime()
-    let before = since.addingTimeInterval(30)
+    let sendBefore = since.addingTimeInterval(30)
     let kept = Kept(account: account.email, key: UUID().uuidString, since: since.ISO8601Format())
     let input = Api.PlaceOrderInput(
-      idempotencyKey: kept.key, keyMade: .some(kept.since), kind: .some(.case(.market)), sendBefore: .some(before.ISO8601Format()), side: .case(side),
+      idempotencyKey: kept.key, keyMade: .some(kept.since), kind: .some(.case(.market)),
+      sendBefore: .some(sendBefore.ISO8601Format()), side: .case(side),
       size: .units(units), symbol: symbol)
     try keep(kept)
     // The order continues even if the screen is closed.
-    return try await Task { try await settle(kept, input, before) }.value
+    return try await Task { try await settle(kept, input, sendBefore) }.value
   }
 
   /// Finds the outcome of orders from before the app ended, which are not sent again. Call it at the start of the app and
@@ -356,15 +363,15 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
     return outcomes
   }
 
-  /// Sends the order, and repeats it under its key until `before`. Then closes its key.
-  private func settle(_ kept: Kept, _ input: Api.PlaceOrderInput, _ before: Date) async throws -> Api.Outcome? {
+  /// Sends the order, and repeats it under its key until `sendBefore`. Then closes its key.
+  private func settle(_ kept: Kept, _ input: Api.PlaceOrderInput, _ sendBefore: Date) async throws -> Api.Outcome? {
     var refusal: Refused?
     var failures = 0
-    while try await session.serverTime() < before {
+    while try await session.serverTime() < sendBefore {
       var seconds = pause(failures, longest: 4)
       do {
         let outcome = try await session.ask(Api.PlaceMutation(input: input), of: kept.account).placeOrder?.fragments.outcome
-        // This answer does not cover earlier requests, such as one that a proxy has sent twice. Closing the key does.
+        // This answer says nothing about earlier requests, such as one that a proxy has sent twice. Closing the key does.
         if outcome?.asOrderRejected?.sent == false { break }
         if let outcome { return end(kept, outcome) }
       } catch let refused as Refused {
@@ -393,10 +400,10 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
       var seconds = pause(failures, longest: 4)
       do {
         if let outcome = try await voided(kept.key, kept) {
-          // Other reasons do not prove that: the server may have lost the order's record. Voiding another key of the same age
-          // throws if the records do not reach back that far.
+          // Other reasons do not prove that nothing was carried out: the server may have lost the order's record. To void
+          // another key of the same age throws if the records do not reach back that far.
           let rejected = outcome.asOrderRejected
-          if rejected?.sent == false && !SURE.contains(rejected?.reason) { _ = try await voided(UUID().uuidString, kept) }
+          if rejected?.sent == false && !PROOFS.contains(rejected?.reason) { _ = try await voided(UUID().uuidString, kept) }
           return end(kept, outcome)
         }
       } catch let refused as Refused {
@@ -437,7 +444,8 @@ private let SURE: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.set
   private func file(_ kept: Kept) -> URL { folder.appending(path: "\(kept.key).json") }
 }
 
-/// The server's time: the last `Date` plus the uptime since, because users change clocks. It is at most two seconds behind.
+/// The server's time: the last `Date` plus the uptime since then, because users change clocks. The result is at most two
+/// seconds behind.
 actor ServerClock {
   private var last: (date: Date, at: ContinuousClock.Instant)?
 
@@ -468,7 +476,7 @@ struct Wire: HTTPInterceptor {
   }
 }
 
-/// Without Apollo's check of the status: the body of a refusal has its error.
+/// Leaves out Apollo's check of the HTTP status, because the body of a refusal has the server's error.
 struct WireOnly: InterceptorProvider {
   let clock: ServerClock
 
@@ -505,7 +513,7 @@ public struct SignedOut: Error { public let why: String }
 public struct Offline: Error {}
 
 extension GraphQLResponse {
-  /// With `partial` an answer may lack fields that failed. Otherwise any error is thrown.
+  /// With `partial` an answer may lack fields that failed. Without it any error is thrown.
   func dataOrThrow(partial: Bool = false) throws -> Operation.Data {
     let refusals = (errors ?? []).map(Refused.init)
     if let ended = refusals.first(where: \.isOfToken) { throw ended }
@@ -515,7 +523,7 @@ extension GraphQLResponse {
   }
 }
 
-/// 1, 2, 4 … seconds, with jitter.
+/// A pause of up to 1, 2, 4 … seconds, and of at least half of that.
 func pause(_ failures: Int, longest: Double) -> Double {
   let ceiling = min(longest, pow(2, Double(min(failures, 10))))
   return Double.random(in: ceiling / 2 ..< ceiling)

@@ -1,4 +1,4 @@
-// This file was compiled with stand-ins for the libraries of Apollo and Android, never with the libraries (examples/README.md).
+// This file was compiled with stand-ins for Apollo's and Android's libraries, never with the libraries (examples/README.md).
 package com.example.trading
 
 import android.content.Context
@@ -108,6 +108,7 @@ class Session(url: String, private val store: AccountStore) {
   private var password: String? = null
   /** Called after a sign-in or sign-out: live data must be that of the new account. */
   var onAccount: () -> Unit = {}
+  /** How far the server's clock is ahead of this device's uptime; null before the first answer. */
   @Volatile
   private var serverAheadMs: Long? = null
 
@@ -123,7 +124,7 @@ class Session(url: String, private val store: AccountStore) {
     )
     .build()
 
-  /** Throws `SignedOut` with the server's message if it is refused. */
+  /** Throws `SignedOut` with the server's message if the sign-in is refused. */
   suspend fun signIn(email: String, password: String) = mutex.withLock { logIn(email, password) }
 
   suspend fun signOut() = mutex.withLock { end("signed out", account?.token) }
@@ -139,7 +140,7 @@ class Session(url: String, private val store: AccountStore) {
     }
   }
 
-  /** Called if the renewed token is refused too: the user is signed out. */
+  /** Signs the user out, because the renewed token is refused too. Returns the error to throw. */
   suspend fun giveUp(token: String): SignedOut = mutex.withLock { end("the renewed token is refused", token) }
 
   /** Sends a request with the token, and renews a refused token once. With `email` it is sent only for that account. */
@@ -159,7 +160,10 @@ class Session(url: String, private val store: AccountStore) {
     }
   }
 
-  /** The server's time: the last `Date` plus the uptime since, because users change clocks. It is at most two seconds behind. */
+  /**
+   * The server's time: the last `Date` plus the uptime since then, because users change clocks. The result is at most two
+   * seconds behind.
+   */
   suspend fun serverTime(): Instant {
     if (serverAheadMs == null) ask(client.query(HomeQuery()), partial = true)
     val aheadMs = serverAheadMs ?: throw DefaultApolloException("an answer without a date")
@@ -182,7 +186,7 @@ class Session(url: String, private val store: AccountStore) {
     return signedIn
   }
 
-  /** Orders stay on the disk. */
+  /** Signs the user out, unless another token has replaced this one. Orders stay on the disk. Returns the error to throw. */
   private fun end(why: String?, token: String?): SignedOut {
     if (account?.token == token) {
       account = null
@@ -195,8 +199,8 @@ class Session(url: String, private val store: AccountStore) {
 
   private fun <D : Operation.Data> noteDate(answer: ApolloResponse<D>): ApolloResponse<D> {
     val date = answer.executionContext[HttpInfo]?.headers?.valueOf("date") ?: return answer
-    val at = ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant()
-    serverAheadMs = at.toEpochMilli() - SystemClock.elapsedRealtime()
+    val serverTime = ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant()
+    serverAheadMs = serverTime.toEpochMilli() - SystemClock.elapsedRealtime()
     return answer
   }
 }
@@ -229,7 +233,8 @@ data class AccountState(
 class LiveAccount(private val session: Session) {
   private val shown = MutableStateFlow(AccountState())
   val state: StateFlow<AccountState> = shown.asStateFlow()
-  private val back = Channel<Unit>(Channel.CONFLATED)
+  /** Gets a value when a pause is to end at once. */
+  private val wakeUps = Channel<Unit>(Channel.CONFLATED)
   @Volatile
   private var email: String? = null
   private var cursor: String? = null
@@ -269,23 +274,23 @@ class LiveAccount(private val session: Session) {
       if (isRefused && token != null) {
         if (refused != null) throw session.giveUp(token)
         refused = token
-        back.trySend(Unit)
+        wakeUps.trySend(Unit)
       }
-      // The new token was not refused, so it may be renewed when it is.
+      // The server has not refused the new token. If it does so later, that token may be renewed too.
       if (token != null && token != refused) refused = null
       shown.update { it.copy(status = null) }
-      withTimeoutOrNull(leastMs + pauseMs(failures, 30_000)) { back.receive() }
+      withTimeoutOrNull(leastMs + pauseMs(failures, 30_000)) { wakeUps.receive() }
       failures += 1
     }
   }
 
   /** Called if the network is back or has changed: opens a new connection in place of the old one. */
   fun networkIsBack() {
-    back.trySend(Unit)
+    wakeUps.trySend(Unit)
     session.dropLine("another line")
   }
 
-  /** Called after a sign-in or sign-out. Apollo keeps a socket for a minute; the next user must not get this one. */
+  /** Called after a sign-in or sign-out. Apollo keeps a socket for a minute; the next user must not get this socket. */
   fun accountChanged() {
     begin(null)
     networkIsBack()
@@ -304,8 +309,8 @@ class LiveAccount(private val session: Session) {
   }
 }
 
-/** With these reasons no request with the key was carried out. A server may add reasons that do not prove this. */
-private val SURE = setOf(UnsentReason.VOIDED, UnsentReason.SETTLED)
+/** The reasons that prove that no request with the key was carried out. A server may add reasons that do not prove this. */
+private val PROOFS = setOf(UnsentReason.VOIDED, UnsentReason.SETTLED)
 
 /** Orders, each kept on disk under its key from before it is sent until its outcome is known. */
 class Orders(
@@ -318,20 +323,21 @@ class Orders(
 
   private val folder = File(context.filesDir, "orders").apply { mkdirs() }
 
-  /** Call it once for a tap. Null: the server's records do not reach back that far, so the outcome is unknown. */
+  /** Call it once for a tap. Null: the server's records do not reach back to this order, so its outcome is unknown. */
   suspend fun place(symbol: String, side: Side, units: Double): Outcome? {
     if (!network.isOnline) throw Offline()
     val account = session.account(null)
     val since = session.serverTime()
-    val before = since.plusSeconds(30)
+    val sendBefore = since.plusSeconds(30)
     val kept = Kept(account.email, UUID.randomUUID().toString(), since.toString())
     val input = PlaceOrderInput(
-      symbol = symbol, side = side, kind = Optional.present(PlaceOrderKind.MARKET), size = OrderSize(units = Optional.present(units)),
-      idempotencyKey = kept.key, sendBefore = Optional.present(before.toString()),
+      symbol = symbol, side = side, kind = Optional.present(PlaceOrderKind.MARKET),
+      size = OrderSize(units = Optional.present(units)),
+      idempotencyKey = kept.key, sendBefore = Optional.present(sendBefore.toString()),
       keyMade = Optional.present(kept.since))
     keep(kept)
     // The order continues even if the screen is closed.
-    return scope.async { settle(kept, input, before) }.await()
+    return scope.async { settle(kept, input, sendBefore) }.await()
   }
 
   /**
@@ -354,15 +360,15 @@ class Orders(
     return outcomes
   }
 
-  /** Sends the order, and repeats it under its key until `before`. Then closes its key. */
-  private suspend fun settle(kept: Kept, input: PlaceOrderInput, before: Instant): Outcome? {
+  /** Sends the order, and repeats it under its key until `sendBefore`. Then closes its key. */
+  private suspend fun settle(kept: Kept, input: PlaceOrderInput, sendBefore: Instant): Outcome? {
     var refusal: Refused? = null
     var failures = 0
-    while (session.serverTime() < before) {
+    while (session.serverTime() < sendBefore) {
       var leastMs = 0L
       try {
         val outcome = session.ask(session.client.mutation(PlaceMutation(input)), email = kept.account).placeOrder?.outcome
-        // This answer does not cover earlier requests, such as one that a proxy has sent twice. Closing the key does.
+        // This answer says nothing about earlier requests, such as one that a proxy has sent twice. Closing the key does.
         if (outcome?.onOrderRejected?.sent == false) break
         if (outcome != null) return end(kept, outcome)
       } catch (lost: ApolloException) {
@@ -388,10 +394,10 @@ class Orders(
       var leastMs = 0L
       try {
         val outcome = voided(kept.key, kept)
-        // Other reasons do not prove that: the server may have lost the order's record. Voiding another key of the same age throws
-        // if the records do not reach back that far.
+        // Other reasons do not prove that nothing was carried out: the server may have lost the order's record. To void
+        // another key of the same age throws if the records do not reach back that far.
         val rejected = outcome?.onOrderRejected
-        if (rejected?.sent == false && rejected.reason !in SURE) voided(UUID.randomUUID().toString(), kept)
+        if (rejected?.sent == false && rejected.reason !in PROOFS) voided(UUID.randomUUID().toString(), kept)
         if (outcome != null) return end(kept, outcome)
       } catch (lost: ApolloException) {
         // The server was not reached: tries again after a pause.
@@ -446,7 +452,7 @@ class SignedOut(why: String?) : Exception(why)
 /** There is no network: the order was not placed, and is not sent later. */
 class Offline : Exception("no network")
 
-/** With `partial` an answer may lack fields that failed. Otherwise any error is thrown. */
+/** With `partial` an answer may lack fields that failed. Without it any error is thrown. */
 fun <D : Operation.Data> ApolloResponse<D>.dataOrRefused(partial: Boolean = false): D {
   exception?.let { throw it }
   val refusals = errors.orEmpty().map(::Refused)
@@ -456,7 +462,7 @@ fun <D : Operation.Data> ApolloResponse<D>.dataOrRefused(partial: Boolean = fals
   throw refusals.firstOrNull() ?: DefaultApolloException("an answer with neither data nor errors")
 }
 
-/** 1, 2, 4 … seconds, with jitter. */
+/** A pause of up to 1, 2, 4 … seconds, and of at least half of that. */
 fun pauseMs(failures: Int, longest: Long): Long {
   val ceiling = minOf(longest, 1_000L shl minOf(failures, 10))
   return Random.nextLong(ceiling / 2, ceiling)
