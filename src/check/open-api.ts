@@ -121,9 +121,10 @@ class Schemas {
     const required = entries.filter(([, field]) => isNeeded(field)).map(([name]) => name);
     const properties = entries.map(([name, field]) => {
       const schema = this.of(field.shape, isSent);
-      const note = NOTES[name] && isSent ? { description: NOTES[name] } : {};
+      const note = isSent ? NOTES[name] : undefined;
       const mayBeNull = !isSent && !isNeeded(field);
-      return [name, { ...(mayBeNull ? orNull(schema) : schema), ...note }];
+      const described = note === undefined ? {} : { description: note };
+      return [name, { ...(mayBeNull ? orNull(schema) : schema), ...described }];
     });
     return this.named(objectName, {
       ...(required.length > 0 && { required }),

@@ -21,8 +21,9 @@ export const hashCommand: Command = {
     const [asked = '', ...more] = read.positionals;
     const isAddress = isIP(asked) !== 0;
     const isLogin = toLogin(asked) !== null;
-    const isOne = key === undefined ? isAddress || isLogin : asked === '';
-    if (more.length > 0 || !isOne) throw new UsageError('Name one login, one address, or one key.');
+    const namesOne = key === undefined ? isAddress || isLogin : asked === '';
+    if (more.length > 0 || !namesOne)
+      throw new UsageError('Name one login, one address, or one key.');
     const { logAccountKey } = readConfig(terminal.environment);
     if (logAccountKey === null) {
       terminal.err('LOG_ACCOUNT_KEY is not set: each process hashes by a key of its own.');

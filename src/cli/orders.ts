@@ -153,10 +153,10 @@ function keyOf(operand = ''): string {
 }
 
 function statusText({ count, degradedReason, holdReason, gapReason }: RecordsStatus): string {
-  const refusal = degradedReason ?? (holdReason && `orders are ${holdReason}`);
-  const state =
-    refusal === null ? (gapReason ?? 'orders are taken') : `no order is taken: ${refusal}`;
-  return `${count} order records; ${state}`;
+  const hold = holdReason === null ? null : `orders are ${holdReason}`;
+  const refusal = degradedReason ?? hold;
+  if (refusal !== null) return `${count} order records; no order is taken: ${refusal}`;
+  return `${count} order records; ${gapReason ?? 'orders are taken'}`;
 }
 
 const HELD_SOON = 'within two seconds no order is sent, until release';

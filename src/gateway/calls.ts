@@ -97,7 +97,6 @@ export class Calls {
   }
 }
 
-/** The calls of a read, by their names. */
 export class ReadCalls<Name extends string = string> extends Calls {
   /** Resolves to an answer with a 2xx, or with a requested 304; otherwise throws a GatewayError. */
   async send(name: Name, values: CallValues = {}): Promise<Answer> {

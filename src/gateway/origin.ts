@@ -19,7 +19,6 @@ interface OriginOptions extends RequestSettings, OperationSettings {
   readonly tracing: Tracing | null;
   readonly url: string;
   readonly operations: Readonly<Record<string, DescribedOperation>>;
-  /** The maximum number of connections in each area. */
   readonly widths: Readonly<Record<Area, number>>;
 }
 

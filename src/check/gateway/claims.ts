@@ -75,8 +75,10 @@ function sessionOf(run: CheckRun, login: Login, called: SessionCall): Session | 
   };
 }
 
+/** Whether the answer was refused because it names another login. */
 function isOfAnother(login: Login, { json, result }: Called<unknown>): boolean {
-  return result === null && isObject(json) && json.login != null && String(json.login) !== login;
+  const answered = isObject(json) ? (json.login ?? null) : null;
+  return result === null && answered !== null && String(answered) !== login;
 }
 
 /** The group that op 10 names, or that the token names; null if neither does. */

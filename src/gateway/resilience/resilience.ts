@@ -10,7 +10,6 @@ import { Retries } from './retries.ts';
 /** The clock must be monotonic. */
 interface ResilienceOptions extends BreakersOptions {
   readonly random: () => number;
-  /** The number of connections in each area. */
   readonly widths: Readonly<Record<Area, number>>;
   readonly observe: ObserveCall;
 }

@@ -114,7 +114,8 @@ const FIRST_MICROSECONDS = 1e14;
 /** Null for 0: many serializers write 0 for an absent time, and no account is as old as 1970. */
 export function instant(value: unknown, reading: Reading): Moment | null {
   const moment = typeof value === 'string' ? parseMoment(value) : null;
-  if (moment !== null) return moment === 0 || moment === YEAR_ONE_MS ? null : moment;
+  if (moment === 0 || moment === YEAR_ONE_MS) return null;
+  if (moment !== null) return moment;
   const ticks = numberOf(value);
   if (ticks === null || ticks === 0) return null;
   const ms = Math.trunc(ticks * msPerTick(ticks, reading.unit));
