@@ -16,7 +16,7 @@ import { buildSchema } from '../schema/schema.ts';
 import { oldHeapLimit } from './heap-limit.ts';
 import { maxConnections } from './max-connections.ts';
 
-/** Each cache's share of half of the heap. Catalogs have the largest, because the gateway takes longest to send one again. */
+/** The caches share half of the heap. Catalogs have the largest part, because the gateway needs longest to send them. */
 const CACHE_SHARES = {
   catalogs: 0.5,
   sessions: 0.25,

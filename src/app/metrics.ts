@@ -45,7 +45,7 @@ export class Metrics {
   /** Adds `process_*` and `nodejs_*`. */
   countProcess(): void {
     collectDefaultMetrics({ register: this.registry });
-    // Gauges with names of counters, each a sum of another gauge: promtool refuses the names.
+    // promtool refuses these gauges, because they have names of counters. Each is only a sum of another gauge.
     for (const kind of ['handles', 'requests', 'resources']) {
       this.registry.removeSingleMetric(`nodejs_active_${kind}_total`);
     }

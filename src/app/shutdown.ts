@@ -31,8 +31,8 @@ export async function shutDown(
 const SLICE_MS = 500;
 
 /**
- * Resolves once the process has run this long. A pause of the process does not count, so that answers that arrived in it
- * are still read and recorded.
+ * Resolves once the process has run this long. A pause of the process does not count, so that answers that arrived during
+ * the pause are still read and recorded.
  */
 async function runningTime(ms: number): Promise<void> {
   for (let leftMs = ms; leftMs > 0; leftMs -= SLICE_MS) {

@@ -56,7 +56,7 @@ export async function showOrder(
   return EXIT_OK;
 }
 
-/** Gives an unknown order the outcome that a back office has found. Every client gets it from now on. */
+/** Gives an unknown order the outcome that a back office has found. Every client then gets this outcome. */
 export async function settleOrder(
   records: OperatorRecords,
   { account, key, outcome }: SettleRequest,

@@ -25,7 +25,7 @@ const FORWARDABLE =
   /^(?!(?:accept|content|if|proxy|sec|x-forwarded)-|accept$|cookie$|forwarded$|host$|origin$|range$|user-agent$|x-request-id$|baggage$)[a-z\d][a-z\d_-]*$/;
 const MAX_FORWARDED = 8;
 
-/** Sorted, in lower case, without duplicates. */
+/** The names are sorted, in lower case, without duplicates. */
 export const forwardedHeaders: Kind<readonly string[]> = {
   parse(value) {
     const given = value.split(',').map((name) => name.trim().toLowerCase());

@@ -5,7 +5,7 @@ import type { Exchange, WireCall } from './exchange.ts';
 const SAMPLES = 10;
 /** At the start two answers that agree are enough, because a wrong clock expires orders until the skew is known. */
 const MIN_SAMPLES = 2;
-/** Dates are whole seconds, and an answer takes time. */
+/** Samples that differ by no more than this agree. Dates are whole seconds, and an answer takes time. */
 const AGREEMENT_MS = 2_000;
 const PAUSE_MS = 1_000;
 /** `Date` is rounded down to the second, so on average it is half a second early. */
@@ -76,7 +76,7 @@ export class ClockSkew {
     const [lowest = 0, highest = 0] = [sorted[0], sorted.at(-1)];
     const agree = this.#taken >= MIN_SAMPLES && highest - lowest <= AGREEMENT_MS;
     if (this.#taken < SAMPLES && !agree) return null;
-    // The lower of the two in the middle: after a clock was set, no answer has shown their mean.
+    // Of two samples in the middle, the lower one. After a clock was set, no answer may have shown their mean.
     return sorted[Math.ceil(sorted.length / 2) - 1] ?? null;
   }
 

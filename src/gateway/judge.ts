@@ -22,7 +22,7 @@ export function judgeRead(operation: string, exchange: Exchange): Answer {
   return exchange;
 }
 
-/** Returns the outcome of a small write. Throws `unknown` if it is in doubt: the client decides whether to retry. */
+/** Returns the outcome of a small write. Throws an `unknown` error if it is in doubt: the client decides on a retry. */
 export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgement {
   const answer = answerOf(operation, exchange, 'unknown');
   const body = jsonOf(answer);

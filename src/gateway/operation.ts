@@ -30,14 +30,14 @@ export interface OperationTraits {
   /** The deadline and the size of an answer. A `catalog` has more time and may be larger. Orders have their own deadline. */
   readonly bounds: 'usual' | 'catalog';
   /**
-   * The proof that a 200 gives about its token. `login`: the gateway accepts it for its login. `token`: the gateway accepts
-   * it. `group`: it may read one group's catalog. Proof opens shared caches, so an operation proves `nothing` until it is
-   * certain that the gateway checks the token for it.
+   * The fact that a 200 proves about the token of its call. `login`: the gateway accepts the token for the login in it.
+   * `token`: the gateway accepts the token. `group`: the token may read one group's catalog. Proof opens shared caches, so
+   * an operation proves `nothing` until it is certain that the gateway checks the tokens of that operation.
    */
   readonly proves: 'login' | 'token' | 'group' | 'nothing';
   /**
-   * Whether an answer with an `Age` counts. A cache may have a read's answer from another user. A write's answer counts,
-   * because an order's outcome must not be lost.
+   * Whether an answer with an `Age`, which came from a cache, is accepted. A cached answer to a read may be another user's.
+   * A write accepts it, because an order's outcome must not be lost.
    */
   readonly mayHaveAged: boolean;
   /** Whether the calls are sent without the request's token. */

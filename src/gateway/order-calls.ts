@@ -18,7 +18,7 @@ interface JudgedAnswer extends Answer {
 
 export interface OrderOptions {
   readonly sendBeforeMs?: number | null;
-  /** Called with the end of an order that becomes known after its client was answered that the outcome is unknown. */
+  /** Called with an end that became known only after the client was answered that the outcome is unknown. */
   readonly onLate?: ((end: OrderEnd) => void) | undefined;
 }
 
@@ -49,7 +49,7 @@ export class OrderRun<Input> implements LookUps {
     return exchange;
   }
 
-  /** A client that disconnects does not end a look-up: the outcome is recorded. */
+  /** A look-up continues if the client disconnects, because the outcome is recorded. */
   async send(name: string, values: CallValues): Promise<Answer> {
     const { operation, calls, caller, onLate } = this.#parts;
     if (name === TRADE) throw new Error('an order is sent once, so no look-up may trade');

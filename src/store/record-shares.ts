@@ -4,7 +4,7 @@ export interface RecordBounds {
   readonly max: number;
   /** The maximum of records of one account; by default `max`. At most half may be of orders that were never sent. */
   readonly maxPerAccount?: number;
-  /** The settings that name the accounts. Undefined if no orders are placed under these names. */
+  /** The settings that name the accounts. Undefined for commands of an operator, which place no orders. */
   readonly accounts?: string | undefined;
 }
 

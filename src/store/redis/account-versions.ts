@@ -7,7 +7,7 @@ import type { RedisOrderRecords } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './order-store.ts';
 import { READ_PRIMARY } from './script-head.ts';
 
-// Reads of clients wait for the versions, so a slow Redis must not make the service slow.
+// Reads of clients wait for the versions, so the limit is short: a slow Redis must not make the service slow.
 const TIMEOUT_MS = 200;
 /** How long Redis is not asked after a failure. */
 const PAUSE_MS = 1_000;

@@ -53,7 +53,7 @@ export async function connectRedis(
     // The client would continue in database 0, whose keys belong to others.
     if (refused === NO_DATABASE) redis.disconnect(true);
     refusal ??= refused;
-    // At the start, the thrown error has the refusal as its message.
+    // At the start, a refusal is thrown and not logged.
     if (isOpen || refusal === null) health.failed(error);
   });
   const connected = redis.connect().catch(() => {});

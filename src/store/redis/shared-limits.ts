@@ -28,7 +28,7 @@ end
 return levels
 `;
 
-/** ARGV: a token's hash, its end, the date, and the maximum of tokens. The tokens that end first are removed to make room. */
+/** ARGV: a token's hash, its end, the date, and the maximum of tokens. Of too many tokens, those that end first are removed. */
 const REMEMBER = `
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])

@@ -1,6 +1,6 @@
 import { script } from './script-head.ts';
 
-/** The state of the store, as a look at it finds. */
+/** The state of the store that one look has found. */
 export interface StoreLook {
   readonly records: number;
   /** Whether a record can be removed to make room. */
