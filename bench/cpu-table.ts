@@ -38,30 +38,36 @@ export async function measureRows(
   return rows;
 }
 
-/** Each cell is a multiple of the wire's CPU, the median of the processes, with their minimum and maximum. */
+/**
+ * Each cell has a multiple of the wire's CPU and the microseconds of a request: medians over the processes, with the minimum
+ * and the maximum.
+ */
 export function cpuTable(
   names: readonly string[],
   runs: readonly (readonly RowSamples[])[],
 ): string {
   const rows = (runs[0] ?? []).map(({ title, target, samples }) => {
-    const same = runs.flatMap((run) => run.filter((row) => row.title === title));
-    const cells = samples.map((_, at) => {
-      const cpu = same.map((row) => median(row.samples[at] ?? []));
-      // A subject is compared with the wire of the same round.
-      const ratios = same.map(({ samples: [wire = [], ...others] }) =>
-        median(
-          (at === 0 ? wire : (others[at - 1] ?? [])).map(
-            (us, round) => us / (wire[round] ?? Number.NaN),
-          ),
-        ),
-      );
-      if (cpu.some(Number.isNaN)) return '–';
-      const spread = `${digits(Math.min(...cpu))} to ${digits(Math.max(...cpu))}`;
-      return `${digits(median(ratios))} (${digits(median(cpu))} µs; ${spread})`;
-    });
+    const rowsOfTitle = runs.flatMap((run) => run.filter((row) => row.title === title));
+    const cells = samples.map((_, subject) => cell(rowsOfTitle, subject));
     return [title, ...cells, String(target)];
   });
   return table(['CPU per request', ...names, 'ours, at most'], rows);
+}
+
+/** The cell of the subject with this index. */
+function cell(rows: readonly RowSamples[], subject: number): string {
+  const cpu = rows.map(({ samples }) => median(samples[subject] ?? []));
+  if (cpu.some(Number.isNaN)) return '–';
+  const ratios = rows.map(({ samples }) => ratioToWire(samples, subject));
+  const spread = `${digits(Math.min(...cpu))} to ${digits(Math.max(...cpu))}`;
+  return `${digits(median(ratios))} (${digits(median(cpu))} µs; ${spread})`;
+}
+
+/** Compares a subject with the wire, which is the first subject, in the same rounds. */
+function ratioToWire(samples: RowSamples['samples'], subject: number): number {
+  const [wire = []] = samples;
+  const ratios = (samples[subject] ?? []).map((us, round) => us / (wire[round] ?? Number.NaN));
+  return median(ratios);
 }
 
 async function warm(
@@ -81,14 +87,16 @@ async function samplesOf(
   workload: Workload,
   { sampleMs, rounds }: Pace,
 ): Promise<number[][]> {
-  const taken = subjects.map((): number[] => []);
+  const samples = subjects.map((): number[] => []);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [at, subject] of subjects.entries()) {
-      taken[at]?.push(await sample(subject, workload, sampleMs));
+    for (const [index, subject] of subjects.entries()) {
+      samples[index]?.push(await sample(subject, workload, sampleMs));
     }
   }
-  return taken;
+  return samples;
 }
+
+/** Writes a number with about three digits. */
 
 function digits(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);

@@ -36,8 +36,13 @@ const APART = { sockets: 1_000, accounts: 1_000 };
 const SIZES = isQuick ? [SHARED, APART] : [SHARED, APART, { sockets: 5_000, accounts: 1_000 }];
 const WINDOW_MS = isQuick ? 3_000 : 6_000;
 const WINDOWS = isQuick ? 1 : 3;
-/** Node compiles code that runs often. */
+/** In this time Node compiles the code that runs often. */
 const WARM_MS = isQuick ? 5_000 : 30_000;
+/** The orders in which the clients of both processes connect, by the indexes of `processes`. */
+const OURS_FIRST = [0, 1];
+const LOOP_FIRST = [1, 0];
+/** One percent of a core is this many microseconds of CPU in a second. */
+const MICROSECONDS_PER_PERCENT = 10_000;
 
 pinOwnProcess();
 await using gateway = await startSandbox({ seed: 'bench', tickMs: 0 });
@@ -48,12 +53,13 @@ await using loop = await start(
   message,
 );
 const processes = [ours, loop];
-await windowsUnder(SHARED, [0, 1], 1, WARM_MS);
+// The result of this first window, which warms the processes, is not used.
+await windowsUnder(SHARED, OURS_FIRST, 1, WARM_MS);
 for (const size of SIZES) {
   // The events of the clients that connect first cost more, in either process.
   const windows = [
-    ...(await windowsUnder(size, [0, 1], WINDOWS, WINDOW_MS)),
-    ...(await windowsUnder(size, [1, 0], WINDOWS, WINDOW_MS)),
+    ...(await windowsUnder(size, OURS_FIRST, WINDOWS, WINDOW_MS)),
+    ...(await windowsUnder(size, LOOP_FIRST, WINDOWS, WINDOW_MS)),
   ];
   process.stdout.write(`${tableOf(size, windows)}\n\n`);
 }
@@ -68,7 +74,7 @@ function start(script: string, sent = ''): Promise<ProbedProcess> {
       GATEWAY_URL: gateway.url,
       POSITIONS_POLL_MS: String(INTERVAL_MS),
       GATEWAY_POLLS_PER_SECOND: '100000',
-      // The polls use a quarter of them, which is as many as the bare loop has.
+      // The polls use a quarter of the connections, which is as many as the bare loop has.
       GATEWAY_CONNECTIONS: '512',
       MESSAGE: sent,
     },
@@ -87,23 +93,22 @@ async function sampleOf({ port }: ProbedProcess): Promise<string> {
   return event;
 }
 
-/** Measures while both processes serve the same number of sockets. `order` is the order in which their clients connect. */
+/** Measures `count` windows of `ms` each, while both processes serve the same number of sockets. */
 async function windowsUnder(size: Size, order: readonly number[], count: number, ms: number) {
   const groups = processes.map(({ port }) => new LiveClients(port));
   // Prices change twice in an interval, so that each poll finds a change.
   using _ticking = setInterval(() => gateway.tick(), INTERVAL_MS / 2);
   using _awake = stayAwake();
-  for (const at of order) {
-    await groups[at]?.connect(tokensOf(gateway, size));
-    await groups[at]?.subscribe(QUERY);
+  for (const index of order) {
+    await groups[index]?.connect(tokensOf(gateway, size));
+    await groups[index]?.subscribe(QUERY);
   }
   const windows: Window[][] = [];
-  for (let at = 0; at < count; at += 1) {
-    windows.push(
-      await Promise.all(
-        groups.map((clients, of) => windowOf(clients, processes[of] as ProbedProcess, ms)),
-      ),
+  for (let window = 0; window < count; window += 1) {
+    const ofBoth = groups.map((clients, index) =>
+      windowOf(clients, processes[index] as ProbedProcess, ms),
     );
+    windows.push(await Promise.all(ofBoth));
   }
   for (const clients of groups) clients.close();
   return windows;
@@ -123,11 +128,13 @@ async function windowOf(clients: LiveClients, process: ProbedProcess, ms: number
 function tableOf({ sockets, accounts }: Size, windows: readonly Window[][]): string {
   const row = (title: string, read: (window: Window) => number, digits: number) => [
     title,
-    ...[0, 1].map((of) => median(windows.map((pair) => read(pair[of] as Window))).toFixed(digits)),
+    ...processes.map((_, index) =>
+      median(windows.map((pair) => read(pair[index] as Window))).toFixed(digits),
+    ),
   ];
   const rows = [
     row('events per second', ({ events, seconds }) => events / seconds, 0),
-    row('share of one core, %', ({ cpuMicroseconds: cpu, seconds }) => cpu / seconds / 10_000, 1),
+    row('share of one core, %', percentOfCore, 1),
     row('CPU per event, µs', perEvent, 1),
   ];
   const ratio = median(windows.map(([own, bare]) => perEvent(own) / perEvent(bare)));
@@ -135,12 +142,16 @@ function tableOf({ sockets, accounts }: Size, windows: readonly Window[][]): str
   return `${table([head, 'ours', 'bare loop'], rows)}\n\n${ratio.toFixed(2)} times the CPU for an event.`;
 }
 
+function percentOfCore({ cpuMicroseconds, seconds }: Window): number {
+  return cpuMicroseconds / seconds / MICROSECONDS_PER_PERCENT;
+}
+
 function perEvent(window: Window | undefined): number {
   return window === undefined ? Number.NaN : window.cpuMicroseconds / window.events;
 }
 
 function tokensOf(sandbox: Sandbox, { sockets, accounts }: Size): string[] {
-  return Array.from({ length: sockets }, (_, at) =>
-    sandbox.token({ email: `user-${1 + (at % accounts)}@example.com` }),
+  return Array.from({ length: sockets }, (_, index) =>
+    sandbox.token({ email: `user-${1 + (index % accounts)}@example.com` }),
   );
 }

@@ -17,6 +17,21 @@ const USAGE = `npm run bench -- [options] [what]
   Instead of rows may be named:
     live         the CPU per live event, compared with that of a bare loop; also with --quick`;
 
+const QUICK_PACE = {
+  warmRequests: 3_000,
+  longestWarmMs: 1_000,
+  sampleMs: 150,
+  rounds: 3,
+  processes: 1,
+};
+const USUAL_PACE = {
+  warmRequests: 60_000,
+  longestWarmMs: 12_000,
+  sampleMs: 300,
+  rounds: 7,
+  processes: 3,
+};
+
 const given = process.argv.slice(2);
 if (given.includes('--help')) print(USAGE);
 else if (given[0] === 'live') await import('./live.ts');
@@ -33,9 +48,7 @@ async function measure(): Promise<void> {
       beside: { type: 'string', multiple: true, default: [] },
     },
   });
-  const usual = values.quick
-    ? { warmRequests: 3_000, longestWarmMs: 1_000, sampleMs: 150, rounds: 3, processes: 1 }
-    : { warmRequests: 60_000, longestWarmMs: 12_000, sampleMs: 300, rounds: 7, processes: 3 };
+  const usual = values.quick ? QUICK_PACE : USUAL_PACE;
   const { rounds = usual.rounds, processes = usual.processes } = values;
   const pace = { ...usual, rounds: Number(rounds), processes: Number(processes) };
   const what = new Set(positionals);
@@ -48,11 +61,12 @@ async function measure(): Promise<void> {
   const runs: RowSamples[][] = [];
   let subjectNames: readonly string[] = [];
   for (let run = 0; run < pace.processes; run += 1) {
-    await using subjects = await openSubjects({ rows: names, besides: values.beside, peers });
+    await using subjects = await openSubjects({ rows: names, variants: values.beside, peers });
     const rows = subjects.workloads;
     if (names.length > 0 && rows.length !== names.length) throw new Error(USAGE);
-    // The requests that a process has answered before decide how V8 compiles the rest.
-    const rotated = [...rows.slice(run % rows.length), ...rows.slice(0, run % rows.length)];
+    // Each run begins with another row, because the first requests of a process decide how V8 compiles the code.
+    const first = run % rows.length;
+    const rotated = [...rows.slice(first), ...rows.slice(0, first)];
     runs.push(await measureRows(subjects, rotated, pace));
     subjectNames = subjects.subjects.map(({ name }) => name);
   }

@@ -2,18 +2,19 @@ import { spawnSync } from 'node:child_process';
 import { locate } from '../test/support/machine.ts';
 
 /**
- * Installs a package of Debian or Ubuntu; if this machine does not allow it, returns the reason. `note` is printed with its
- * name.
+ * Installs a package of Debian or Ubuntu. Returns the reason if this machine does not allow it; otherwise null. `note` is
+ * printed with the package's name.
  */
-export function bringIn(name: string, note: string, deadlineMs: number): string | null {
+export function installPackage(name: string, note: string, deadlineMs: number): string | null {
   if (process.platform !== 'linux' || locate('', ['apt-get']) === null) {
     return 'it can be installed on its own only on Debian and Ubuntu';
   }
-  if (process.getuid?.() !== 0) return `"sudo apt-get install ${name}" brings it`;
+  if (process.getuid?.() !== 0) return `"sudo apt-get install ${name}" installs it`;
   process.stderr.write(`Installing ${name} (${note}; once, up to a few minutes) …\n`);
   const install = () => aptGet(deadlineMs, 'install', '--no-install-recommends', name);
-  // The package lists of a fresh container are empty, those of an old machine out of date.
-  return install() && (aptGet(deadlineMs, 'update') ?? install());
+  if (install() === null) return null;
+  // The package lists of a fresh container are empty, and those of an old machine are out of date.
+  return aptGet(deadlineMs, 'update') ?? install();
 }
 
 /** Whether this user may install the package, and the present package lists have it. */

@@ -46,8 +46,13 @@ function problemOf(path: string, isOptional: boolean): string | null {
   return isAllowed(license) ? null : `${path}: the licence ${license} is not allowed`;
 }
 
-/** One alternative of an SPDX expression has to be allowed as a whole; nested expressions are checked by a person. */
+/**
+ * Whether one alternative of an SPDX expression is allowed as a whole. A nested expression is not allowed, so that a person
+ * checks it.
+ */
 function isAllowed(expression: string): boolean {
   const alternatives = expression.replace(/^\((.*)\)$/, '$1').split(' OR ');
-  return alternatives.some((one) => one.split(' AND ').every((name) => ALLOWED.includes(name)));
+  return alternatives.some((licenses) =>
+    licenses.split(' AND ').every((name) => ALLOWED.includes(name)),
+  );
 }

@@ -68,7 +68,8 @@ function typesWithoutId(schema: GraphQLSchema): string {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const rows = typesOf(schema)
     .filter((type) => isObjectType(type))
-    .filter((type) => !roots.includes(type) && (isTick(type) || !('id' in type.getFields())))
+    .filter((type) => !roots.includes(type))
+    .filter((type) => isTick(type) || !('id' in type.getFields()))
     .map(({ name }) => `  '${name}',`);
   const about = 'The object types that a normalized cache stores inside their parent object.';
   return constant(about, 'typesWithoutId: readonly string[] = [', rows, '];');
@@ -116,20 +117,25 @@ function lists(names: string): TypePolicy {
 `;
 }
 
-/** Whether a cache stores its objects as parts of others, because they may lack an id. */
+/** Whether a cache stores the objects of a type as parts of other objects, because they may lack an id of their own. */
 function isPartOfOther(schema: GraphQLSchema, type: GraphQLObjectType): boolean {
   const isRoot = type === schema.getQueryType() || type === schema.getSubscriptionType();
+  if (isRoot) return false;
   const id = type.getFields().id?.type;
-  return !isRoot && (isTick(type) || !(id && isNonNullType(id)));
+  const alwaysHasId = id !== undefined && isNonNullType(id);
+  return isTick(type) || !alwaysHasId;
 }
 
-/** Whether it is a tick: it has the id of a row but few of its fields, so a cache must not store it under that id. */
+/**
+ * Whether a type is a tick, an update of a row. A tick has the id of the row but few of its fields, so a cache must not
+ * store it under that id.
+ */
 function isTick({ name }: GraphQLNamedType): boolean {
   return name.endsWith('Tick');
 }
 
 /**
- * A manifest of the client's own documents: the texts that modules named `…-operation.ts`, `…operations.ts` or
+ * Makes a manifest of the client's own documents, which modules named `…-operation.ts`, `…operations.ts` or
  * `…documents.ts` export.
  */
 async function trustedDocuments(schema: GraphQLSchema): Promise<string> {
@@ -155,6 +161,7 @@ async function trustedDocuments(schema: GraphQLSchema): Promise<string> {
 
 /** The operations in a module's exports: a text, an object of texts, or a function that makes one of them. */
 function textsOf(exported: unknown): readonly string[] {
+  // A function with parameters makes something else.
   const value: unknown =
     typeof exported === 'function' && exported.length === 0 ? exported() : exported;
   const texts = typeof value === 'object' && value !== null ? Object.values(value) : [value];

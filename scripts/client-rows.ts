@@ -23,9 +23,9 @@ const SCALARS: Readonly<Record<string, string>> = {
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * The rows that the client follows and keeps: their types, and the names of their fields for its documents. A plain field
- * has no selection and no arguments. An instrument's fields that depend on the viewer are left out, because they are not
- * the catalog's.
+ * Writes a module with the types of the rows that the client follows and keeps, and the names of their plain fields for its
+ * documents. A plain field has no selection and no arguments. Fields of an instrument that depend on the viewer are left
+ * out, because they are not the catalog's.
  */
 export function rowsOf(schema: GraphQLSchema): string {
   const sections = [
@@ -43,12 +43,11 @@ export function rowsOf(schema: GraphQLSchema): string {
 function plainFields(schema: GraphQLSchema, name: string): readonly Field[] {
   const type = schema.getType(name);
   if (!isObjectType(type)) throw new Error(`the schema has no type ${name}`);
-  return Object.values(type.getFields()).filter(
-    (field) =>
-      isLeafType(getNamedType(field.type)) &&
-      field.args.length === 0 &&
-      field.extensions.sharing !== undefined,
+  const fields = Object.values(type.getFields()).filter(
+    ({ type, args }) => isLeafType(getNamedType(type)) && args.length === 0,
   );
+  // Without the trait `sharing` the value of a field depends on the viewer.
+  return fields.filter(({ extensions }) => extensions.sharing !== undefined);
 }
 
 function enumType(schema: GraphQLSchema, name: string): string {

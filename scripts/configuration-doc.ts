@@ -23,16 +23,19 @@ const FIRST: readonly SettingName[] = [
 
 /** The page with its tables made anew from the settings; the rest of the text stays. */
 export function withConfigurationTable(page: string): string {
-  const [before, rest, ...others] = page.split(START);
+  const [before, rest, ...furtherStarts] = page.split(START);
   const after = rest?.split(END)[1];
-  if (before === undefined || after === undefined || others.length > 0) {
+  if (before === undefined || after === undefined || furtherStarts.length > 0) {
     throw new Error(`docs/configuration.md must hold "${START}" and "${END}" once`);
   }
   const remaining = (Object.keys(SETTINGS) as SettingName[]).filter(
     (name) => !FIRST.includes(name),
   );
-  const tables = `## For a production start\n\nOnly \`GATEWAY_URL\` is mandatory. Decide on each of the others: its default may not fit your deployment.\n\n${table(FIRST)}\n## All others\n\n${table(remaining)}`;
-  return `${before}${START}\n\n${tables}\n${END}${after}`;
+  const note =
+    'Only `GATEWAY_URL` is mandatory. Decide on each of the others: its default may not fit your deployment.';
+  const first = `## For a production start\n\n${note}\n\n${table(FIRST)}`;
+  const others = `## All others\n\n${table(remaining)}`;
+  return `${before}${START}\n\n${first}\n${others}\n${END}${after}`;
 }
 
 function table(names: readonly SettingName[]): string {
@@ -40,7 +43,7 @@ function table(names: readonly SettingName[]): string {
     const setting: Setting<unknown> = SETTINGS[name];
     const { kind, text } = setting;
     const file = mayBeFile(kind) ? ` (secret, or \`${fileVariable(name)}\`)` : '';
-    const allowed = shortly(kind.allowed);
+    const allowed = shortened(kind.allowed);
     const values = allowed === '' ? defaultOf(setting) : `${defaultOf(setting)}; ${allowed}`;
     const cells = [`\`${name}\``, values, `${text}${file}.`];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
@@ -49,7 +52,7 @@ function table(names: readonly SettingName[]): string {
 }
 
 /** Shortens the text of a kind for the table. Empty if any whole number from 1 is allowed. */
-function shortly(allowed: string): string {
+function shortened(allowed: string): string {
   return allowed
     .replace(/^a whole number, 1 (?:or more|to 2147483(?:647)?)$/, '')
     .replace(/^a whole number, (\d+) to (\d+)$/, '$1–$2')

@@ -8,6 +8,8 @@ import { redisServerPath } from '../test/support/machine.ts';
 import { runSeeds, SEED_OPTIONS } from './seeds.ts';
 
 const CASES = 1_000;
+/** The corrupt answers of each seed from services other than the gateway. */
+const SERVICE_ROUNDS = 200;
 
 const { values } = parseArgs({
   options: {
@@ -22,13 +24,15 @@ if (values.case && !target) throw new Error(`--case: must be of ${TARGETS.join('
 const only = target && { target, index: Number(index) };
 
 const all = new Map<string, number>();
-await runSeeds({ ...values, ...(only && { minutes: '0' }) }, async (seed) => {
+// With 0 minutes the seed runs once.
+const minutes = only ? '0' : values.minutes;
+await runSeeds({ ...values, minutes }, async (seed) => {
   const { counts, problem, cases } = await fuzz({ seed, cases: CASES, only });
   for (const [what, count] of counts) all.set(what, (all.get(what) ?? 0) + count);
   console.log(`seed ${seed}: ${problem === null ? 'nothing' : 'a problem'}`);
   const again = cases.map((each) => `--seed ${seed} --case ${each.target}:${each.index}`);
-  const services =
-    only || redisServerPath === null ? null : await fuzzServices(redisServerPath, seed, CASES / 5);
+  const redisPath = only === undefined ? redisServerPath : null;
+  const services = redisPath === null ? null : await fuzzServices(redisPath, seed, SERVICE_ROUNDS);
   if (services?.problem) return [services.problem, `npm run soak -- fuzz --seed ${seed}`];
   return problem === null ? [] : [problem, ...again.map((each) => `npm run soak -- fuzz ${each}`)];
 });

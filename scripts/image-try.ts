@@ -10,11 +10,16 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePorts } from '../test/support/free-ports.ts';
 import { locate } from '../test/support/machine.ts';
-import { bringIn } from './apt-get.ts';
+import { installPackage } from './apt-get.ts';
 
-// It takes half a minute to build the image, and as long to make the Debian base.
+// The limit of each program. Building the image takes half a minute, and making the Debian base takes as long.
 const MAX_MS = 180_000;
+const MAX_INSTALL_MS = 300_000;
 const MAX_APP_BYTES = 25_000_000;
+/** The exit code of the service if a setting is missing or wrong. */
+const WRONG_CONFIGURATION = 78;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+const SHOWN_LINES = 15;
 const BASE = 'localhost/image-try-base';
 const IMAGE = 'localhost/image-try';
 const root = join(import.meta.dirname, '..');
@@ -41,8 +46,8 @@ interface ImageConfig {
 
 if (process.getuid?.() !== 0) throw new Error('only root can build and run the image');
 for (const tool of ['buildah', 'mmdebstrap']) {
-  const problem =
-    locate('', [tool]) === null ? bringIn(tool, 'for the image', Date.now() + 300_000) : null;
+  if (locate('', [tool]) !== null) continue;
+  const problem = installPackage(tool, 'for the image', Date.now() + MAX_INSTALL_MS);
   if (problem !== null) throw new Error(`${tool} is missing: ${problem}`);
 }
 const debian = debianArchive();
@@ -66,19 +71,23 @@ try {
   buildah('rm', '--all');
 }
 
-/** Returns the archive of the Debian base, which is made once. */
+/** Returns the path of the Debian base's archive, which is made once. */
 function debianArchive(): string {
   const cacheFolder = join(homedir(), '.cache', 'trading-graph');
   const path = join(cacheFolder, 'debian-bookworm.tar');
   if (fs.existsSync(path)) return path;
   fs.mkdirSync(cacheFolder, { recursive: true });
   run('mmdebstrap', [
-    ...['--variant=essential', '--format=tar'],
+    '--variant=essential',
+    '--format=tar',
     '--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr',
     // Node's binary needs these libraries; the last package keeps Perl out of the base.
     '--include=libatomic1,libstdc++6,usr-is-merged',
-    ...['doc', 'man', 'locale'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
-    ...['bookworm', `${path}.partial`],
+    '--dpkgopt=path-exclude=/usr/share/doc/*',
+    '--dpkgopt=path-exclude=/usr/share/man/*',
+    '--dpkgopt=path-exclude=/usr/share/locale/*',
+    'bookworm',
+    `${path}.partial`,
   ]);
   fs.renameSync(`${path}.partial`, path);
   return path;
@@ -104,33 +113,34 @@ function buildBase(): void {
 
 /** Builds by the Dockerfile. Its steps run in a chroot, because a container engine's namespaces may be forbidden. */
 function buildImage(): void {
-  const how = ['--isolation=chroot', '--layers=false', '--format=docker', '--pull-never'];
-  const args = ['--signature-policy', policy, '--build-arg', `NODE_IMAGE=${BASE}`];
-  buildah('build', ...how, ...args, ...registryAccess(), '-t', IMAGE, root);
+  const flags = ['--isolation=chroot', '--layers=false', '--format=docker', '--pull-never'];
+  const values = ['--signature-policy', policy, '--build-arg', `NODE_IMAGE=${BASE}`];
+  buildah('build', ...flags, ...values, ...registryAccess(), '-t', IMAGE, root);
 }
 
-/** This machine's access to the npm registry, mounted only for the build's steps: no layer has it. */
+/** Returns options that mount this machine's access to the npm registry, only for the build's steps: no layer has it. */
 function registryAccess(): string[] {
-  const all = JSON.parse(run('npm', ['config', 'list', '--json']));
+  const config = JSON.parse(run('npm', ['config', 'list', '--json']));
   const authorities = process.env.NODE_EXTRA_CA_CERTS;
   const settings: Record<string, unknown> = {
-    registry: all.registry,
-    'https-proxy': all['https-proxy'],
-    'strict-ssl': all['strict-ssl'],
+    registry: config.registry,
+    'https-proxy': config['https-proxy'],
+    'strict-ssl': config['strict-ssl'],
     cafile: authorities ? '/run/authorities.pem' : null,
   };
   const path = join(folder.path, 'npmrc');
   const lines = Object.entries(settings).filter(([, value]) => value !== null);
   fs.writeFileSync(path, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
-  fs.mkdirSync(all.cache, { recursive: true });
-  const volumes = [`${path}:/root/.npmrc:ro`, `${all.cache}:/root/.npm`];
+  fs.mkdirSync(config.cache, { recursive: true });
+  const volumes = [`${path}:/root/.npmrc:ro`, `${config.cache}:/root/.npm`];
   if (authorities) volumes.push(`${authorities}:/run/authorities.pem:ro`);
   return volumes.flatMap((volume) => ['--volume', volume]);
 }
 
 async function tryWithoutGateway(config: ImageConfig, rootFolder: string): Promise<void> {
   await using container = await startContainer(config, rootFolder, {});
-  expect((await container.ended) === 78, 'it does not start without a gateway');
+  const code = await container.ended;
+  expect(code === WRONG_CONFIGURATION, 'it does not start without a gateway');
   expect(container.output.join().includes('GATEWAY_URL is unset'), 'it names the missing setting');
 }
 
@@ -149,6 +159,7 @@ async function tryAsSandbox(config: ImageConfig, rootFolder: string): Promise<vo
   );
   expect(user !== '0' && /^\d+$/.test(user ?? ''), 'its user is a number and not root');
   expect(status.includes('CapEff:\t0000000000000000'), 'it has no capability');
+  // In a line of `mountinfo` the fifth field is the mount point, and its options follow.
   expect(/^(\S+ ){4}\/ ro\b/m.test(container.read('mountinfo')), 'its root is read-only');
   const query =
     'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
@@ -180,15 +191,15 @@ async function startContainer(
   // The image listens on all addresses, but here it shares the network of this machine.
   const here = ['HOST=127.0.0.1', 'ADMIN_HOST=127.0.0.1', ...ports];
   const given = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  const namespaces = ['--mount', '--pid', '--fork', '--kill-child'];
+  const shell = ['sh', '-c', ENTER, 'sh', rootFolder, volume, user, group];
+  const variables = [...config.Env, ...here, ...given];
   const enter = (command: readonly string[]) =>
-    spawn(
-      'unshare',
-      [
-        ...['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', ENTER, 'sh'],
-        ...[rootFolder, volume, user, group, ...config.Env, ...here, ...given, ...command],
-      ],
-      { timeout: MAX_MS, killSignal: 'SIGKILL', stdio: ['ignore', 'pipe', 'inherit'] },
-    );
+    spawn('unshare', [...namespaces, ...shell, ...variables, ...command], {
+      timeout: MAX_MS,
+      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
 
   const child = enter(config.Cmd);
   const output: string[] = [];
@@ -210,7 +221,9 @@ async function startContainer(
       if (!isServing) throw new Error(`the container ended: ${output.join('\n')}`);
     },
     async isHealthy(): Promise<boolean> {
-      const [code] = await once(enter(config.Healthcheck.Test.slice(1)), 'exit');
+      // The first word is `CMD`, the rest is the command.
+      const [, ...command] = config.Healthcheck.Test;
+      const [code] = await once(enter(command), 'exit');
       return code === 0;
     },
     /** A file of the service's process in /proc. */
@@ -256,13 +269,12 @@ function run(command: string, args: readonly string[]): string {
     cwd: root,
     timeout: MAX_MS,
     stdio: ['ignore', 'pipe', 'pipe'],
-    maxBuffer: 64 * 1024 * 1024,
+    maxBuffer: MAX_OUTPUT_BYTES,
     encoding: 'utf8',
   });
   if (status === 0) return stdout.trim();
-  throw new Error(
-    `${command}: ${error?.message ?? stderr?.trim().split('\n').slice(-15).join('\n')}`,
-  );
+  const lastLines = stderr?.trim().split('\n').slice(-SHOWN_LINES).join('\n');
+  throw new Error(`${command}: ${error?.message ?? lastLines}`);
 }
 
 function expect(holds: boolean, what: string): void {

@@ -16,7 +16,7 @@ start, at 0; groups are those whose catalogs are in memory. \`trading_graph_…_
 /** docs/metrics.md, from the metrics that the program registers. */
 export function metricsPage(): string {
   const metrics = new Metrics();
-  // Nothing is read before a scrape.
+  // Nothing is read from these empty objects before a scrape.
   metrics.domain.watch({} as Parameters<DomainMetrics['watch']>[0]);
   metrics.watch({} as Parameters<Metrics['watch']>[0]);
   return INTRODUCTION + metrics.registry.getMetricsAsArray().map(line).join('');

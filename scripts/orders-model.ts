@@ -1,5 +1,5 @@
-// The model of orders for as long as you like: two processes with one file, kills, lost records, faults of the gateway, wrong
-// clocks. `npm run soak -- orders [--minutes 10] [--seed 1]`
+// Runs the model of orders for as long as you like: two processes with one file, kills, lost records, faults of the gateway
+// and wrong clocks. `npm run soak -- orders [--minutes 10] [--seed 1]`
 import { parseArgs } from 'node:util';
 import { runOrders } from '../test/domain/trading/order-run.ts';
 import { runSeeds, SEED_OPTIONS } from './seeds.ts';

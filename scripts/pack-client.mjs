@@ -12,8 +12,8 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const toolsIn = join(folder, 'tools');
 const packed = join(folder, 'package');
 
-// It needs only the compiler and the bundler, which npm installs by the lock file with its digests. Each declaration is
-// written from its own file, and types are checked by `npm run verify`. The tools' output is shown only if they fail.
+// Packing needs only the compiler and the bundler, which npm installs by the lock file with its digests. Each declaration
+// is written from its own file, and `npm run verify` checks the types. The tools' output is shown only if they fail.
 mkdirSync(toolsIn);
 mkdirSync(packed);
 writeLock(['typescript', 'rolldown']);

@@ -3,7 +3,12 @@
 import { spawnSync } from 'node:child_process';
 
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
-const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly string[])[]>>>> = {
+/** The arguments of `node`, or a command of npm. */
+type Program = readonly string[];
+/** The programs that run one after the other, by subcommand. */
+type Kinds = Readonly<Record<string, readonly Program[]>>;
+
+const KINDS: Readonly<Record<string, Kinds>> = {
   test: {
     suites: [['scripts/test-tools.ts'], VITEST],
     '--long': [['scripts/test-tools.ts'], VITEST],
@@ -26,8 +31,10 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
 const [script = '', kind = '', ...rest] = process.argv.slice(2);
 const kinds = KINDS[script] ?? {};
 const isNamed = Object.hasOwn(kinds, kind);
-const [programs = []] = isNamed ? [kinds[kind]] : Object.values(kinds);
-const args = isNamed || kind === '' ? rest : [kind, ...rest];
+const [firstPrograms] = Object.values(kinds);
+const programs = (isNamed ? kinds[kind] : firstPrograms) ?? [];
+const isArgument = !isNamed && kind !== '';
+const args = isArgument ? [kind, ...rest] : rest;
 if (kind === '--long') Object.assign(process.env, { CI: 'true', LONG: 'true' });
 if (kind === '--all') Object.assign(process.env, { CI: 'true', FULL: 'true' });
 for (const program of programs.slice(0, -1)) {

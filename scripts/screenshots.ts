@@ -12,7 +12,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   const page = await demo.browser.newPage({ viewport: { width: 1280, height: 880 }, colorScheme });
   await page.goto(demo.url);
   await page.locator('#live .live-status[data-status=LIVE]').waitFor();
-  // Measured once more, when the page loads nothing else.
+  // Measures once more, when the page loads nothing else.
   await page.locator('#screen-run').click();
   await page.locator('#screen-demo:not([aria-busy])').waitFor();
   await page.mouse.move(0, 0);

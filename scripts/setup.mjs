@@ -1,6 +1,7 @@
 // Installs the packages if the lock file has changed. Every npm script runs this first, so that a fresh clone needs no other
 // step. The commands after it find the `node` that npm has installed. This file itself runs on any Node from 20 on.
-// `node scripts/setup.mjs` installs what the service needs to run, `node scripts/setup.mjs all` the tests' and tools' packages too.
+// `node scripts/setup.mjs` installs what the service needs to run. `node scripts/setup.mjs all` also installs the packages
+// of the tests and tools.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -8,7 +9,13 @@ import * as fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-const [LOCK, STAMP, NODE] = ['.setup.lock', 'node_modules/.setup-stamp', 'node_modules/.bin/node'];
+/** Holds the ids of the processes that install. */
+const LOCK = '.setup.lock';
+/** Holds the hash of the lock file by which packages were installed, and which packages: `all` or `service`. */
+const STAMP = 'node_modules/.setup-stamp';
+const NODE = 'node_modules/.bin/node';
+const OLDEST_NODE = 24;
+/** Runs npm with its usual cache, or with one in this folder if that cache cannot be written. */
 const NPM_WITH_CACHE = `cache=\${npm_config_cache:-\${HOME:-.npm-cache}/.npm}
 mkdir -p "$cache/_cacache" 2>/dev/null && test -w "$cache" && test -w "$cache/_cacache" || cache=.npm-cache
 npm_config_cache=$cache exec npm "$@" --engine-strict=false --ignore-scripts --loglevel=error`;
@@ -16,10 +23,12 @@ const say = (text) => process.stderr.write(`${text}\n`);
 const read = (path) => (fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : '');
 const parts = [read('package-lock.json'), read('.npmrc'), process.platform, process.arch];
 const hash = createHash('sha256').update(parts.join('\0')).digest('hex');
-const isTooOld = Number.parseInt(process.versions.node, 10) < 24;
+const isTooOld = Number.parseInt(process.versions.node, 10) < OLDEST_NODE;
+const wantsAll = process.argv[2] === 'all';
 const isInstalled = () => {
-  const [of, kind] = read(STAMP).split(' ');
-  return of === hash && (kind === 'all' || process.argv[2] !== 'all');
+  const [installedHash, kind] = read(STAMP).split(' ');
+  const hasEnough = kind === 'all' || !wantsAll;
+  return installedHash === hash && hasEnough;
 };
 
 const isLink = fs.lstatSync('node_modules', { throwIfNoEntry: false })?.isSymbolicLink();
@@ -31,25 +40,26 @@ if (isLink && !isInstalled()) {
   fs.rmSync(LOCK);
 }
 if (!fs.existsSync(NODE) && isTooOld) {
-  say(`npm has installed no Node that runs here, and ${process.version} is older than 24.`);
+  say(
+    `npm has installed no Node that runs here, and ${process.version} is older than ${OLDEST_NODE}.`,
+  );
   process.exitCode = 1;
 }
 
+/** Installs the packages. `former` is the stamp of the last installation. Returns npm's exit code. */
 async function install(former) {
   // A checkout that has the tests' packages keeps them.
-  const kind = process.argv[2] === 'all' || former.endsWith(' all') ? 'all' : 'service';
-  say(
-    `npm installs the packages of ${kind === 'all' ? 'the service and its tests' : 'the service'} …`,
-  );
+  const isWhole = wantsAll || former.endsWith(' all');
+  const kind = isWhole ? 'all' : 'service';
+  say(`npm installs the packages of ${isWhole ? 'the service and its tests' : 'the service'} …`);
   fs.rmSync(STAMP, { force: true });
   // If there are former packages, `npm install` keeps them when it fails. `npm ci` would delete them first.
   const args = former === '' ? ['ci'] : ['install', '--no-save'];
-  // A Node from the registry is the service's one optional package.
-  const isWhole = kind === 'all';
   args.push(isWhole ? '--include=dev' : '--omit=dev');
+  // A Node from the registry is the service's one optional package.
   args.push(isWhole || isTooOld ? '--include=optional' : '--omit=optional');
   const npm = spawn('sh', ['-c', NPM_WITH_CACHE, 'npm', ...args], { stdio: ['ignore', 2, 2] });
-  // A start that is killed may leave npm behind, which the next one waits for.
+  // A start that is killed may leave npm running, and the next start waits for that npm.
   fs.writeFileSync(LOCK, `${process.pid} ${npm.pid ?? ''}`);
   const timer = setInterval(() => say(`  ${Math.round(process.uptime())} s …`), 5_000);
   const [status] = await once(npm, 'close').finally(() => clearInterval(timer));
@@ -58,12 +68,15 @@ async function install(former) {
   if (isTooOld && tried.stderr) say(tried.stderr.trim());
   if (/libatomic/.test(tried.stderr)) say('On Debian and Ubuntu: apt-get install libatomic1');
   if (status !== 0) say('npm could not install the packages, and says above why.');
-  // Without a Node that runs, the next start tries again.
-  const isComplete = status === 0 && (tried.status === 0 || !isTooOld);
-  if (isComplete || former !== '') fs.writeFileSync(STAMP, isComplete ? `${hash} ${kind}` : former);
+  const hasNode = tried.status === 0 || !isTooOld;
+  const isComplete = status === 0 && hasNode;
+  // After a failure the next start tries again, because the former stamp has another hash.
+  const stamp = isComplete ? `${hash} ${kind}` : former;
+  if (stamp !== '') fs.writeFileSync(STAMP, stamp);
   return status;
 }
 
+/** Takes the lock. Returns false if the caller has to try again. */
 function lock() {
   try {
     const holders = read(LOCK).split(' ').filter(Boolean);

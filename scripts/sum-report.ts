@@ -1,4 +1,4 @@
-// Prints one line about a test run from its JSON report. Anything but all passed is a failure.
+// Prints one line about a test run from its JSON report. A run fails unless all of its tests have passed.
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { JsonTestResults } from 'vitest/node';
@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..');
 export function failuresIn(path: string): [name: string, message: string][] {
   return readReport(path).testResults.flatMap(({ name, status, message, assertionResults }) => {
     const file = relative(root, name);
-    const failed = assertionResults.filter((one) => one.status === 'failed');
+    const failed = assertionResults.filter((result) => result.status === 'failed');
     if (status === 'failed' && failed.length === 0) return [[file, message]];
     return failed.map(({ fullName, failureMessages }): [string, string] => [
       `${file}: ${fullName}`,
@@ -30,5 +30,6 @@ if (import.meta.main) {
   const passed = results.filter(({ status }) => status === 'passed').length;
   const skipped = results.filter(({ status }) => status !== 'passed' && status !== 'failed').length;
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-  process.exitCode = success && passed > 0 && failed === 0 && skipped === 0 ? 0 : 1;
+  const isGreen = success && passed > 0 && failed === 0 && skipped === 0;
+  process.exitCode = isGreen ? 0 : 1;
 }

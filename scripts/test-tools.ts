@@ -2,12 +2,13 @@
 // them are skipped, and this prints the reason.
 import { basename } from 'node:path';
 import * as machine from '../test/support/machine.ts';
-import { bringIn, isOffered } from './apt-get.ts';
+import { installPackage, isOffered } from './apt-get.ts';
 
 const { chromiumPath, HEADLESS_SHELL } = machine;
-const deadlineMs = Date.now() + 300_000;
+const MAX_MS = 300_000;
+const deadlineMs = Date.now() + MAX_MS;
 
-/** The packages that have each tool; the first that can be installed is. */
+/** The packages that have each tool. The first package that can be installed is taken. */
 const TOOLS: readonly (readonly [path: string | null, variable: string, ...packages: string[]])[] =
   [
     [machine.redisServerPath, 'REDIS_SERVER_PATH', 'redis-server'],
@@ -19,16 +20,16 @@ const TOOLS: readonly (readonly [path: string | null, variable: string, ...packa
     [machine.alertmanagerPath, 'ALERTMANAGER_PATH', 'prometheus-alertmanager'],
   ];
 // Only a full run installs these 300 MB for one suite.
-const OF_FULL: typeof TOOLS = [[machine.firefoxPath, 'FIREFOX_PATH', 'firefox-esr', 'firefox']];
+const ONLY_IN_FULL_RUNS: typeof TOOLS = [
+  [machine.firefoxPath, 'FIREFOX_PATH', 'firefox-esr', 'firefox'],
+];
 
-const wanted = process.env.FULL ? [...TOOLS, ...OF_FULL] : TOOLS;
+const wanted = process.env.FULL ? [...TOOLS, ...ONLY_IN_FULL_RUNS] : TOOLS;
 const missing = wanted.filter(([path]) => path === null);
-for (const [at, [, variable, ...packages]] of missing.entries()) {
-  let problem: string | null = `${variable} names no program`;
-  for (const name of process.env[variable] ? [] : packages) {
-    problem = bringIn(name, `${at + 1} of ${missing.length}`, deadlineMs);
-    if (problem === null) break;
-  }
+for (const [index, [, variable, ...packages]] of missing.entries()) {
+  const note = `${index + 1} of ${missing.length}`;
+  const isNamed = Boolean(process.env[variable]);
+  const problem = isNamed ? `${variable} names no program` : installFirst(packages, note);
   if (problem === null) continue;
   const name = packages.at(-1);
   process.stderr.write(`${name} is not here (${problem}): the tests that need it are skipped.\n`);
@@ -37,5 +38,15 @@ for (const [at, [, variable, ...packages]] of missing.entries()) {
 // If the machine has another Chromium, the leaner one is optional: no package lists are fetched for it, and it may fail.
 const hasWindow = chromiumPath !== null && basename(chromiumPath) !== HEADLESS_SHELL;
 if (hasWindow && !process.env.CHROMIUM_PATH && isOffered(HEADLESS_SHELL)) {
-  bringIn(HEADLESS_SHELL, 'a leaner Chromium', deadlineMs);
+  installPackage(HEADLESS_SHELL, 'a leaner Chromium', deadlineMs);
+}
+
+/** Installs the first of the packages that can be installed. Returns the last problem if none can be. */
+function installFirst(packages: readonly string[], note: string): string | null {
+  let problem: string | null = null;
+  for (const name of packages) {
+    problem = installPackage(name, note, deadlineMs);
+    if (problem === null) return null;
+  }
+  return problem;
 }

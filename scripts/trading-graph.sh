@@ -1,6 +1,6 @@
 #!/bin/sh
 # The `trading-graph` command from a checkout, under any Node from 20 on: npm installs what is missing, and the program runs
-# on the Node that it has brought in. Packages that an operator has installed stay as they are: a service may run on them.
+# on the Node that npm has installed. Packages that an operator has installed stay as they are: a service may run on them.
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 case $root in
 */node_modules/*)

@@ -1,11 +1,11 @@
-// Every static check of the project, as many at once as there are cores; all of them run, so that one failure does not hide another.
+// Runs every static check of the project, as many at once as there are cores. A failure does not stop the other checks.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { text } from 'node:stream/consumers';
 
 const tsc = 'node_modules/typescript/bin/tsc';
-/** Those that take longest come first. */
+/** The checks that take longest come first. */
 const CHECKS = {
   'lint and format, which `npm run format` repairs': [
     'node_modules/@biomejs/biome/bin/biome',
@@ -24,6 +24,7 @@ const CHECKS = {
   'the sizes': ['scripts/sizes.ts'],
 };
 
+// All loops of `checkInTurn` share this iterator, so that each check runs once.
 const waiting = Object.entries(CHECKS).values();
 await Promise.all(Array.from({ length: availableParallelism() }, checkInTurn));
 

@@ -30,7 +30,7 @@ export const typeDefs = `
   type WithdrawalMethod { id: ID! title: String type: String status: String subtitle: String }
 `;
 
-/** The queries of that schema, by the reads of a request's context. */
+/** The resolvers of that schema's queries. `readsOf` returns the reads of a request by its context. */
 export const queryResolvers = (readsOf) => ({
   session: (_, _args, context) => readsOf(context).session(context.token),
   positions: (_, _args, context) => readsOf(context).positions(context.token),

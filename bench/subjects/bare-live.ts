@@ -49,6 +49,7 @@ function watch(token: string, socket: WebSocket): void {
   accounts.set(login, account);
   const poll = () => void pollOnce(token, account).catch(() => {});
   poll();
+  // Accounts poll at random times of the interval, so that the polls are spread evenly.
   const phase = setTimeout(() => {
     const polling = setInterval(poll, pollMs);
     account.stop = () => clearInterval(polling);

@@ -1,6 +1,6 @@
 /**
- * The floor: the same requests come in, the same calls go to the gateway, and the same bytes go out, without work in
- * between. The answers are recorded beforehand.
+ * The baseline of the other subjects: it receives the same requests, makes the same calls to the gateway and sends the same
+ * bytes, without work in between. The answers were recorded before.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -14,13 +14,12 @@ export type PreparedAnswers = Readonly<
 
 const { ANSWERS = '', GATEWAY_URL = '', PORT } = process.env;
 const gateway = new Pool(GATEWAY_URL, { connections: 128 });
+const answers = JSON.parse(readFileSync(ANSWERS, 'utf8')) as PreparedAnswers;
 const prepared = new Map(
-  Object.entries(JSON.parse(readFileSync(ANSWERS, 'utf8')) as PreparedAnswers).map(
-    ([name, { calls, bodies }]) => [
-      name,
-      { calls, bodies: bodies.map((body) => Buffer.from(body)) },
-    ],
-  ),
+  Object.entries(answers).map(([path, { calls, bodies }]) => [
+    path,
+    { calls, bodies: bodies.map((body) => Buffer.from(body)) },
+  ]),
 );
 let sent = 0;
 
@@ -30,7 +29,8 @@ createServer((request, response) => {
     if (!answer) return response.writeHead(404).end();
     const headers = { authorization: request.headers.authorization };
     void Promise.all(answer.calls.map((path) => drain(path, headers))).then(() => {
-      const body = answer.bodies[sent++ % answer.bodies.length] as Buffer;
+      const body = answer.bodies[sent % answer.bodies.length] as Buffer;
+      sent += 1;
       response.writeHead(200, {
         'content-type': 'application/json; charset=utf-8',
         'content-length': body.length,

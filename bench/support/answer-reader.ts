@@ -5,7 +5,7 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 export class AnswerReader {
   status = 0;
   #head: Buffer | null = null;
-  /** Bytes of the body that are still to come; null: until the last chunk. */
+  /** The number of bytes that the body still lacks; null for a body in chunks. */
   #missing: number | null = 0;
   #inBody = false;
   #tail = Buffer.alloc(0);
@@ -21,6 +21,7 @@ export class AnswerReader {
     }
     this.#head = null;
     const text = head.toString('latin1', 0, end);
+    // The text begins with `HTTP/1.1 200`.
     this.status = Number(text.slice(9, 12));
     const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
     this.#missing = length === undefined ? null : Number(length);
@@ -30,7 +31,7 @@ export class AnswerReader {
 
   #body(bytes: Buffer): boolean {
     if (this.#missing === null) {
-      // Chunked: nothing follows an answer before the next request, so its end is the last chunk's.
+      // Nothing follows an answer before the next request, so the answer ends with the last chunk.
       this.#tail = Buffer.concat([this.#tail, bytes]).subarray(-LAST_CHUNK.length);
       const isOver = this.#tail.equals(LAST_CHUNK);
       this.#inBody = !isOver;

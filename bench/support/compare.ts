@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Subject } from './subject.ts';
 import type { Workload } from './workloads.ts';
 
-const SHOWN = 300;
+const SHOWN_CHARACTERS = 300;
 
 /** Throws at the first difference, because a subject with a different answer does different work. */
 export async function compareAnswers(
@@ -15,7 +15,9 @@ export async function compareAnswers(
   for (const question of samples) {
     const { data: expected } = await model.ask(question);
     const { data } = await other.ask(question);
-    if (isDeepStrictEqual(data, expected) || (mayEndEarly && startsWith(expected, data))) continue;
+    const isEqual = isDeepStrictEqual(data, expected);
+    const isAccepted = isEqual || (mayEndEarly && startsWith(expected, data));
+    if (isAccepted) continue;
     throw new Error(
       `${title}: ${other.name} answers otherwise than ${model.name} to ${JSON.stringify(question.variables)}:\n` +
         `${shown(data)}\n${shown(expected)}`,
@@ -35,5 +37,5 @@ function startsWith(whole: unknown, beginning: unknown): boolean {
 }
 
 function shown(value: unknown): string {
-  return JSON.stringify(value).slice(0, SHOWN);
+  return JSON.stringify(value).slice(0, SHOWN_CHARACTERS);
 }

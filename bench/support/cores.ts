@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** The subject has one core to itself; the load generator and the gateway share another. */
+// The subject has one core to itself; the load generator and the gateway share another.
 export const SUBJECT_CORE = 1;
 export const GATEWAY_CORE = 0;
 
-/** If cores cannot be chosen, the bench still runs with more noise. */
+/** Whether cores can be chosen. If not, the bench runs with more noise. */
 const canPin =
   availableParallelism() > 1 &&
   spawnSync('taskset', ['-p', String(process.pid)], { stdio: 'ignore' }).status === 0;

@@ -5,7 +5,7 @@
 import { createServer, type Socket } from 'node:net';
 import { record } from './recording.ts';
 
-/** `still`: positions are the same bytes each time; `moving`: other prices in each answer. */
+/** `still`: positions are the same bytes each time; `moving`: each answer has other prices. */
 export type Market = 'still' | 'moving';
 
 const HEAD_END = '\r\n\r\n';
@@ -30,12 +30,10 @@ function serve(socket: Socket): void {
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk) => {
     pending += chunk.toString('latin1');
-    for (;;) {
-      const end = pending.indexOf(HEAD_END);
-      if (end === -1) return;
-      socket.write(answerTo(pending.slice(0, end)));
-      pending = pending.slice(end + HEAD_END.length);
-    }
+    const heads = pending.split(HEAD_END);
+    // The last part is the beginning of a request that has not arrived whole.
+    pending = heads.pop() ?? '';
+    for (const head of heads) socket.write(answerTo(head));
   });
 }
 

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
 const SOCKETS_PER_ADDRESS = 10;
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
+/** The close code of a socket that this class terminates. */
+const ABNORMAL_CLOSURE = 1006;
 
 /** Many sockets from many addresses of this machine, like clients at home; each event is counted, not parsed. */
 export class LiveClients {
@@ -16,7 +18,7 @@ export class LiveClients {
 
   /** Opens one socket per token, through `connection_init` and no further. */
   async connect(tokens: readonly string[]): Promise<void> {
-    await inBatches(tokens, (token, at) => this.#connect(token, at));
+    await inBatches(tokens, (token, index) => this.#connect(token, index));
   }
 
   /** Subscribes every socket; resolves when each has its first event. */
@@ -29,7 +31,7 @@ export class LiveClients {
     });
   }
 
-  /** The next event of the first of them, as it came. */
+  /** Returns the text of the next event of the first socket. */
   async sample(): Promise<string> {
     const [socket] = this.#sockets;
     if (!socket) throw new Error('no socket is connected');
@@ -46,11 +48,10 @@ export class LiveClients {
     for (const socket of this.#sockets) socket.terminate();
   }
 
-  async #connect(token: string, at: number): Promise<void> {
-    const home = Math.floor(at / SOCKETS_PER_ADDRESS);
+  async #connect(token: string, index: number): Promise<void> {
     const url = `ws://127.0.0.1:${this.#port}/graphql`;
     const socket = new WebSocket(url, 'graphql-transport-ws', {
-      localAddress: `127.1.${home >> 8}.${home & 255 || 1}`,
+      localAddress: addressOf(Math.floor(index / SOCKETS_PER_ADDRESS)),
       perMessageDeflate: false,
     });
     await once(socket, 'open');
@@ -59,7 +60,7 @@ export class LiveClients {
     socket.send(JSON.stringify({ type: 'connection_init', payload }));
     await acknowledged;
     socket.on('close', (code, reason) => {
-      if (code !== 1006) throw new Error(`a socket was closed: ${code} ${reason}`);
+      if (code !== ABNORMAL_CLOSURE) throw new Error(`a socket was closed: ${code} ${reason}`);
     });
     socket.on('message', () => {
       this.#events += 1;
@@ -68,9 +69,16 @@ export class LiveClients {
   }
 }
 
-async function inBatches<T>(all: readonly T[], act: (one: T, at: number) => Promise<unknown>) {
-  for (let from = 0; from < all.length; from += AT_ONCE) {
-    const some = all.slice(from, from + AT_ONCE);
-    await Promise.all(some.map((one, at) => act(one, from + at)));
+/** Returns the address of a home. No address of a host ends in 0. */
+function addressOf(home: number): string {
+  const high = home >> 8;
+  const low = home & 255;
+  return `127.1.${high}.${low === 0 ? 1 : low}`;
+}
+
+async function inBatches<T>(all: readonly T[], act: (item: T, index: number) => Promise<unknown>) {
+  for (let start = 0; start < all.length; start += BATCH_SIZE) {
+    const batch = all.slice(start, start + BATCH_SIZE);
+    await Promise.all(batch.map((item, index) => act(item, start + index)));
   }
 }

@@ -9,38 +9,42 @@ import type { Workload } from './workloads.ts';
 const SETTLING_MS = 30;
 
 /**
- * Sends requests of one kind for a while: each connection sends again once it is answered. It writes prepared bytes and
- * counts the answers, because a full HTTP client would need more of its core than the subjects of theirs. Resolves with the
+ * Sends requests of one kind for a while: each connection sends the next request when the last is answered. It writes
+ * prepared bytes and counts the answers, because an HTTP client would need more CPU than the subjects. Resolves with the
  * number of answers.
  */
 export async function load(
   subject: Subject,
-  { connections, next, samples: [known] }: Workload,
+  { connections, next, samples: [sampled] }: Workload,
   durationMs: number,
 ): Promise<number> {
   const deadlineMs = performance.now() + durationMs;
-  const question = subject.replaysRecording ? () => known : next;
-  // As with a proxy, any connection carries any client's token.
+  const question = subject.replaysRecording ? () => sampled : next;
   let sent = 0;
+  // As with a proxy, any connection carries any client's token.
+  const nextRequest = () => {
+    const request = subject.request(question(), sent);
+    sent += 1;
+    return request;
+  };
   using _awake = stayAwake();
   const answered = await Promise.all(
-    Array.from({ length: connections }, () =>
-      ask(subject.process.port, () => subject.request(question(), sent++), deadlineMs),
-    ),
+    Array.from({ length: connections }, () => ask(subject.process.port, nextRequest, deadlineMs)),
   );
   return answered.reduce((sum, count) => sum + count, 0);
 }
 
-/** The microseconds of CPU for one request. */
-export async function sample(...given: Parameters<typeof load>): Promise<number> {
-  const [{ process }] = given;
+/** Returns the microseconds of CPU for one request. */
+export async function sample(...options: Parameters<typeof load>): Promise<number> {
+  const [{ process }] = options;
   const before = await process.ask({ ask: 'cpu' });
-  const answered = await load(...given);
+  const answered = await load(...options);
   await delay(SETTLING_MS);
   const after = await process.ask({ ask: 'cpu' });
   return (after - before) / answered;
 }
 
+/** Sends requests on one connection until the deadline. Resolves with the number of answers. */
 function ask(port: number, next: () => Buffer, deadlineMs: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
@@ -58,7 +62,11 @@ function ask(port: number, next: () => Buffer, deadlineMs: number): Promise<numb
       if (!reader.take(chunk)) return;
       if (reader.status !== 200) return fail(`status ${reader.status}`);
       answered += 1;
-      if (performance.now() < deadlineMs) return void send();
+      if (performance.now() < deadlineMs) {
+        send();
+        return;
+      }
+      // The end of the connection is no failure now.
       socket.removeAllListeners('close');
       socket.destroy();
       resolve(answered);

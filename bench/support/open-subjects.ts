@@ -12,44 +12,50 @@ const INSTRUMENTS = 5_000;
 const CLIENTS = 16;
 const SYMBOLS = '{ catalog { instruments { symbol name } } }';
 
-export interface Guests {
+/** The data of the query SYMBOLS. */
+interface CatalogData {
+  readonly catalog: { readonly instruments: readonly { symbol: string; name: string }[] };
+}
+
+interface SubjectsOptions {
   /** The rows to measure; all if none is named. */
   readonly rows: readonly string[];
-  /** More processes of this project: flags of Node, settings as NAME=value, or folders of other checkouts. */
-  readonly besides: readonly string[];
-  /** Servers made of other libraries. */
+  /** Further processes of this project: each is a flag of Node, a setting as NAME=value, or a folder of another checkout. */
+  readonly variants: readonly string[];
+  /** Whether to start servers made of other libraries too. */
   readonly peers: boolean;
 }
 
 /** Starts all subjects, and checks that they answer the measured rows alike. */
-export async function openSubjects({ rows, besides, peers }: Guests) {
+export async function openSubjects({ rows, variants, peers }: SubjectsOptions) {
   await using opened = new AsyncDisposableStack();
   const gateway = opened.use(await startGateway(INSTRUMENTS, CLIENTS));
-  const join = async (starting: Promise<Subject>) => {
+  const add = async (starting: Promise<Subject>) => {
     const subject = await starting;
     opened.use(subject.process);
     return subject;
   };
-  const ours = await join(startOurs(gateway));
-  // The answers of all subjects are compared with those of this process. It is not measured, because these answers change how
-  // V8 compiles it, and make it slower.
+  const ours = await add(startOurs(gateway));
+  // The answers of all subjects are compared with the answers of this process. The process is not measured, because answering
+  // these requests changes how V8 compiles its code, and makes it slower.
   const model = await startOurs(gateway, 'model');
-  await using _compared = model.process;
+  await using _model = model.process;
   const { data } = await model.ask({ path: '', document: SYMBOLS, variables: {} });
-  const workloads = createWorkloads(Object(data).catalog.instruments).filter(
+  const { catalog } = data as CatalogData;
+  const workloads = createWorkloads(catalog.instruments).filter(
     ({ name }) => rows.length === 0 || rows.includes(name),
   );
   // The wire comes first, because it is the baseline of the others.
   const subjects = [
-    await join(startWire(gateway, model, workloads)),
-    await join(startByHand(gateway)),
+    await add(startWire(gateway, model, workloads)),
+    await add(startByHand(gateway)),
     ours,
   ];
-  for (const beside of besides) {
-    subjects.push(await join(startOurs(gateway, `ours, ${beside}`, variantOf(beside))));
+  for (const variant of variants) {
+    subjects.push(await add(startOurs(gateway, `ours, ${variant}`, variantOf(variant))));
   }
   if (peers) {
-    for (const starting of startPeers(gateway)) subjects.push(await join(starting));
+    for (const starting of startPeers(gateway)) subjects.push(await add(starting));
   }
   for (const workload of workloads) {
     for (const other of subjects) await compareAnswers(model, other, workload);
@@ -59,9 +65,9 @@ export async function openSubjects({ rows, besides, peers }: Guests) {
   return { gateway, workloads, subjects, ours, [Symbol.asyncDispose]: dispose };
 }
 
-function variantOf(beside: string): Variant {
-  if (beside.startsWith('--')) return { nodeFlags: [beside] };
-  const [, setting, value] = /^([A-Z_]+)=(.*)$/.exec(beside) ?? [];
+function variantOf(text: string): Variant {
+  if (text.startsWith('--')) return { nodeFlags: [text] };
+  const [, setting, value] = /^([A-Z_]+)=(.*)$/.exec(text) ?? [];
   if (setting !== undefined) return { environment: { [setting]: value ?? '' } };
-  return { script: resolve(beside, 'src/main.ts') };
+  return { script: resolve(text, 'src/main.ts') };
 }

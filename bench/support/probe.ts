@@ -1,6 +1,6 @@
 /**
- * Preloaded into each subject: reports the process's own figures to the bench. CPU counts all of
- * its threads, so that work on the thread pool is not free.
+ * Runs in each subject before its program, and reports the figures of the process to the bench. CPU counts all threads, so
+ * that work on the thread pool is not free.
  */
 export interface ProbeAnswers {
   /** Microseconds, of user and system together. */
@@ -17,7 +17,7 @@ process.on('message', ({ ask }: Partial<ProbeQuestion>) => {
   const { user, system } = process.cpuUsage();
   process.send?.({ answer: user + system });
 });
-// A subject ends on its signal, not when its probe does.
+// The channel of the probe must not keep a subject running that would otherwise end.
 process.channel?.unref();
 // An interrupted bench must not leave processes running.
 process.on('disconnect', () => process.exit());

@@ -20,6 +20,7 @@ const STARTS_WITHIN_MS = 120_000;
 const ENDS_WITHIN_MS = 30_000;
 // The last output is enough: a service that logs each request writes hundreds of megabytes.
 const KEPT_CHARACTERS = 20_000;
+const SHOWN_CHARACTERS = 2_000;
 
 /** A Node process on a core of its own that reports its resource usage. */
 export class ProbedProcess implements AsyncDisposable {
@@ -27,7 +28,7 @@ export class ProbedProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   #output = '';
   readonly #ended: Promise<void>;
-  #asking: Promise<unknown> = Promise.resolve();
+  #lastExchange: Promise<unknown> = Promise.resolve();
 
   constructor(
     { script, core = SUBJECT_CORE, environment = {}, nodeFlags = [] }: ProcessOptions,
@@ -70,22 +71,23 @@ export class ProbedProcess implements AsyncDisposable {
     return this.exchange(question) as Promise<ProbeAnswers[A]>;
   }
 
-  /** Sends a message and returns its answer, one at a time, because answers have no ids. Rejects if the process ends. */
+  /** Sends a message and returns its answer. Messages wait for the answers before them, because answers have no ids. */
   exchange(message: object): Promise<unknown> {
-    const asked = this.#asking.then(async () => {
-      const end = () => new Error(`the process has ended: ${this.#output.slice(-2_000)}`);
-      if (this.hasEnded) throw end();
+    const exchanged = this.#lastExchange.then(async () => {
+      const endError = () =>
+        new Error(`the process has ended: ${this.#output.slice(-SHOWN_CHARACTERS)}`);
+      if (this.hasEnded) throw endError();
       const answered = once(this.#child, 'message');
       const ended = this.#ended.then(() => {
-        throw end();
+        throw endError();
       });
       // Ignores errors of sending: `ended` reports the end of the process.
       this.#child.send(message, () => {});
       const [{ answer }] = (await Promise.race([answered, ended])) as [{ answer: unknown }];
       return answer;
     });
-    this.#asking = asked.catch(() => {});
-    return asked;
+    this.#lastExchange = exchanged.catch(() => {});
+    return exchanged;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

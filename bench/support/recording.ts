@@ -53,10 +53,10 @@ async function answerOf(sandbox: Sandbox, path: string, token: string, encoding 
   });
   if (statusCode !== 200) throw new Error(`${path}: status ${statusCode}`);
   const bytes = Buffer.from(await body.arrayBuffer());
-  // Its `Date` would make a replayed answer look old.
-  const kept = ['content-type', 'content-encoding', 'cache-control', 'etag'].flatMap((name) =>
+  // The header `Date` is not among these, because it would make a replayed answer look old.
+  const recorded = ['content-type', 'content-encoding', 'cache-control', 'etag'].flatMap((name) =>
     headers[name] === undefined ? [] : [`${name}: ${headers[name]}\r\n`],
   );
-  const head = `HTTP/1.1 200 OK\r\n${kept.join('')}content-length: ${bytes.length}\r\n\r\n`;
+  const head = `HTTP/1.1 200 OK\r\n${recorded.join('')}content-length: ${bytes.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), bytes]);
 }

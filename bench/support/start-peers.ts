@@ -6,7 +6,7 @@ import { start } from './start-subjects.ts';
 import type { Subject } from './subject.ts';
 
 const PEERS_FOLDER = fileURLToPath(new URL('../peers/', import.meta.url));
-/** The usual alternatives, with the file that sets each up. */
+/** The usual alternatives, each with the file that starts it. */
 const PEERS = [
   { name: 'yoga, Pothos', endpoint: '/graphql', script: `${PEERS_FOLDER}yoga.mjs` },
   { name: 'Mercurius, jit', endpoint: '/graphql', script: `${PEERS_FOLDER}mercurius.mjs` },
@@ -18,7 +18,7 @@ export function startPeers(gateway: Gateway): Promise<Subject>[] {
   return PEERS.map((peer) => start(gateway, peer));
 }
 
-/** Their packages are not the project's: they are installed on demand. */
+/** The packages of the peers are not the project's, so they are installed on demand. */
 function installPeers(): void {
   const wanted = readFileSync(`${PEERS_FOLDER}package-lock.json`, 'utf8');
   const installed = `${PEERS_FOLDER}node_modules/.installed-by.json`;

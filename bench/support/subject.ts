@@ -14,7 +14,7 @@ export interface SubjectOptions {
   readonly process: ProbedProcess;
   /** The path of its GraphQL endpoint; null if it has a path for each screen. */
   readonly endpoint: string | null;
-  /** Routes by the path alone, and ignores the request's body. */
+  /** Whether the server routes by the path alone, and ignores the request's body. */
   readonly replaysRecording?: boolean;
   /** One token for each client. */
   readonly tokens: readonly string[];
@@ -44,18 +44,18 @@ export function createSubject({
     process,
     replaysRecording,
 
-    /** The whole request as bytes; memoized for a repeated question. */
+    /** Returns a whole request as bytes, memoized for each question and client. The clients take turns by `count`. */
     request(question: Question, count: number): Buffer {
-      const known = prepared.get(question) ?? new Map<number, Buffer>();
-      prepared.set(question, known);
+      const byClient = prepared.get(question) ?? new Map<number, Buffer>();
+      prepared.set(question, byClient);
       const client = count % tokens.length;
       const path = endpoint ?? question.path;
-      const bytes = known.get(client) ?? postBytes(path, headersFor(client), bodyOf(question));
-      known.set(client, bytes);
+      const bytes = byClient.get(client) ?? postBytes(path, headersFor(client), bodyOf(question));
+      byClient.set(client, bytes);
       return bytes;
     },
 
-    /** The text of an answer without errors, and its data. */
+    /** Returns the text of an answer and its data. Throws if the answer has errors. */
     async ask(question: Question) {
       const { statusCode, body } = await request(
         `http://127.0.0.1:${process.port}${endpoint ?? question.path}`,

@@ -14,7 +14,7 @@ export interface Workload {
   /** The gateway calls of each request, once session and catalog are cached. */
   readonly calls: readonly string[];
   readonly next: () => Question;
-  /** The requests whose answers are compared, and which the wire has prepared. */
+  /** The requests whose answers are compared, and whose answers the wire replays. */
   readonly samples: readonly [Question, ...Question[]];
   /** True if other subjects may find fewer rows, because not every search forgives a typo. */
   readonly mayEndEarly: boolean;
@@ -36,19 +36,26 @@ export function createWorkloads(instruments: readonly { symbol: string; name: st
   const customerId: Question = { path: '/customer-id', document: CUSTOMER_ID, variables: {} };
   const homeCalls = Object.values(CALLS);
   return [
-    still('home', 'home screen', 2.5, homeCalls, home, { market: 'moving' }),
-    still('home-still', 'home screen, the market stands still', 2.5, homeCalls, home),
-    still('search', 'search, first 20, repeated', 2, [], searchFor(REPEATED_TERM)),
+    workload('home', 'home screen', 2.5, homeCalls, home, { market: 'moving' }),
+    workload('home-still', 'home screen, the market stands still', 2.5, homeCalls, home),
+    workload('search', 'search, first 20, repeated', 2, [], searchFor(REPEATED_TERM)),
     freshSearch(instruments),
-    still('positions', 'positions, all fields', 4, [CALLS.positions], positions, {
+    workload('positions', 'positions, all fields', 4, [CALLS.positions], positions, {
       market: 'moving',
     }),
-    still('positions-still', 'positions, the market stands still', 4, [CALLS.positions], positions),
-    still('customer-id', '`{ customerId }`', 1.15, [CALLS.customerId], customerId),
+    workload(
+      'positions-still',
+      'positions, the market stands still',
+      4,
+      [CALLS.positions],
+      positions,
+    ),
+    workload('customer-id', '`{ customerId }`', 1.15, [CALLS.customerId], customerId),
   ];
 }
 
-function still(
+/** Repeats one question. The market stands still if `more` names no other. */
+function workload(
   name: string,
   title: string,
   target: number,
@@ -70,12 +77,12 @@ function still(
   };
 }
 
-/** A new term each time, which is in no cache. */
+/** Searches for a new term each time, which is in no cache. */
 function freshSearch(instruments: readonly { symbol: string; name: string }[]): Workload {
   const terms = createTerms(instruments);
   const next = () => searchFor(terms.next(), '/search?fresh');
   return {
-    ...still('search-fresh', 'search, first 20, fresh', 12, [], next()),
+    ...workload('search-fresh', 'search, first 20, fresh', 12, [], next()),
     next,
     samples: [next(), ...Array.from({ length: SAMPLED_TERMS - 1 }, next)],
     mayEndEarly: true,

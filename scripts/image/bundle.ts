@@ -4,6 +4,7 @@ import { cpSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 
+/** Matches the file of a worker thread as modules name it: `'./x.ts', new URL('…', import.meta.url)`. */
 const THREAD = /'\.\/([\w-]+)\.ts', new URL\('[^']*', import\.meta\.url\)/g;
 
 interface BundleOptions {
@@ -22,7 +23,7 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
     },
     platform: 'node',
     external: [...external],
-    plugins: [ownPlaces(project)],
+    plugins: [rewriteOwnPaths(project)],
     onLog(level, { code, message }) {
       // Paths are replaced within their lines, so only later columns are wrong in the source map.
       if (code !== 'SOURCEMAP_BROKEN' && level === 'warn') throw new Error(message);
@@ -36,8 +37,8 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
   });
   await bundle.close();
   const isInPlace = project === dirname(target);
-  const read = ['package.json', ...['page', 'bundle'].map((name) => join('src', 'graphiql', name))];
-  for (const path of isInPlace ? [] : read) {
+  if (isInPlace) return;
+  for (const path of ['package.json', 'src/graphiql/page', 'src/graphiql/bundle']) {
     cpSync(join(project, path), join(dirname(target), path), { recursive: true });
   }
 }
@@ -46,9 +47,9 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
  * Modules find files by their own path in the project. In the bundle all modules are in one folder, so their paths are
  * rewritten, and the script of each worker thread becomes a file of its own.
  */
-function ownPlaces(project: string): Plugin {
+function rewriteOwnPaths(project: string): Plugin {
   return {
-    name: 'own-places',
+    name: 'rewrite-own-paths',
     transform(code, id) {
       const folder = relative(project, dirname(id));
       const isOwn = !folder.startsWith('..') && !folder.startsWith('node_modules');

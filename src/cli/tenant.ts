@@ -18,5 +18,5 @@ export function forwardedOf(
     }
     return [name.toLowerCase(), value] as const;
   });
-  return createHeaderForwarding(names).of(Object.fromEntries(pairs));
+  return createHeaderForwarding(names).forwarded(Object.fromEntries(pairs));
 }

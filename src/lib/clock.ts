@@ -18,8 +18,8 @@ let latestMs = Date.now();
 let setBackMs = 0;
 
 /**
- * The date, but when it is set back, time continues from the latest value. Otherwise timeouts would last longer by that
- * amount, and cached entries would stay fresh.
+ * The date, but when it is set back, time continues from the latest value. With the plain date, timeouts would last longer
+ * by that amount, and cached entries would stay fresh.
  */
 function latestDate(): number {
   const ms = Date.now() + setBackMs;

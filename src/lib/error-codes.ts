@@ -124,9 +124,7 @@ export const ERROR_CODES = {
     advice:
       'Use the same idempotency key, and with `earlierUnknown` no other. With `limit` try again the next day. If the message says so, ask the broker.',
     show: 'We cannot say at the moment whether your order was placed. We keep asking…',
-    showInstead: {
-      'without `earlierUnknown`': 'Your order was not placed. Please try again.',
-    },
+    showInstead: { 'without `earlierUnknown`': 'Your order was not placed. Please try again.' },
     write: 'none',
     outcome: 'fault',
   },

@@ -9,14 +9,14 @@ export const INEXACT: unique symbol = Symbol('a number that cannot be carried ex
  */
 const SUSPECT = /[\d.](?:[eE](?<=[:,[\s]-?[\d.]+[eE])|[\d.]{15}(?<=[:,[\s]-?[\d.]{16}))/;
 
-/** Checking one costs as much as parsing a hundred other numbers. */
+/** Checking one number costs as much as parsing a hundred others. */
 const MAX_SUSPECTS = 1_000;
 
 /** Like JSON.parse, with INEXACT for each number that is not exact. After a thousand checks, every suspect counts as inexact. */
 export function parseExactJson(text: string): unknown {
   if (!SUSPECT.test(text)) return JSON.parse(text);
   let suspects = 0;
-  return parseMarked(text, (source) => {
+  return parseReplacing(text, (source) => {
     suspects += 1;
     return suspects <= MAX_SUSPECTS && isExactNumber(source) ? undefined : INEXACT;
   });
@@ -34,46 +34,48 @@ export class LongInteger {
 /** Like JSON.parse, with a LongInteger for each whole number of 16 or more digits. */
 export function parseLongIntegers(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
-  return parseMarked(text, (source) =>
+  return parseReplacing(text, (source) =>
     /^-?\d+$/.test(source) ? new LongInteger(source) : undefined,
   );
 }
 
 /** Strings, and numbers that may be inexact, in a text that is valid JSON. */
 const STRING_OR_SUSPECT = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[\d.]+[eE][-+]?\d+|-?[\d.]{16,}/g;
-/** The prefix of placeholders, which marks replace after parsing. It is random, so that no client can write one. */
-const PLACE = randomBytes(12).toString('base64');
+/** The prefix of the placeholders, which are replaced after parsing. It is random, so that no client can write one. */
+const PLACEHOLDER = randomBytes(12).toString('base64');
 
 /**
- * Like JSON.parse, with the result of `mark` in place of each number that may be inexact; undefined leaves the number. A
+ * Like JSON.parse, with the result of `replace` for each number that may be inexact; undefined leaves the number. A
  * reviver would be called for all other values too, and cost a hundred times as much as the parser.
  */
-function parseMarked(text: string, mark: (source: string) => unknown): unknown {
+function parseReplacing(text: string, replace: (source: string) => unknown): unknown {
+  // Throws if the text is not JSON, which the pattern requires.
   const plain: unknown = JSON.parse(text);
-  const marks: unknown[] = [];
-  const marked = text.replace(STRING_OR_SUSPECT, (token) => {
-    const found = token.startsWith('"') ? undefined : mark(token);
-    if (found === undefined) return token;
-    if (found !== marks.at(-1)) marks.push(found);
-    return `"${PLACE}${marks.length - 1}"`;
+  const values: unknown[] = [];
+  const withPlaceholders = text.replace(STRING_OR_SUSPECT, (token) => {
+    const value = token.startsWith('"') ? undefined : replace(token);
+    if (value === undefined) return token;
+    // A value that repeats, such as INEXACT, is stored once.
+    if (value !== values.at(-1)) values.push(value);
+    return `"${PLACEHOLDER}${values.length - 1}"`;
   });
-  return marks.length === 0 ? plain : withMarks(JSON.parse(marked), marks);
+  return values.length === 0 ? plain : withValues(JSON.parse(withPlaceholders), values);
 }
 
-function withMarks(value: unknown, marks: readonly unknown[]): unknown {
-  const root = { value };
-  const open: Record<string | number, unknown>[] = [root];
+function withValues(json: unknown, values: readonly unknown[]): unknown {
+  const root = { json };
+  const parents: Record<string | number, unknown>[] = [root];
   // A list instead of recursion, because JSON nests deeper than the stack.
-  for (const parent of open) {
+  for (const parent of parents) {
     for (const key of Array.isArray(parent) ? parent.keys() : Object.keys(parent)) {
       const child = parent[key];
-      if (typeof child === 'object' && child !== null) open.push(child as typeof parent);
-      else if (typeof child === 'string' && child.startsWith(PLACE)) {
-        parent[key] = marks[Number(child.slice(PLACE.length))];
+      if (typeof child === 'object' && child !== null) parents.push(child as typeof parent);
+      else if (typeof child === 'string' && child.startsWith(PLACEHOLDER)) {
+        parent[key] = values[Number(child.slice(PLACEHOLDER.length))];
       }
     }
   }
-  return root.value;
+  return root.json;
 }
 
 /**
@@ -97,6 +99,6 @@ function decimalOf(text: string): string {
   while (to > from && digits[to - 1] === '0') to -= 1;
   if (from === to) return '0';
   const scale = Number(exponent) - fraction.length + (digits.length - to);
-  // The sign survives any conversion, except that of zero, where it does not matter.
+  // The sign is left out: a conversion keeps it, except that of zero, where it does not matter.
   return `${digits.slice(from, to)}e${scale}`;
 }

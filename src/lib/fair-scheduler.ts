@@ -3,11 +3,12 @@ type Task = () => void;
 // Short enough that other requests hardly wait, long enough that the cost of switching is small.
 const SLICE_MS = 5;
 // Work in progress holds its partial output: a hundred large answers at once would fill the memory.
-const MAX_HELD_PER_SHARE = 500_000;
+const MAX_SIZE_PER_SHARE = 500_000;
 
-/** The long work of one client, measured by the sizes of its output. */
+/** The long work of one client, measured by the sizes of its output in the caller's unit. */
 interface Share {
-  held: number;
+  /** The sum of the sizes of all work in progress. */
+  heldSize: number;
   readonly waiting: { readonly size: number; readonly enter: Task }[];
 }
 
@@ -50,7 +51,7 @@ export class FairScheduler {
 
   /** Resolves when the share has room for long work of this size, or is empty. Call `leave` when the work is done. */
   enter(name: string, size: number): Promise<void> {
-    const share = this.#shares.get(name) ?? { held: 0, waiting: [] };
+    const share = this.#shares.get(name) ?? { heldSize: 0, waiting: [] };
     this.#shares.set(name, share);
     return new Promise((enter) => {
       share.waiting.push({ size, enter });
@@ -60,9 +61,9 @@ export class FairScheduler {
 
   leave(name: string, size: number): void {
     const share = this.#shares.get(name) as Share;
-    share.held -= size;
+    share.heldSize -= size;
     admitNext(share);
-    if (share.held === 0) this.#shares.delete(name);
+    if (share.heldSize === 0) this.#shares.delete(name);
   }
 
   #runNext(): void {
@@ -84,8 +85,9 @@ export class FairScheduler {
 
 function admitNext(share: Share): void {
   for (const { size, enter } of [...share.waiting]) {
-    if (share.held > 0 && share.held + size > MAX_HELD_PER_SHARE) return;
-    share.held += size;
+    // Work that is larger than a whole share begins when the share is empty.
+    if (share.heldSize > 0 && share.heldSize + size > MAX_SIZE_PER_SHARE) return;
+    share.heldSize += size;
     share.waiting.shift();
     enter();
   }

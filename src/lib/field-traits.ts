@@ -37,7 +37,7 @@ export function sharingOf({ extensions: { sharing } }: Extended): Sharing | null
   return sharing === 'group' || sharing === 'copy' || sharing === 'account' ? sharing : null;
 }
 
-/** A trait as the schema states it; undefined if it does not. */
+/** A trait as the schema states it; undefined if the schema does not state it. */
 export function traitOf<Trait extends keyof FieldTraits>(
   { extensions }: Extended,
   trait: Trait,

@@ -11,20 +11,23 @@ export interface ForwardedHeaders {
 
 export type HeaderForwarding = ReturnType<typeof createHeaderForwarding>;
 
+/** These characters of base64 hold 132 bits, so equal digests of different headers do not occur. */
+const DIGEST_LENGTH = 22;
+
 /** Picks the headers to forward, by names in lower case. */
 export function createHeaderForwarding(names: readonly string[]) {
-  /** The request's own headers, by their names. */
-  function own(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  function headersIn(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
     const present = names.filter((name) => Object.hasOwn(headers, name));
     // HTTP trims the space around a value, and other transports must send the same value.
     return Object.fromEntries(present.map((name) => [name, String(headers[name]).trim()]));
   }
 
-  function of(headers: IncomingHttpHeaders): ForwardedHeaders | undefined {
+  function forwarded(headers: IncomingHttpHeaders): ForwardedHeaders | undefined {
     if (names.length === 0) return undefined;
-    const pairs = Object.entries(own(headers)).flat();
+    const pairs = Object.entries(headersIn(headers)).flat();
     if (pairs.length === 0) return undefined;
-    return { pairs, digest: hash('sha256', JSON.stringify(pairs), 'base64url').slice(0, 22) };
+    const digest = hash('sha256', JSON.stringify(pairs), 'base64url').slice(0, DIGEST_LENGTH);
+    return { pairs, digest };
   }
 
   /** Whether a header occurs twice: Node joins the values, and a proxy may have checked only the last. */
@@ -35,5 +38,5 @@ export function createHeaderForwarding(names: readonly string[]) {
   /** The end of `Vary`: caches must not share an answer between requests whose forwarded headers differ. */
   const vary = names.map((name) => `, ${name}`).join('');
 
-  return { names, in: own, of, hasDuplicate, vary };
+  return { names, headersIn, forwarded, hasDuplicate, vary };
 }

@@ -4,7 +4,6 @@ interface GrowingLruOptions<Value> {
   readonly maxEntries: number;
   /** The measured memory of an entry with its key, so that `calculatedSize` is the cache's size in bytes. */
   readonly entryBytes: number;
-  /** Called with each value that is evicted to make room. */
   readonly onEvict?: (value: Value) => void;
 }
 

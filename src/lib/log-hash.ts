@@ -3,11 +3,11 @@ import { createHmac, randomBytes } from 'node:crypto';
 const LENGTH = 16;
 
 /** If no key is configured, hashes are comparable only within one process. */
-const OF_PROCESS = randomBytes(32);
+const KEY_OF_PROCESS = randomBytes(32);
 
 /** Replaces a login or an address in the log. Equal texts have equal hashes, which reveal nothing without the key. */
 export function logHash(key: string | null, text: string): string {
-  return createHmac('sha256', key ?? OF_PROCESS)
+  return createHmac('sha256', key ?? KEY_OF_PROCESS)
     .update(text)
     .digest('hex')
     .slice(0, LENGTH);

@@ -51,8 +51,8 @@ export class LogOutput {
 
 /** The standard output of the process, which survives the loss of its reader and a full disk. */
 export function standardOutput(): LogOutput {
-  // Opening the stream makes Node set a pipe to non-blocking. Otherwise a write to a full pipe would occupy a thread of the
-  // pool, and the exit of the process would wait for it.
+  // Opening the stream makes Node set a pipe to non-blocking. A write to a full blocking pipe would occupy a thread of the
+  // pool, and the exit of the process would wait for the write.
   process.stdout.on('error', () => {});
   return new LogOutput(1);
 }

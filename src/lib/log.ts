@@ -27,9 +27,7 @@ export function createLog({ level, destination }: LogOptions): Log {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: {
-        level: (label) => ({ level: label }),
-      },
+      formatters: { level: (label) => ({ level: label }) },
       // The hook below has already turned errors into plain records.
       serializers: { err: (error: unknown) => error },
       hooks: {

@@ -91,7 +91,6 @@ export class MetricsRegistry extends Registry {
   }
 }
 
-/** Every combination of the labels' values. */
 function combinations<Name extends string>(labels: Labels<Name>): Record<Name, string>[] {
   let found: Record<string, string>[] = [{}];
   for (const [name, values] of Object.entries<readonly string[]>(labels)) {

@@ -10,7 +10,8 @@ const dates = new Map<number, Buffer>();
 
 /** Formats like `toISOString`, in a fifth of its time. Writes bytes: concatenated strings would slow JSON.stringify down. */
 export function momentText(ms: number): string {
-  if (!(ms >= 0 && ms < END_MS)) return new Date(ms).toISOString();
+  const isUsual = ms >= 0 && ms < END_MS;
+  if (!isUsual) return new Date(ms).toISOString();
   const day = (ms / DAY_MS) | 0;
   letters.set(dates.get(day) ?? addDate(day));
   writeTime((ms - day * DAY_MS) | 0);
@@ -29,14 +30,12 @@ export function parseMoment(text: string): number | null {
 
 function addDate(day: number): Buffer {
   if (dates.size >= MAX_DATES) dates.clear();
-  const date = Buffer.from(new Date(day * DAY_MS).toISOString(), 'latin1').subarray(
-    0,
-    DATE_LETTERS,
-  );
+  const date = Buffer.from(new Date(day * DAY_MS).toISOString().slice(0, DATE_LETTERS), 'latin1');
   dates.set(day, date);
   return date;
 }
 
+/** Writes each number to its position in `letters`. `| 0` drops the fraction of a quotient. */
 function writeTime(msOfDay: number): void {
   const secondsOfDay = (msOfDay / 1_000) | 0;
   const minutesOfDay = (secondsOfDay / 60) | 0;
@@ -50,10 +49,11 @@ function writeTime(msOfDay: number): void {
   writeTwo(21, ms - hundreds * 100);
 }
 
+/** The character code of the digit 0. */
 const ZERO = 48;
 
-function writeTwo(at: number, value: number): void {
+function writeTwo(position: number, value: number): void {
   const tens = (value / 10) | 0;
-  letters[at] = ZERO + tens;
-  letters[at + 1] = ZERO + value - tens * 10;
+  letters[position] = ZERO + tens;
+  letters[position + 1] = ZERO + value - tens * 10;
 }

@@ -44,17 +44,14 @@ export class PullStream<T> implements AsyncIterable<T, undefined> {
     else listener.woken();
   }
 
-  /** Returns the current value to the listener. */
   take(): T | undefined {
     return this.#state === 'open' ? this.#options.take() : undefined;
   }
 
-  /** Reports that the value taken last could not be delivered. */
   missed(): void {
     this.#options.missed?.();
   }
 
-  /** Notifies the listener of a possible new value. */
   wake(): void {
     if (this.#state === 'open') this.#listener?.woken();
   }
@@ -103,8 +100,9 @@ export function pullStreamOf<T>(values: AsyncIterable<T>): PullStream<T> {
       const taken = next;
       next = null;
       if (taken !== null) fireAndForget('live feed', read());
-      // A null or undefined value is an event too.
-      return taken === null ? undefined : (taken.value ?? (null as T));
+      if (taken === null) return undefined;
+      // An event of undefined becomes null, because undefined means that there is no event.
+      return taken.value ?? (null as T);
     },
     close: () => fireAndForget('live feed', Promise.resolve(iterator?.return?.())),
   });

@@ -13,10 +13,11 @@ export function redactRecord(record: object): Record<string, unknown> {
   const ancestors = new Set<object>();
   let values = 0;
 
-  function redacted(of: object, isFromError = false): Record<string, unknown> {
-    const entries = Object.entries(of).map(([name, value]) => {
-      const isKept = value === null || value === undefined || !isSecret(name);
-      return [name, isKept ? redactedValue(value, isFromError) : REDACTED];
+  function redacted(source: object, isFromError = false): Record<string, unknown> {
+    const entries = Object.entries(source).map(([name, value]) => {
+      const isMissing = value === null || value === undefined;
+      const isRedacted = !isMissing && isSecret(name);
+      return [name, isRedacted ? REDACTED : redactedValue(value, isFromError)];
     });
     return Object.fromEntries(entries);
   }

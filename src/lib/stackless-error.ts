@@ -1,4 +1,4 @@
-/** An error without a stack. A stack costs ten times the rest, and is useless if the cause is outside of the process. */
+/** An error without a stack, which costs ten times the rest, and is useless if the cause is outside of the process. */
 export class StacklessError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     const { stackTraceLimit } = Error;

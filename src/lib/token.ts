@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 
-/** A token. A connection makes it once for all its requests. */
+/** A token with its hash, which is computed once for all requests of a connection. */
 export interface Token {
   readonly text: string;
   /** Its key in caches, so that a memory dump is not a list of usable sessions. */
   readonly hash: string;
 }
 
-/** `apart` gives the same token different hashes for callers that differ in something else, such as their forwarded headers. */
-export function toToken(text: string, apart = ''): Token {
-  // No token has a line break.
-  return { text, hash: hash('sha256', apart === '' ? text : `${text}\n${apart}`, 'hex') };
+/** With other forwarded headers, and so another `digest` of them, the same token has another hash. */
+export function toToken(text: string, digest = ''): Token {
+  // No token has a line break, so different pairs give different texts.
+  return { text, hash: hash('sha256', digest === '' ? text : `${text}\n${digest}`, 'hex') };
 }

@@ -1,6 +1,6 @@
 import type { Account } from '../lib/account.ts';
 import type { SharedKeys } from '../lib/limits/known-keys.ts';
-import type { Share } from '../lib/limits/limiter.ts';
+import type { ShareUsage } from '../lib/limits/limiter.ts';
 import type { OrderRecords } from './order-records.ts';
 
 /** The stores of the state that outlives a request and that replicas share. */
@@ -13,7 +13,7 @@ export interface SharedStore {
 
 interface BetweenReplicas {
   /** Charges the limits that all replicas share. Null while the store fails: each replica then counts alone. */
-  readonly share: Share;
+  readonly share: ShareUsage;
   readonly accountVersions: AccountVersions;
   /** The hashes of tokens that the gateway has accepted. */
   readonly knownTokens: SharedKeys;

@@ -95,7 +95,7 @@ test('the file is copied while the service runs, but Redis is not copied', async
 test('an order of a tenant is settled only with its headers, and no control character of a client reaches the terminal', async () => {
   using cli = await openCli({ GATEWAY_FORWARD_HEADERS: 'x-tenant' });
   const forwarding = createHeaderForwarding(['x-tenant']);
-  const account = accountOf(loginNamed('2'), forwarding.of({ 'x-tenant': 'acme' }));
+  const account = accountOf(loginNamed('2'), forwarding.forwarded({ 'x-tenant': 'acme' }));
   const records = await cli.open();
   const key = '\u001b[2J\u009b1m';
   for (const each of [account, '2']) await reserved(records, each, key, LONG_OVER_MS);

@@ -5,6 +5,7 @@ import { readBody } from '../read-body.ts';
 import { type Get, reads } from './reads.ts';
 import { search } from './search.ts';
 
+const SEARCH_ROWS = 20;
 const pool = new Pool(process.env.GATEWAY_URL ?? '', { connections: 128 });
 
 const get: Get = async (path, authorization) => {
@@ -19,7 +20,7 @@ const ENDPOINTS: Readonly<Record<string, (token: string, body: Buffer) => Promis
   '/search': async (token, body) => {
     const { term } = JSON.parse(body.toString()) as { term: string };
     const { list } = await reads.catalog(token, get);
-    const nodes = search(list, term, 20).map(
+    const nodes = search(list, term, SEARCH_ROWS).map(
       ({ id, name, description, logo, leverage, digits }) => ({
         id,
         name,

@@ -1,9 +1,8 @@
+/** Renames the gateway's fields to the screens' fields, without checks. */
 import type { WireInstrument } from '../../../src/gateway/operations/get-all-tickers.ts';
 import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
 import type { WireWithdrawalMethod } from '../../../src/gateway/operations/get-withdrawal-methods.ts';
 import type { WirePosition } from '../../../src/gateway/operations/holdings.ts';
-
-/** Renames the gateway's fields to the screens' fields, without checks. */
 
 export function toInstrument(wire: WireInstrument) {
   return {

@@ -7,7 +7,7 @@ import { toInstrument, toMethod, toPosition, toSession } from './mapping.ts';
 /** Calls the gateway, and returns the JSON of its answer. Each server has its own. */
 export type Get = (path: string, token: string) => Promise<unknown>;
 
-interface Kept {
+interface CachedRead {
   readonly untilMs: number;
   readonly value: Promise<unknown>;
 }
@@ -15,7 +15,7 @@ interface Kept {
 const CATALOG_MS = 3_600_000;
 const SESSION_MS = 60_000;
 
-const kept = new Map<string, Kept>();
+const cache = new Map<string, CachedRead>();
 const claims = new Map<string, { login: string; group: string }>();
 
 /** The gateway's reads as plain calls; the catalog is cached for an hour, a session for a minute. */
@@ -51,12 +51,12 @@ export const reads = {
   },
 };
 
-function cached<T>(key: string, forMs: number, fetch: () => Promise<T>): Promise<T> {
-  const known = kept.get(key);
+function cached<T>(key: string, ttlMs: number, fetch: () => Promise<T>): Promise<T> {
+  const known = cache.get(key);
   if (known && known.untilMs > Date.now()) return known.value as Promise<T>;
   const value = fetch();
-  kept.set(key, { untilMs: Date.now() + forMs, value });
-  value.catch(() => kept.delete(key));
+  cache.set(key, { untilMs: Date.now() + ttlMs, value });
+  value.catch(() => cache.delete(key));
   return value;
 }
 

@@ -4,7 +4,7 @@ type Instrument = ReturnType<typeof toInstrument>;
 
 const BETWEEN_WORDS = /[\s\p{P}]/u;
 
-/** Looks at every instrument, best matches first: the symbol, its beginning, the name, the description. */
+/** Scans every instrument. The best matches are first: the symbol, its beginning, the name, the description. */
 export function search(
   instruments: readonly Instrument[],
   term: string,
@@ -16,11 +16,12 @@ export function search(
     const rank = rankOf(instrument, words);
     if (rank !== null) found.push({ rank, instrument });
   }
+  // Instruments of equal rank are sorted by their ids.
   found.sort((a, b) => a.rank - b.rank || (a.instrument.id < b.instrument.id ? -1 : 1));
   return found.slice(0, count).map(({ instrument }) => instrument);
 }
 
-/** Null unless every word is found. */
+/** Returns the rank of the word that is matched worst, from 0 for the symbol to 3; null if a word is not found. */
 function rankOf(instrument: Instrument, words: readonly string[]): number | null {
   const symbol = instrument.symbol.toLowerCase();
   const name = instrument.name.toLowerCase();
@@ -36,10 +37,13 @@ function rankOf(instrument: Instrument, words: readonly string[]): number | null
   return worst;
 }
 
-/** Returns true if one of the text's words begins with the term. */
+/** Returns true if one of the text's words starts with `beginning`. */
 function hasWord(text: string, beginning: string): boolean {
-  for (let at = text.indexOf(beginning); at !== -1; at = text.indexOf(beginning, at + 1)) {
-    if (at === 0 || BETWEEN_WORDS.test(text[at - 1] as string)) return true;
+  let index = text.indexOf(beginning);
+  while (index !== -1) {
+    const startsWord = index === 0 || BETWEEN_WORDS.test(text[index - 1] as string);
+    if (startsWord) return true;
+    index = text.indexOf(beginning, index + 1);
   }
   return false;
 }

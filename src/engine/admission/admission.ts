@@ -25,7 +25,7 @@ export interface AdmissionParts {
 
 /**
  * Decides whether an operation is executed, for every transport. The cheapest step is first, and nothing of a request is
- * read before its client is charged. It waits only if a new document has to wait for its turn.
+ * read before its client is charged. The result is a promise only if a new document has to wait for its turn.
  */
 export function admit(
   parts: AdmissionParts,
@@ -59,13 +59,12 @@ export function admit(
       return withHeaders(refused([tooComplex('MAX_COST', cost, maxCost)]), headers);
     }
     // A large answer has one part, because it is made in slices.
-    const isInParts = type === 'query' && transport.partsFormat !== null && cost <= COSTLY_FIELDS;
-    const deferring =
-      isInParts && document.deferring !== null
-        ? documents.executionArgs(document.deferring, given)
-        : null;
+    const mayHaveParts =
+      type === 'query' && transport.partsFormat !== null && cost <= COSTLY_FIELDS;
+    const documentInParts = mayHaveParts ? document.deferring : null;
+    const deferring = documentInParts && documents.executionArgs(documentInParts, given);
     if (deferring?.kind === 'refusal') return withHeaders(deferring, headers);
-    trusted.note(requested, document);
+    trusted.logIfUntrusted(requested, document);
     return {
       kind: 'operation',
       transport,
@@ -93,7 +92,7 @@ export function admit(
   });
 }
 
-/** Prepares a document. A new one waits for a turn with time left: one turn of the event loop may receive a hundred. */
+/** Prepares a document. A new one waits for a turn with time left, because one turn may receive a hundred documents. */
 function prepareDocument(
   { documents, scheduler }: Pick<AdmissionParts, 'documents' | 'scheduler'>,
   { query }: RequestedDocument,
@@ -103,9 +102,8 @@ function prepareDocument(
     const result = documents.prepare(query);
     return result.kind === 'invalid' ? refused(result.errors) : result;
   };
-  return documents.isPrepared(query) || !scheduler.isSliceOver()
-    ? prepare()
-    : scheduler.turn(client.key).then(prepare);
+  const mayPrepareNow = documents.isPrepared(query) || !scheduler.isSliceOver();
+  return mayPrepareNow ? prepare() : scheduler.turn(client.key).then(prepare);
 }
 
 /** Finds the operation. Refuses mutations by GET, which caches may repeat, and subscriptions without an event format. */

@@ -1,6 +1,6 @@
 import { clientOf } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
-import type { Taken } from '../../lib/limits/limiter.ts';
+import type { Balance } from '../../lib/limits/limiter.ts';
 import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
 import { overLimit, type Refusal, withHeaders } from '../operation/refusal.ts';
 import type { Operation } from './operation.ts';
@@ -27,7 +27,7 @@ export class ClientLimits {
     const headers = headersOf(requests);
     const refusal = requests.isOver
       ? overLimit(ENGINE_LIMITS.requests.label, secondsOf(requests))
-      : this.owing(client);
+      : this.refusalByFields(client);
     return refusal === null ? { kind: 'charged', headers } : withHeaders(refusal, headers);
   }
 
@@ -48,21 +48,22 @@ export class ClientLimits {
     this.limiter.spend('fields', this.currentClient(operation), operation.meter.fields);
   }
 
-  /** Refuses a client that is over its limit of fields because of earlier answers. */
-  owing(client: Client): Refusal | null {
-    const taken = this.limiter.take('fields', client, 0);
-    return taken.isOver ? overLimit(ENGINE_LIMITS.fields.label, secondsOf(taken)) : null;
+  /** Refuses a client that is over its limit of fields because of earlier answers; null for other clients. */
+  refusalByFields(client: Client): Refusal | null {
+    const balance = this.limiter.take('fields', client, 0);
+    return balance.isOver ? overLimit(ENGINE_LIMITS.fields.label, secondsOf(balance)) : null;
   }
 }
 
-function headersOf(taken: Taken): Readonly<Record<string, string>> {
-  const left = Math.max(0, Math.floor(taken.left));
+function headersOf(balance: Balance): Readonly<Record<string, string>> {
+  const left = Math.max(0, Math.floor(balance.left));
   return {
-    ratelimit: `"default";r=${left};t=${secondsOf(taken)}`,
-    'ratelimit-policy': `"default";q=${taken.max};w=60`,
+    ratelimit: `"default";r=${left};t=${secondsOf(balance)}`,
+    // The quota is refilled within a window of 60 seconds.
+    'ratelimit-policy': `"default";q=${balance.max};w=60`,
   };
 }
 
-function secondsOf({ waitMs }: Taken): number {
+function secondsOf({ waitMs }: Balance): number {
   return Math.max(1, Math.ceil(waitMs / 1000));
 }

@@ -1,5 +1,6 @@
 import { type ASTNode, BREAK, type DocumentNode, visit } from 'graphql';
 
+/** A message of graphql-js about a variable. The groups: the variable, the path in its value, a missing or unknown field. */
 const INVALID =
   /^Variable "\$(\w+)" has invalid value(?: at (\S+))?: (?:Expected value of type "\w+" (?:not )?to include (?:required|unknown) field "(\w+)")?/;
 
@@ -11,8 +12,8 @@ export function argumentInMessage(message: string, document: DocumentNode): stri
   const found = INVALID.exec(message);
   if (!found) return null;
   const [, variable = '', path = '', field] = found;
-  const place = argumentOfVariable(variable, document);
-  return `${place}${path}${field === undefined ? '' : `.${field}`}`;
+  const argument = argumentOfVariable(variable, document);
+  return `${argument}${path}${field === undefined ? '' : `.${field}`}`;
 }
 
 /** The argument that a variable is used for, or a part of it; the variable's own name if it is unused. */

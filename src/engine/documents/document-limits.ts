@@ -59,7 +59,7 @@ function measured(
 ): readonly Measured[] {
   const { directives: own = [], variableDefinitions: variables = [] } = node;
   const isMutation = 'operation' in node && node.operation === 'mutation';
-  const ofVariables = variables.flatMap(({ directives: each = [] }) => each);
+  const ofVariables = variables.flatMap((variable) => variable.directives ?? []);
   return [
     ['variables', variables.length, MAX_VARIABLES],
     ['MAX_DEPTH', depth, limits.maxDepth],
@@ -95,7 +95,7 @@ interface Totals {
 }
 
 interface Place {
-  times: number;
+  selections: number;
   readonly inner: Places;
 }
 
@@ -111,7 +111,7 @@ class ExpandedSize {
   readonly totals: Totals;
   readonly #fragments: Fragments;
   /** The fragments around a selection. A fragment that leads back to itself is skipped, because validation reports it. */
-  readonly #open = new Set<string>();
+  readonly #enclosing = new Set<string>();
 
   constructor(node: ExecutableDefinitionNode, fragments: Fragments, totals: Totals) {
     this.#fragments = fragments;
@@ -136,24 +136,24 @@ class ExpandedSize {
     this.depth = Math.max(this.depth, depth);
     this.aliases += alias ? 1 : 0;
     if (depth === 1) this.rootFields.set(name.value, (this.rootFields.get(name.value) ?? 0) + 1);
-    const { inner } = this.#placed(responseKey(field), places);
+    const { inner } = this.#countSelection(responseKey(field), places);
     if (selectionSet) this.#add(selectionSet, depth + 1, inner);
   }
 
   #addSpread(name: string, depth: number, places: Places): void {
     // Validation compares fragment spreads pairwise, like fields.
-    this.#placed('...', places);
+    this.#countSelection('...', places);
     const fragment = this.#fragments.get(name);
-    if (!fragment || this.#open.has(name)) return;
-    this.#open.add(name);
+    if (!fragment || this.#enclosing.has(name)) return;
+    this.#enclosing.add(name);
     this.#add(fragment.selectionSet, depth, places);
-    this.#open.delete(name);
+    this.#enclosing.delete(name);
   }
 
-  #placed(key: string, places: Places): Place {
-    const place = memo(places, key, (): Place => ({ times: 0, inner: new Map() }));
-    this.totals.repeatedPairs += place.times;
-    place.times += 1;
+  #countSelection(key: string, places: Places): Place {
+    const place = memo(places, key, (): Place => ({ selections: 0, inner: new Map() }));
+    this.totals.repeatedPairs += place.selections;
+    place.selections += 1;
     return place;
   }
 }

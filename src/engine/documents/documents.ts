@@ -68,7 +68,7 @@ const BYTES_PER_CHARACTER = 2;
 const BYTES_PER_DOCUMENT = 4_096;
 // A rough measurement.
 const BYTES_PER_COMPILED_FIELD = 1_024;
-// Further errors appear when these are fixed. Ten fit into a response of a few kilobytes.
+// Ten errors fit into a response of a few kilobytes. Clients see the others after they have fixed these.
 const MAX_ERRORS = 10;
 // A client chooses the name of an operation.
 const MAX_LOGGED_NAME_LENGTH = 80;
@@ -136,7 +136,7 @@ export class Documents {
     const invalid = withoutStack(() => validate(schema, document, this.#rules, options));
     if (invalid.length === 0) return [];
     const literals = literalsOf(document);
-    // After `maxErrors` the library adds an error that says so, which is dropped here.
+    // After `maxErrors` graphql-js adds an error that says that it has stopped. `slice` drops that error.
     return invalid.slice(0, MAX_ERRORS).map((error) => {
       const hasCode = error.extensions.code !== undefined;
       const message = redactTexts(error.message, literals);
@@ -149,13 +149,13 @@ export class Documents {
     const plain = withoutDefer(document);
     const onCompiled = () => this.#measureAgain(text);
     const operations = new Map<string | null, PreparedOperation>();
-    for (const [at, node] of document.definitions.entries()) {
+    for (const [index, node] of document.definitions.entries()) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
       const facts = new OperationFacts(selections, node);
       const { flagNames } = facts;
       operations.set(node.name?.value ?? null, {
         kind: 'operation',
-        node: plain.definitions[at] as OperationDefinitionNode,
+        node: plain.definitions[index] as OperationDefinitionNode,
         executor: new CompilingExecutor(this.#metering, selections, node, flagNames, onCompiled),
         facts,
         name: `${digest} ${node.name?.value ?? ''}`,
@@ -186,7 +186,5 @@ function sizeOf(result: DocumentResult, text: string): number {
 
 /** The document that is answered in one piece; the same object if it has no `@defer`. */
 function withoutDefer(document: DocumentNode): DocumentNode {
-  return visit(document, {
-    Directive: ({ name }) => (name.value === 'defer' ? null : undefined),
-  });
+  return visit(document, { Directive: ({ name }) => (name.value === 'defer' ? null : undefined) });
 }

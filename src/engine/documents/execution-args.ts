@@ -37,9 +37,6 @@ function published(
   const argument = argumentInMessage(message, document);
   // graphql-js prints the value INEXACT as `Symbol(…)`. Clients get its description.
   const shown = message.replaceAll(String(INEXACT), `${INEXACT.description}`);
-  return requestError(
-    'BAD_USER_INPUT',
-    redactTexts(shown, texts),
-    argument === null ? {} : { argument },
-  );
+  const extensions = argument === null ? {} : { argument };
+  return requestError('BAD_USER_INPUT', redactTexts(shown, texts), extensions);
 }

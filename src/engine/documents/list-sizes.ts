@@ -9,7 +9,7 @@ import {
 import { traitOf } from '../../lib/field-traits.ts';
 import type { ReadValue } from './selections.ts';
 
-/** Returns the number of entries of a list that the schema names. Called only if a document selects such a list. */
+/** Returns the number of things that a schema's trait `listSize` or `scans` names, such as the entries of a list. */
 export type SizeOf = (name: string) => number;
 
 /** The values of one request that the sizes of its lists depend on. */
@@ -38,31 +38,33 @@ export function listSize(
 ): number {
   const requested = requestedSize(field, node, values);
   if (requested !== null) return requested;
-  const known = (size: string | number) => (typeof size === 'number' ? size : values.sizeOf(size));
-  const own = traitOf(field, 'listSize');
-  if (own !== undefined) return known(own);
+  const toNumber = (size: string | number) =>
+    typeof size === 'number' ? size : values.sizeOf(size);
+  const ownSize = traitOf(field, 'listSize');
+  if (ownSize !== undefined) return toNumber(ownSize);
   if (typeName.startsWith('__')) return INTROSPECTED_SIZE;
-  return page ?? known(traitOf(getNamedType(field.type), 'listSize') ?? USUAL_SIZE);
+  if (page !== null) return page;
+  return toNumber(traitOf(getNamedType(field.type), 'listSize') ?? USUAL_SIZE);
 }
 
 /** The page size that the arguments request for a connection's lists; null if the field has none, or is a list itself. */
 export function pageSize(field: Field, node: FieldNode, values: RequestValues): number | null {
-  const counting = field.args.filter(
+  const countArguments = field.args.filter(
     ({ name, type }) =>
       (name === 'first' || name === 'last') && getNullableType(type) === GraphQLInt,
   );
-  if (counting.length === 0 || isListType(getNullableType(field.type))) return null;
-  const counts = counting
+  if (countArguments.length === 0 || isListType(getNullableType(field.type))) return null;
+  const counts = countArguments
     .map(({ name, defaultValue }) => givenValue(node, name, values) ?? defaultValue)
     .filter((count) => typeof count === 'number');
   return sizeWithin(field, counts.length === 0 ? DEFAULT_PAGE : Math.max(...counts));
 }
 
-/** The number of values of the argument that lists the entries, by default `ids`; null if the field has no such argument. */
+/** The number of values of the argument that lists the wanted entries. Null if the field has no such argument. */
 function requestedSize(field: Field, node: FieldNode, values: RequestValues): number | null {
-  const listing = traitOf(field, 'sizeArgument') ?? 'ids';
-  if (!field.args.some(({ name }) => name === listing)) return null;
-  const given = givenValue(node, listing, values);
+  const argument = traitOf(field, 'sizeArgument') ?? 'ids';
+  if (!field.args.some(({ name }) => name === argument)) return null;
+  const given = givenValue(node, argument, values);
   if (given === undefined) return sizeWithin(field, USUAL_SIZE);
   // GraphQL coerces a single value to a list of one.
   return sizeWithin(field, Array.isArray(given) ? given.length : 1);
@@ -74,9 +76,9 @@ export function givenValue(node: FieldNode, name: string, { read }: RequestValue
   return given && read(given.value);
 }
 
-/** The resolver refuses a size outside this range before it reads anything. */
+/** Limits a size to the field's range. The resolver refuses a size outside this range before it reads anything. */
 function sizeWithin(field: Field, wanted: number): number {
-  const known = traitOf(field, 'listSize');
-  const most = typeof known === 'number' ? known : MAX_PAGE_SIZE;
-  return Math.min(most, Math.max(0, wanted));
+  const maximum = traitOf(field, 'listSize');
+  const max = typeof maximum === 'number' ? maximum : MAX_PAGE_SIZE;
+  return Math.min(max, Math.max(0, wanted));
 }

@@ -43,9 +43,9 @@ const MAX_REMEMBERED = 4;
 
 /** The facts about an operation. The document has passed validation and the limits. */
 export class OperationFacts {
-  /** The variables in its `@skip` and `@include`. */
+  /** The variables in `@skip` and `@include`. */
   readonly flagNames: readonly string[];
-  /** Null if it reads data that other users must not receive. */
+  /** Null if the operation reads data that other users must not receive. */
   readonly sharedUse: SharedUse | null;
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
@@ -87,7 +87,8 @@ export class OperationFacts {
 /** The part of a variable's value that the facts depend on. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.length;
-  return typeof value === 'number' || typeof value === 'boolean' || value == null ? value : 'given';
+  const affectsFacts = typeof value === 'number' || typeof value === 'boolean' || value == null;
+  return affectsFacts ? value : 'given';
 }
 
 type Field = GraphQLField<unknown, unknown>;
@@ -103,7 +104,7 @@ interface Place {
 
 /** Collects the facts about an operation in one walk over the fields that it selects. */
 class FieldWalk {
-  /** The marks of all fields except `__typename`, which the schema answers. */
+  /** The marks of all fields except `__typename`, which the schema answers. A mark says who sees the same value. */
   readonly marks = new Set<Sharing>();
   readonly flagNames = new Set<string>();
   /** The variables that sizes and age limits depend on. */
@@ -141,9 +142,9 @@ class FieldWalk {
   facts(): RequestFacts {
     let cost = 0;
     let ageLimit = Infinity;
-    for (const [key, same] of this.#collect([this.#root], [this.#operation])) {
-      cost += this.#rootField(key, same);
-      ageLimit = Math.min(ageLimit, ...same.flatMap((node) => this.#ageLimits(node)));
+    for (const [key, nodes] of this.#collect([this.#root], [this.#operation])) {
+      cost += this.#rootField(key, nodes);
+      ageLimit = Math.min(ageLimit, ...nodes.flatMap((node) => this.#ageLimits(node)));
     }
     return { cost, plans: this.#plans, ageLimit };
   }
@@ -158,12 +159,12 @@ class FieldWalk {
     return this.#selections.collect(types, from, (flag) => this.#read(flag, this.flagNames));
   }
 
-  #rootField(key: string, same: readonly FieldNode[]): number {
-    const [field] = this.#fieldsOf([this.#root], same);
+  #rootField(key: string, nodes: readonly FieldNode[]): number {
+    const [field] = this.#fieldsOf([this.#root], nodes);
     const isMutation = this.#operation.operation === OperationTypeNode.MUTATION;
-    const isApart = isMutation || (field && traitOf(field, 'readsApart'));
-    const plan = memo(this.#plans, isApart ? key : '', () => new Set<string>());
-    return this.#field([this.#root], same, { page: null, plan });
+    const hasOwnPlan = isMutation || (field && traitOf(field, 'readsApart'));
+    const plan = memo(this.#plans, hasOwnPlan ? key : '', () => new Set<string>());
+    return this.#field([this.#root], nodes, { page: null, plan });
   }
 
   #ageLimits(node: FieldNode): readonly number[] {
@@ -180,37 +181,37 @@ class FieldWalk {
    */
   #objects(types: Types, from: readonly FieldNode[], place: Place): number {
     let fields = 0;
-    for (const same of this.#collect(types, from).values()) {
-      fields += this.#field(types, same, place);
+    for (const nodes of this.#collect(types, from).values()) {
+      fields += this.#field(types, nodes, place);
     }
     return fields;
   }
 
-  /** Possible types may define the field differently. The size of the first is an estimate; the meter counts the answer. */
-  #field(types: Types, same: readonly FieldNode[], { page, plan }: Place): number {
-    const fields = this.#fieldsOf(types, same);
-    const [node] = same;
+  /** Returns a field's cost. The types may define the field differently: its size in the first type is the estimate. */
+  #field(types: Types, nodes: readonly FieldNode[], { page, plan }: Place): number {
+    const fields = this.#fieldsOf(types, nodes);
+    const [node] = nodes;
     const [field] = fields;
     const [type] = types;
     if (!node || !field || !type) return 0;
-    for (const each of fields) this.#note(each, plan);
+    for (const each of fields) this.#noteTraits(each, plan);
     // Arguments of a subscription's root field select events, and do not change their content.
-    const given = same.flatMap(({ arguments: all = [] }) => all);
-    if (type !== this.#root && given.some(mayHoldVariable)) this.hasVariables = true;
+    const args = nodes.flatMap((each) => each.arguments ?? []);
+    if (type !== this.#root && args.some(mayHoldVariable)) this.hasVariables = true;
     const inner = this.#typesIn(fields);
     if (inner.length === 0) return 1;
     const isList = isListType(getNullableType(field.type));
     const size = isList ? listSize(type.name, field, node, page, this.#values) : 1;
-    const each = this.#objects(inner, same, {
+    const fieldsPerItem = this.#objects(inner, nodes, {
       page: pageSize(field, node, this.#values),
       plan: isList ? null : plan,
     });
-    return 1 + size * each + this.#scanned(field, node);
+    return 1 + size * fieldsPerItem + this.#scanned(field, node);
   }
 
-  #fieldsOf(types: Types, same: readonly FieldNode[]): readonly Field[] {
+  #fieldsOf(types: Types, nodes: readonly FieldNode[]): readonly Field[] {
     const fields: Field[] = [];
-    for (const { name } of same) {
+    for (const { name } of nodes) {
       for (const type of types) {
         const field = this.#selections.schema.getField(type, name.value);
         if (field && !fields.includes(field)) fields.push(field);
@@ -227,12 +228,14 @@ class FieldWalk {
       const possible = isAbstractType(type)
         ? this.#selections.schema.getPossibleTypes(type)
         : [type];
-      for (const one of possible) if (isObjectType(one) && !types.includes(one)) types.push(one);
+      for (const each of possible) {
+        if (isObjectType(each) && !types.includes(each)) types.push(each);
+      }
     }
     return types;
   }
 
-  #note(field: Field, plan: Set<string> | null): void {
+  #noteTraits(field: Field, plan: Set<string> | null): void {
     if (field.name === '__typename') return;
     const read = traitOf(field, 'reads');
     if (read) plan?.add(read);
@@ -255,7 +258,7 @@ class FieldWalk {
   }
 }
 
-/** A negative limit has no effect here: its own field refuses it. */
+/** A negative limit has no effect here: the resolver of its field refuses it. */
 function isAgeLimit(value: unknown): value is number {
   return typeof value === 'number' && value >= 0;
 }

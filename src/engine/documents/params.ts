@@ -13,7 +13,7 @@ export interface Params {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-// No form is nested more deeply.
+// The variables of real forms are nested less deeply.
 const MAX_DEPTH = 100;
 const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
@@ -37,10 +37,9 @@ function checkedParams(params: unknown): Params | GraphQLError {
   const id = readId(params.documentId, extensions?.persistedQuery);
   if (id !== null && typeof id !== 'string') return id;
   const text = typeof query === 'string' && query.trim() !== '' ? query : null;
-  // If there is an id, an empty text counts as missing: some protocols require the field.
-  if (text === null && (id === null || (query != null && query !== ''))) {
-    return malformed('`query` is the text of a document.');
-  }
+  // Beside an id the text may be missing or empty: some protocols require the field.
+  const mayLackText = id !== null && (query == null || query === '');
+  if (text === null && !mayLackText) return malformed('`query` is the text of a document.');
   // Some tools always send an `operationName`, and leave it empty.
   return {
     kind: 'params',
@@ -78,8 +77,8 @@ function variablesError(variables: Readonly<Record<string, unknown>>): GraphQLEr
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > MAX_DEPTH) return tooComplex('depth of variables', depth, MAX_DEPTH);
     const below: object[] = [];
-    for (const one of level) {
-      for (const value of Object.values(one)) {
+    for (const parent of level) {
+      for (const value of Object.values(parent)) {
         if (typeof value === 'object' && value !== null) below.push(value);
       }
     }

@@ -34,7 +34,7 @@ export class Selections {
    */
   collect(
     types: readonly GraphQLObjectType[],
-    from: readonly (OperationDefinitionNode | FieldNode)[],
+    parents: readonly (OperationDefinitionNode | FieldNode)[],
     read: ReadValue,
   ): ReadonlyMap<string, readonly FieldNode[]> {
     const fields = new Map<string, FieldNode[]>();
@@ -57,7 +57,7 @@ export class Selections {
         enter(fragment.selectionSet);
       }
     };
-    for (const { selectionSet } of from) if (selectionSet) enter(selectionSet);
+    for (const { selectionSet } of parents) if (selectionSet) enter(selectionSet);
     return fields;
   }
 
@@ -78,7 +78,7 @@ export function literalOf(node: ValueNode): unknown {
   return node.kind === Kind.NULL ? null : node;
 }
 
-/** Whether an argument may depend on a variable. Lists and objects count as such: searching them for each use is slow. */
+/** Whether an argument may depend on a variable. True for any list or object, because searching it at each use is slow. */
 export function mayHoldVariable({ value: { kind } }: ArgumentNode): boolean {
   return kind === Kind.VARIABLE || kind === Kind.LIST || kind === Kind.OBJECT;
 }
@@ -88,14 +88,17 @@ export function responseKey({ alias, name }: FieldNode): string {
 }
 
 function fragmentsOf({ definitions }: DocumentNode): Fragments {
-  const fragments = definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION);
+  const fragments = definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION);
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
 function isLeftOut(directives: readonly DirectiveNode[] = [], read: ReadValue): boolean {
   return directives.some((directive) => {
     const flag = flagOf(directive);
-    return flag !== null && read(flag) === (directive.name.value === 'skip');
+    if (flag === null) return false;
+    // `@skip` leaves a field out if its flag is true, `@include` if its flag is false.
+    const leavesOutIf = directive.name.value === 'skip';
+    return read(flag) === leavesOutIf;
   });
 }
 

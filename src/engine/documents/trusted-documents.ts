@@ -25,14 +25,13 @@ export interface RequestedDocument extends Omit<Params, 'documentId'> {
   readonly query: string;
 }
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const MAX_NAME_LENGTH = 100;
 
 /** Finds the documents that clients request. A team's trusted documents are read again whenever their manifest changes. */
 export class TrustedDocuments {
   readonly #options: TrustedDocumentsOptions;
-  /** The untrusted documents that have been logged. */
-  readonly #logged = new WeakSet<PreparedDocument>();
+  readonly #loggedUntrusted = new WeakSet<PreparedDocument>();
   #byId: ReadonlyMap<string, string> = new Map();
   #texts: ReadonlySet<string> = new Set();
   #state = '';
@@ -63,15 +62,15 @@ export class TrustedDocuments {
   find(params: Params, record: RequestSummary): RequestedDocument | Refusal {
     const { query, documentId, operationName, variables } = params;
     const { path, trustedOnly } = this.#options;
-    const named = documentId === null ? undefined : this.#byId.get(documentId);
-    const text = query ?? named;
+    const trustedText = documentId === null ? undefined : this.#byId.get(documentId);
+    const text = query ?? trustedText;
     if (text === undefined) {
-      // Apollo Client and urql match these messages: the first makes them send the text, the second stop sending hashes.
+      // Apollo Client and urql match these messages: after NotFound they send the text, after NotSupported no more hashes.
       const message = path === null ? 'PersistedQueryNotSupported' : 'PersistedQueryNotFound';
       return refusing('PERSISTED_DOCUMENT_NOT_FOUND', message);
     }
-    const isConsistent = query === null || documentId === null || named === query;
-    if (!isConsistent && hashOf(query) !== documentId) {
+    const hasBoth = query !== null && documentId !== null;
+    if (hasBoth && query !== trustedText && hashOf(query) !== documentId) {
       return refusing('BAD_USER_INPUT', 'The document has another hash.');
     }
     record.isTrusted = this.#texts.has(text);
@@ -81,11 +80,11 @@ export class TrustedDocuments {
     return { kind: 'params', query: text, operationName, variables };
   }
 
-  /** With `log`, logs each untrusted document once, without its text, which may contain a password. */
-  note({ query, operationName }: RequestedDocument, prepared: PreparedDocument): void {
+  /** If the setting is `log`, logs each untrusted document once, without its text, which may contain a password. */
+  logIfUntrusted({ query, operationName }: RequestedDocument, prepared: PreparedDocument): void {
     if (this.#options.trustedOnly !== 'log' || this.#texts.has(query)) return;
-    if (this.#logged.has(prepared)) return;
-    this.#logged.add(prepared);
+    if (this.#loggedUntrusted.has(prepared)) return;
+    this.#loggedUntrusted.add(prepared);
     const name = operationName?.slice(0, MAX_NAME_LENGTH) ?? null;
     const line = { document: hashOf(query), operationName: name };
     this.#options.log.warn(line, 'a document that is not trusted');
@@ -99,17 +98,17 @@ export class TrustedDocuments {
   async #watch(path: string): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await this.#look(path);
-      await pause(this.#options.clock, LOOK_MS, signal);
+      await this.#loadIfChanged(path);
+      await pause(this.#options.clock, POLL_MS, signal);
     }
   }
 
-  async #look(path: string): Promise<void> {
+  async #loadIfChanged(path: string): Promise<void> {
     const state = await manifestState(path);
     if (state === this.#state) return;
     this.#state = state;
     await this.#load(path).catch((error: unknown) => {
-      // The former documents stay in use: otherwise a typo would refuse every client.
+      // The former documents stay in use, so that a typo in the manifest does not refuse every client.
       this.#isUnreadable = true;
       const message = 'the manifest of trusted documents cannot be read; the former one counts';
       this.#options.log.warn({ err: error }, message);
@@ -120,7 +119,7 @@ export class TrustedDocuments {
     const byId = new Map<string, string>();
     const entries = await readManifest(path);
     for (const [id, text] of entries) {
-      if (!this.#fits(id, text)) continue;
+      if (!this.#matchesSchema(id, text)) continue;
       byId.set(id, text);
       // Preparing thousands of documents takes seconds. Requests run in between.
       await setImmediate();
@@ -132,7 +131,7 @@ export class TrustedDocuments {
     this.#isUnreadable = false;
   }
 
-  #fits(id: string, text: string): boolean {
+  #matchesSchema(id: string, text: string): boolean {
     const { documents, log } = this.#options;
     const prepared = documents.prepare(text);
     if (prepared.kind === 'document') return true;

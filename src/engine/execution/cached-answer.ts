@@ -16,7 +16,10 @@ export interface CachedAnswerParts {
   readonly hasPlugins: boolean;
 }
 
-type Execute = (context: OperationContext) => MaybePromise<ExecutionResult>;
+type Execute = () => MaybePromise<ExecutionResult>;
+
+/** These characters of base64 hold 132 bits of the digest. */
+const ETAG_LENGTH = 22;
 
 /**
  * Answers from the cache, or executes. A result that failed, or that read the viewer's own data, is not cached. So cached
@@ -29,18 +32,16 @@ export function cachedAnswer(
 ): MaybePromise<ExecutionResult> {
   const { transport, prepared } = context.operation;
   const use = prepared.facts.sharedUse;
-  if (use === null || use.isBarred || !transport.takesBytes) return execute(context);
+  if (use === null || use.isBarred || !transport.takesBytes) return execute();
   const answer = (validity: Validity) => answerFor(validity, parts, context, use, execute);
   let validity: MaybePromise<Validity>;
   try {
     validity = context.validity();
   } catch {
     // Execution reports the error at the path of each field.
-    return execute(context);
+    return execute();
   }
-  return validity instanceof Promise
-    ? validity.then(answer, () => execute(context))
-    : answer(validity);
+  return validity instanceof Promise ? validity.then(answer, () => execute()) : answer(validity);
 }
 
 function answerFor(
@@ -52,29 +53,29 @@ function answerFor(
 ): MaybePromise<ExecutionResult> {
   const { operation } = context;
   const { freshSeconds } = validity;
-  const name = nameOf(validity, operation, use);
+  const key = cacheKey(validity, operation, use);
   // Plugins read the data of a result, which cached bytes do not have.
-  const known = hasPlugins ? undefined : responses.get(name);
-  const etag = known?.etag ?? tagFor(name);
-  const sent = (bytes: Buffer) => {
+  const cached = hasPlugins ? undefined : responses.get(key);
+  const etag = cached?.etag ?? etagFor(key);
+  const resultBytes = (bytes: Buffer) => {
     const packed = use.selectsTime
       ? null
-      : (encoding: Encoding) => responses.packed(name, bytes, encoding);
+      : (encoding: Encoding) => responses.packed(key, bytes, encoding);
     return { etag, freshSeconds, bytes, packed };
   };
-  if (known) {
-    operation.meter.fields = operation.cost;
+  if (cached) {
     // The client is charged the estimate, as a measure of the bytes that are sent.
+    operation.meter.fields = operation.cost;
     limits.limiter.spend('fields', limits.currentClient(operation), operation.cost);
-    return new CachedResult(sent(known.plain));
+    return new CachedResult(resultBytes(cached.plain));
   }
-  return chain(execute(context), (result): MaybePromise<ExecutionResult> => {
-    // If one run has read the viewer's data, later runs may too, so the operation is never cached again.
+  return chain(execute(), (result): MaybePromise<ExecutionResult> => {
+    // If one run has read the viewer's data, later runs may read such data too, so the operation is never cached again.
     use.isBarred ||= context.isPersonal;
     if (use.isBarred || result.errors) return result;
     return chain(bytesOf(result, operation), (bytes) => {
-      if (!use.selectsTime) responses.set(name, etag, bytes);
-      return new CachedResult(sent(bytes), hasPlugins ? result.data : null);
+      if (!use.selectsTime) responses.set(key, etag, bytes);
+      return new CachedResult(resultBytes(bytes), hasPlugins ? result.data : null);
     });
   });
 }
@@ -85,8 +86,8 @@ function bytesOf({ data }: ExecutionResult, { meter }: Operation): MaybePromise<
   );
 }
 
-/** The cache key. It contains coerced values, so variables that the document does not use make no difference. */
-function nameOf(
+/** The key contains coerced values, so variables that the document does not use make no difference. */
+function cacheKey(
   { version, copy }: Validity,
   { prepared, args }: Operation,
   { selectsTime }: SharedUse,
@@ -96,6 +97,6 @@ function nameOf(
 }
 
 /** A digest, because the key contains variables, which a client can make of any length. */
-function tagFor(name: string): string {
-  return `W/"${hash('sha256', name, 'base64url').slice(0, 22)}"`;
+function etagFor(key: string): string {
+  return `W/"${hash('sha256', key, 'base64url').slice(0, ETAG_LENGTH)}"`;
 }

@@ -7,7 +7,6 @@ import type { JsonText } from '../operation/result-sink.ts';
 import { FollowedEvents } from './delivery.ts';
 
 interface DeferredAnswerOptions {
-  /** Masks the errors of a part. */
   readonly masked: <Part extends object>(part: Part) => Part;
   /** Called with the last part. Returns it with the members that only the last part has. */
   readonly last: (part: object) => object;
@@ -29,19 +28,19 @@ export function deferredAnswer(
   { initialResult, subsequentResults }: PartResults,
   { masked, last, write, ended }: DeferredAnswerOptions,
 ): FollowedEvents {
-  function shown(part: AnswerPart): object {
+  function toSend(part: AnswerPart): object {
     const { incremental, completed, hasNext } = part;
-    const shownPart = {
+    const maskedPart = {
       ...masked(part),
       ...(incremental && { incremental: incremental.map(masked) }),
       ...(completed && { completed: completed.map(masked) }),
     };
-    return hasNext ? shownPart : last(shownPart);
+    return hasNext ? maskedPart : last(maskedPart);
   }
 
   async function* parts(): AsyncGenerator<object, void, void> {
-    yield shown(initialResult);
-    for await (const part of subsequentResults) yield shown(part);
+    yield toSend(initialResult);
+    for await (const part of subsequentResults) yield toSend(part);
   }
 
   return new FollowedEvents(pullStreamOf<unknown>(parts()), {

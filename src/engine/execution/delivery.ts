@@ -19,14 +19,15 @@ interface ResultSource {
 export class FollowedEvents implements OperationEvents, StreamListener {
   readonly #events: PullStream<unknown>;
   readonly #source: ResultSource;
-  readonly #over = Promise.withResolvers<void>();
-  readonly #flushed = () => this.#sent();
+  readonly #delivered = Promise.withResolvers<void>();
+  readonly #onReady = () => this.#continue();
   #sink: ResultSink | null = null;
   /** Whether a result is being computed, its reader has not taken it, or the sink has no room. */
   #isBusy = false;
   /** Whether an event was published while this was busy. */
   #isWoken = false;
   #isOver = false;
+  /** How the source has ended, with a null error if nothing failed; null while the source has not ended. */
   #end: { readonly error: unknown } | null = null;
 
   constructor(events: PullStream<unknown>, source: ResultSource) {
@@ -37,13 +38,13 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   deliver(sink: ResultSink): Promise<void> {
     this.#sink = sink;
     this.#events.listen(this);
-    return this.#over.promise;
+    return this.#delivered.promise;
   }
 
   leave(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#over.resolve();
+    this.#delivered.resolve();
     this.#source.ended();
     this.#events.leave();
   }
@@ -56,7 +57,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
     // Events that are published in the meantime are merged, and sent after the event in progress.
     this.#isWoken = this.#isBusy;
     if (this.#isBusy || this.#isOver) return;
-    if (!this.#reader.hasRoom(this.#flushed)) {
+    if (!this.#reader.hasRoom(this.#onReady)) {
       this.#isBusy = true;
       this.#isWoken = true;
       return;
@@ -76,7 +77,7 @@ export class FollowedEvents implements OperationEvents, StreamListener {
     try {
       const text = this.#source.text(event);
       if (text instanceof Promise) this.#sendLater(text);
-      else this.#reader.send(text, this.#flushed);
+      else this.#reader.send(text, this.#onReady);
     } catch (error) {
       this.#finish(error);
     }
@@ -87,15 +88,15 @@ export class FollowedEvents implements OperationEvents, StreamListener {
       .then((written) => {
         // The client may have disconnected in the meantime.
         if (this.#isOver) return;
-        // Its token may have been refused. Then it receives no more of the account's data.
+        // The client's token may have been refused. Then the client receives no more of the account's data.
         if (this.#end?.error) this.#finish(this.#end.error);
-        else this.#reader.send(written, this.#flushed);
+        else this.#reader.send(written, this.#onReady);
       })
-      // If the stream has ended, the reason of its end counts, not this error.
+      // If the source has ended, the reason of its end is reported, not this error.
       .catch((error: unknown) => this.#finish(this.#end === null ? error : this.#end.error));
   }
 
-  #sent(): void {
+  #continue(): void {
     if (this.#isOver) return;
     this.#isBusy = false;
     if (this.#end) this.#finish(this.#end.error);
@@ -105,9 +106,8 @@ export class FollowedEvents implements OperationEvents, StreamListener {
   #finish(error: unknown): void {
     this.#isBusy = true;
     const last = error === null ? null : this.#source.failure(error);
-    const end = () => this.leave();
-    if (last === null) end();
-    else this.#reader.send(JSON.stringify(last), end);
+    if (last === null) this.leave();
+    else this.#reader.send(JSON.stringify(last), () => this.leave());
   }
 
   get #reader(): ResultSink {

@@ -31,7 +31,7 @@ interface LiveOperation {
   readonly cost: number;
   /** Events are charged to its client: its account, or its address once its token has ended. */
   readonly caller: RequestCaller;
-  /** Returns true if the transport itself reports why a subscription ends. Otherwise a last event does. */
+  /** Returns true if the transport itself reports why a subscription ends. If not, a last event reports the reason. */
   readonly reportsEnd: (error: unknown) => boolean;
   readonly ended: () => void;
   readonly record: RequestSummary;
@@ -140,11 +140,11 @@ export class EventResults {
     return stream;
   }
 
-  /** Returns the event's result as JSON. Throws if the client owes fields of earlier answers, which ends its subscription. */
+  /** Returns the event's result as JSON. Throws if the client is over its limit of fields, which ends its subscription. */
   #textOf(event: object, live: LiveOperation): MaybePromise<JsonText> {
     const { limits } = this.#options;
     const client = clientOf(live.caller);
-    const refusal = limits.owing(client);
+    const refusal = limits.refusalByFields(client);
     if (refusal !== null) throw refusal.errors[0];
     return chain(this.#madeFor(event, live, client), ({ text, fields }) => {
       limits.limiter.spend('fields', client, fields);
@@ -157,8 +157,9 @@ export class EventResults {
     const { prepared } = live;
     const make = () => this.#make(event, live, client);
     // A primitive cannot identify an event: the next event may be the same number, or null again.
-    if (!mayShare(prepared) || Object(event) !== event) return make();
-    const known = this.#recent.find((one) => one.event === event && one.node === prepared.node);
+    const isPrimitive = Object(event) !== event;
+    if (isPrimitive || !mayShare(prepared)) return make();
+    const known = this.#recent.find((text) => text.event === event && text.node === prepared.node);
     if (known !== undefined) {
       return chain(known.made, (made) => (made.isShared ? made : make()));
     }
@@ -175,9 +176,9 @@ export class EventResults {
     // Each event has its own context, so that its reads are not as old as the subscription.
     const context = live.newContext();
     const execute = () => {
-      const own = { ...args, rootValue: event, contextValue: context };
-      return chain(prepared.executor.execute(own, meter), (result) => {
-        // The next event then repeats the changes of this event, which the client does not get.
+      const eventArgs = { ...args, rootValue: event, contextValue: context };
+      return chain(prepared.executor.execute(eventArgs, meter), (result) => {
+        // The client does not get the changes of this event, so the next event has to repeat them.
         if (result.data == null) events.missed();
         return this.#written(result, live, context, meter);
       });
@@ -198,7 +199,8 @@ export class EventResults {
     const { prepared, cost, record } = live;
     const { sharedUse } = prepared.facts;
     // Subscribers of an account may have different groups, so a read of a group's data makes a result personal too.
-    if (sharedUse !== null) sharedUse.isBarred ||= context.isPersonal || context.readsShared;
+    const isPersonal = context.isPersonal || context.readsShared;
+    if (sharedUse !== null && isPersonal) sharedUse.isBarred = true;
     // An event over its budget ends its subscription, because the next one would exceed it too.
     if (meter.isOver) throw meter.error();
     const { fields } = meter;
@@ -207,7 +209,7 @@ export class EventResults {
     return chain(jsonText(whole, meter), (text) => ({ text, isShared, fields }));
   }
 
-  /** Masks an event's errors, and adds its receipt. */
+  /** Masks an event's errors, and adds the event's receipt (its costs). */
   #published(
     result: ExecutionResult,
     record: RequestSummary,
@@ -220,7 +222,7 @@ export class EventResults {
   }
 }
 
-/** Whether results may be shared: true until a run has read data that is not the account's, despite the marks of its fields. */
+/** Whether results may be shared: until a run has read data that is not the account's, despite the marks of its fields. */
 function mayShare({ facts: { sharedUse } }: PreparedOperation): boolean {
   return sharedUse !== null && !sharedUse.isBarred;
 }

@@ -26,24 +26,23 @@ export class Execution {
   execute(context: OperationContext): MaybePromise<Subscribed> {
     if (context.operation.isInParts) return this.#executeInParts(context);
     // A cached response does not wait for a turn.
-    return cachedAnswer(this.#parts, context, (own) => this.#computed(own));
+    return cachedAnswer(this.#parts, context, () => this.#executeInTurn(context));
   }
 
   subscribe(context: OperationContext): Promise<Subscribed> {
     return this.#events.begin(context);
   }
 
-  /** Returns the result as it is sent, after plugins. */
-  ended(context: OperationContext, result: Subscribed): Subscribed {
+  /** Adds the operation's receipt (its costs) to the `extensions` of a result, if results report their costs. */
+  withReceipt(context: OperationContext, result: Subscribed): Subscribed {
     const { operation } = context;
     const isSubscription = operation.prepared.node.operation === 'subscription';
-    // Each event has its own receipt. In a deferred answer the last part has it.
+    // Each event has its own receipt. In a deferred answer the last part has the receipt.
     if (!this.#parts.receipts || isSubscription || Symbol.asyncIterator in result) return result;
     const { cost, meter } = operation;
-    const own = context.receipt({ cost, fields: meter.fields });
-    if (result instanceof CachedResult) return result.withExtensions(own);
-    const { extensions } = result;
-    return { ...result, extensions: extensions === undefined ? own : { ...own, ...extensions } };
+    const receipt = context.receipt({ cost, fields: meter.fields });
+    if (result instanceof CachedResult) return result.withExtensions(receipt);
+    return { ...result, extensions: { ...receipt, ...result.extensions } };
   }
 
   /** Executes a query whose deferred fragments follow its first part. All parts share one context. */
@@ -54,40 +53,31 @@ export class Execution {
     const { partsFormat, record } = transport;
     if (partsFormat === null) throw new Error('the client reads one piece');
     const given = { ...args, contextValue: context };
-    const begun = prepared.executor.executeInParts(given, meter, partsFormat);
-    return chain<ExecutionResult | PartResults, Subscribed>(begun, (result) => {
+    const answer = prepared.executor.executeInParts(given, meter, partsFormat);
+    return chain<ExecutionResult | PartResults, Subscribed>(answer, (result) => {
       if (!('initialResult' in result)) {
         limits.chargeFields(operation);
         return withinBudget(result, meter, false);
       }
-      let hasEnded = false;
-      const end = (last: object) => {
-        hasEnded = true;
-        return this.ended(context, last);
-      };
       operation.events = deferredAnswer(result, {
         masked: (part) => codes.maskedResult(part, record),
-        last: end,
+        last: (part) => this.withReceipt(context, part),
         write(part) {
           if (meter.isOverNow()) throw meter.error();
           return jsonText(part, meter);
         },
-        ended() {
-          limits.chargeFields(operation);
-          // The client has left before the last part.
-          if (!hasEnded) end({});
-        },
+        ended: () => limits.chargeFields(operation),
       });
       return operation.events;
     });
   }
 
-  /** Executes a costly operation in a turn of its own, because a hundred may be received in one turn. */
-  #computed(context: OperationContext): MaybePromise<ExecutionResult> {
+  /** Executes a costly operation in a turn of its own, because a hundred of them may be received in one turn. */
+  #executeInTurn(context: OperationContext): MaybePromise<ExecutionResult> {
     const { limits } = this.#parts;
     const { operation } = context;
     const { meter } = operation;
-    if (!meter.isCostly) return this.#charged(context);
+    if (!meter.isCostly) return this.#executeAndCharge(context);
     // The cache lookup may have proved the token's account.
     const client = limits.currentClient(operation);
     if (limits.limiter.take('largeAnswers', client).isOver) {
@@ -95,19 +85,19 @@ export class Execution {
     }
     return meter
       .begin()
-      .then(() => this.#charged(context))
+      .then(() => this.#executeAndCharge(context))
       .finally(() => {
         meter.leave();
         limits.limiter.giveBack('largeAnswers', client);
       });
   }
 
-  #charged(context: OperationContext): MaybePromise<ExecutionResult> {
+  #executeAndCharge(context: OperationContext): MaybePromise<ExecutionResult> {
     const { limits } = this.#parts;
     const { operation } = context;
     const { prepared, args, meter, client } = operation;
     // Hundreds of costly operations may have been admitted before the first of them was charged.
-    const refusal = meter.isCostly ? limits.owing(client) : null;
+    const refusal = meter.isCostly ? limits.refusalByFields(client) : null;
     const result =
       refusal === null
         ? prepared.executor.execute({ ...args, contextValue: context }, meter)

@@ -30,7 +30,7 @@ export async function* iterated(events: OperationEvents): AsyncGenerator<Executi
   }
 }
 
-/** Delivers the results that a plugin's iterator yields to a transport. `source`: the events that the iterator reads. */
+/** Delivers to a transport the results that a plugin's iterator yields. `source`: the events that the iterator reads. */
 export function iteratedEvents(
   results: AsyncIterable<ExecutionResult>,
   source: OperationEvents | null,

@@ -4,7 +4,8 @@ import type { JsonText } from '../operation/result-sink.ts';
 
 // JSON.stringify writes this many nodes within some tens of microseconds.
 const NODES_AT_ONCE = 256;
-const PIECES_BETWEEN_LOOKS = 32;
+// Reading the clock for each piece would cost more than a short piece.
+const PIECES_BETWEEN_CLOCK_CHECKS = 32;
 const CHUNK_LENGTH = 65_536;
 
 /** Serializes a result: synchronously, or in slices if it is large. */
@@ -28,9 +29,8 @@ async function chunksInSlices(
       text = '';
     }
     // Many pieces can have a short text, so the clock is checked by the number of pieces.
-    if (pieces % PIECES_BETWEEN_LOOKS === 0 && scheduler.isSliceOver()) {
-      await scheduler.turn(client);
-    }
+    const isClockChecked = pieces % PIECES_BETWEEN_CLOCK_CHECKS === 0;
+    if (isClockChecked && scheduler.isSliceOver()) await scheduler.turn(client);
   }
   chunks.push(Buffer.from(text));
   return chunks;
@@ -43,16 +43,16 @@ function* piecesOf(value: unknown): Generator<string> {
     yield JSON.stringify(value) ?? 'null';
   } else if (Array.isArray(value)) {
     yield '[';
-    for (const [at, each] of value.entries()) {
-      if (at > 0) yield ',';
+    for (const [index, each] of value.entries()) {
+      if (index > 0) yield ',';
       yield* piecesOf(each);
     }
     yield ']';
   } else {
     yield '{';
     const entries = Object.entries(value as object).filter(([, each]) => each !== undefined);
-    for (const [at, [key, each]] of entries.entries()) {
-      yield `${at > 0 ? ',' : ''}${JSON.stringify(key)}:`;
+    for (const [index, [key, each]] of entries.entries()) {
+      yield `${index > 0 ? ',' : ''}${JSON.stringify(key)}:`;
       yield* piecesOf(each);
     }
     yield '}';

@@ -12,17 +12,18 @@ interface CachedResponse {
   readonly gzip?: Buffer;
 }
 
+// A shared response is compressed once for many readers, so it is worth more time than a response with one reader.
 const SHARED_QUALITY = 5;
 // The measured overhead of an entry. It makes a flood of tiny responses count at its true size.
 const BYTES_PER_ENTRY = 700;
 
 /**
- * Responses as bytes, which contain only data that a group of viewers shares. The same version of that data, document and
- * variables give the same bytes. No entry contains data of one viewer: the schema marks shared fields, and the execution has
- * checked the marks. A viewer is proved to belong to the group before an entry is sent.
+ * Responses as bytes, which contain only data that a group of viewers shares. The same version of that data, the same
+ * document and the same variables give the same bytes. No entry contains data of one viewer: the schema marks shared fields,
+ * and the execution has checked the marks. A viewer is proved to belong to the group before an entry is sent.
  */
 export class ResponseCache {
-  readonly #underWay = new Map<string, Promise<Buffer>>();
+  readonly #packing = new Map<string, Promise<Buffer>>();
   readonly #entries: LRUCache<string, CachedResponse>;
 
   constructor(maxBytes: number) {
@@ -33,39 +34,39 @@ export class ResponseCache {
     return this.#entries.calculatedSize;
   }
 
-  get(name: string): CachedResponse | undefined {
-    return this.#entries.get(name);
+  get(key: string): CachedResponse | undefined {
+    return this.#entries.get(key);
   }
 
-  set(name: string, etag: string, plain: Buffer): void {
-    this.#entries.set(name, { etag, plain: ownBuffer(plain) });
+  set(key: string, etag: string, plain: Buffer): void {
+    this.#entries.set(key, { etag, plain: ownBuffer(plain) });
   }
 
   /** Compresses each response once, off the event loop. Concurrent requests share one task. */
-  packed(name: string, plain: Buffer, encoding: Encoding): MaybePromise<Buffer> {
-    const cached = this.#entries.get(name)?.[encoding];
+  packed(key: string, plain: Buffer, encoding: Encoding): MaybePromise<Buffer> {
+    const cached = this.#entries.get(key)?.[encoding];
     if (cached) return cached;
-    const task = `${encoding} ${name}`;
-    return memo(this.#underWay, task, () =>
+    const task = `${encoding} ${key}`;
+    return memo(this.#packing, task, () =>
       pack(plain, encoding, SHARED_QUALITY)
         .then((bytes) => {
           const packed = ownBuffer(bytes);
-          const response = this.#entries.peek(name);
-          if (response) this.#entries.set(name, { ...response, [encoding]: packed });
+          const response = this.#entries.peek(key);
+          if (response) this.#entries.set(key, { ...response, [encoding]: packed });
           return packed;
         })
-        .finally(() => this.#underWay.delete(task)),
+        .finally(() => this.#packing.delete(task)),
     );
   }
 }
 
-function sizeOf({ plain, br, gzip }: CachedResponse, name: string): number {
+function sizeOf({ plain, br, gzip }: CachedResponse, key: string): number {
   const bytes = plain.length + (br?.length ?? 0) + (gzip?.length ?? 0);
   // The key contains a client's text, with up to two bytes for each character.
-  return BYTES_PER_ENTRY + 2 * name.length + bytes;
+  return BYTES_PER_ENTRY + 2 * key.length + bytes;
 }
 
-/** Copies bytes that are a part of a larger buffer. Otherwise a small entry would keep that whole buffer in memory. */
+/** Copies bytes that are a part of a larger buffer, because a small entry would keep the whole buffer in memory. */
 function ownBuffer(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);

@@ -69,7 +69,7 @@ export class ErrorCodes {
 
   #publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
     if (isPublic(error)) return error;
-    // The library's own errors have no code. They are masked, because they may quote a value that a field cannot have.
+    // Errors of graphql-js have no code. They are masked below, because they may quote a value that a field cannot have.
     if (cause instanceof GraphQLError && typeof cause.extensions.code === 'string') {
       const { code } = cause.extensions;
       const retryable = errorCodeOf(code)?.retryable ?? false;
@@ -86,10 +86,10 @@ export class ErrorCodes {
     const { metrics } = this.#options;
     const { code, operation, limit } = extensions;
     metrics.error(code, operation);
-    const attributed = outcome ?? errorCodeOf(code)?.outcome ?? 'caller';
+    const attribution = outcome ?? errorCodeOf(code)?.outcome ?? 'caller';
     // A limit of our own is not a fault.
-    const isOverLimit = attributed === 'fault' && limit !== undefined;
-    record.failed(String(code), isOverLimit ? 'refused' : attributed);
+    const isOverLimit = attribution === 'fault' && limit !== undefined;
+    record.failed(String(code), isOverLimit ? 'refused' : attribution);
   }
 
   #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {
@@ -101,24 +101,24 @@ export class ErrorCodes {
 
   /**
    * Logs a fault with its stack, at most once a minute for each field: a field may fail in each row, or end thousands of
-   * subscriptions. A failed backend call is part of the request's own line, or an outage would flood the log.
+   * subscriptions. A failed backend call is only in the request's own line: further lines would flood the log in an outage.
    */
   #log(
     cause: unknown,
     { extensions }: PublicCause,
     requestId: string,
-    of: Pick<GraphQLError, 'path' | 'nodes'>,
+    error: Pick<GraphQLError, 'path' | 'nodes'>,
   ): void {
     const { log } = this.#options;
     const { code, operation } = extensions;
     if (code === 'INTERNAL') {
-      const [node] = of.nodes ?? [];
-      // Names of fields and errors are few. The path would not do, because a client can choose any number of aliases.
+      const [node] = error.nodes ?? [];
+      // Names of fields and errors are few. Paths are not: a client can choose any number of aliases.
       const name = node?.kind === Kind.FIELD ? node.name.value : '';
       const kind = cause instanceof Error ? cause.constructor.name : typeof cause;
       const repeats = this.#repeated.next(`${name} ${kind}`);
       if (repeats === null) return;
-      const field = of.path?.filter((key) => typeof key === 'string').join('.');
+      const field = error.path?.filter((key) => typeof key === 'string').join('.');
       log.error({ requestId, code, field, ...repeats, err: cause }, 'a fault of the facade');
     } else if (log.isLevelEnabled('debug')) {
       const message = cause instanceof Error ? redact(cause.message) : '';

@@ -13,12 +13,13 @@ export const ENGINE_LIMITS = {
     'operations started in a minute',
     ({ rateLimitPerMinute }: EngineLimitSettings) => both(rateLimitPerMinute),
   ),
+  /** Enough for twenty answers of the largest size. */
   fields: perMinute(
     'cost',
     'fields of answers and events in a minute',
     ({ maxCost }: EngineLimitSettings) => both(20 * maxCost),
   ),
-  /** Twice the rate, because each operation may have a preflight or a `complete`. It is refilled 2.5 times a minute. */
+  /** Twice the rate of operations, because each may have a preflight or a `complete`. Refilled 2.5 times a minute. */
   messages: perProcess(
     'messages',
     '[messages](#what-clients-send)',

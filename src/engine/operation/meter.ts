@@ -27,7 +27,7 @@ interface MeterOptions {
   readonly estimate: number;
   /** Aborted when the client has left. Undefined for a mutation, whose writes are completed even then. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether the operation is a mutation. Its writes do not wait, and its reads have room of their own. */
+  /** Whether the operation is a mutation. Its writes do not wait, and its reads have their own share of the scheduler. */
   readonly isWrite?: boolean;
 }
 
@@ -39,7 +39,7 @@ export class Meter {
   readonly #estimate: number;
   readonly #signal: AbortSignal | undefined;
   readonly #isWrite: boolean;
-  /** Resolves when its client has room for the answer; null before it is requested. */
+  /** Resolves when the scheduler has room for the client's answer; null before the meter has asked for room. */
   #room: Promise<void> | null = null;
   /** The fields counted by finished compiled runs and by the reference executor. */
   fields = 0;
@@ -69,7 +69,7 @@ export class Meter {
   }
 
   #enter(): Promise<void> {
-    this.#room ??= this.scheduler.enter(this.#share, this.#estimate);
+    this.#room ??= this.scheduler.enter(this.#shareName, this.#estimate);
     return this.#room;
   }
 
@@ -78,11 +78,11 @@ export class Meter {
     // After an error elsewhere a list may still begin. Its result is not used, so it must not wait.
     this.#room = NO_WAIT;
     if (room === null || room === NO_WAIT) return;
-    const left = room.then(() => this.scheduler.leave(this.#share, this.#estimate));
+    const left = room.then(() => this.scheduler.leave(this.#shareName, this.#estimate));
     fireAndForget('response', left);
   }
 
-  get #share(): string {
+  get #shareName(): string {
     return this.#isWrite ? `writes ${this.client}` : this.client;
   }
 
@@ -113,7 +113,6 @@ export class Meter {
     return !this.#isOver;
   }
 
-  /** Counts entries that were scanned for the answer. */
   scanned(entries: number): void {
     this.count(extraForList(entries));
   }
@@ -136,9 +135,8 @@ export function extraForText(length: number): number {
   return Math.floor(length / CHARACTERS_PER_FIELD);
 }
 
-/** The fields that scanned entries count as. */
-export function extraForList(length: number): number {
-  return Math.floor(length / ENTRIES_PER_FIELD);
+export function extraForList(scannedEntries: number): number {
+  return Math.floor(scannedEntries / ENTRIES_PER_FIELD);
 }
 
 /** The weight of a field's response key, which a client can make of any length. */
@@ -156,22 +154,26 @@ export function withinBudget(
   return isMutation ? withoutCutReads(result, meter) : { data: null, errors: [meter.error()] };
 }
 
+// A read of a mutation is a direct child of the field that writes, so its path has two keys.
+const READ_PATH_LENGTH = 2;
+
+/** Makes each read that exceeded the budget null, with one error in place of its errors. */
 function withoutCutReads({ data, errors = [] }: ExecutionResult, meter: Meter): ExecutionResult {
   const cutReads = new Map<string, GraphQLError>();
   for (const { originalError, path = [], nodes } of errors) {
     if (originalError !== OVER_BUDGET) continue;
-    const read = path.slice(0, 2);
+    const read = path.slice(0, READ_PATH_LENGTH);
     const name = read.join(' ');
     if (cutReads.has(name)) continue;
     const { message, extensions } = meter.error();
     cutReads.set(name, new GraphQLError(message, { nodes, path: read, extensions }));
     if (data) setNull(data, read);
   }
-  const others = errors.filter(({ path = [] }) => !cutReads.has(path.slice(0, 2).join(' ')));
+  const nameOf = ({ path = [] }: GraphQLError) => path.slice(0, READ_PATH_LENGTH).join(' ');
+  const others = errors.filter((error) => !cutReads.has(nameOf(error)));
   return { data: data ?? null, errors: [...others, ...cutReads.values()] };
 }
 
-/** A read of a mutation is a direct child of the field that writes. */
 function setNull(data: Record<string, unknown>, [write, read]: readonly (string | number)[]): void {
   const outcome = data[String(write)];
   if (typeof outcome !== 'object' || outcome === null || read === undefined) return;

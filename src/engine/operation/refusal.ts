@@ -41,7 +41,7 @@ export function overLimit(limit: string, seconds = CONCURRENCY_RETRY_SECONDS): R
   return refused([error], 429, { 'retry-after': String(seconds) });
 }
 
-/** Marks the errors of a possible mutation: nothing of it was executed. */
+/** Marks the errors of a request that may be a mutation: nothing of the request was executed. */
 export function markNotSent(errors: readonly GraphQLError[]): void {
   for (const { extensions } of errors) extensions.sent = false;
 }

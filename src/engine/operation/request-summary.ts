@@ -85,7 +85,7 @@ export class RequestSummary {
     if (isWorse) this.outcome = outcome;
   }
 
-  /** The events of a subscription have begun. Its span covers the start alone. */
+  /** Call it when the events of a subscription have begun. Its span covers the start alone. */
   started(status: number | null): void {
     this.hasStarted = true;
     this.endTrace(status);

@@ -91,7 +91,7 @@ export class Pipeline {
 
   /** Opens an operation, or refuses it. Waits only for a new document's turn, or for a plugin. */
   open(caller: RequestCaller, given: TransportContext): MaybePromise<OpenedOperation | Refusal> {
-    // Plugins expect one result.
+    // Plugins expect one result, so with plugins no answer has parts.
     const transport = this.#parts.plugins.length > 0 ? { ...given, partsFormat: null } : given;
     return chain(admit(this.#parts, caller, transport), (operation) => {
       if (operation.kind === 'operation') return this.#enveloped(operation);
@@ -137,20 +137,21 @@ export class Pipeline {
 
   #started(enveloped: Enveloped, args: ExecutionArgs, own: OwnContext): MaybePromise<Subscribed> {
     const { operation } = own.context;
-    const sent = (outcome: Subscribed) => this.#ended(own.context, this.#checked(own, outcome));
-    const failure = (error: unknown) => sent(failed(error));
+    const toSend = (outcome: Subscribed) => this.#toSend(own.context, this.#checked(own, outcome));
+    const failure = (error: unknown) => toSend(failed(error));
     const { tracing } = this.#parts;
     if (tracing) traceOperation(tracing, operation.transport.record, operation.prepared.node);
+    const isSubscription = operation.prepared.node.operation === 'subscription';
     let outcome: MaybePromise<Subscribed>;
     try {
-      outcome = isSubscription(operation) ? enveloped.subscribe(args) : enveloped.execute(args);
+      outcome = isSubscription ? enveloped.subscribe(args) : enveloped.execute(args);
     } catch (error) {
       return failure(error);
     }
-    return outcome instanceof Promise ? outcome.then(sent, failure) : sent(outcome);
+    return outcome instanceof Promise ? outcome.then(toSend, failure) : toSend(outcome);
   }
 
-  /** Returns the outcome that is sent, after the plugins. */
+  /** Checks the outcome that plugins have passed on. Returns the outcome, or an error in its place. */
   #checked({ context, executed, events }: OwnContext, outcome: Subscribed): Subscribed {
     const { operation } = context;
     if (Symbol.asyncIterator in outcome) {
@@ -164,19 +165,18 @@ export class Pipeline {
       return outcome;
     }
     // After an executed mutation a plugin's error must not reach the client: its code could mean that nothing was done.
-    const isLost = executed !== null && executed.data != null && outcome.data == null;
+    const hadData = executed !== null && executed.data != null;
+    const isLost = hadData && outcome.data == null;
     if (!isLost) return outcome;
     const cause = outcome.errors?.[0];
     return failed(new Error('a plugin removed the result of a mutation', { cause }));
   }
 
-  #ended(context: OperationContext, outcome: Subscribed): Subscribed {
+  #toSend(context: OperationContext, outcome: Subscribed): Subscribed {
     const { record } = context.operation.transport;
     const isEvents = Symbol.asyncIterator in outcome;
-    return this.#parts.execution.ended(
-      context,
-      isEvents ? outcome : this.codes.maskedResult(outcome, record),
-    );
+    const masked = isEvents ? outcome : this.codes.maskedResult(outcome, record);
+    return this.#parts.execution.withReceipt(context, masked);
   }
 
   #refuse({ headers, transport }: Operation, errors: readonly unknown[]): Refusal {
@@ -185,10 +185,6 @@ export class Pipeline {
     const isFault = masked.some(({ extensions }) => this.codes.isFault(extensions.code));
     return withHeaders(refused(masked, isFault ? 500 : 400), headers);
   }
-}
-
-function isSubscription({ prepared }: Operation): boolean {
-  return prepared.node.operation === 'subscription';
 }
 
 function failed(error: unknown): ExecutionResult {
@@ -246,7 +242,7 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
         return chain(execution.subscribe(context), (outcome) => {
           const { events } = context.operation;
           if (events === null) return outcome;
-          // Nothing reads from it unless a plugin does.
+          // Only a plugin reads from this iterator. Without one the transport delivers `operation.events`.
           own.events = iterated(events);
           return own.events;
         });

@@ -7,13 +7,13 @@ import type { Client, ClientKind } from './client.ts';
 import type { Limits } from './limit.ts';
 import { type BucketRule, TokenBucket } from './token-bucket.ts';
 
-/** A client's balance. */
-export interface Taken {
+/** A client's balance of one limit. */
+export interface Balance {
   readonly isOver: boolean;
   /** Below 0 if the client is in debt. */
   readonly left: number;
   readonly max: number;
-  /** After a refusal, the time until enough tokens are there; otherwise, until the bucket is full. */
+  /** After a refusal, the time until the client has enough tokens; otherwise, the time until its bucket is full. */
   readonly waitMs: number;
 }
 
@@ -21,7 +21,7 @@ export interface Taken {
  * Reports this replica's usage of each bucket, and returns the level of each over all replicas; null if the store does not
  * answer. `figures` has three numbers per bucket: its size, its refill per millisecond, and the usage.
  */
-export type Share = (keys: string[], figures: number[]) => Promise<readonly number[] | null>;
+export type ShareUsage = (keys: string[], figures: number[]) => Promise<readonly number[] | null>;
 
 interface Bucket {
   readonly name: string;
@@ -48,14 +48,14 @@ const TOLERANCE = 1e-6;
 export class Limiter<Name extends string> {
   readonly table: Limits<Name>;
   readonly #clock: Clock;
-  readonly #share: Share | undefined;
+  readonly #share: ShareUsage | undefined;
   readonly #buckets = new Map<string, ReturnType<typeof newKinds>>();
   /** Shared by all clients of a kind: a rule per bucket would take half as much memory again. */
   readonly #rules = new Map<string, BucketRule>();
   readonly #unshared = new Set<Bucket>();
 
   /** `clock` is monotonic. Without `share` this process counts for itself. */
-  constructor(table: Limits<Name>, clock: Clock, share?: Share) {
+  constructor(table: Limits<Name>, clock: Clock, share?: ShareUsage) {
     this.table = table;
     this.#clock = clock;
     this.#share = share;
@@ -67,22 +67,22 @@ export class Limiter<Name extends string> {
   }
 
   /** Takes `points`; takes nothing if the client has less than `needed`. */
-  take(name: Name, client: Client, points = 1, needed = points): Taken {
+  take(name: Name, client: Client, points = 1, needed = points): Balance {
     const nowMs = this.#clock.now();
     const bucket = this.#bucketOf(name, client, nowMs);
     if (points === 0 || isTooLittle(bucket.tokens.left(nowMs), needed)) {
-      return taken(bucket.tokens, nowMs, needed);
+      return balanceOf(bucket.tokens, nowMs, needed);
     }
     this.#spendFrom(name, bucket, points, nowMs);
-    return taken(bucket.tokens, nowMs, needed - points);
+    return balanceOf(bucket.tokens, nowMs, needed - points);
   }
 
   /** Charges past usage. A negative number gives tokens back. */
-  spend(name: Name, client: Client, points: number): Taken {
+  spend(name: Name, client: Client, points: number): Balance {
     const nowMs = this.#clock.now();
     const bucket = this.#bucketOf(name, client, nowMs);
     this.#spendFrom(name, bucket, points, nowMs);
-    return taken(bucket.tokens, nowMs, 0);
+    return balanceOf(bucket.tokens, nowMs, 0);
   }
 
   giveBack(name: Name, client: Client): void {
@@ -98,8 +98,9 @@ export class Limiter<Name extends string> {
     bucket.tokens.take(points, nowMs);
     if (this.#share === undefined || !this.table[name].isShared) return;
     bucket.unshared += points;
-    if (this.#unshared.size === 0)
+    if (this.#unshared.size === 0) {
       this.#clock.after(SHARE_MS, () => fireAndForget('shared limits', this.#shareAll()));
+    }
     this.#unshared.add(bucket);
   }
 
@@ -132,8 +133,8 @@ export class Limiter<Name extends string> {
     for (const bucket of buckets) bucket.unshared = 0;
     const names = buckets.map(({ name }) => name);
     const levels = await this.#share?.(names, figures);
-    for (const [at, level] of (levels ?? []).entries()) {
-      const { tokens, unshared } = buckets[at] as Bucket;
+    for (const [index, level] of (levels ?? []).entries()) {
+      const { tokens, unshared } = buckets[index] as Bucket;
       // More may have been taken since the report.
       tokens.set(level - unshared, this.#clock.now());
     }
@@ -144,9 +145,10 @@ function isTooLittle(left: number, needed: number): boolean {
   return left + TOLERANCE < needed;
 }
 
-function taken(tokens: TokenBucket, nowMs: number, needed: number): Taken {
+function balanceOf(tokens: TokenBucket, nowMs: number, needed: number): Balance {
   const { max, perMs } = tokens.rule;
   const left = tokens.left(nowMs);
   const isOver = isTooLittle(left, needed);
-  return { isOver, left, max, waitMs: ((isOver ? needed : max) - left) / perMs };
+  const awaited = isOver ? needed : max;
+  return { isOver, left, max, waitMs: (awaited - left) / perMs };
 }

@@ -8,17 +8,17 @@ export interface BucketRule {
 export class TokenBucket {
   readonly rule: BucketRule;
   #level: number;
-  #atMs: number;
+  #levelAtMs: number;
 
   constructor(rule: BucketRule, nowMs: number) {
     this.rule = rule;
     this.#level = rule.max;
-    this.#atMs = nowMs;
+    this.#levelAtMs = nowMs;
   }
 
   /** A level below 0 is debt. */
   left(nowMs: number): number {
-    const earned = (nowMs - this.#atMs) * this.rule.perMs;
+    const earned = (nowMs - this.#levelAtMs) * this.rule.perMs;
     return Math.min(this.rule.max, this.#level + earned);
   }
 
@@ -29,7 +29,7 @@ export class TokenBucket {
 
   set(level: number, nowMs: number): number {
     this.#level = Math.max(-this.rule.maxDebt, Math.min(this.rule.max, level));
-    this.#atMs = nowMs;
+    this.#levelAtMs = nowMs;
     return this.#level;
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { SharedKeys } from '../../lib/limits/known-keys.ts';
-import type { Share } from '../../lib/limits/limiter.ts';
+import type { ShareUsage } from '../../lib/limits/limiter.ts';
 import type { RedisConnection } from './connection.ts';
 
 const MAX_KNOWN_TOKENS = 200_000;
@@ -58,7 +58,7 @@ export class SharedLimits implements SharedKeys {
   }
 
   /** Spends from each bucket, and returns its level. */
-  readonly share: Share = async (buckets, figures) => {
+  readonly share: ShareUsage = async (buckets, figures) => {
     const levels: number[] = [];
     for (let from = 0; from < buckets.length; from += BUCKETS_AT_ONCE) {
       const to = from + BUCKETS_AT_ONCE;

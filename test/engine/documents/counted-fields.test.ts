@@ -25,7 +25,7 @@ async function fieldsOf(text: string, rootValue: unknown): Promise<number> {
   const counted = await Promise.all(
     [true, false].map(async (isCompiled) => {
       const operation = executorOf(args);
-      if (isCompiled) operation.compile();
+      if (isCompiled) operation.compileAtNextRun();
       const meter = meterFor();
       expect((await operation.execute(args, meter)).errors).toBeUndefined();
       return meter.fields;

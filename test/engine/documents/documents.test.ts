@@ -272,7 +272,7 @@ test('the byte size of the documents includes their compiled code', async () => 
   const { document, operations } = from.prepare(text) as PreparedDocument;
   const before = from.byteSize;
   const executor = operations.get(null)?.executor;
-  executor?.compile();
+  executor?.compileAtNextRun();
   await executor?.execute(argsOf(schema, print(document)), meterFor());
   // The code of each field, `node` and `id`, counts as 1 KiB.
   expect(executor?.compiledFields).toBe(2);

@@ -5,7 +5,7 @@ import {
   type Client,
   singleClient,
 } from '../../../src/lib/limits/client.ts';
-import { Limiter, type Share } from '../../../src/lib/limits/limiter.ts';
+import { Limiter, type ShareUsage } from '../../../src/lib/limits/limiter.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import {
   createTestLimiter,
@@ -116,7 +116,7 @@ describe('replicas that share a limit', () => {
   function sharedStore(size: number) {
     let level = size;
     const reported: string[][] = [];
-    const share: Share = async (keys, [_size, _refill, usage = 0]) => {
+    const share: ShareUsage = async (keys, [_size, _refill, usage = 0]) => {
       reported.push(keys);
       level -= usage;
       return [level];
@@ -124,7 +124,7 @@ describe('replicas that share a limit', () => {
     return { reported, share };
   }
 
-  function replicasOf(limits: Partial<LimitTable>, share: Share) {
+  function replicasOf(limits: Partial<LimitTable>, share: ShareUsage) {
     const clock = createScriptedClock();
     const open = () => new Limiter({ ...DEFAULT_LIMITS, ...limits }, clock, share);
     return { clock, one: open(), other: open() };

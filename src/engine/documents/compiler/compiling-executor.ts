@@ -19,13 +19,14 @@ import type { Metering } from './metering.ts';
 import { type NullableFields, Run } from './run.ts';
 
 // A document that is sent once is not worth compiling. Compiling takes a third of the time of parsing and validating
-// (measured), so documents that are sent twice are no better attack than new ones.
+// (measured), so a client cannot burden the service more by sending each document twice than by sending new documents.
 const RUNS_BEFORE_COMPILING = 2;
 // Each variable of an `@include` or `@skip` doubles the combinations. Clients use few of them.
 const MAX_COMBINATIONS = 16;
 const NO_FLAGS: Flags = new Map();
 
-const IN_PARTS = {
+/** graphql-js's executors for answers in parts. */
+const EXECUTORS_IN_PARTS = {
   deferSpec: legacyExecuteRootSelectionSet,
   incrementalSpec: experimentalExecuteRootSelectionSet,
 } as const satisfies Record<PartsFormat, unknown>;
@@ -35,19 +36,19 @@ export type PartResults =
   | LegacyExperimentalIncrementalExecutionResults;
 
 /**
- * Executes one operation: with the reference executor (graphql-js) while it is rare, then with compiled code. Compiled code
+ * Executes one operation: in its first runs with the reference executor (graphql-js), then with compiled code. Compiled code
  * reports only errors of nullable root fields. If anything else fails, the reference executor runs the whole operation
- * again, with the same context, which has memoized its reads.
+ * again. Both runs have the same context, so the reads of the first are not repeated.
  */
 export class CompilingExecutor {
-  readonly #metering: Metering;
+  readonly #meteredSchema: Metering;
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
   readonly #onCompiled: () => void;
   readonly #flagNames: readonly string[];
   /** The code for each combination of flags; null if it cannot be compiled. */
   readonly #compiledCode = new Map<string, CompiledCode | null>();
-  /** The number of fields in its compiled code, which estimates the memory of the code. */
+  /** The number of fields in the compiled code. It estimates the memory of the code. */
   compiledFields = 0;
   #runs = 0;
 
@@ -58,7 +59,7 @@ export class CompilingExecutor {
     flagNames: readonly string[],
     onCompiled: () => void,
   ) {
-    this.#metering = metering;
+    this.#meteredSchema = metering;
     this.#selections = selections;
     this.#operation = operation;
     this.#onCompiled = onCompiled;
@@ -70,7 +71,7 @@ export class CompilingExecutor {
     // The client may have left while a costly operation waited for its turn.
     if (meter.isCostly && meter.isOverNow()) return { data: null, errors: [meter.error()] };
     // Compiled code yields in finer slices, so a large answer is compiled on its first run.
-    if (meter.isCostly) this.compile();
+    if (meter.isCostly) this.compileAtNextRun();
     const code = this.#codeFor(args);
     return code === null ? this.#reference(args, meter) : this.#compiled(code, args, meter);
   }
@@ -99,11 +100,11 @@ export class CompilingExecutor {
     format: PartsFormat,
   ): MaybePromise<ExecutionResult | PartResults> {
     // All parts begin at once, so that data that several of them need is read once.
-    return IN_PARTS[format]({ ...args, schema: this.#metering(meter), enableEarlyExecution: true });
+    const execute = EXECUTORS_IN_PARTS[format];
+    return execute({ ...args, schema: this.#meteredSchema(meter), enableEarlyExecution: true });
   }
 
-  /** Makes the next run compile. */
-  compile(): void {
+  compileAtNextRun(): void {
     this.#runs = RUNS_BEFORE_COMPILING;
   }
 
@@ -111,13 +112,13 @@ export class CompilingExecutor {
     this.#runs += 1;
     const flags = this.#readFlags(variableValues.coerced);
     if (flags === null) return null;
-    const name = [...flags.values()].join();
-    const known = this.#compiledCode.get(name);
+    const combination = [...flags.values()].join();
+    const known = this.#compiledCode.get(combination);
     if (known !== undefined) return known;
     const isRare = this.#runs < RUNS_BEFORE_COMPILING;
     if (isRare || this.#compiledCode.size >= MAX_COMBINATIONS) return null;
     const code = compile(this.#selections, this.#operation, flags);
-    this.#compiledCode.set(name, code);
+    this.#compiledCode.set(combination, code);
     this.compiledFields += code?.size ?? 0;
     this.#onCompiled();
     return code;
@@ -137,7 +138,7 @@ export class CompilingExecutor {
 
   #reference(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
     meter.restart();
-    const schema = this.#metering(meter);
+    const schema = this.#meteredSchema(meter);
     const result = executeRootSelectionSet({ ...args, schema });
     const isMutation = this.#operation.operation === 'mutation';
     return chain(result, (settled) => withinBudget(settled, meter, isMutation));

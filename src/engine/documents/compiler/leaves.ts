@@ -14,26 +14,25 @@ export type ReadLeaf = (value: unknown, run: Run) => unknown;
 /** Thrown if an answer would be incomplete: the reference executor reports the error. A singleton captures no stack. */
 export const NOT_WHOLE = new Error('the answer would not be whole');
 
-/** Returns a function that serializes a leaf like its type. Most values serialize to themselves and skip the type. */
+/** Returns a function that serializes a leaf as its type does. Most values need no conversion, so the type is not called. */
 export function leafOf(type: GraphQLLeafType): ReadLeaf {
-  const byType: ReadLeaf = (value) => serialized(type, value);
   switch (type) {
     case GraphQLString:
     case GraphQLID:
-      return (value, run) => (typeof value === 'string' ? text(value, run) : byType(value, run));
+      return (value, run) =>
+        typeof value === 'string' ? countedText(value, run) : serialized(type, value);
     case GraphQLFloat:
-      return (value) =>
-        typeof value === 'number' && Number.isFinite(value) ? value : serialized(type, value);
+      return (value) => (Number.isFinite(value) ? value : serialized(type, value));
     case GraphQLInt:
       return (value) => (isInt(value) ? value : serialized(type, value));
     case GraphQLBoolean:
       return (value) => (typeof value === 'boolean' ? value : serialized(type, value));
     default:
-      return byType;
+      return (value) => serialized(type, value);
   }
 }
 
-function text(value: string, run: Run): string {
+function countedText(value: string, run: Run): string {
   const extra = extraForText(value.length);
   if (extra > 0) run.count(extra);
   return value;
@@ -46,11 +45,12 @@ function serialized(type: GraphQLLeafType, value: unknown): unknown {
   return shown;
 }
 
+/** Whether a value is an integer of 32 bits, to which `| 0` converts it. */
 function isInt(value: unknown): value is number {
   return typeof value === 'number' && (value | 0) === value;
 }
 
-/** Leaves promises and methods to the reference executor. No leaf of this schema is either. */
+/** Whether a value is a method or a promise, which the reference executor handles. No leaf of this schema is either. */
 function isDeferred(value: NonNullable<unknown>): boolean {
   return typeof value === 'function' || typeof (value as { then?: unknown }).then === 'function';
 }

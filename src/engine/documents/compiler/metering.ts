@@ -25,10 +25,10 @@ import {
 type Field = GraphQLField<unknown, unknown>;
 type Resolver = GraphQLFieldResolver<unknown, unknown>;
 
-// Lists up to this length are completed synchronously, even if the answer exceeds its budget.
-const MAX_SYNC_LIST_LENGTH = 25;
-// A list of this length is sliced even if the estimate was small.
-const LONG_LIST = 200;
+// Lists up to this length are completed in one slice, even in a costly answer.
+const MAX_UNSLICED_LENGTH = 25;
+// A longer list is completed in slices even if the cost was estimated as small.
+const MAX_UNSLICED_LENGTH_IF_CHEAP = 200;
 
 export type Metering = ReturnType<typeof createMetering>;
 
@@ -40,7 +40,7 @@ export type Metering = ReturnType<typeof createMetering>;
 export function createMetering(schema: GraphQLSchema) {
   const outcomes = outcomeTypes(schema);
 
-  /** The outcome of a write is returned even if the reads of the same mutation exceed the budget. */
+  // The outcome of a write is returned even if the reads of the same mutation exceed the budget.
   const isOutcome = (parent: GraphQLCompositeType, field: Field) =>
     parent === schema.getMutationType() ||
     (outcomes.has(parent.name) && isLeafType(getNamedType(field.type)));
@@ -76,39 +76,40 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
   const { resolve = defaultFieldResolver, type } = field;
   const inner = getNamedType(type);
   const isText = inner === GraphQLString || inner === GraphQLID;
-  const isObjects = isListType(getNullableType(type)) && isCompositeType(inner);
+  const isObjectList = isListType(getNullableType(type)) && isCompositeType(inner);
+  const mayYield = mayTakeLong(field) && !isExempt;
 
-  function answered(value: unknown): unknown {
+  function countedValue(value: unknown): unknown {
     const isWithin = meter.count(isText ? extraForTexts(value) : 0);
     if (!isWithin && !isExempt) throw OVER_BUDGET;
-    return isObjects ? inSlices(value, meter) : value;
+    return isObjectList ? inSlices(value, meter) : value;
   }
 
-  function failed(error: unknown): never {
+  function throwCounted(error: unknown): never {
     const isWithin = meter.count(FIELDS_PER_ERROR);
     throw isWithin || isExempt ? error : OVER_BUDGET;
   }
 
-  const answer: Resolver = (source, args, context, info) => {
+  const resolveCounted: Resolver = (source, args, context, info) => {
     let value: unknown;
     try {
       value = resolve(source, args, context, info);
     } catch (error) {
-      return failed(error);
+      return throwCounted(error);
     }
-    return isPromiseLike(value) ? value.then(answered, failed) : answered(value);
+    return isPromiseLike(value) ? value.then(countedValue, throwCounted) : countedValue(value);
   };
 
   return (source, args, context, info) => {
     const isWithin = meter.count(weightOfKey(String(info.path.key)));
     if (!isWithin && !isExempt) throw OVER_BUDGET;
-    if (mayTakeLong(field) && !isExempt && meter.isCostly && meter.scheduler.isSliceOver()) {
+    if (mayYield && meter.isCostly && meter.scheduler.isSliceOver()) {
       return meter.scheduler.turn(meter.client).then(() => {
         if (meter.isOverNow()) throw OVER_BUDGET;
-        return answer(source, args, context, info);
+        return resolveCounted(source, args, context, info);
       });
     }
-    return answer(source, args, context, info);
+    return resolveCounted(source, args, context, info);
   };
 }
 
@@ -127,9 +128,10 @@ function extraForTexts(value: unknown): number {
 /** Returns a list unchanged, or as an async iterable if completing it takes long. */
 function inSlices(value: unknown, meter: Meter): unknown {
   if (!Array.isArray(value)) return value;
-  if (meter.listRoom !== null) return sliced(value, meter);
-  if (value.length <= MAX_SYNC_LIST_LENGTH) return value;
-  return meter.isCostly || value.length > LONG_LIST ? sliced(value, meter) : value;
+  const mustWaitForRoom = meter.listRoom !== null;
+  if (mustWaitForRoom) return sliced(value, meter);
+  const maxLength = meter.isCostly ? MAX_UNSLICED_LENGTH : MAX_UNSLICED_LENGTH_IF_CHEAP;
+  return value.length > maxLength ? sliced(value, meter) : value;
 }
 
 async function* sliced(items: readonly unknown[], meter: Meter): AsyncGenerator<unknown> {
@@ -137,7 +139,7 @@ async function* sliced(items: readonly unknown[], meter: Meter): AsyncGenerator<
   await meter.listRoom;
   for (const item of items) {
     if (scheduler.isSliceOver()) await scheduler.turn(client);
-    // The executor would refuse each further item only at its first field.
+    // Ends the list at once. The executor alone would begin every further item, and refuse it at its first field.
     if (meter.isOverNow()) throw OVER_BUDGET;
     yield item;
   }

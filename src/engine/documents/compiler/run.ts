@@ -8,14 +8,14 @@ export type NullableFields = ReadonlyMap<string, readonly FieldNode[]>;
 
 export type Complete = (run: Run, value: unknown) => unknown;
 export type RunRoot = (run: Run, source: unknown) => Record<string, unknown>;
-/** Completes the rest of a list from an index on. */
-type CompleteRest = (run: Run, values: readonly unknown[], items: unknown[], at: number) => unknown;
+/** Completes the `values` of a list from the index `i` on, and appends them to `items`. */
+type CompleteRest = (run: Run, values: readonly unknown[], items: unknown[], i: number) => unknown;
 type Resolve = (source: unknown, args: never, context: unknown) => unknown;
 
 type Target = Record<string, unknown>;
 
 // Reading the clock for each field would cost more than the field.
-const FIELDS_BETWEEN_LOOKS = 1_000;
+const FIELDS_BETWEEN_CLOCK_CHECKS = 1_000;
 
 /** One execution of compiled code: its context, pending promises and field count. Long work yields to later turns. */
 export class Run {
@@ -27,16 +27,17 @@ export class Run {
   /** The number of fields of the answer so far. Generated code reads it as well. */
   fields = 0;
   /** The clock is checked again when this number of fields is reached. */
-  lookAt = FIELDS_BETWEEN_LOOKS;
+  nextClockCheck = FIELDS_BETWEEN_CLOCK_CHECKS;
   /** The number of tasks that the answer waits for. */
   pending = 0;
   #isOver = false;
   /** The nullable root fields whose resolvers failed, in the order of their failures. */
   readonly failures: { readonly key: string; readonly error: unknown }[] = [];
   readonly #nullable: NullableFields;
+  /** The answer, to which pending tasks still add fields; null if nothing is pending. */
   #whole: ExecutionResult | null = null;
-  // The promise's own resolve function: with a closure, each run would refer to the next, and none could be collected.
-  #end: ((result: ExecutionResult | null) => void) | null = null;
+  // The promise's resolve function itself: a closure around it would make each run refer to the next, and keep all alive.
+  #resolveAnswer: ((result: ExecutionResult | null) => void) | null = null;
 
   constructor(context: unknown, args: readonly unknown[], nullable: NullableFields, meter: Meter) {
     this.context = context;
@@ -54,7 +55,7 @@ export class Run {
     } catch (error) {
       this.#isOver = true;
       this.meter.ran(this.fields);
-      return this.#verdict(error);
+      return this.#resultAfter(error);
     }
     const whole = { data };
     if (this.pending === 0) {
@@ -63,7 +64,7 @@ export class Run {
     }
     const { promise, resolve } = Promise.withResolvers<ExecutionResult | null>();
     this.#whole = whole;
-    this.#end = resolve;
+    this.#resolveAnswer = resolve;
     return promise;
   }
 
@@ -85,21 +86,21 @@ export class Run {
   }
 
   /** Whether further work has to wait for a later turn of the event loop. */
-  isDue(): boolean {
-    this.lookAt = this.fields + FIELDS_BETWEEN_LOOKS;
-    const isDue = this.meter.scheduler.isSliceOver();
+  mustYield(): boolean {
+    this.nextClockCheck = this.fields + FIELDS_BETWEEN_CLOCK_CHECKS;
+    const isSliceOver = this.meter.scheduler.isSliceOver();
     // Enclosing lists check the clock at their next item as well, and yield too.
-    if (isDue) this.lookAt = this.fields;
-    return isDue;
+    if (isSliceOver) this.nextClockCheck = this.fields;
+    return isSliceOver;
   }
 
   get isCostly(): boolean {
     return this.meter.isCostly || this.fields > COSTLY_FIELDS;
   }
 
-  later(rest: CompleteRest, values: readonly unknown[], items: unknown[], at: number): void {
+  later(rest: CompleteRest, values: readonly unknown[], items: unknown[], index: number): void {
     this.#later(() => {
-      rest(this, values, items, at);
+      rest(this, values, items, index);
     });
   }
 
@@ -108,13 +109,13 @@ export class Run {
     resolve: Resolve,
     source: unknown,
     index: number,
-    place: { readonly complete: Complete; readonly target: Target; readonly key: string },
+    field: { readonly complete: Complete; readonly target: Target; readonly key: string },
   ): void {
-    const { complete, target, key } = place;
+    const { complete, target, key } = field;
     this.#later(() => {
-      const found = resolve(source, this.args[index] as never, this.context);
-      if (isPromiseLike(found)) this.wait(found, complete, target, key);
-      else target[key] = complete(this, found);
+      const resolved = resolve(source, this.args[index] as never, this.context);
+      if (isPromiseLike(resolved)) this.wait(resolved, complete, target, key);
+      else target[key] = complete(this, resolved);
     });
   }
 
@@ -127,7 +128,7 @@ export class Run {
     const { scheduler, client } = this.meter;
     this.pending += 1;
     scheduler.later(client, () => {
-      this.lookAt = this.fields + FIELDS_BETWEEN_LOOKS;
+      this.nextClockCheck = this.fields + FIELDS_BETWEEN_CLOCK_CHECKS;
       this.#attempt(() => {
         if (this.meter.isOverNow()) throw OVER_BUDGET;
         work();
@@ -136,15 +137,15 @@ export class Run {
   }
 
   #resolved(value: unknown, complete: Complete, target: Target, key: string): void {
-    const place = () => {
+    const setField = () => {
       target[key] = complete(this, value);
     };
     if (this.isCostly && value !== null && typeof value === 'object') {
-      // `place` counts as a task of its own, so the task that waited for the value is done.
-      this.#later(place);
+      // `#later` counts `setField` as a new pending task, and the task that waited for the value is done.
+      this.#later(setField);
       this.pending -= 1;
     } else {
-      this.#attempt(place);
+      this.#attempt(setField);
     }
   }
 
@@ -154,14 +155,14 @@ export class Run {
     try {
       work();
     } catch (error) {
-      this.#settle(this.#verdict(error));
+      this.#settle(this.#resultAfter(error));
       return;
     }
     this.pending -= 1;
     if (this.pending === 0) this.#settle(this.#whole);
   }
 
-  #verdict(error: unknown): ExecutionResult | null {
+  #resultAfter(error: unknown): ExecutionResult | null {
     if (error === OVER_BUDGET) return { data: null, errors: [this.meter.error()] };
     return null;
   }
@@ -169,6 +170,6 @@ export class Run {
   #settle(result: ExecutionResult | null): void {
     this.#isOver = true;
     this.meter.ran(this.fields);
-    this.#end?.(result);
+    this.#resolveAnswer?.(result);
   }
 }

@@ -4,7 +4,7 @@ export const MAX_BYTES = 134_217_728;
 
 /** The bounds of connections that are the same for every installation; tests lower them. */
 export const CONNECTIONS = {
-  /** WebSockets included. Node closes further connections as soon as they are accepted. */
+  /** The maximum of open connections, WebSockets included. Node closes further ones as soon as they are accepted. */
   most: 20_000,
   /** The limit of all connections' unread bytes and unfinished requests and messages together. */
   heldBytes: MAX_BYTES,

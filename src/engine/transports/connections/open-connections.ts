@@ -7,22 +7,21 @@ import { unfinishedBytes } from './unfinished-frames.ts';
 /** Why a connection was closed: its client does not read, or all connections hold too many bytes. */
 export const CUTS = ['unread', 'bytes'] as const;
 
+/** The numbers are explained at CONNECTIONS. */
 interface OpenConnectionsOptions {
-  /** The maximum of all connections' unread and unfinished bytes. */
   readonly heldBytes: number;
-  /** How long unread bytes may stay without moving. */
   readonly unreadMs: number;
   readonly limiter: EngineLimiter;
   readonly onCut: (reason: (typeof CUTS)[number]) => void;
 }
 
-const LOOK_MS = 500;
-// Connections are closed down to this share of the limit, because finding the largest of thousands takes a while.
-const RELIEF = 7 / 8;
+const CHECK_MS = 500;
+// Above the limit, connections are closed until this share is left: finding the largest of thousands takes a while.
+const SHARE_AFTER_CUTS = 7 / 8;
 
 /** A WebSocket or an event stream, which lasts until one side closes it. */
 interface LongLived {
-  /** Closes it, so that its client reconnects and reaches another replica. */
+  /** Closes the connection, so that its client reconnects and reaches another replica. */
   restart(): void;
 }
 
@@ -33,7 +32,7 @@ export class Connection {
   /** The number of its pipelined requests that wait for earlier answers. */
   waiting = 0;
   webSocket: WebSocket | null = null;
-  /** A shutdown has to close it, because its client would not. */
+  /** The stream on the connection. A shutdown has to close it, because its client would not. */
   longLived: LongLived | null = null;
   /** The bytes that had been read when no request was unfinished. */
   #wholeUntil = 0;
@@ -53,20 +52,20 @@ export class Connection {
     return this.socket.bytesRead - this.#wholeUntil;
   }
 
-  /** Call it when a request has arrived whole, or was answered. Bytes of requests behind it stay counted. */
+  /** Call it when a request has arrived whole, or was answered. Bytes of later pipelined requests stay counted. */
   arrived(): void {
     if (this.underWay <= 1) this.#wholeUntil = this.socket.bytesRead;
   }
 }
 
 /**
- * The connections of the public listener. The limits of bodies and messages bound each connection. This class bounds all of
- * them together: otherwise an address with thousands of connections could fill the memory.
+ * The connections of the public listener. The limits of bodies and messages bound each connection. This class bounds all
+ * connections together, so that an address with thousands of them cannot fill the memory.
  */
 export class OpenConnections {
   readonly #options: OpenConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
-  #looks: NodeJS.Timeout | undefined;
+  #checks: NodeJS.Timeout | undefined;
   #isDraining = false;
 
   constructor(options: OpenConnectionsOptions) {
@@ -88,12 +87,12 @@ export class OpenConnections {
   open(socket: Socket): Connection {
     const connection = new Connection(socket);
     this.#open.set(socket, connection);
-    this.#looks ??= setInterval(() => this.#look(), LOOK_MS).unref();
+    this.#checks ??= setInterval(() => this.#cutLargest(), CHECK_MS).unref();
     socket.once('close', () => {
       this.#open.delete(socket);
       if (this.#open.size > 0) return;
-      clearInterval(this.#looks);
-      this.#looks = undefined;
+      clearInterval(this.#checks);
+      this.#checks = undefined;
     });
     return connection;
   }
@@ -107,20 +106,20 @@ export class OpenConnections {
   }
 
   /** Returns the connection of a socket. For a closed socket it returns a new one, which is not counted. */
-  of(socket: Socket): Connection {
+  get(socket: Socket): Connection {
     return this.#open.get(socket) ?? new Connection(socket);
   }
 
   /** Call it when a connection has become a WebSocket. */
   upgraded(socket: Socket, webSocket: WebSocket): void {
-    this.of(socket).webSocket = webSocket;
+    this.get(socket).webSocket = webSocket;
     socket.setTimeout(this.#options.unreadMs);
     // The timeout can fire more than once, because a quiet client may stop reading later.
     socket.on('timeout', () => this.timedOut(socket));
   }
 
   /** Registers a WebSocket or an event stream for the drain. If the drain has begun, closes it at once. */
-  lasts(connection: Connection, longLived: LongLived): void {
+  addLongLived(connection: Connection, longLived: LongLived): void {
     if (this.#isDraining) longLived.restart();
     else connection.longLived = longLived;
   }
@@ -139,13 +138,14 @@ export class OpenConnections {
    * each part of a large write that the kernel takes.
    */
   timedOut(socket: Socket): void {
-    const { unread, underWay, webSocket } = this.of(socket);
+    const { unread, underWay, webSocket } = this.get(socket);
     if (unread > 0) this.#cut(socket, 'unread');
     // An idle connection has waited long enough for its next request. A quiet stream continues.
     else if (underWay === 0 && webSocket === null) socket.destroy();
   }
 
-  #look(): void {
+  /** Closes the connections that hold the most bytes, if all connections together hold too many. */
+  #cutLargest(): void {
     const { heldBytes } = this.#options;
     let total = this.unread + this.unfinished;
     if (total <= heldBytes) return;
@@ -153,7 +153,7 @@ export class OpenConnections {
       .map(({ socket, unread, unfinished }) => ({ socket, bytes: unread + unfinished }))
       .sort((one, other) => other.bytes - one.bytes);
     for (const { socket, bytes } of largestFirst) {
-      if (total <= heldBytes * RELIEF) return;
+      if (total <= heldBytes * SHARE_AFTER_CUTS) return;
       total -= bytes;
       this.#cut(socket, 'bytes');
     }

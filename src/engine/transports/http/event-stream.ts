@@ -25,7 +25,7 @@ export class EventStream implements ResultSink {
 
   /** Sends the events until there are no more, or the client disconnects. */
   async carry(followed: OperationEvents): Promise<void> {
-    // Otherwise a quiet feed would be followed until its next event.
+    // A quiet feed must not be followed until its next event when the client has disconnected.
     this.#response.once('close', () => followed.leave());
     try {
       // The client may have disconnected before the listener was added.

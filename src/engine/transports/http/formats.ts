@@ -29,7 +29,7 @@ function json(type: string): Format {
   return { type, contentType: `${type}; charset=utf-8`, framing: null };
 }
 
-/** A client reads a part when the next boundary has arrived. */
+/** Each part ends with the next boundary, because a client reads a part only when that has arrived. */
 function multipart(spec: string, before = '', after = '', ping = ''): StreamFormat {
   return {
     type: `multipart/mixed;${spec.toLowerCase()}`,

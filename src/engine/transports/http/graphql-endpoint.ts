@@ -34,8 +34,9 @@ export function createGraphQLEndpoint(
     const { method, headers, url = '' } = reply.request;
     reply.connection.arrived();
     // The request itself is already charged, so only the bytes beyond its first COUNTED_BYTES are charged here.
-    const more = (body?.length ?? 0) - COUNTED_BYTES;
-    if (more >= 0 && !messages.take(clientOf(reply.caller), more)) return refuseFlood(reply);
+    const extraBytes = (body?.length ?? 0) - COUNTED_BYTES;
+    const isOver = extraBytes >= 0 && !messages.take(clientOf(reply.caller), extraBytes);
+    if (isOver) return refuseFlood(reply);
     const accepted = negotiated(headers.accept);
     if (accepted === null) return refuse(reply, 406, NOT_ACCEPTABLE);
     const { single, events, parts } = accepted;
@@ -97,7 +98,7 @@ export function createGraphQLEndpoint(
     summary.transport = 'sse';
     summary.started(200);
     const stream = new EventStream(reply, pingMs, format ?? FORMATS.events);
-    openConnections.lasts(connection, stream);
+    openConnections.addLongLived(connection, stream);
     await stream.carry(followed).finally(() => {
       connection.longLived = null;
     });
@@ -129,9 +130,9 @@ export function createGraphQLEndpoint(
     if (!isJsonType(type) || encoding !== 'identity') {
       return refuse(reply, 415, 'Send uncompressed JSON with `Content-Type: application/json`.');
     }
-    const taken = (body: Buffer | null) =>
+    const answerBody = (body: Buffer | null) =>
       body === null ? refuse(reply, 413, 'The body is too large.') : answer(reply, body);
-    return takeBody(request, maxBodyBytes, (body) => reply.guard(() => taken(body)));
+    return takeBody(request, maxBodyBytes, (body) => reply.guard(() => answerBody(body)));
   };
 }
 
@@ -145,19 +146,17 @@ function setCookie(
   const { request, caller } = reply;
   const { issuedToken } = operation;
   const value = issuedToken === null ? null : cookie.issued(issuedToken, request);
-  if (value !== null) reply.set('set-cookie', value);
-  else if (caller.token !== null && !isOfUser(request.headers.authorization)) {
-    const isRefused = outcome.errors?.some(
-      ({ extensions }) => extensions.code === 'UNAUTHENTICATED',
-    );
-    if (isRefused) reply.set('set-cookie', cookie.cleared(request));
+  if (value !== null) {
+    reply.set('set-cookie', value);
+    return;
   }
+  const isByCookie = caller.token !== null && !isOfUser(request.headers.authorization);
+  if (!isByCookie) return;
+  const isRefused = outcome.errors?.some((error) => error.extensions.code === 'UNAUTHENTICATED');
+  if (isRefused) reply.set('set-cookie', cookie.cleared(request));
 }
 
-const CODES: Readonly<Record<number, Code>> = {
-  406: 'NOT_ACCEPTABLE',
-  413: 'PAYLOAD_TOO_LARGE',
-};
+const CODES: Readonly<Record<number, Code>> = { 406: 'NOT_ACCEPTABLE', 413: 'PAYLOAD_TOO_LARGE' };
 const NOT_ACCEPTABLE =
   'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0", deferSpec=20220824 or incrementalSpec=v0.2.';
 const NO_JSON = 'The body is not JSON.';

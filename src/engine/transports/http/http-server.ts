@@ -22,7 +22,7 @@ const TIMES = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 2_000,
-  // Longer than the idle timeout of load balancers. Otherwise they would send into a connection that is closing.
+  // Longer than the idle timeout of load balancers, which would otherwise send into a connection that is closing.
   keepAliveTimeout: 65_000,
 };
 
@@ -45,7 +45,7 @@ export class HttpServer {
     this.#vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
     // An upgrade is ignored while earlier requests are unanswered: the socket's first bytes would overtake their answers.
     const shouldUpgradeCallback = (request: IncomingMessage) =>
-      openConnections.of(request.socket).underWay === 0 && wantsWebSocket(request, publicPath);
+      openConnections.get(request.socket).underWay === 0 && wantsWebSocket(request, publicPath);
     this.#server = createServer({ ...TIMES, shouldUpgradeCallback }, (request, response) =>
       this.#handle(request, response),
     );
@@ -64,7 +64,7 @@ export class HttpServer {
 
   /** Accepts no more connections, and waits until all requests are answered and all connections closed. */
   async drain(): Promise<void> {
-    // The `close` of an HTTP server would end the deadlines of requests that are still arriving.
+    // Calls the `close` of `net`: that of an HTTP server would end the deadlines of requests that are still arriving.
     const stopped = new Promise((resolve) => NetServer.prototype.close.call(this.#server, resolve));
     this.#settings.openConnections.drain();
     await stopped;
@@ -90,7 +90,7 @@ export class HttpServer {
     const { socket } = request;
     // Node parses what it has read to the end, even from a destroyed socket.
     if (socket.destroyed) return;
-    const connection = openConnections.of(socket);
+    const connection = openConnections.get(socket);
     if (connection.waiting >= MAX_WAITING) {
       metrics.connectionsCut.inc({ reason: 'pipelined' });
       socket.resetAndDestroy();
@@ -110,8 +110,10 @@ export class HttpServer {
     }
     connection.waiting += 1;
     // Reads no further while requests wait: tiny pieces of their bodies would fill the memory. Node resumes the socket at
-    // the end of each message.
-    process.nextTick(() => connection.waiting > 0 && socket.pause());
+    // the end of each message, so it is paused after that.
+    process.nextTick(() => {
+      if (connection.waiting > 0) socket.pause();
+    });
     // Node gives a pipelined request its socket when the client has taken the answers before it.
     response.once('socket', () => {
       connection.waiting -= 1;
@@ -125,7 +127,7 @@ export class HttpServer {
     const { request } = reply;
     const isForeign = isCrossSite(request, origins, cookie);
     const client = clientOf(reply.caller);
-    // Requests that pages of other sites make a browser send are counted apart from its user's own.
+    // Requests that other sites' pages make a browser send are counted apart from the requests of its user.
     const isWithin = messages.take(isForeign ? regarding(client, 'cross-site') : client);
     setCorsHeaders(reply, origins, cookie !== null);
     if (this.#vary !== VARY) reply.set('vary', this.#vary);

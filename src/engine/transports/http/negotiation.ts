@@ -49,7 +49,9 @@ function acceptedBy(accept: string): Accepted | null {
   const weight = (format: Format) => weightOf(format, weights);
   // If weights are equal, the first in the list is chosen.
   const best = <Kind extends Format>(formats: readonly Kind[]): Kind | null =>
-    formats.filter(weight).sort((one, other) => weight(other) - weight(one))[0] ?? null;
+    formats
+      .filter((format) => weight(format) > 0)
+      .sort((one, other) => weight(other) - weight(one))[0] ?? null;
   const single: Format | null =
     best([response, json, events, subscriptionSpec]) ?? best([deferSpec, incrementalSpec]);
   if (single === null) return null;
@@ -81,6 +83,9 @@ function weightsIn(accept: string): Weights {
 function weightOf(format: Format, weights: Weights): number {
   const { type } = format;
   const named = weights.get(type);
-  if (named !== undefined || (format !== json && format !== events)) return named ?? 0;
-  return weights.get(`${type.split('/', 1)[0]}/*`) ?? weights.get('*/*') ?? 0;
+  if (named !== undefined) return named;
+  const matchesWildcards = format === json || format === events;
+  if (!matchesWildcards) return 0;
+  const [group] = type.split('/', 1);
+  return weights.get(`${group}/*`) ?? weights.get('*/*') ?? 0;
 }

@@ -8,8 +8,8 @@ export function jsonOf(body: Buffer): unknown {
 
 /** The parameters of a GET. Throws if one of them is not JSON. */
 export function paramsOf(url: string): Record<string, unknown> {
-  const at = url.indexOf('?');
-  const query = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
+  const start = url.indexOf('?');
+  const query = new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
   const params: Record<string, unknown> = {};
   for (const name of ['query', 'operationName', 'documentId']) {
     const value = query.get(name);

@@ -18,7 +18,7 @@ import { clientIn } from '../requests/client-names.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 
-// Each matches its name without a weight, or with one above 0.
+// Each matches the name of an encoding in `Accept-Encoding` without a weight (`;q=`), or with a weight above 0.
 const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 
@@ -53,8 +53,8 @@ export class HttpReply {
     const { addresses, forwarding, standingOf, tokens } = settings;
     const { method = '', headers } = request;
     const requestId = requestIdOf(headers['x-request-id']);
-    const forwarded = forwarding.of(headers);
-    const token = tokens.of(request, forwarded?.digest);
+    const forwarded = forwarding.forwarded(headers);
+    const token = tokens.tokenOf(request, forwarded?.digest);
     this.request = request;
     this.connection = connection;
     this.caller = {
@@ -103,10 +103,10 @@ export class HttpReply {
   ): MaybePromise<void> {
     const bytes = bodyBytes(body);
     const encoding = this.#encodingFor(bytes);
-    if (encoding === null) return this.#whole(status, body, bytes);
+    if (encoding === null) return this.#sendWhole(status, body, bytes);
     return chain(packed ? packed(encoding) : pack(body, encoding), (result) => {
       this.set('content-encoding', encoding);
-      this.#whole(status, result, result.length);
+      this.#sendWhole(status, result, result.length);
     });
   }
 
@@ -137,7 +137,7 @@ export class HttpReply {
     return this.#settings.readiness.phase === 'draining';
   }
 
-  #whole(status: number, body: Body, bytes: number): void {
+  #sendWhole(status: number, body: Body, bytes: number): void {
     this.set('content-length', String(bytes));
     this.summary.sent(bytes);
     const response = this.begin(status);
@@ -161,7 +161,7 @@ export class HttpReply {
     const { headersSent, statusCode, writableFinished } = this.#response;
     this.connection.arrived();
     this.connection.underWay -= 1;
-    // The answer may have begun before the drain, without `connection: close`. A pipelined request may have begun by now.
+    // The answer may have begun before the drain, without `connection: close`. Pipelined requests are answered first.
     if (this.#isDraining && this.connection.underWay === 0) this.request.socket.destroySoon();
     if (!writableFinished) this.#disconnecting.abort();
     if (!this.isGraphQL) return;
@@ -185,7 +185,6 @@ export class HttpReply {
   }
 }
 
-/** Answers a client that has sent too much. */
 export function refuseFlood(reply: HttpReply): MaybePromise<void> {
   const { errors, headers } = overLimit('messages', FLOOD_RETRY_SECONDS);
   if (reply.request.method === 'POST') markNotSent(errors);

@@ -36,6 +36,7 @@ export function createRoutes(
 
   function health(reply: HttpReply): MaybePromise<void> {
     const { status, body } = readiness.report();
+    // The public does not see the details, and JSON leaves out an undefined member.
     return reply.sendJson(status, { ...body, details: undefined });
   }
 
@@ -92,11 +93,12 @@ export function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0] ?? '/';
 }
 
-/** Rewrites the target, which may be a whole URL, to a path, so that limits and routes read the same one. */
+/** Rewrites the target, which may be a whole URL, to a path below `publicPath`, so that limits and routes read one form. */
 export function toOriginForm(request: IncomingMessage, publicPath: string): void {
   const url = request.url?.replace(/^https?:\/\/[^/?]*\/?/i, '/') ?? '/';
-  const isBelow = /^(?:[/?]|$)/.test(url.slice(publicPath.length));
-  request.url = isBelow && url.startsWith(publicPath) ? url.slice(publicPath.length) : url;
+  const rest = url.slice(publicPath.length);
+  const isBelow = url.startsWith(publicPath) && /^(?:[/?]|$)/.test(rest);
+  request.url = isBelow ? rest : url;
 }
 
 /** An upgrade to another protocol is an offer that may be ignored. Some HTTP/2 clients make it with each request. */

@@ -17,8 +17,8 @@ export function sendRefusal(
   reply.setAll(headers);
   const text = JSON.stringify({ errors });
   // Clients older than `application/graphql-response+json` read the errors of an invalid document only from a 200.
-  const shown = isWellFormed && status === 400 && format !== FORMATS.response ? 200 : status;
-  return sendResult(reply, shown, text, format);
+  const needs200 = isWellFormed && status === 400 && format !== FORMATS.response;
+  return sendResult(reply, needs200 ? 200 : status, text, format);
 }
 
 export function sendAnswer(

@@ -23,7 +23,7 @@ export interface AccessLogOptions {
 const SLOW_MS = 1_000;
 const MAX_HASHES = 10_000;
 const MINUTE_MS = 60_000;
-/** A flood must not fill the log. The metrics count all refusals. */
+// The limit for a minute: a flood must not fill the log. The metrics count all refusals.
 const MAX_REFUSED_LINES = 100;
 
 /** Writes a line when a request has ended. */
@@ -61,7 +61,7 @@ export class AccessLog {
       callCount: callCount > calls.length ? callCount : undefined,
       events: summary.hasStarted ? summary.results : undefined,
       bytesOut,
-      // It shows which client keeps sending slow requests, or is refused for its own mistakes.
+      // The address shows which client keeps sending slow requests, or is refused for its own mistakes.
       address:
         isBlamed && caller.client ? this.#hashOf(addressKey(caller.client.address)) : undefined,
     };
@@ -91,6 +91,7 @@ export class AccessLog {
     const { claimedAccount, isTrusted } = summary;
     const account = claimedAccount === null ? undefined : this.#hashOf(claimedAccount);
     const isAccepted = standing?.isAccepted === true;
+    const document = isTrusted ? 'trusted' : 'other';
     return {
       requestId,
       transport,
@@ -98,7 +99,7 @@ export class AccessLog {
       method: method ?? undefined,
       operationName: operationName ?? undefined,
       type: type ?? undefined,
-      document: type === null ? undefined : isTrusted ? 'trusted' : 'other',
+      document: type === null ? undefined : document,
       account: isAccepted ? account : undefined,
       // A token that was not accepted may name another user's account.
       claimedAccount: isAccepted ? undefined : account,

@@ -18,7 +18,7 @@ export type AuthCookie = ReturnType<typeof createAuthCookie>;
 export function createAuthCookie({ name, expiryOf, publicPath }: AuthCookieOptions) {
   const path = `; Path=${publicPath}/graphql`;
 
-  /** The text of the token in a `Cookie` header. Of several the first counts, because its path is the most specific. */
+  /** The text of the token in a `Cookie` header. The first of several cookies counts: its path is the most specific. */
   function textIn(header: string): string | undefined {
     const pairs = header.split(';').map((pair) => pair.trim());
     return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);

@@ -9,8 +9,8 @@ export function bearerText(authorization: string): string | undefined {
 }
 
 /**
- * Whether an `Authorization` value identifies a user, so that the cookie is ignored. It is empty if a client has no token,
- * and `Basic` if a browser signs in to the site.
+ * Whether an `Authorization` value identifies a user, so that the cookie is ignored. The value is empty if a client has no
+ * token, and `Basic` if a browser signs in to the site.
  */
 export function isOfUser(authorization = ''): boolean {
   return authorization !== '' && !/^Basic(?: |$)/i.test(authorization);
@@ -19,21 +19,21 @@ export function isOfUser(authorization = ''): boolean {
 /** The tokens of requests. A client sends the same token with each request of a connection, so it is hashed once. */
 export class BearerTokens {
   readonly #cookie: AuthCookie | null;
-  readonly #lastSent = new WeakMap<Socket, { readonly token: Token; readonly apart: string }>();
+  readonly #lastSent = new WeakMap<Socket, { readonly token: Token; readonly digest: string }>();
 
   constructor(cookie: AuthCookie | null) {
     this.#cookie = cookie;
   }
 
-  /** The token of the header; of the cookie if the header has none. `apart` is passed to `toToken`. */
-  of({ headers, socket }: IncomingMessage, apart = ''): Token | null {
+  /** The token of the header; of the cookie if the header has none. `digest`: the digest of the forwarded headers. */
+  tokenOf({ headers, socket }: IncomingMessage, digest = ''): Token | null {
     const { authorization = '', cookie = '' } = headers;
     const text = isOfUser(authorization) ? bearerText(authorization) : this.#cookie?.textIn(cookie);
     if (!text) return null;
     const last = this.#lastSent.get(socket);
-    if (last?.token.text === text && last.apart === apart) return last.token;
-    const token = toToken(text, apart);
-    this.#lastSent.set(socket, { token, apart });
+    if (last?.token.text === text && last.digest === digest) return last.token;
+    const token = toToken(text, digest);
+    this.#lastSent.set(socket, { token, digest });
     return token;
   }
 }

@@ -37,7 +37,7 @@ export class ClientAddresses {
     if (forwarded !== undefined && this.#isTrusted(peer)) {
       return this.#forwardedClient(peer, String(forwarded));
     }
-    if (!this.#hasWarned) this.#count(forwarded === undefined ? null : peer);
+    if (!this.#hasWarned) this.#vote(forwarded === undefined ? null : peer);
     return peer;
   }
 
@@ -50,7 +50,7 @@ export class ClientAddresses {
    * Warns once of an untrusted peer that sends most requests, all with the header: its clients share its limits. Any client
    * can send the header, so one request proves nothing. The peer is found by a majority vote (Boyer and Moore).
    */
-  #count(peer: string | null): void {
+  #vote(peer: string | null): void {
     if (this.#lead === 0) this.#leader = peer;
     const lead = this.#lead + (peer === this.#leader ? 1 : -1);
     this.#lead = Math.min(lead, WARNING_LEAD);
@@ -60,7 +60,7 @@ export class ClientAddresses {
     this.#log.warn({ peer }, message);
   }
 
-  /** Reads from the right: each hop is added by the next one, and a client may have forged the leftmost. */
+  /** Reads the hops from the right: each hop was added by the next one, and a client may have forged the leftmost hops. */
   #forwardedClient(peer: string, forwarded: string): string {
     let client = peer;
     for (const hop of forwarded.split(',').reverse()) {

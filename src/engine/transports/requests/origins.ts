@@ -22,12 +22,14 @@ export function isAllowedPage(
   const { origin, host = '' } = headers;
   if (origin === undefined || isAllowedOrigin(origin, allowed)) return true;
   const page = URL.parse(origin);
+  if (page === null) return false;
   // An attacker on the network can change a page of plain HTTP, and browsers send the cookie with its sockets.
-  if (page === null || (cookie && page.protocol !== 'https:' && !isLocal(origin))) return false;
+  const mayBeChanged = page.protocol !== 'https:' && !isLocal(origin);
+  if (cookie !== null && mayBeChanged) return false;
   return URL.parse(`${page.protocol}//${host}`)?.host === page.host;
 }
 
-// A page of another site needs a preflight for these headers, and does not get it. Other headers may be a proxy's own.
+// A page of another site needs a preflight for these headers, and the preflight fails. A proxy may add other headers.
 const PREFLIGHTED_HEADER =
   /^(?:authorization|apollo-require-preflight|x-apollo-operation-.+|apollographql-client-.+)$/;
 const SIMPLE_TYPE =
@@ -46,9 +48,10 @@ export function isCrossSite(
     site === 'cross-site'
       ? origin === undefined || !isAllowedOrigin(origin, allowed)
       : !isAllowedPage(request, allowed, cookie);
-  if (!isForeign || (type && !SIMPLE_TYPE.test(type))) return false;
+  const isPreflightedType = type && !SIMPLE_TYPE.test(type);
+  if (!isForeign || isPreflightedType) return false;
   const { authorization: _, ...others } = request.headers;
-  // A proxy may have made the header from the visitor's cookie, and any page can make a browser send that.
+  // A proxy may have made `Authorization` from the visitor's cookie, and any page can make a browser send the cookie.
   const sent = cookie?.textIn(request.headers.cookie ?? '') ? others : request.headers;
   return !Object.keys(sent).some((name) => PREFLIGHTED_HEADER.test(name));
 }

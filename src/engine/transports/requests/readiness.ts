@@ -1,4 +1,4 @@
-/** One check for each reason code, which is all that the public sees. It returns the detail if degraded; otherwise null. */
+/** A check for each reason code. It returns the detail if degraded; otherwise null. The public sees the codes alone. */
 type Checks = Readonly<Record<string, () => string | null>>;
 
 /** The state that health checks report: whether to send traffic here, and the reasons for `degraded`. */

@@ -29,7 +29,6 @@ export interface ServerOptions {
   readonly publicPath: string;
   readonly readiness: Readiness;
   readonly connections: typeof CONNECTIONS;
-  /** Null if tracing is off. */
   readonly tracing: Tracing | null;
 }
 
@@ -41,7 +40,6 @@ export interface ServerSettings extends ServerOptions {
   readonly addresses: ClientAddresses;
   readonly openConnections: OpenConnections;
   readonly messages: MessageBudget;
-  /** Null if tokens are sent in headers alone. */
   readonly cookie: AuthCookie | null;
   readonly tokens: BearerTokens;
   readonly forwarding: HeaderForwarding;

@@ -18,9 +18,9 @@ const MAX_ID_LENGTH = 255;
 const MAX_OPERATIONS = 100;
 // A close frame cannot hold more.
 const MAX_REASON_BYTES = 123;
-// A busy client or a poor network may leave pings unanswered for a minute, and a pause of this process leaves one.
+// A busy client or a poor network may not answer for a minute. A pause of this process leaves one ping unanswered.
 const MAX_UNANSWERED_PINGS = 5;
-/** The upgrade was counted instead, so that a client at a flooded address can open a socket and prove its token. */
+/** The first messages are free, so that a client at a flooded address can prove its token. Its upgrade was counted. */
 const FREE_MESSAGES = 3;
 const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
   MessageType.ConnectionInit,
@@ -29,10 +29,10 @@ const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
   MessageType.Subscribe,
   MessageType.Complete,
 ]);
-/** The number that `#withProtocolId` puts before a client's id. It is removed from messages to the client. */
+/** The number that `#withProtocolId` puts before a client's id. It is removed from messages and close reasons. */
 const ID_NUMBER = /(?<=^\{"id":"|^Subscriber for )\d+:/;
 
-/** Tracks the operations of every socket until they end. Results bypass it: one event is serialized once for many sockets. */
+/** graphql-ws's protocol for every socket (`extra`). Results bypass it: one event is serialized once for many sockets. */
 const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSocket>({
   onConnect(context) {
     const { extra, connectionParams } = context;
@@ -77,7 +77,7 @@ export class GraphQLSocket implements OperationOwner {
         protocol: socket.protocol,
         send: (text) => this.send(text.replace(ID_NUMBER, '')),
         close: (code = 1000, reason = '') => this.#closeWith(code, reason.replace(ID_NUMBER, '')),
-        // The protocol receives parsed messages, and validates them.
+        // By its type the protocol takes texts, but it also takes parsed messages, and validates them.
         onMessage: (handle) => {
           deliver = handle as typeof deliver;
         },
@@ -85,7 +85,7 @@ export class GraphQLSocket implements OperationOwner {
       this,
     );
     socket.on('message', (data: Buffer) => {
-      if (!this.#counts(data.length)) return;
+      if (!this.#charge(data.length)) return;
       const message = this.#withProtocolId(readMessage(String(data)));
       const handled = deliver(message as never);
       const operation = this.#opened;
@@ -93,8 +93,8 @@ export class GraphQLSocket implements OperationOwner {
       handled.catch((error: unknown) => this.#failed(error, operation));
       if (message?.type === MessageType.Complete) this.#leave(message.id);
     });
-    socket.on('ping', () => this.#counts(0));
-    socket.on('pong', () => this.#counts(0));
+    socket.on('ping', () => this.#charge(0));
+    socket.on('pong', () => this.#charge(0));
     socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
     const pings = setInterval(() => this.#ping(), connections.pingMs);
     socket.once('close', (code, reason) => {
@@ -103,7 +103,7 @@ export class GraphQLSocket implements OperationOwner {
       for (const operation of [...this.#operations]) operation.leave();
       protocolClosed(code, String(reason)).catch((error) => this.#failed(error, null));
     });
-    openConnections.lasts(openConnections.of(request.socket), this);
+    openConnections.addLongLived(openConnections.get(request.socket), this);
   }
 
   get isOpen(): boolean {
@@ -187,7 +187,7 @@ export class GraphQLSocket implements OperationOwner {
     return false;
   }
 
-  /** Detects half-open connections, which look like quiet ones. A reader that has stalled has a deadline of its own. */
+  /** Detects half-open connections, which look like quiet ones. A reader that does not read has another deadline. */
   #ping(): void {
     if (!this.isOpen || this.#socket.bufferedAmount > 0) return;
     if (this.#unansweredPings >= MAX_UNANSWERED_PINGS) {
@@ -199,7 +199,7 @@ export class GraphQLSocket implements OperationOwner {
   }
 
   /** Charges a message to its client. Returns false if it must not be handled, because the socket is closing. */
-  #counts(bytes: number): boolean {
+  #charge(bytes: number): boolean {
     if (!this.isOpen) return false;
     this.#unansweredPings = 0;
     this.#freeMessages -= 1;

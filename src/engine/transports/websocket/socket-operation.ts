@@ -59,7 +59,7 @@ export class SocketOperation implements ResultSink {
   readonly #head: string;
   #opened: OpenedOperation | null = null;
   #events: OperationEvents | null = null;
-  /** The error that ended its token, if the client wants to receive it instead of a close of the socket. */
+  /** The error that ended the client's token, if the client wants to receive it in place of a close of the socket. */
   #tokenEnd: unknown = null;
 
   constructor(protocolId: string, socket: OperationOwner) {
@@ -79,7 +79,7 @@ export class SocketOperation implements ResultSink {
     return this.#leaving.signal.aborted;
   }
 
-  /** Whether a shutdown waits for its answer. A shutdown does not wait for subscriptions. */
+  /** Whether a shutdown waits for the operation's answer. A shutdown does not wait for subscriptions. */
   get isAwaited(): boolean {
     return this.summary.type !== 'subscription' && !this.summary.hasEnded;
   }
@@ -133,6 +133,7 @@ export class SocketOperation implements ResultSink {
       this.#fail(codes.masked([asGraphQLError(this.#tokenEnd)], this.summary));
     }
     this.#end();
+    // A generator has to contain a `yield`; this one yields nothing.
     yield* [];
   }
 
@@ -209,8 +210,8 @@ export class SocketOperation implements ResultSink {
         reportsEnd: (error) => {
           const code = tokenEndOf(error);
           if (code === null) return false;
-          // After an `error` message client libraries end the subscription for good instead of reconnecting. So it is sent
-          // only to clients that ask for it: they multiplex users, or cannot read a close code.
+          // After an `error` message client libraries end the subscription for good instead of reconnecting. So only clients
+          // that ask for the message get it: they multiplex users, or cannot read a close code.
           if (onTokenEnd === 'error') this.#tokenEnd = error;
           else socket.close('tokenEnd', code);
           return true;

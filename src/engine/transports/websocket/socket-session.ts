@@ -38,7 +38,7 @@ export class SocketSession {
     // A browser names the page in `Origin`, and foreign pages were refused. If `Origin` is missing, another page may have
     // sent the cookie.
     this.#cookieText = cookie?.textIn(origin === undefined ? '' : (headers.cookie ?? ''));
-    this.#upgraded = forwarding.in(headers);
+    this.#upgraded = forwarding.headersIn(headers);
   }
 
   /** Reads `connectionParams`. Returns false if they are malformed. Each operation checks the token when it needs it. */
@@ -48,7 +48,7 @@ export class SocketSession {
     const given = headersIn(params, forwarding.names);
     if (given === null || authorization.length > MAX_AUTHORIZATION_LENGTH) return false;
     this.headers = { ...given, ...this.#upgraded };
-    const forwarded = forwarding.of(this.headers);
+    const forwarded = forwarding.forwarded(this.headers);
     const text = isOfUser(authorization) ? bearerText(authorization) : this.#cookieText;
     const token = text ? toToken(text, forwarded?.digest) : null;
     this.caller = { token, standing: standingOf(token), client: this.caller.client, forwarded };
@@ -60,22 +60,22 @@ export class SocketSession {
 
 /**
  * The forwarded headers in `connectionParams.headers`, by their names in lower case. Null if a header cannot be forwarded
- * or is given twice: without it, the operations could belong to another tenant.
+ * or is given twice: if it were left out, the operations could belong to another tenant.
  */
 function headersIn(
   params: unknown,
   forwarded: readonly string[],
 ): Readonly<Record<string, string>> | null {
   const { headers } = (params ?? {}) as { readonly headers?: unknown };
-  const taken: Record<string, string> = {};
+  const found: Record<string, string> = {};
   for (const [given, value] of Object.entries(headers ?? {})) {
     const name = given.toLowerCase();
     if (!forwarded.includes(name)) continue;
-    if (Object.hasOwn(taken, name) || typeof value !== 'string' || !HEADER_VALUE.test(value))
-      return null;
-    taken[name] = value;
+    const isValid = typeof value === 'string' && HEADER_VALUE.test(value);
+    if (!isValid || Object.hasOwn(found, name)) return null;
+    found[name] = value;
   }
-  return taken;
+  return found;
 }
 
 /** A text in `connectionParams`; '' if missing. Client libraries differ in the case of the key. */

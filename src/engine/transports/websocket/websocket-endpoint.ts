@@ -12,7 +12,7 @@ import { isAllowedPage } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { GraphQLSocket } from './graphql-socket.ts';
 
-/** Options of `ws` that its types lack. Browsers send fragments of 128 kB, and a slow network parts of 500 bytes. */
+/** Options of `ws` that its types lack. Browsers send fragments of 128 kB. A slow network delivers chunks of 500 bytes. */
 const MORE_OPTIONS: object = { maxFragments: 64, maxBufferedChunks: 1_024, closeTimeout: 2_000 };
 /** Without context takeover no message depends on another. `ws` keeps a compressor for each socket, so it is a small one. */
 const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
@@ -24,10 +24,10 @@ const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
 };
 
 const EXTENSIONS = 'sec-websocket-extensions';
-/** An offer with a smaller window than ours. */
+/** An offer of compression with a smaller window than `serverMaxWindowBits`. */
 const SMALLER_WINDOW = /server_max_window_bits\s*=\s*"?(?:8|9|10)\b/;
 
-/** The answer to an upgrade: whether it is accepted; otherwise the status, the body and headers. */
+/** The answer to an upgrade: whether it is accepted, and if not, the status, the body and headers. */
 type Verdict = Parameters<Parameters<VerifyClientCallbackAsync<IncomingMessage>>[1]>;
 const RETRY_SECONDS = 10;
 
@@ -44,9 +44,9 @@ export class WebSocketEndpoint {
       ...MORE_OPTIONS,
       perMessageDeflate: PER_MESSAGE_DEFLATE,
       verifyClient: ({ req }, answer) => answer(...this.#verdictOn(req)),
-      // Handles one message a turn: a read may contain three thousand, and other clients get their turns in between.
+      // Handles one message a turn: one read may contain three thousand, and other clients get their turns in between.
       allowSynchronousEvents: false,
-      // Accepts any subprotocol at first. Otherwise the client could not receive close code 4406.
+      // Accepts any subprotocol at first, because only an open socket can be closed with code 4406.
       handleProtocols: (protocols) => handleProtocols(protocols) || ([...protocols][0] ?? false),
     });
   }
@@ -57,7 +57,7 @@ export class WebSocketEndpoint {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { headers } = request;
-    // An extension may be declined, but the socket may not be refused for it.
+    // Declines the extension. With the header, `ws` would refuse the socket.
     if (SMALLER_WINDOW.test(headers[EXTENSIONS] ?? '')) delete headers[EXTENSIONS];
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       this.#settings.openConnections.upgraded(request.socket, webSocket);

@@ -38,7 +38,7 @@ export async function ask(args: ValidatedExecutionArgs) {
   const counts = { reference: meterFor(), compiled: meterFor() };
   const expected = await byReference(args, counts.reference);
   const compiled = executorOf(args);
-  compiled.compile();
+  compiled.compileAtNextRun();
   const found = await compiled.execute(args, counts.compiled);
   expectSameData(await compiled.execute(args, slicedMeter(COSTLY_FIELDS + 1)), expected);
   return {

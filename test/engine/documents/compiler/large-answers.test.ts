@@ -154,7 +154,7 @@ function begin(executor: string, text: string, signal?: AbortSignal) {
   const args = argsOf(postponing, text);
   const operation = executorOf(args);
   const isCompiled = executor === 'compiled code';
-  if (isCompiled) operation.compile();
+  if (isCompiled) operation.compileAtNextRun();
   // Each slice has time for one field. An answer that is estimated as costly runs compiled code. With a lower estimate, it
   // runs in the reference executor, and becomes costly at its first field.
   const meter = slicedMeter(isCompiled ? COSTLY_FIELDS + 1 : COSTLY_FIELDS, signal);
