@@ -11,7 +11,7 @@ import { initializedSocket } from './live/raw-socket.ts';
 
 const LIVE = 'subscription Live { positionChanges { cursor } }';
 
-test('a published plugin in the list sees operations, errors and subscriptions of every transport', async () => {
+test('a published plugin counts operations, errors and subscriptions of every transport', async () => {
   const registry = new Registry();
   const metrics = {
     graphql_envelop_request: true,
@@ -36,12 +36,12 @@ test('a published plugin in the list sees operations, errors and subscriptions o
 });
 
 describe('a plugin', () => {
-  test('receives the caller and the headers, and can refuse with its own code before anything is executed', async () => {
-    const seen: unknown[] = [];
+  test('can refuse an operation by its caller or headers, with its own code and before it is executed', async () => {
+    const received: unknown[] = [];
     const plugin: TeamPlugin = {
       onExecute({ args: { contextValue } }) {
         const { caller, headers } = contextValue;
-        seen.push([caller.token?.text, headers['x-mine']]);
+        received.push([caller.token?.text, headers['x-mine']]);
         throw new GraphQLError('not today', { extensions: { code: 'CLOSED' } });
       },
     };
@@ -55,11 +55,11 @@ describe('a plugin', () => {
     expect(errors).toMatchObject([
       { message: 'not today', extensions: { code: 'CLOSED', retryable: false } },
     ]);
-    expect(seen).toEqual([[token, 'yes']]);
+    expect(received).toEqual([[token, 'yes']]);
     expect(app.sandbox.calls('getCustomerId')).toBe(0);
   });
 
-  test('can add a validation rule, and causes INTERNAL if it throws another error', async () => {
+  test('can refuse with an error of GraphQL, but causes INTERNAL with any other error', async () => {
     const rule: TeamPlugin = {
       onValidate({ addValidationRule }) {
         addValidationRule((context: ValidationContext) => ({
@@ -73,26 +73,30 @@ describe('a plugin', () => {
       },
     };
     await using app = await startTestApp({}, { plugins: [rule] });
-    const codes = async (query: string) => {
+    const messagesAndCodes = async (query: string) => {
       const { errors } = await app.query(query);
       return errors.map(({ message, extensions }) => [message, extensions.code]);
     };
-    expect(await codes('{ customerId }')).toEqual([['not that', 'GRAPHQL_VALIDATION_FAILED']]);
-    expect(await codes('{ session { id } }')).toEqual([['Something went wrong here.', 'INTERNAL']]);
+    expect(await messagesAndCodes('{ customerId }')).toEqual([
+      ['not that', 'GRAPHQL_VALIDATION_FAILED'],
+    ]);
+    expect(await messagesAndCodes('{ session { id } }')).toEqual([
+      ['Something went wrong here.', 'INTERNAL'],
+    ]);
   });
 
   test('that fails after an order cannot hide its outcome with its own code', async () => {
-    const fails = () => {
+    const throwError = () => {
       throw new GraphQLError('no', { extensions: { code: 'FORBIDDEN' } });
     };
-    const replaces = ({ setResult }: { readonly setResult: (result: object) => void }) =>
+    const replaceResult = ({ setResult }: { readonly setResult: (result: object) => void }) =>
       setResult({ errors: [new GraphQLError('no', { extensions: { code: 'FORBIDDEN' } })] });
-    for (const onExecuteDone of [fails, replaces]) {
+    for (const onExecuteDone of [throwError, replaceResult]) {
       const plugin: TeamPlugin = {
-        onExecute: ({ args }) =>
-          String(args.document.loc?.source.body).includes('placeOrder')
-            ? { onExecuteDone }
-            : undefined,
+        onExecute({ args }) {
+          const isOrder = String(args.document.loc?.source.body).includes('placeOrder');
+          return isOrder ? { onExecuteDone } : undefined;
+        },
       };
       await using app = await startTestApp({}, { plugins: [plugin] });
       const token = await app.signIn();
@@ -112,7 +116,8 @@ describe('a plugin', () => {
     };
     await using app = await startTestApp({}, { plugins: [plugin] });
     const token = await app.signIn();
-    for (let asked = 0; asked < 2; asked += 1) {
+    // The second result is cached.
+    for (let time = 0; time < 2; time += 1) {
       const { text } = await send(app, 'POST', '{ instrument(id: "AAPL") { name } }', { token });
       const { extensions, ...answer } = JSON.parse(text);
       expect(answer).toEqual({ data: { instrument: { name: 'Apple Inc.' } } });
@@ -120,7 +125,7 @@ describe('a plugin', () => {
     }
   });
 
-  test('can change the events of a subscription, whose source ends with its client', async () => {
+  test('can change the events of a subscription, which still ends when its client leaves', async () => {
     const plugin: TeamPlugin = {
       onSubscribe: () => ({
         onSubscribeResult: () => ({

@@ -28,16 +28,18 @@ const OFFENDER = '192.0.2.1';
 const ELSEWHERE = '198.51.100.1';
 /** The account that offends, or that is attacked. */
 const ACCOUNT = 'demo@example.com';
-const ASKED = 8;
+/** The requests of each bystander, before and during the offence. */
+const REQUESTS = 8;
 
 const SESSION = '{ session { login } }';
 const TYPENAME = '{ __typename }';
 const SET_VALUE = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
 const ADD_DEVICE = 'mutation { registerDevice(input: { deviceId: "d" }) { __typename } }';
-const names = (count: number, field: string) =>
-  Array.from({ length: count }, (_, at) => `f${at}: ${field}`).join(' ');
-const MANY_FIELDS = `{ ${names(30, '__typename')} }`;
-const COSTLY = `{ session { login } ${names(5, 'instruments(first: 500) { nodes { id symbol name description logo } }')} }`;
+/** The same field several times, under aliases. */
+const aliased = (count: number, field: string) =>
+  Array.from({ length: count }, (_, index) => `f${index}: ${field}`).join(' ');
+const MANY_FIELDS = `{ ${aliased(30, '__typename')} }`;
+const COSTLY = `{ session { login } ${aliased(5, 'instruments(first: 500) { nodes { id symbol name description logo } }')} }`;
 const forgot = (email: string) =>
   `mutation { forgotPassword(input: { email: "${email}" }) { __typename } }`;
 const login = (email: string, password: string) =>
@@ -59,32 +61,34 @@ interface Stage {
   readonly app: TestApp;
   /** A token of the offending account. */
   readonly token: string;
+  /** Holds the offender's connections open until the test ends. */
   readonly held: DisposableStack;
 }
 
+/** Sends a request of a bystander; returns whether it succeeded. */
 type Ask = (
   stage: Stage,
   by: { readonly token: string; readonly headers: Readonly<Record<string, string>> },
 ) => Promise<boolean>;
 
-const answers =
+const queries =
   (document: () => string): Ask =>
   async ({ app }, by) =>
     (await app.query(document(), by)).errors.length === 0;
-const readsSession = answers(() => SESSION);
+const readsSession = queries(() => SESSION);
 const signsIn: Ask = async ({ app }, { headers }) => {
   const { data } = await app.query(login(nextUser(), 'demo'), { headers });
   const token = data?.login?.accessToken;
   return token !== undefined && (await app.query(SESSION, { token, headers })).errors.length === 0;
 };
-const follows: Ask = async ({ app }, { token }) => {
+const subscribes: Ask = async ({ app }, { token }) => {
   using socket = await initializedSocket(app, token);
   return (await socket.watch('1')).payload.errors === undefined;
 };
 
 interface Bystander {
   readonly address: string;
-  /** Returns its token, before the offence begins. */
+  /** Returns a token of this bystander, before the offence begins. */
   token(app: TestApp): Promise<string>;
   readonly ask?: Ask;
 }
@@ -99,27 +103,27 @@ const BYSTANDERS = {
 } as const satisfies Record<string, Bystander>;
 
 interface Guard {
-  readonly of: 'an address' | 'an account';
-  /** The beginning of its row in docs/limits.md. */
+  readonly offender: 'an address' | 'an account';
+  /** The first words of the limit's row in docs/limits.md. */
   readonly row: string;
-  /** Small numbers, so that a test soon uses them up. They are refilled as usual. */
+  /** Limits that are small, so that a test soon uses them up. They are refilled as usual. */
   readonly limits: Partial<LimitTable>;
   readonly environment?: Environment;
   readonly connections?: ConnectionBounds;
-  /** Prepares the offence, and returns a step that is repeated. The step is true if it was refused. */
+  /** Prepares the offence, and returns a step that is repeated. The step returns whether it was refused. */
   offend(stage: Stage): Step | Promise<Step>;
   readonly unaffected: readonly (keyof typeof BYSTANDERS)[];
   /** The request of the bystanders; by default they read their session. */
   readonly ask?: Ask;
 }
 
-type Step = (at: number) => Promise<boolean>;
+type Step = (number: number) => Promise<boolean>;
 
 const UNAFFECTED_BY_AN_ADDRESS = ['another address', 'same address, known token'] as const;
 const UNAFFECTED_BY_AN_ACCOUNT = ['another address', 'same address, proved token'] as const;
 const UNAFFECTED_BY_A_TOKEN = ['another address', 'same account, another token'] as const;
 
-/** A limit of the tables, reduced to this number. */
+/** A limit of the service's tables, reduced to this number. */
 function guard(
   limit: LimitName,
   max: number,
@@ -147,27 +151,27 @@ const asksByToken =
 
 const GUARDS: readonly Guard[] = [
   guard('requests', 40, {
-    of: 'an address',
+    offender: 'an address',
     offend: asksFor(() => TYPENAME),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('requests', 200, {
-    of: 'an account',
+    offender: 'an account',
     offend: asksByToken(() => TYPENAME),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('fields', 300, {
-    of: 'an address',
+    offender: 'an address',
     offend: asksFor(() => MANY_FIELDS),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('fields', 2_000, {
-    of: 'an account',
+    offender: 'an account',
     offend: asksByToken(() => MANY_FIELDS),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('messages', 40, {
-    of: 'an address',
+    offender: 'an address',
     offend:
       ({ app }) =>
       async () =>
@@ -175,7 +179,7 @@ const GUARDS: readonly Guard[] = [
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('connections', 12, {
-    of: 'an address',
+    offender: 'an address',
     offend:
       ({ app, held }) =>
       async () => {
@@ -187,7 +191,7 @@ const GUARDS: readonly Guard[] = [
     unaffected: UNAFFECTED_BY_AN_ADDRESS,
   }),
   guard('subscriptions', 12, {
-    of: 'an account',
+    offender: 'an account',
     async offend({ app, token, held }) {
       const socket = held.use(await initializedSocket(app, token));
       return async (at) => {
@@ -196,52 +200,52 @@ const GUARDS: readonly Guard[] = [
       };
     },
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
-    ask: follows,
+    ask: subscribes,
   }),
   guard('largeAnswers', 3, {
-    of: 'an account',
+    offender: 'an account',
     offend: asksByToken(() => COSTLY),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
-    ask: answers(() => COSTLY),
+    ask: queries(() => COSTLY),
   }),
   guard('login', 10, {
-    of: 'an address',
+    offender: 'an address',
     limits: {},
     offend: asksFor(() => login(ACCOUNT, 'wrong')),
     unaffected: ['another address', 'same address, signing in'],
     ask: signsIn,
   }),
   guard('forgotPassword', 30, {
-    of: 'an address',
+    offender: 'an address',
     offend: asksFor(() => forgot(nextUser())),
     unaffected: ['another address'],
-    ask: answers(() => forgot(nextUser())),
+    ask: queries(() => forgot(nextUser())),
   }),
   guard('resets', 3, {
-    of: 'an address',
+    offender: 'an address',
     limits: {},
-    // Requests mails to one e-mail, each time from another address.
+    // Requests mails to one e-mail address, each time from another IP address.
     offend:
       ({ app }) =>
       (at) =>
         isRefused(app.query(forgot(ACCOUNT), { headers: from(`203.0.113.${at % 250}`) })),
     unaffected: UNAFFECTED_BY_AN_ADDRESS,
-    ask: answers(() => forgot(nextUser())),
+    ask: queries(() => forgot(nextUser())),
   }),
   guard('orders', 40, {
-    of: 'an account',
+    offender: 'an account',
     offend: asksByToken(() => order(`offender-${next()}`)),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
-    ask: answers(() => order(`bystander-${next()}`)),
+    ask: queries(() => order(`bystander-${next()}`)),
   }),
   guard('writes', 40, {
-    of: 'an account',
+    offender: 'an account',
     offend: asksByToken(() => SET_VALUE),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
-    ask: answers(() => ADD_DEVICE),
+    ask: queries(() => ADD_DEVICE),
   }),
   guard('proofs', 10, {
-    of: 'an address',
+    offender: 'an address',
     offend: ({ app }) => {
       return async () => {
         const token = unsignedToken({ login: 5_000_000, group: 'g', exp: 4e9, at: next() });
@@ -251,7 +255,7 @@ const GUARDS: readonly Guard[] = [
     unaffected: [...UNAFFECTED_BY_AN_ADDRESS, 'same address, signing in'],
   }),
   {
-    of: 'an account',
+    offender: 'an account',
     row: 'unread and unfinished bytes',
     limits: {},
     environment: LONG_REQUESTS,
@@ -260,8 +264,10 @@ const GUARDS: readonly Guard[] = [
       let readers = 0;
       return async () => {
         readers += 1;
-        if (readers <= 6)
+        // Six readers need more bytes than `heldBytes` allows.
+        if (readers <= 6) {
           held.use(await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token }));
+        }
         return (await cuts(app, 'bytes')) > 0;
       };
     },
@@ -270,42 +276,46 @@ const GUARDS: readonly Guard[] = [
 ];
 
 /** Rows that are tested in orders.test.ts. */
-const IN_ORDERS = ['orders at the gateway at a time', 'orders in a day'];
+const TESTED_WITH_ORDERS = ['orders at the gateway at a time', 'orders in a day'];
 
-test('each limit has a documented row with the other affected clients, and each row has a test here', () => {
+test('each limit is documented with the clients that it affects, and each documented limit is tested', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/limits.md'), 'utf8');
   const [, table = ''] = page.split('| What | Limit | Beyond it | Who else is affected |\n');
   const rows = table.split('\n\n')[0]?.split('\n').slice(1) ?? [];
-  const tried = [...GUARDS.map(({ row }) => row), ...IN_ORDERS];
+  const tested = [...GUARDS.map(({ row }) => row), ...TESTED_WITH_ORDERS];
   const hasRow = (what: string) => rows.some((row) => row.startsWith(`| ${what}`));
+  const isTested = (row: string) => tested.some((what) => row.startsWith(`| ${what}`));
+  // Cells are divided by bars without a backslash. The first cell is empty, because a row begins with a bar.
+  const affectedClients = (row: string) => row.split(/(?<!\\)\|/)[4]?.trim() ?? '';
   expect(Object.values(LIMITS).filter(({ what }) => !hasRow(what))).toEqual([]);
-  expect(tried.filter((what) => !hasRow(what))).toEqual([]);
-  expect(rows.filter((row) => !tried.some((what) => row.startsWith(`| ${what}`)))).toEqual([]);
-  expect(rows.filter((row) => (row.split(/(?<!\\)\|/)[4]?.trim() ?? '') === '')).toEqual([]);
+  expect(tested.filter((what) => !hasRow(what))).toEqual([]);
+  expect(rows.filter((row) => !isTested(row))).toEqual([]);
+  expect(rows.filter((row) => affectedClients(row) === '')).toEqual([]);
 });
 
 test.each(GUARDS)(
-  'while $of keeps exceeding “$row”, other clients are answered as before',
+  'while $offender keeps exceeding “$row”, other clients are answered as before',
   async ({ limits, environment, connections = ROOMY, offend, unaffected, ask = readsSession }) => {
     const settings = { TRUSTED_PROXIES: '127.0.0.1', ...environment };
     await using app = await startTestApp(settings, { limits, connections });
     using held = new DisposableStack();
     const stage = { app, held, token: await provedToken(app, ACCOUNT) };
-    const asking = async (bystander: Bystander) => {
-      const tokens = await inParallel(ASKED, 2, () => bystander.token(app));
-      const by = (at: number) => ({
-        token: tokens[at] as string,
-        headers: from(bystander.address),
-      });
+    /** Prepares the requests of a bystander. The returned function sends them, and counts the successes. */
+    const prepareRequests = async (bystander: Bystander) => {
+      const tokens = await inParallel(REQUESTS, 2, () => bystander.token(app));
+      const headers = from(bystander.address);
+      const send = bystander.ask ?? ask;
       return async () => {
-        const all = await inParallel(ASKED, 2, (at) => (bystander.ask ?? ask)(stage, by(at)));
-        return all.filter(Boolean).length;
+        const successes = await inParallel(REQUESTS, 2, (index) =>
+          send(stage, { token: tokens[index] as string, headers }),
+        );
+        return successes.filter(Boolean).length;
       };
     };
     const bystanders = await Promise.all(
       unaffected.map(async (name) => {
-        const askBefore = await asking(BYSTANDERS[name]);
-        const askDuring = await asking(BYSTANDERS[name]);
+        const askBefore = await prepareRequests(BYSTANDERS[name]);
+        const askDuring = await prepareRequests(BYSTANDERS[name]);
         return { name, askDuring, before: await askBefore() };
       }),
     );
@@ -313,14 +323,16 @@ test.each(GUARDS)(
     let refused = 0;
     let isOver = false;
     const flood = inParallel(4, 4, async (worker) => {
-      for (let at = 0; at < 2_000 && !isOver; at += 1) {
-        if (await step(worker * 10_000 + at).catch(() => true)) refused += 1;
+      const firstStep = worker * 10_000;
+      for (let done = 0; done < 2_000 && !isOver; done += 1) {
+        if (await step(firstStep + done).catch(() => true)) refused += 1;
       }
     });
     await eventually(() => refused > 0);
     for (const { name, askDuring, before } of bystanders) {
       const during = await askDuring();
-      expect([before, during / before >= 0.95], name).toEqual([ASKED, true]);
+      expect(before, name).toBe(REQUESTS);
+      expect(during / before, name).toBeGreaterThanOrEqual(0.95);
     }
     isOver = true;
     await flood;

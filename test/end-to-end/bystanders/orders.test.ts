@@ -9,18 +9,22 @@ import { inParallel } from '../../support/in-parallel.ts';
 import { listenLocally } from '../../support/local-server.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 
-const BYSTANDERS = Array.from({ length: 8 }, (_, at) => 900_001 + at);
+/** Logins of accounts whose orders the gateway accepts. */
+const BYSTANDERS = Array.from({ length: 8 }, (_, index) => 900_001 + index);
+/** Logins of accounts whose orders cause trouble. */
 const OFFENDERS = [800_001, 800_002, 800_003];
+/** An account can use a quarter of the 32 connections to the gateway. */
+const MAX_ORDERS_IN_FLIGHT = 8;
 
 /** How the gateway treats the orders of one account: it answers, resets the connection, or never answers. */
 type Treatment = (response: ServerResponse, accept: () => void) => void;
 
-const accepted: Treatment = (_response, accept) => accept();
+const accepts: Treatment = (_response, accept) => accept();
 const hangs: Treatment = () => {};
 const resets: Treatment = (response) => response.socket?.resetAndDestroy();
-const isRejected: Treatment = (response) =>
+const rejects: Treatment = (response) =>
   json(response, 200, { success: false, err: 'UNKNOWN_SYMBOL' });
-const page = (response: ServerResponse) =>
+const answerWithPage = (response: ServerResponse) =>
   response.writeHead(503, { 'content-type': 'text/html' }).end('<!doctype html>');
 
 function json(response: ServerResponse, status: number, body: unknown): void {
@@ -46,7 +50,7 @@ async function startGateway() {
   };
   const server = createServer(async (request, response) => {
     await text(request);
-    if (state.isDown) return void page(response);
+    if (state.isDown) return void answerWithPage(response);
     const login = loginOf(request);
     if (request.method === 'GET') {
       const session = request.url?.startsWith('/trading/session/');
@@ -55,7 +59,7 @@ async function startGateway() {
     }
     state.orders.push(login);
     const orderId = String(state.orders.length);
-    const treatment = state.treatments.get(login) ?? accepted;
+    const treatment = state.treatments.get(login) ?? accepts;
     if (treatment === hangs) state.hanging.push(response);
     treatment(response, () => json(response, 200, { success: true, orderId }));
   });
@@ -73,6 +77,7 @@ async function startGateway() {
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
+/** Starts the service with this gateway. */
 function start(
   { url, sandbox }: Gateway,
   environment: Environment = {},
@@ -87,39 +92,41 @@ function start(
 
 let keys = 0;
 
-/** Places one order from the account's own address, and returns its outcome in one word. */
+/** Places one order from the account's own address; returns the type of its outcome or the code of its error. */
 async function place({ query }: TestApp, login: number): Promise<string> {
   keys += 1;
   const { data, errors } = await query(
     `mutation { placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k${keys}" }) { __typename } }`,
-    asked(login),
+    requestOf(login),
   );
   return data?.placeOrder?.__typename ?? errors[0]?.extensions.code;
 }
 
-function asked(login: number) {
+/** The token and the address of an account. */
+function requestOf(login: number) {
   const token = unsignedToken({ login, group: 'g', exp: 4_000_000_000 });
   return { token, headers: { 'x-forwarded-for': `192.0.2.${login % 1_000}` } };
 }
 
 /** Each bystander places this number of orders, one after the other. Returns all outcomes. */
 async function bystandersPlace(app: TestApp, each: number): Promise<string[]> {
-  const words = await inParallel(BYSTANDERS.length, BYSTANDERS.length, async (at) => {
+  const outcomes = await inParallel(BYSTANDERS.length, BYSTANDERS.length, async (index) => {
     const own: string[] = [];
-    for (let n = 0; n < each; n += 1) own.push(await place(app, BYSTANDERS[at] as number));
+    for (let n = 0; n < each; n += 1) own.push(await place(app, BYSTANDERS[index] as number));
     return own;
   });
-  return words.flat();
+  return outcomes.flat();
 }
 
-const share = (words: readonly string[], word: string) =>
-  words.filter((each) => each === word).length / words.length;
+const share = (outcomes: readonly string[], outcome: string) =>
+  outcomes.filter((each) => each === outcome).length / outcomes.length;
 
 test('hanging orders of one account or of three do not delay other accounts', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
   await using app = await start(gateway, {
     ORDER_TIMEOUT_MS: '60000',
+    // Must be longer than the timeout.
     SHUTDOWN_GRACE_MS: '60001',
   });
   await bystandersPlace(app, 1);
@@ -129,51 +136,54 @@ test('hanging orders of one account or of three do not delay other accounts', as
     const hanging = OFFENDERS.slice(0, offenders).flatMap((login) =>
       Array.from({ length: 60 }, () => place(app, login)),
     );
-    // An order without a turn in time was never sent.
-    const words: string[] = [];
-    for (const each of hanging)
+    const outcomes: string[] = [];
+    for (const each of hanging) {
       each.then(
-        (word) => words.push(word),
+        (outcome) => outcomes.push(outcome),
         () => {},
       );
+    }
     expect(share(await bystandersPlace(app, 10), 'OrderAccepted')).toBe(1);
-    await eventually(() => words.length >= 52 * offenders);
-    expect(new Set(words)).toEqual(new Set(['GATEWAY_UNAVAILABLE']));
+    // The orders that wait too long for a connection are refused unsent. The others hang.
+    await eventually(() => outcomes.length >= (60 - MAX_ORDERS_IN_FLIGHT) * offenders);
+    expect(new Set(outcomes)).toEqual(new Set(['GATEWAY_UNAVAILABLE']));
     const sent = state.orders.slice(before).filter((login) => OFFENDERS.includes(login));
-    expect(sent.length).toBeLessThanOrEqual(8 * offenders);
+    expect(sent.length).toBeLessThanOrEqual(MAX_ORDERS_IN_FLIGHT * offenders);
     for (const response of state.hanging.splice(0)) response.destroy();
   }
 });
 
-test('600 concurrent orders of one account use a quarter of the connections, and leave the rest to other accounts', async () => {
+test('600 concurrent orders of one account use only a quarter of the connections', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
   await using app = await start(gateway, {
     ORDER_TIMEOUT_MS: '60000',
+    // Must be longer than the timeout.
     SHUTDOWN_GRACE_MS: '60001',
   });
   await bystandersPlace(app, 1);
   const [flooder = 0] = OFFENDERS;
   // The gateway answers these orders only after the others' orders are done.
-  const { promise: answering, resolve: answer } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let [inFlight, mostInFlight] = [0, 0];
   state.treatments.set(flooder, async (_response, accept) => {
     inFlight += 1;
     mostInFlight = Math.max(mostInFlight, inFlight);
-    await answering;
+    await released;
     inFlight -= 1;
     accept();
   });
   const flood = Promise.all(Array.from({ length: 600 }, () => place(app, flooder)));
-  await eventually(() => inFlight === 8);
+  await eventually(() => inFlight === MAX_ORDERS_IN_FLIGHT);
   expect(share(await bystandersPlace(app, 5), 'OrderAccepted')).toBe(1);
-  answer();
-  // An order without a turn in time was never sent.
-  const words = await flood;
+  release();
+  // Each order was either sent and accepted, or waited too long for a connection and was refused unsent.
+  const outcomes = await flood;
   const sent = state.orders.filter((login) => login === flooder);
-  expect(words.filter((word) => word === 'OrderAccepted')).toHaveLength(sent.length);
-  expect(words.filter((word) => !/^(OrderAccepted|GATEWAY_UNAVAILABLE)$/.test(word))).toEqual([]);
-  expect(mostInFlight).toBe(8);
+  const refused = outcomes.filter((outcome) => outcome === 'GATEWAY_UNAVAILABLE');
+  expect(outcomes.filter((outcome) => outcome === 'OrderAccepted')).toHaveLength(sent.length);
+  expect(refused).toHaveLength(outcomes.length - sent.length);
+  expect(mostInFlight).toBe(MAX_ORDERS_IN_FLIGHT);
 });
 
 test.each([
@@ -187,39 +197,41 @@ test.each([
     await using app = await start(gateway, { ORDER_TIMEOUT_MS: '1000' });
     await bystandersPlace(app, 1);
     for (const login of OFFENDERS) state.treatments.set(login, treatment);
-    const ofOffenders: string[] = [];
-    const ofBystanders: string[] = [];
+    const offenderOutcomes: string[] = [];
+    const bystanderOutcomes: string[] = [];
     for (let round = 0; round < 3; round += 1) {
       const placed = [...OFFENDERS, ...OFFENDERS].map((login) => place(app, login));
-      ofOffenders.push(...(await Promise.all(placed)));
-      ofBystanders.push(...(await bystandersPlace(app, 2)));
+      offenderOutcomes.push(...(await Promise.all(placed)));
+      bystanderOutcomes.push(...(await bystandersPlace(app, 2)));
     }
-    expect(share(ofBystanders, 'OrderAccepted')).toBe(1);
-    expect(share(ofOffenders, 'OrderOutcomeUnknown')).toBe(1);
+    expect(share(bystanderOutcomes, 'OrderAccepted')).toBe(1);
+    expect(share(offenderOutcomes, 'OrderOutcomeUnknown')).toBe(1);
   },
 );
 
-test('while a proxy answers with its own pages, few orders are sent, and afterwards a single account’s order is accepted', async () => {
+test('few orders are sent while a proxy answers with its own pages, and one account can end that state', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
   await using app = await start(gateway);
   await bystandersPlace(app, 1);
   state.isDown = true;
-  const words: string[] = [];
+  const outcomes: string[] = [];
   for (let round = 0; round < 40; round += 1) {
-    const reads = BYSTANDERS.map((login) => app.query('{ positions { id } }', asked(login)));
+    const reads = BYSTANDERS.map((login) => app.query('{ positions { id } }', requestOf(login)));
     const [placed] = await Promise.all([bystandersPlace(app, 1), ...reads]);
-    words.push(...placed);
+    outcomes.push(...placed);
   }
-  expect(words.length).toBe(320);
-  expect(words.filter((word) => word === 'OrderOutcomeUnknown').length).toBeLessThanOrEqual(25);
-  expect(new Set(words)).toEqual(new Set(['OrderOutcomeUnknown', 'GATEWAY_UNAVAILABLE']));
+  expect(outcomes.length).toBe(40 * BYSTANDERS.length);
+  // The outcome of an order that was sent is unknown. The open breaker refuses the others unsent.
+  const unknown = outcomes.filter((outcome) => outcome === 'OrderOutcomeUnknown');
+  expect(unknown.length).toBeLessThanOrEqual(25);
+  expect(new Set(outcomes)).toEqual(new Set(['OrderOutcomeUnknown', 'GATEWAY_UNAVAILABLE']));
   state.isDown = false;
-  const [lone = 0] = BYSTANDERS;
-  await eventually(async () => (await place(app, lone)) === 'OrderAccepted');
+  const [oneAccount = 0] = BYSTANDERS;
+  await eventually(async () => (await place(app, oneAccount)) === 'OrderAccepted');
 });
 
-test('records of some accounts’ rejected orders make room for the orders of others', async () => {
+test('records of some accounts’ rejected orders are dropped to make room for the orders of others', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
   await using app = await start(
@@ -227,7 +239,7 @@ test('records of some accounts’ rejected orders make room for the orders of ot
     { ORDER_RECORDS_PER_ACCOUNT: '60' },
     { orderRecordsMax: 100 },
   );
-  for (const login of OFFENDERS) state.treatments.set(login, isRejected);
+  for (const login of OFFENDERS) state.treatments.set(login, rejects);
   for (const login of OFFENDERS) {
     for (let n = 0; n < 40; n += 1) expect(await place(app, login)).toBe('OrderRejected');
   }

@@ -24,7 +24,7 @@ function get(document: string, headers: Record<string, string> = {}, variables?:
 
 describe('a GET of the catalog alone', () => {
   test.each([LIST, '{ instrumentsByIds(ids: ["TSLA", "NOBODY.KNOWS"]) { id } }'])(
-    'can be cached by its client alone until the catalog expires, and is then revalidated with 304: %s',
+    'can be cached by its own client until the catalog expires, and then be revalidated with 304: %s',
     async (document) => {
       const { headers } = await get(document);
       const etag = headers.get('etag') ?? '';
@@ -34,9 +34,11 @@ describe('a GET of the catalog alone', () => {
       expect(seconds).toBeGreaterThan(0);
       expect(seconds).toBeLessThanOrEqual(3600);
       expect(headers.get('vary')).toBe('Authorization, Accept, Accept-Encoding, Origin');
-      const known = await get(document, { 'if-none-match': etag });
-      expect([known.status, await known.text()]).toEqual([304, '']);
-      expect(known.headers.get('etag')).toBe(etag);
+      const revalidated = await get(document, { 'if-none-match': etag });
+      expect(revalidated.status).toBe(304);
+      expect(await revalidated.text()).toBe('');
+      expect(revalidated.headers.get('etag')).toBe(etag);
+      // An answer to a POST cannot be cached.
       const posted = await app.query(document, { token });
       expect(posted.errors).toEqual([]);
       expect(posted.headers.get('etag')).toBeNull();
@@ -44,13 +46,14 @@ describe('a GET of the catalog alone', () => {
     },
   );
 
-  test('has a different ETag for other variables, another document and another version', async () => {
+  test('has a different ETag for other variables and for another document', async () => {
     const document = 'query ($n: Int) { instruments(first: $n) { nodes { id } } }';
     const etag = async (text: string, variables?: object) =>
       (await get(text, {}, variables)).headers.get('etag');
-    const one = await etag(document, { n: 1 });
-    expect(new Set([await etag(LIST), one, await etag(document, { n: 2 })]).size).toBe(3);
-    expect(await etag(document, { n: 1 })).toBe(one);
+    const first = await etag(document, { n: 1 });
+    const etags = [first, await etag(document, { n: 2 }), await etag(LIST)];
+    expect(new Set(etags).size).toBe(3);
+    expect(await etag(document, { n: 1 })).toBe(first);
   });
 
   test.each([
@@ -67,7 +70,7 @@ describe('a GET of the catalog alone', () => {
   });
 });
 
-test('an ETag identifies the catalog’s copy if the answer contains its age, otherwise only its version', async () => {
+test('an ETag changes with the catalog’s copy only if the answer tells the copy’s age', async () => {
   await using gateway = await startSandbox({ tickMs: 0 });
   const token = gateway.token({ email: 'demo@example.com' });
   const etagsOf = async (service: { readonly url: string }) => {
@@ -77,6 +80,7 @@ test('an ETag identifies the catalog’s copy if the answer contains its age, ot
       return fetch(`${service.url}/graphql?query=${query}`, { headers });
     };
     const etags = [];
+    // `stale` depends on the age of the copy.
     for (const fields of ['version', 'version stale']) {
       const etag = (await ask(fields)).headers.get('etag') ?? '';
       expect((await ask(fields, etag)).status).toBe(304);
@@ -86,6 +90,7 @@ test('an ETag identifies the catalog’s copy if the answer contains its age, ot
   };
   await using first = await startTestApp({}, { gateway });
   const [ofVersion, ofCopy] = await etagsOf(first);
+  // The second service gets another copy of the same version.
   gateway.changeCatalog({ ageSeconds: 1_000 });
   await using second = await startTestApp({}, { gateway });
   expect(await etagsOf(second)).toEqual([ofVersion, expect.not.stringMatching(ofCopy ?? '')]);
@@ -94,9 +99,9 @@ test('an ETag identifies the catalog’s copy if the answer contains its age, ot
 test('a client reads what has changed since its version', async () => {
   await using own = await startTestApp({ CATALOG_MAX_AGE_SECONDS: '1' });
   own.sandbox.changeCatalog({ ageSeconds: null });
-  const theirs = await own.signIn();
+  const ownToken = await own.signIn();
   const catalog = async (fields: string) =>
-    (await own.query(`{ catalog { ${fields} } }`, { token: theirs })).data.catalog;
+    (await own.query(`{ catalog { ${fields} } }`, { token: ownToken })).data.catalog;
   const { version } = await catalog('version');
   own.sandbox.changeCatalog({ change: 3 });
   await eventually(async () => {
@@ -108,13 +113,14 @@ test('a client reads what has changed since its version', async () => {
 
 test('an unknown enum value of the gateway does not drop the instrument', async () => {
   await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '30' });
-  const theirs = await own.signIn();
+  const ownToken = await own.signIn();
   const response = await fetch(`${own.sandbox.url}/trading/tickers/standard-usd`, {
-    headers: { authorization: `Bearer ${theirs}` },
+    headers: { authorization: `Bearer ${ownToken}` },
   });
   const rows = (await response.json()) as WireInstrument[];
-  const statusOf = (at: number) => (at < 3 ? 'UNDER_REVIEW' : 'COMPLIANT');
-  const body = rows.map((row, at) => ({ ...row, shariaStatus: statusOf(at) }));
+  // The first three instruments get a value that the schema does not have.
+  const statusOf = (index: number) => (index < 3 ? 'UNDER_REVIEW' : 'COMPLIANT');
+  const body = rows.map((row, index) => ({ ...row, shariaStatus: statusOf(index) }));
   own.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
   const { data, errors } = await own.query(
     `{
@@ -123,7 +129,7 @@ test('an unknown enum value of the gateway does not drop the instrument', async 
       known: instruments(first: 0, filter: { shariaStatuses: [COMPLIANT, QUESTIONABLE, NONCOMPLIANT] }) { totalCount }
       new: instrument(id: "${rows[0]?._id}") { id shariaStatus }
     }`,
-    { token: theirs },
+    { token: ownToken },
   );
   expect(errors).toEqual([]);
   expect(data).toEqual({

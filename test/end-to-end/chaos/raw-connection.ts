@@ -36,10 +36,10 @@ export async function openRaw(url: string, localAddress?: string): Promise<RawCo
   };
 }
 
-/** Returns the status lines of all answers to these bytes, once the server has closed. */
+/** Returns the status codes of all answers to these bytes, once the server has closed the connection. */
 export async function statusesOf(url: string, bytes: string): Promise<string[]> {
   using raw = await openRaw(url);
-  // A last request with `connection: close` ends the exchange.
+  // A last request makes the server close the connection. Its status is the last in the list.
   raw.socket.write(`${bytes}GET /health/live HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
   if (!raw.isClosed) await once(raw.socket, 'close');
   return [...raw.received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status = '']) => status);

@@ -10,7 +10,7 @@ import { startedOnce } from '../../support/started.ts';
 import { forgedToken } from '../../support/tokens.ts';
 
 const MEGABYTE = 1_048_576;
-const AT_A_TIME = 20;
+const CONCURRENT_REQUESTS = 20;
 
 const sandbox = startedOnce(() => startSandbox({ seed: 'strangers', instruments: 100, tickMs: 0 }));
 const program = fileURLToPath(new URL('weighed-main.ts', import.meta.url));
@@ -28,29 +28,32 @@ const facade = startedOnce(() =>
   ),
 );
 
-/** Measures the heap after a garbage collection, and the CPU time that this process has used. */
+/** Measures the heap of the facade after a garbage collection, and the CPU time that the facade has used. */
 async function weigh(): Promise<{ readonly heldBytes: number; readonly cpuMicros: number }> {
   const before = facade.logged.length;
-  const find = () => facade.logged.slice(before).find((line) => line.includes('"heldBytes"'));
+  const findResult = () => facade.logged.slice(before).find((line) => line.includes('"heldBytes"'));
   facade.signal('SIGUSR2');
-  await eventually(() => find() !== undefined);
-  return JSON.parse(find() as string);
+  await eventually(() => findResult() !== undefined);
+  return JSON.parse(findResult() as string);
 }
 
-let made = 0;
+/** Sends a request that contains this number, so that no two requests are equal. */
+type Ask = (number: number) => Promise<unknown>;
 
-/** Returns by how many megabytes the heap grows. */
-async function growth(times: number, ask: (at: number) => Promise<unknown>): Promise<number> {
+let lastNumber = 0;
+
+/** Sends requests; returns by how many megabytes the heap has grown. */
+async function growth(times: number, ask: Ask): Promise<number> {
   const before = await weigh();
-  let left = times;
-  const asking = Array.from({ length: AT_A_TIME }, async () => {
-    while (left > 0) {
-      left -= 1;
-      made += 1;
-      await ask(made);
+  let remaining = times;
+  const workers = Array.from({ length: CONCURRENT_REQUESTS }, async () => {
+    while (remaining > 0) {
+      remaining -= 1;
+      lastNumber += 1;
+      await ask(lastNumber);
     }
   });
-  await Promise.all(asking);
+  await Promise.all(workers);
   return ((await weigh()).heldBytes - before.heldBytes) / MEGABYTE;
 }
 
@@ -58,96 +61,99 @@ const post = (parameters: object) => rawPost(`${facade.url}/graphql`, JSON.strin
 const SIGN_IN =
   'mutation ($e: String!) { login(input: { email: $e, password: "x" }) { __typename } }';
 
-type Ask = (at: number) => Promise<unknown>;
-
-/** If something were cached for each request, it would take several times these megabytes. */
-const ASKED: readonly (readonly [what: string, times: number, megabytes: number, ask: Ask])[] = [
+/** If something were cached for each request, the heap would grow by several times these megabytes. */
+const FLOODS: readonly (readonly [what: string, times: number, megabytes: number, ask: Ask])[] = [
   [
     'forged tokens that name a login',
     inFull(4_000, 1_000),
     10,
-    (at) => facade.query('{ session { login } catalog { size } }', { token: forgedToken(at) }),
+    (number) =>
+      facade.query('{ session { login } catalog { size } }', { token: forgedToken(number) }),
   ],
   [
     'sign-ins with different e-mails',
     inFull(3_000, 750),
     10,
-    (at) => post({ query: SIGN_IN, variables: { e: `${at}@example.com` } }),
+    (number) => post({ query: SIGN_IN, variables: { e: `${number}@example.com` } }),
   ],
 ];
 
-test.each(ASKED)(
+test.each(FLOODS)(
   'unauthenticated requests leave little in memory: %s',
   async (_what, times, megabytes, ask) => {
+    // The first requests compile code and fill bounded caches.
     await growth(500, ask);
     expect(await growth(times, ask)).toBeLessThan(megabytes);
   },
   300_000,
 );
 
-/** A measurement found ten. Work that is not linear in the text's length costs thousands. */
-const MAX_TIMES_PLAIN = 60;
-const TIMES = 20;
+/**
+ * How many times the CPU of a plain request a refused one may take. Measured were ten times. Work that is not linear in the
+ * text's length would take thousands.
+ */
+const MAX_RATIO = 60;
+const MEASURED_REQUESTS = 20;
 
-let usual: number;
+let plainMicros: number;
 beforeAll(async () => {
   const check = ({ text }: RawAnswer) => expect(text).toContain('"data":{"a');
   // The first requests compile code and fill caches.
   await cpuOf(plain, check);
-  usual = await cpuOf(plain, check);
+  plainMicros = await cpuOf(plain, check);
 });
 
 const body = (query: string, variables: unknown = {}) => JSON.stringify({ query, variables });
 const inBrackets = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 /**
- * The most expensive requests that fit in one body, by their errors and their variables. All differ, so that none is
+ * The refused requests with the most expensive errors and variables that fit in one body. All differ, so that none is
  * memoized. Documents of every shape are in test/engine/documents/work.test.ts.
  */
-const HEAVY: Readonly<Record<string, (at: number) => string>> = {
-  'variables of another type': (at) =>
+const HEAVY: Readonly<Record<string, (number: number) => string>> = {
+  'variables of another type': (number) =>
     body('query ($s: [Float!]) { instruments(filter: { sectors: $s }) { totalCount } }', {
-      s: Array.from({ length: 60_000 - at }, () => 'x'),
+      s: Array.from({ length: 60_000 - number }, () => 'x'),
     }),
-  'a variable with unknown fields': (at) =>
+  'a variable with unknown fields': (number) =>
     body('mutation ($i: LoginInput!) { login(input: $i) { __typename } }', {
       i: Object.fromEntries(
-        Array.from({ length: 2_000 }, (_, n) => [`k${at}x${n}`, 'x'.repeat(90)]),
+        Array.from({ length: 2_000 }, (_, field) => [`k${number}x${field}`, 'x'.repeat(90)]),
       ),
     }),
-  'variables of a hundred thousand levels': (at) =>
-    `{"query":"query ($v: JSON) { a${at}: __typename }","variables":{"v":${inBrackets(100_000)}}}`,
-  'a body over the limit': (at) => body(`{ ${'x'.repeat(400_000)}${at} }`),
+  'variables of a hundred thousand levels': (number) =>
+    `{"query":"query ($v: JSON) { a${number}: __typename }","variables":{"v":${inBrackets(100_000)}}}`,
+  'a body over the limit': (number) => body(`{ ${'x'.repeat(400_000)}${number} }`),
 };
 
-/** A request of the same length without work. */
-const plain = (at: number) => body(`{ a${at}: __typename } # ${'x'.repeat(95_000)}`);
+/** A cheap request of similar length. */
+const plain = (number: number) => body(`{ a${number}: __typename } # ${'x'.repeat(95_000)}`);
 
 /** Returns the CPU time of one request, in microseconds. */
-async function cpuOf(make: (at: number) => string, check: (answer: RawAnswer) => void) {
+async function cpuOf(make: (number: number) => string, check: (answer: RawAnswer) => void) {
   const agent = new Agent({ keepAlive: true });
   const headers = { 'content-type': 'application/json' };
   const post = { method: 'POST', agent, headers };
   const { cpuMicros } = await weigh();
-  for (let at = 0; at < TIMES; at += 1) {
-    check(await rawRequest(`${facade.url}/graphql`, { ...post, body: make(at) }));
+  for (let number = 0; number < MEASURED_REQUESTS; number += 1) {
+    check(await rawRequest(`${facade.url}/graphql`, { ...post, body: make(number) }));
   }
   agent.destroy();
-  return ((await weigh()).cpuMicros - cpuMicros) / TIMES;
+  return ((await weigh()).cpuMicros - cpuMicros) / MEASURED_REQUESTS;
 }
 
 // The process has one event loop, so all other clients wait during an expensive request.
 test.each(Object.entries(HEAVY))(
-  'refusing an expensive request costs no more CPU than a few plain requests: %s',
+  'refusing an expensive request takes no more CPU time than a few plain requests: %s',
   async (_name, make) => {
     sandbox.clearCalls();
-    const heavy = await cpuOf(make, ({ status, text }) => {
+    const heavyMicros = await cpuOf(make, ({ status, text }) => {
       expect(status, text.slice(0, 200)).toBeGreaterThanOrEqual(200);
       expect(text).toMatch(/QUERY_TOO_COMPLEX|GRAPHQL_|BAD_USER_INPUT|PAYLOAD_TOO_LARGE/);
-      // No message echoes the request.
+      // The answer is short, so no message repeats the request.
       expect(text.length).toBeLessThan(20_000);
     });
-    expect(heavy / usual).toBeLessThan(MAX_TIMES_PLAIN);
+    expect(heavyMicros / plainMicros).toBeLessThan(MAX_RATIO);
     expect(sandbox.calls()).toBe(0);
   },
 );

@@ -16,7 +16,7 @@ const POST = 'POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/jso
 const ALIVE = 'GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n';
 
 describe('an upgrade to another protocol', () => {
-  test('is ignored, because some clients try HTTP/2 first', async () => {
+  test('is ignored: some clients try HTTP/2 first, and can use HTTP/1.1', async () => {
     using raw = await openRaw(app.url);
     const offer =
       'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n';
@@ -25,7 +25,7 @@ describe('an upgrade to another protocol', () => {
     expect(raw.received).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('on a connection that is reset at once affects no other client', async () => {
+  test('affects no other client if its connection is reset at once', async () => {
     for (const path of ['/nowhere', '/graphql']) {
       for (let time = 0; time < 50; time += 1) {
         using raw = await openRaw(app.url);
@@ -33,6 +33,7 @@ describe('an upgrade to another protocol', () => {
           `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n${'x'.repeat(time * 1_000)}`,
         );
         const closed = once(raw.socket, 'close');
+        // Half of the connections are reset before the bytes are sent.
         if (time % 2 === 0) raw.socket.resetAndDestroy();
         else setImmediate(() => raw.socket.resetAndDestroy());
         await closed;
@@ -42,24 +43,27 @@ describe('an upgrade to another protocol', () => {
   });
 });
 
-test('an upgrade after unanswered requests is refused, so that no socket opens before they are answered', async () => {
+test('an upgrade is refused while earlier requests of its connection are unanswered', async () => {
   const post = `${POST}content-length: ${QUERY.length}\r\n\r\n${QUERY}`;
   expect(await statusesOf(app.url, post + post + UPGRADE)).toEqual(['200', '200', '400']);
 });
 
 test('the target of a request or an upgrade can be a whole URL', async () => {
-  const whole = (request: string) => request.replace('/', 'HTTP://a:80/');
+  const withWholeUrl = (request: string) => request.replace('/', 'HTTP://a:80/');
   const get = (path: string) => `GET http://a${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
-  const page = get('').replace('\r\n', '\r\norigin: https://evil.example\r\n');
-  const foreign = page.replace('http://a', 'http://a/graphql?query={__typename}');
-  const requests = `${whole(ALIVE)}${get('/graphql?query={__typename}')}${get('/metrics')}${get('')}${foreign}`;
-  expect(await statusesOf(app.url, requests)).toEqual(['200', '200', '404', '200', '403', '200']);
+  const query = '/graphql?query={__typename}';
+  const fromOtherSite = get(query).replace('\r\n', '\r\norigin: https://evil.example\r\n');
+  const requests = [withWholeUrl(ALIVE), get(query), get('/metrics'), get(''), fromOtherSite];
+  // `statusesOf` adds the last status.
+  const statuses = ['200', '200', '404', '200', '403', '200'];
+  expect(await statusesOf(app.url, requests.join(''))).toEqual(statuses);
   using raw = await openRaw(app.url);
-  raw.socket.write(whole(UPGRADE));
+  raw.socket.write(withWholeUrl(UPGRADE));
   await eventually(() => expect(raw.received).toMatch(/^HTTP\/1\.1 101 /));
 });
 
 describe('a request that two servers could parse differently', () => {
+  // A server that reads chunks sees an empty body and another request. By the length `0\r\n\r\nG` is the body.
   const hidden = `0\r\n\r\n${ALIVE}`;
 
   test.each([
@@ -67,7 +71,7 @@ describe('a request that two servers could parse differently', () => {
     ['with two lengths', 'content-length: 6\r\ncontent-length: 7'],
     ['with a list of lengths', 'content-length: 6, 6'],
     ['with a sign before the length', 'content-length: +6'],
-    ['with chunks that are not last', 'transfer-encoding: chunked, identity'],
+    ['with another encoding after `chunked`', 'transfer-encoding: chunked, identity'],
     ['with a blank before the colon', 'content-length : 6'],
     ['with a folded header', 'x-folded: a\r\n b\r\ncontent-length: 6'],
     ['with a NUL in a header', 'x-nul: a\0b\r\ncontent-length: 6'],
@@ -75,19 +79,21 @@ describe('a request that two servers could parse differently', () => {
     expect(await statusesOf(app.url, `${POST}${headers}\r\n\r\n${hidden}`)).toEqual(['400']);
   });
 
-  test('is not smuggled by the body of a GET', async () => {
+  test('cannot be hidden in the body of a GET', async () => {
     const inner = 'GET /health/ready HTTP/1.1\r\nhost: a\r\n\r\n';
     const get = `GET /health/live HTTP/1.1\r\nhost: a\r\ncontent-length: ${inner.length}\r\n\r\n`;
+    // The answers are to the GET and to the request of `statusesOf`.
     expect(await statusesOf(app.url, get + inner)).toEqual(['200', '200']);
   });
 });
 
-test('pipelined requests are answered in order, and the public port serves no metrics', async () => {
-  const ofMetrics = ['/metrics', '/../metrics', '//metrics', '/%6detrics', '/graphql/../metrics'];
-  const requests = ['/health/live', ...ofMetrics, '/health/live', '/graphql'].map(
+test('pipelined requests are answered in order, and those for metrics with 404', async () => {
+  const metrics = ['/metrics', '/../metrics', '//metrics', '/%6detrics', '/graphql/../metrics'];
+  const requests = ['/health/live', ...metrics, '/health/live', '/graphql'].map(
     (path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`,
   );
-  const notFound = Array(5).fill('404');
+  const notFound = metrics.map(() => '404');
+  // The 400 is for a GET without a query. `statusesOf` adds the last status.
   const expected = ['200', ...notFound, '200', '400', '200'];
   expect(await statusesOf(app.url, requests.join(''))).toEqual(expected);
 });
@@ -115,7 +121,7 @@ function expectNothingShown(text: string): void {
 }
 
 test.each(TRANSPORTS)(
-  'in production, by %s, a gateway error shows its code and operation but no address',
+  'in production a gateway error by %s shows its code and operation, but no address',
   async (_transport, ask) => {
     sandbox.fail({ operation: 'getCustomerId', kind: 'reset-before' });
     const answer = await ask(
@@ -132,7 +138,7 @@ test.each(TRANSPORTS)(
   },
 );
 
-test('in production no page, file or sandbox is served', async () => {
+test('in production neither GraphiQL nor a file nor the sandbox is served', async () => {
   const graphiql = ['/graphiql', '/graphiql/0123456789abcdef/graphiql.js'];
   const others = ['/schema.graphql', '/metrics', '/sandbox/calls', '/.env', '/src/main.ts'];
   const headers = { accept: 'text/html' };
@@ -162,11 +168,12 @@ async function send(query: string, variables = '{}') {
 }
 
 describe('names of Object.prototype', () => {
-  test('are valid names in a document, and match no instrument, position, order or trusted document', async () => {
+  test('are names like any others in documents, ids and variables', async () => {
     const byName = 'query ($__proto__: ID!) { instrument(id: $__proto__) { id } }';
     expect((await send(byName, '{"__proto__":"AAPL"}')).data).toEqual({
       instrument: { id: 'AAPL' },
     });
+    // A missing variable is not found on Object.prototype.
     const missing = await send(byName.replaceAll('__proto__', 'constructor'));
     expect(missing.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     const { text } = await send(
@@ -211,7 +218,7 @@ test('idempotency keys are equal only if their code points are equal', async () 
     );
     return errors?.[0].extensions.code ?? data.placeOrder;
   };
-  const alike = [
+  const similarKeys = [
     'caf\u00e9',
     'cafe\u0301',
     'K',
@@ -223,8 +230,8 @@ test('idempotency keys are equal only if their code points are equal', async () 
     'a ',
     'a\u200b',
   ];
-  const odd = ['a\u0001', '__proto__', 'a:b', 'a\nb', '\u202ea', '\u{1f600}'.repeat(255)];
-  const keys = [...alike, ...odd];
+  const oddKeys = ['a\u0001', '__proto__', 'a:b', 'a\nb', '\u202ea', '\u{1f600}'.repeat(255)];
+  const keys = [...similarKeys, ...oddKeys];
   for (const key of keys) {
     expect(await place(key)).toEqual({ idempotencyKey: key, replayed: false });
   }

@@ -7,7 +7,7 @@ import { openSocket } from '../live/raw-socket.ts';
 
 const ORIGIN = 'https://app.example.com';
 const DEMO = { email: 'demo@example.com' };
-const MINE = '{ customerId }';
+const CUSTOMER_ID = '{ customerId }';
 
 const app = sharedApp({ AUTH_COOKIE: 'session', CORS_ORIGINS: ORIGIN });
 const token = () => app.sandbox.token(DEMO);
@@ -31,21 +31,28 @@ const LOGIN =
   'mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken customerId } } }';
 
 describe('a cookie', () => {
-  test('is the token of a request that has no other, by POST and GET, from allowed origins only', async () => {
-    for (const sent of [await post(MINE, cookieOf(token())), await get(MINE, cookieOf(token()))]) {
+  test('is the token of a request that sends no token in Authorization', async () => {
+    for (const sent of [
+      await post(CUSTOMER_ID, cookieOf(token())),
+      await get(CUSTOMER_ID, cookieOf(token())),
+    ]) {
       expect(JSON.parse(sent.text).data).toEqual({ customerId: 'cus_700001' });
       expect(sent.headers.vary).toMatch(/Authorization.*Cookie/);
       expect(sent.headers['set-cookie']).toBeUndefined();
     }
-    const sec = { origin: ORIGIN, 'sec-fetch-site': 'same-site' };
-    expect(await post(MINE, { ...cookieOf(token()), ...sec })).toMatchObject({
+    // Only pages of allowed origins may read such an answer.
+    const allowedPage = { origin: ORIGIN, 'sec-fetch-site': 'same-site' };
+    expect(await post(CUSTOMER_ID, { ...cookieOf(token()), ...allowedPage })).toMatchObject({
       text: expect.stringContaining('cus_700001'),
       headers: {
         'access-control-allow-origin': ORIGIN,
         'access-control-allow-credentials': 'true',
       },
     });
-    const foreign = await post(MINE, { ...cookieOf(token()), origin: 'https://evil.example.com' });
+    const foreign = await post(CUSTOMER_ID, {
+      ...cookieOf(token()),
+      origin: 'https://evil.example.com',
+    });
     expect(foreign.headers).not.toHaveProperty('access-control-allow-credentials');
     const other = app.sandbox.token({ email: 'pro@example.com' });
     for (const [authorization, customerId] of [
@@ -56,12 +63,12 @@ describe('a cookie', () => {
       [other, null],
       ['Bearer', null],
     ]) {
-      const { text } = await post(MINE, { ...cookieOf(token()), authorization });
+      const { text } = await post(CUSTOMER_ID, { ...cookieOf(token()), authorization });
       expect(JSON.parse(text).data).toEqual({ customerId });
     }
   });
 
-  test('is set by a login until its token expires, and no script can read it', async () => {
+  test('is set by a login, expires with its token, and cannot be read by scripts', async () => {
     const { headers, text } = await post(LOGIN, { origin: app.url });
     const { accessToken, customerId } = JSON.parse(text).data.login;
     expect(customerId).toBe('cus_700001');
@@ -69,14 +76,14 @@ describe('a cookie', () => {
     const until = new Date(exp * 1_000).toUTCString();
     const common = `session=${accessToken}; Expires=${until}; Path=/graphql; HttpOnly`;
     expect(headers['set-cookie']).toEqual([`${common}; SameSite=Lax`]);
-    const { headers: ofNoPage } = await post(LOGIN, {});
-    expect(ofNoPage['set-cookie']?.[0]).toMatch(/; HttpOnly; SameSite=Lax$/);
-    // A proxy may have rewritten `Host`.
-    const remote = { host: 'api.example.com' };
-    for (const page of [{ ...remote, origin: app.url }, remote, { origin: ORIGIN }]) {
-      const elsewhere = await post(LOGIN, page);
-      expect(elsewhere.headers['set-cookie']?.[0]).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
-      expect(elsewhere.headers['cache-control']).toBe('no-store');
+    const { headers: withoutOrigin } = await post(LOGIN, {});
+    expect(withoutOrigin['set-cookie']?.[0]).toMatch(/; HttpOnly; SameSite=Lax$/);
+    // The cookie is not `Secure` only if both the page and the host are local. A proxy may have rewritten `Host`.
+    const remoteHost = { host: 'api.example.com' };
+    for (const page of [{ ...remoteHost, origin: app.url }, remoteHost, { origin: ORIGIN }]) {
+      const remote = await post(LOGIN, page);
+      expect(remote.headers['set-cookie']?.[0]).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
+      expect(remote.headers['cache-control']).toBe('no-store');
     }
     const refused = await post(LOGIN.replace('"demo"', '"wrong"'), {});
     expect(refused.headers['set-cookie']).toBeUndefined();
@@ -87,14 +94,15 @@ describe('a cookie', () => {
     const forged = withClaims(token(), { login: '700002' });
     for (const value of [forged, 'no-token']) {
       const page = { origin: app.url, authorization: '' };
-      const { headers, text } = await post(MINE, { ...cookieOf(value), ...page });
+      const { headers, text } = await post(CUSTOMER_ID, { ...cookieOf(value), ...page });
       expect(JSON.parse(text).errors[0].extensions.code).toBe('UNAUTHENTICATED');
       expect(headers['set-cookie']).toEqual(cleared);
     }
+    // A refused token in Authorization, a request without a cookie and an invalid query clear nothing.
     const authorization = `Bearer ${forged}`;
-    const both = await post(MINE, { ...cookieOf(token()), authorization });
-    expect(both.headers['set-cookie']).toBeUndefined();
-    expect((await post(MINE, {})).headers['set-cookie']).toBeUndefined();
+    const withBoth = await post(CUSTOMER_ID, { ...cookieOf(token()), authorization });
+    expect(withBoth.headers['set-cookie']).toBeUndefined();
+    expect((await post(CUSTOMER_ID, {})).headers['set-cookie']).toBeUndefined();
     expect((await post('{ nope }', cookieOf(token()))).headers['set-cookie']).toBeUndefined();
   });
 
@@ -118,19 +126,19 @@ describe('a page of another site', () => {
   ];
 
   test.each(FOREIGN)(
-    'gets nothing with a visitor’s cookie, even if a proxy copies it to a header, with %o',
+    'gets nothing with a visitor’s cookie, even if a proxy copies the cookie to a header: %o',
     async (foreign) => {
       const value = token();
       const authorization = `Bearer ${value}`;
       for (const copied of [{}, { authorization }, { authorization: '' }]) {
         const sent = { ...cookieOf(value), ...copied, ...foreign };
-        expect(await get(MINE, sent)).toMatchObject({ status: 403 });
+        expect(await get(CUSTOMER_ID, sent)).toMatchObject({ status: 403 });
       }
       const form = { 'content-type': 'text/plain', ...foreign };
       const { status } = await send({ ...cookieOf(value), ...form }, '/graphql', '{}');
       expect([403, 415]).toContain(status);
-      // A page that may send this header was allowed by a preflight, and has sent no cookie.
-      expect(await get(MINE, { authorization, ...foreign })).toMatchObject({ status: 200 });
+      // Without a cookie the header was set by the page itself, which a preflight has allowed.
+      expect(await get(CUSTOMER_ID, { authorization, ...foreign })).toMatchObject({ status: 200 });
     },
   );
 });
@@ -140,32 +148,33 @@ describe('a socket', () => {
   const opening = (headers: object) => openSocket(app, undefined, { headers: { ...headers } });
 
   test('of an allowed page uses the cookie if its client sends no token', async () => {
-    const own = { origin: 'https://trade.example.com', host: 'Trade.example.com:443' };
+    const ownPage = { origin: 'https://trade.example.com', host: 'Trade.example.com:443' };
     const basic = { authorization: 'Basic c3RhZ2luZzpzaXRl' };
     for (const [page, payload] of [
       [{ origin: ORIGIN }],
       [{ origin: app.url }, basic],
-      [own],
+      [ownPage],
     ] as const) {
       using raw = await opening({ ...cookieOf(token()), ...page });
       raw.say({ type: 'connection_init', payload });
       raw.subscribe('a', LIST);
       expect((await raw.until('a', 'next')).payload?.data?.positions).toHaveLength(6);
     }
+    // The client's token takes precedence over the cookie.
     using raw = await opening({ ...cookieOf('no-token'), origin: ORIGIN });
     raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${token()}` } });
     raw.subscribe('a', LIST);
     await raw.until('a', 'next');
   });
 
-  test('ignores its cookie if it has no origin, and does not open for another page', async () => {
+  test('without an origin ignores its cookie, and with another origin is refused', async () => {
     using raw = await opening(cookieOf(token()));
     raw.say({ type: 'connection_init' });
-    raw.subscribe('a', MINE);
+    raw.subscribe('a', CUSTOMER_ID);
     const { payload } = await raw.until('a', 'next');
     expect(payload?.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
-    const plain = { origin: 'http://trade.example.com', host: 'trade.example.com' };
-    for (const page of [{ origin: 'https://evil.example.com' }, plain]) {
+    const unencrypted = { origin: 'http://trade.example.com', host: 'trade.example.com' };
+    for (const page of [{ origin: 'https://evil.example.com' }, unencrypted]) {
       await expect(opening({ ...cookieOf(token()), ...page })).rejects.toThrow('403');
     }
   });
@@ -174,7 +183,7 @@ describe('a socket', () => {
 test('without AUTH_COOKIE cookies are ignored, and /logout does not exist', async () => {
   await using plain = await startTestApp({ CORS_ORIGINS: ORIGIN });
   const sent = { ...cookieOf(plain.sandbox.token(DEMO)), origin: ORIGIN };
-  const body = JSON.stringify({ query: MINE });
+  const body = JSON.stringify({ query: CUSTOMER_ID });
   const { headers, text } = await rawPost(`${plain.url}/graphql`, body, sent);
   expect(JSON.parse(text).errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
   expect(headers.vary).not.toContain('Cookie');

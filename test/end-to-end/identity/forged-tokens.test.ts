@@ -15,19 +15,20 @@ const SCREEN = `{
   withdrawalMethods { title }
   customerId
 }`;
-/** Fields that are resolved differently if they are selected alone. */
-const ALONE = ['instrument(id: "AAPL") { name }', 'catalog { size }', 'orders { id }'];
+/** Fields that are resolved differently if they are the only ones of their query. */
+const LONE_FIELDS = ['instrument(id: "AAPL") { name }', 'catalog { size }', 'orders { id }'];
 const VICTIM = { login: 700001, group: 'standard-usd' };
 
+/** Makes a forged token. It may use the victim's token. */
 type Forge = (sandbox: Sandbox, victim: string) => string;
-const valid = () => ({ ...VICTIM, exp: inSeconds(3_600) });
+const validClaims = () => ({ ...VICTIM, exp: inSeconds(3_600) });
 
 const FORGERIES: readonly (readonly [string, Forge])[] = [
-  ['unsigned', () => unsignedToken(valid())],
-  ['signed with a guess', () => signedToken({ claims: valid(), secret: 'a guess' })],
+  ['unsigned', () => unsignedToken(validClaims())],
+  ['signed with a guess', () => signedToken({ claims: validClaims(), secret: 'a guess' })],
   [
     'marked as unsigned',
-    ({ secret }) => signedToken({ claims: valid(), secret, header: { alg: 'none' } }),
+    ({ secret }) => signedToken({ claims: validClaims(), secret, header: { alg: 'none' } }),
   ],
   [
     'the attacker’s own, with the victim’s claims',
@@ -55,9 +56,10 @@ describe('with a victim’s session, positions and catalog cached', () => {
     app.sandbox.clearCalls();
   });
 
-  test.each(FORGERIES)('a token that is %s never gets anything', async (_what, forge) => {
-    for (const document of [SCREEN, ...ALONE.map((field) => `{ ${field} }`)]) {
+  test.each(FORGERIES)('a token that is %s gets only errors', async (_what, forge) => {
+    for (const document of [SCREEN, ...LONE_FIELDS.map((field) => `{ ${field} }`)]) {
       const token = forge(app.sandbox, victim);
+      // The second refusal may come from a cache.
       for (let time = 0; time < 2; time += 1) {
         const { data, errors } = await app.query(document, { token });
         expect(Object.values(data).filter((value) => value !== null)).toEqual([]);
@@ -70,12 +72,13 @@ describe('with a victim’s session, positions and catalog cached', () => {
   });
 });
 
-test('each request of a connection is answered for its own token, never for an earlier one', async () => {
+test('each request of a connection is answered for its own token, not for that of an earlier request', async () => {
   await using app = await startTestApp();
   const one = app.sandbox.token({ email: 'demo@example.com' });
   const other = app.sandbox.token({ email: 'pro@example.com' });
   const forged = withClaims(other, { login: 700001 });
   const refused = ['UNAUTHENTICATED', 'UNAUTHENTICATED'];
+  // The Authorization header, the login of the answer, and its error codes.
   const requests: [string | null, string | null, readonly string[]][] = [
     [`Bearer ${one}`, '700001', []],
     [`Bearer ${one}`, '700001', []],

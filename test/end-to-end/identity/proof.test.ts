@@ -8,10 +8,10 @@ import { inSeconds, signedToken, unsignedToken } from '../../support/tokens.ts';
 const DEMO = { email: 'demo@example.com' };
 const PROOF_MS = 1_000;
 const SECRET = 'thirty-two bytes of secret, or more';
-const BOTH = '{ session { login } catalog { group } }';
-const PLACED = 'placedOrder(idempotencyKey: "none") { __typename }';
+const SESSION_AND_CATALOG = '{ session { login } catalog { group } }';
+const PLACED_ORDER = 'placedOrder(idempotencyKey: "none") { __typename }';
 
-describe('a token whose proof has lapsed', () => {
+describe('a token whose proof has expired', () => {
   const app = sharedApp({
     AUTH_PROOF_SECONDS: String(PROOF_MS / 1_000),
     // A cached session expires with the proof, as it does with the default settings.
@@ -26,13 +26,14 @@ describe('a token whose proof has lapsed', () => {
       token,
     });
     expect(errors).toEqual([]);
+    // Waits until the proof has expired.
     const answeredAtMs = systemClock.now();
     await eventually(() => systemClock.now() - answeredAtMs > PROOF_MS);
     app.sandbox.clearCalls();
   });
 
   test.each([
-    // Only op 10 names the account's present group.
+    // The catalog needs op 10 (getSession), because only op 10 names the account's current group.
     ['{ customerId catalog { size } }', { getCustomerId: 1, getSession: 1 }],
     ['{ catalog { size } customerId }', { getCustomerId: 1, getSession: 1 }],
     ['{ catalog { size } positions { id } }', { getOpenPositions: 1, getSession: 1 }],
@@ -40,11 +41,14 @@ describe('a token whose proof has lapsed', () => {
       '{ instrument(id: "AAPL") { id } withdrawalMethods { id } }',
       { getWithdrawalMethods: 1, getSession: 1 },
     ],
-    [`{ ${PLACED} customerId }`, { getCustomerId: 1 }],
-    [`{ ${PLACED} catalog { size } positions { id } }`, { getOpenPositions: 1, getSession: 1 }],
+    [`{ ${PLACED_ORDER} customerId }`, { getCustomerId: 1 }],
+    [
+      `{ ${PLACED_ORDER} catalog { size } positions { id } }`,
+      { getOpenPositions: 1, getSession: 1 },
+    ],
     ['{ catalog { size } session(maxAge: 0) { login } }', { getSession: 1 }],
-    [`{ catalog { size } ${PLACED} }`, { getSession: 1 }],
-  ])('is proved by %s at these calls', async (document, calls) => {
+    [`{ catalog { size } ${PLACED_ORDER} }`, { getSession: 1 }],
+  ])('is proved again by %s with the calls %o', async (document, calls) => {
     const { errors } = await app.query(document, { token });
     expect(errors).toEqual([]);
     expect(app.sandbox.callCounts().operations).toEqual(calls);
@@ -54,15 +58,15 @@ describe('a token whose proof has lapsed', () => {
 const write = (field: string) => `mutation { ${field} { __typename } }`;
 const WALLET = write('addCryptoWallet(input: { address: "bc1q" })');
 
-test('a 401 of a write ends the proof of its token until the gateway accepts it again', async () => {
+test('a 401 of a write ends the proof of its token until the gateway accepts the token again', async () => {
   await using app = await startTestApp();
   const token = app.sandbox.token(DEMO);
-  expect((await app.query(`{ ${PLACED} }`, { token })).errors).toEqual([]);
+  expect((await app.query(`{ ${PLACED_ORDER} }`, { token })).errors).toEqual([]);
   app.sandbox.fail({ operation: 'addCryptoWallet', kind: 'status', status: 401, times: 1 });
   const { errors } = await app.query(WALLET, { token });
   expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
   app.sandbox.clearCalls();
-  expect((await app.query(`{ ${PLACED} }`, { token })).errors).toEqual([]);
+  expect((await app.query(`{ ${PLACED_ORDER} }`, { token })).errors).toEqual([]);
   expect(app.sandbox.calls('getSession')).toBe(1);
   expect((await app.query(WALLET, { token })).errors).toEqual([]);
 });
@@ -74,15 +78,17 @@ test.each([
   await using app = await startTestApp();
   const token = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(60) });
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, times: 1, ...fault });
+  // The second answer of the gateway refuses the token, which is forged.
   for (const code of ['GATEWAY_CONTRACT', 'UNAUTHENTICATED']) {
-    const { data, errors } = await app.query(`{ session { balance } ${PLACED} }`, { token });
+    const { data, errors } = await app.query(`{ session { balance } ${PLACED_ORDER} }`, { token });
     expect(data).toEqual({ session: null, placedOrder: null });
     expect(errors.map(({ extensions }) => extensions.code)).toContain(code);
   }
 });
 
-test('a token signed with a configured key needs no proof until a 401, and other tokens are refused without a call', async () => {
+test('with a configured key its signature proves a token until a 401, and other tokens are refused without a call', async () => {
   await using app = await startTestApp({ JWT_SECRET: SECRET });
+  // From now on the catalog is in memory.
   await app.query('{ catalog { group } }', { token: app.sandbox.token(DEMO) });
   app.sandbox.clearCalls();
   const token = app.sandbox.token(DEMO);
@@ -90,7 +96,7 @@ test('a token signed with a configured key needs no proof until a 401, and other
   expect(data).toEqual({ catalog: { group: 'standard-usd' } });
   const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(60) };
   for (const other of [unsignedToken(claims), signedToken({ claims, secret: 'another' })]) {
-    const { data, errors } = await app.query(BOTH, { token: other });
+    const { data, errors } = await app.query(SESSION_AND_CATALOG, { token: other });
     expect(data).toEqual({ session: null, catalog: null });
     expect(errors[0]?.extensions).toEqual({ code: 'UNAUTHENTICATED', retryable: false });
   }
@@ -104,7 +110,7 @@ test('if the key set cannot be loaded, the gateway decides about tokens', async 
   const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(3_600) };
   const token = signedToken({ claims, secret: 'any', header: { alg: 'RS256', kid: 'two' } });
   await using app = await startTestApp({ JWT_JWKS_URL: 'http://127.0.0.1:2/keys' });
-  const { data, errors } = await app.query(BOTH, { token });
+  const { data, errors } = await app.query(SESSION_AND_CATALOG, { token });
   expect(data).toEqual({ session: null, catalog: null });
   expect(errors.map(({ extensions }) => extensions.operation)).toContain('getSession');
 });

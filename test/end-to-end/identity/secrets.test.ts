@@ -22,7 +22,7 @@ const INPUTS = {
   setValue: { key: 'k', value: [PASSWORD, PHONE, ADDRESS] },
 };
 
-/** The refusal of a gateway that repeats the request's values. */
+/** The error of a gateway that repeats the request's values. */
 const ECHO = {
   error: `NOT_${PASSWORD.length}`,
   message: `${EMAIL}, ${PHONE}, 4915198765432, ${ADDRESS} and ${PUSH_TOKEN} are not welcome`,
@@ -38,10 +38,12 @@ async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Pro
     const body = JSON.parse(text);
     errors.push(JSON.stringify(body.errors ?? null));
   };
-  const post = async (body: string, headers = {}) =>
-    collect((await rawPost(endpoint, body, { authorization: `Bearer ${token}`, ...headers })).text);
+  const post = async (body: string, headers = {}) => {
+    const answer = await rawPost(endpoint, body, { authorization: `Bearer ${token}`, ...headers });
+    collect(answer.text);
+  };
 
-  const fields = Object.entries(INPUTS).map(([field, input]) => {
+  const mutations = Object.entries(INPUTS).map(([field, input]) => {
     const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
     const query = `mutation ($input: ${type}!) { ${field}(input: $input) { __typename } }`;
     return { query, variables: { input } };
@@ -58,7 +60,7 @@ async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Pro
   ] as const) {
     sandbox.clearFaults();
     if (fault) sandbox.fail({ operation: '*', ...fault });
-    for (const field of fields) await post(JSON.stringify(field));
+    for (const mutation of mutations) await post(JSON.stringify(mutation));
     await post(JSON.stringify({ query: '{ session { login } customerId positions { id } }' }));
   }
   sandbox.clearFaults();
@@ -74,14 +76,14 @@ async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Pro
     const refused = await send(server, 'WebSocket', query, { token });
     errors.push(JSON.stringify(refused.errors));
   }
-  const cut = `{"query":"mutation { login(input: { password: \\"${PASSWORD}\\"`;
-  await post(cut);
+  const cutOff = `{"query":"mutation { login(input: { password: \\"${PASSWORD}\\"`;
+  await post(cutOff);
   await post(`{"${PASSWORD}": ${PASSWORD}}`);
-  await post(`[${JSON.stringify(fields[0])}]`);
+  await post(`[${JSON.stringify(mutations[0])}]`);
   collect((await rawRequest(`${endpoint}?query={__typename}&variables={p:${PASSWORD}}`)).text);
   await rawRequest(`${url}/nowhere?token=${token}`, { headers: { 'x-request-id': token } });
-  const wrong = [token, `Basic ${PASSWORD}`, `Bearer ${PASSWORD}`, `Bearer ${token}x`];
-  for (const authorization of wrong) {
+  const malformed = [token, `Basic ${PASSWORD}`, `Bearer ${PASSWORD}`, `Bearer ${token}x`];
+  for (const authorization of malformed) {
     await post(JSON.stringify({ query: '{ customerId session { login } }' }), { authorization });
   }
   return errors;
@@ -121,15 +123,13 @@ function expectNoSecrets(written: string, token: string): void {
     PUSH_TOKEN,
     FIXED_HEADER,
   ]) {
-    // A failure shows one line, not the whole log.
-    expect(
-      written.split('\n').find((line) => line.includes(secret)),
-      secret,
-    ).toBeUndefined();
+    // If this fails, the report shows one line and not the whole log.
+    const leakingLine = written.split('\n').find((line) => line.includes(secret));
+    expect(leakingLine, secret).toBeUndefined();
   }
 }
 
-// Errors contain more in development than in production.
+// Error messages contain more details in development than in production.
 test.each(['production', 'development'])(
   'no error, metric or output of the process contains a secret that was sent (%s)',
   async (NODE_ENV) => {

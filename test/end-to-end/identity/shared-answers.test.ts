@@ -7,9 +7,9 @@ import { type AddedField, extendedSchema, KINDS, selected } from '../../support/
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 import { withClaims } from '../../support/tokens.ts';
-import { codesOf, TRANSPORTS } from '../limits/every-transport.ts';
+import { codesOf, STREAMED_TRANSPORTS } from '../limits/every-transport.ts';
 
-/** The number of resolver calls, by the name of the field. */
+/** The number of resolver calls, by the `sharing` of the field. */
 const runs = { group: 0, copy: 0 };
 
 /** A value that differs for each user. */
@@ -18,7 +18,7 @@ const mineLater = async (context: Context) => {
   await context.scope.viewer();
   return mine(context);
 };
-const counted = (sharing: keyof typeof runs): AddedField => ({
+const countedField = (sharing: keyof typeof runs): AddedField => ({
   sharing,
   read: () => {
     runs[sharing] += 1;
@@ -26,8 +26,10 @@ const counted = (sharing: keyof typeof runs): AddedField => ({
   },
 });
 
-const SHARED = { group: counted('group'), copy: counted('copy') };
+/** The same for all accounts of a group, or for all who get the same copy of its catalog: its age, for example. */
+const SHARED = { group: countedField('group'), copy: countedField('copy') };
 
+/** Fields with a value of the user. Those called `wrong…` are marked as shared by mistake. */
 const PERSONAL = {
   unmarked: { sharing: null, read: mine },
   unmarkedLater: { sharing: null, read: mineLater },
@@ -57,11 +59,11 @@ const PERSONAL_READS: Readonly<Record<string, (context: Context) => unknown>> = 
 };
 
 /** Fields that make such a read although they are marked as shared. */
-const wrong = Object.fromEntries(
+const wronglyShared = Object.fromEntries(
   Object.entries(PERSONAL_READS).map(([name, read]) => [name, { sharing: 'group', read } as const]),
 );
 
-/** While false, the field does not read the viewer's data. */
+/** Whether `sometimes` reads the viewer's data. */
 let readsViewer = false;
 const sometimes: AddedField = {
   sharing: 'group',
@@ -71,7 +73,7 @@ const sometimes: AddedField = {
 const schema = extendedSchema(['Instrument'], {
   ...SHARED,
   ...PERSONAL,
-  ...wrong,
+  ...wronglyShared,
   sometimes,
   property: { sharing: null },
 });
@@ -153,7 +155,7 @@ describe('by GET', () => {
   );
 
   test.each(kinds(Object.keys(SHARED)))(
-    'an answer of the group has an ETag and is made once; with a field of the catalog’s age it is made each time: %s%s',
+    'an answer of group fields is made once, and one with a field of a catalog copy is made each time: %s%s',
     async (name, kind) => {
       const [theirs, own] = users;
       const sharing = name as keyof typeof runs;
@@ -166,8 +168,9 @@ describe('by GET', () => {
         const again = await get(own, document, { 'accept-encoding': encoding });
         expect(again).toMatchObject({ etag, type, body });
       }
-      const times = sharing === 'copy' ? 3 * body.data.catalog.instruments.length : 0;
-      expect(runs[sharing]).toBe(before + times);
+      // Three answers, or none.
+      const moreRuns = sharing === 'copy' ? 3 * body.data.catalog.instruments.length : 0;
+      expect(runs[sharing]).toBe(before + moreRuns);
       const known = await get(own, document, { 'if-none-match': String(etag) });
       expect(known).toMatchObject({ status: 304, etag });
     },
@@ -177,7 +180,7 @@ describe('by GET', () => {
     ...Object.keys(PERSONAL_READS).map((name) => `${name}Text`),
     ...KINDS.map((kind) => selected('property', kind)),
   ])(
-    'a field that reads more than the catalog, or has no mark, is not cached: %s',
+    'an answer is not cached if a field reads more than the catalog or is not marked as shared: %s',
     async (field) => {
       const [theirs, own] = users;
       for (const token of [theirs, theirs, own]) {
@@ -188,7 +191,7 @@ describe('by GET', () => {
     },
   );
 
-  test('an ETag is confirmed only after the answer has been made', async () => {
+  test('`If-None-Match: *` is answered only after the answer has been made, and an ETag without it', async () => {
     const [, own] = users;
     const document = `{ instrument(id: "AAPL") { groupText again: groupText } }`;
     const before = runs.group;
@@ -200,7 +203,7 @@ describe('by GET', () => {
     expect(runs.group).toBe(before + 2);
   });
 
-  test('after an operation has once read the viewer’s data, its answers are no longer shared', async () => {
+  test('the answers of an operation are no longer shared once it has read the viewer’s data', async () => {
     const query = `query ($id: ID!) { instrument(id: $id) { a: sometimesText } }`;
     const ask = (token: string, id: string) => get(token, { query, variables: { id } });
     readsViewer = false;
@@ -235,33 +238,33 @@ describe('cached bytes of the catalog', () => {
   describe.each(['GET', 'POST'] as const)('requested by %s', (method) => {
     const ask = (from: string, what = asked(), headers = {}) => get(from, what, headers, method);
 
-    test('are not sent for an unproved token, even with their ETag, nor for a token whose proof has ended', async () => {
+    test('are not sent for a token that is unproved or revoked', async () => {
       const { etag } = await get(token, asked());
       const forged = withClaims(token, { exp: 9_999_999_999 });
       const answer = await ask(forged, asked(), { 'if-none-match': `${etag}, *` });
       expect(answer).toMatchObject({ status: 200, etag: null });
-      const ended = await app.signIn();
-      expect((await ask(ended)).body.data.instruments.nodes).toHaveLength(2);
-      gateway.revoke({ token: ended });
+      const revoked = await app.signIn();
+      expect((await ask(revoked)).body.data.instruments.nodes).toHaveLength(2);
+      gateway.revoke({ token: revoked });
       // The next call of the gateway reveals the revocation.
-      await app.query('{ customerId }', { token: ended });
-      for (const { body } of [answer, await ask(ended)]) {
+      await app.query('{ customerId }', { token: revoked });
+      for (const { body } of [answer, await ask(revoked)]) {
         expect(body.data).toEqual({ instruments: null, catalog: null });
         expect(codesOf(body)).toContain('UNAUTHENTICATED');
       }
     });
 
-    test('are not sent to another group, even with a claim of their group', async () => {
+    test('are not sent to another group’s token, even if it claims their group', async () => {
       const pro = gateway.token({ email: 'pro@example.com' });
       const claiming = gateway.token({ email: 'pro@example.com', group: 'standard-usd' });
-      for (const theirs of [pro, claiming]) {
-        const { data, errors } = (await ask(theirs)).body;
+      for (const foreignToken of [pro, claiming]) {
+        const { data, errors } = (await ask(foreignToken)).body;
         expect(data.catalog?.group ?? null).not.toBe('standard-usd');
         if (data.catalog === null) expect(errors[0].extensions.code).toBe('FORBIDDEN');
       }
     });
 
-    test('belong to one operation and its variables', async () => {
+    test('are sent only for the same operation and variables', async () => {
       const second = await ask(token, asked({}, 'Second'));
       expect(second.body.data.instruments).not.toEqual((await ask(token)).body.data.instruments);
       for (const n of [0, 1, 3]) {
@@ -284,7 +287,7 @@ test.each(Object.keys(PERSONAL))(
   async (name) => {
     const query = OF_ONE(selected(name, 'Text'));
     for (const token of [...users, ...users]) {
-      for (const [, ask] of TRANSPORTS.slice(2)) {
+      for (const [, ask] of STREAMED_TRANSPORTS) {
         const { data, errors } = await ask(app, { query }, token);
         expect(tokensIn({ data, errors })).toEqual([token]);
       }

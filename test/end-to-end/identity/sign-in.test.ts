@@ -18,6 +18,7 @@ const LOGIN = `mutation ($input: LoginInput!) { login(input: $input) {
 const NO_REASON = { error: null, message: null, email: null, details: null };
 const REJECTED = { __typename: 'LoginRejected', ...NO_REASON };
 const UNKNOWN = { error: 'USER_NOT_FOUND', email: 'nobody@example.com' };
+
 describe('login', () => {
   const login = async (email: string, password = 'demo') => {
     const { data, errors } = await app.query(LOGIN, { variables: { input: { email, password } } });
@@ -25,12 +26,12 @@ describe('login', () => {
     return data.login;
   };
 
-  test('returns a token and the whole start screen in one round-trip, whichever token the request has', async () => {
+  test('returns a token and the data of the start screen, even if the request has an old or invalid token', async () => {
     const screen =
       'positions { symbol instrument { name } } orders { symbol } withdrawalMethods { title } customerId';
-    const old = { login: 700002, expiresInSeconds: -3_600 };
-    const sent = [app.sandbox.token({ email: 'pro@example.com' }), 'garbage'];
-    for (const token of [null, ...sent, app.sandbox.token(old)]) {
+    const otherAccount = app.sandbox.token({ email: 'pro@example.com' });
+    const expired = app.sandbox.token({ login: 700002, expiresInSeconds: -3_600 });
+    for (const token of [null, otherAccount, 'garbage', expired]) {
       app.sandbox.clearCalls();
       const { data, errors } = await app.query(
         `mutation { login(input: { email: "demo@example.com", password: "demo" }) {
@@ -43,8 +44,14 @@ describe('login', () => {
       expect(errors).toEqual([]);
       const { login } = data;
       const calls = app.sandbox.callCounts();
-      const read = { getSession: 1, getOpenPositions: 1, getWithdrawalMethods: 1 };
-      expect(calls.operations).toMatchObject({ login: 1, getCustomerId: 1, ...read });
+      expect(calls.operations).toMatchObject({
+        login: 1,
+        getSession: 1,
+        getOpenPositions: 1,
+        getWithdrawalMethods: 1,
+        getCustomerId: 1,
+      });
+      // The gateway was not called for the account of the request's token.
       expect(calls.logins).not.toHaveProperty('700002');
       expect(app.sandbox.requests('login')[0]?.headers).not.toHaveProperty('authorization');
       const later = await app.query(`{ ${screen} }`, { token: login.accessToken });
@@ -63,7 +70,7 @@ describe('login', () => {
 
   test.each<[string, string, string, object]>([
     ['a wrong password (401)', 'demo', 'wrong', { error: 'INVALID_CREDENTIALS' }],
-    ['an unknown address (404)', 'nobody', 'demo', UNKNOWN],
+    ['an unknown e-mail address (404)', 'nobody', 'demo', UNKNOWN],
   ])('is rejected with the gateway’s message: %s', async (_what, name, password, reason) => {
     expect(await login(`${name}@example.com`, password)).toEqual({ ...REJECTED, ...reason });
   });
@@ -71,12 +78,15 @@ describe('login', () => {
   test.each<[number, object]>([
     [403, { error: 'EMAIL_NOT_VERIFIED', message: 'Confirm it.', details: { resend: true } }],
     [200, { error: 'PASSWORD_EXPIRED' }],
-  ])('is rejected by a %i without a token: %j', async (status, reason) => {
-    app.sandbox.fail({ operation: 'login', kind: 'status', status, body: reason });
-    expect(await login('demo@example.com')).toEqual({ ...REJECTED, ...reason });
-  });
+  ])(
+    'is rejected if the gateway answers with status %i but no token: %j',
+    async (status, reason) => {
+      app.sandbox.fail({ operation: 'login', kind: 'status', status, body: reason });
+      expect(await login('demo@example.com')).toEqual({ ...REJECTED, ...reason });
+    },
+  );
 
-  test('an answer with neither a token nor an error is GATEWAY_CONTRACT, whatever else it contains', async () => {
+  test('fails with GATEWAY_CONTRACT if the gateway’s answer has neither a token nor an error', async () => {
     const body = { passkey: true };
     app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body });
     const { errors } = await app.query(LOGIN, {

@@ -20,8 +20,8 @@ beforeAll(() => {
 });
 beforeEach(() => app.sandbox.clearCalls());
 
-const repeat = (times: number, make: (at: number) => string) =>
-  Array.from({ length: times }, (_, at) => make(at)).join(' ');
+const repeat = (times: number, make: (index: number) => string) =>
+  Array.from({ length: times }, (_, index) => make(index)).join(' ');
 
 const nested = (levels: number) =>
   `${'positions { instrument { '.repeat(levels)}id${' } }'.repeat(levels)}`;
@@ -33,7 +33,7 @@ test.each<[string, string, Asked]>([
   [
     'thirty-one aliases',
     'MAX_ALIASES',
-    { query: `{ ${repeat(31, (at) => `a${at}: __typename`)} }` },
+    { query: `{ ${repeat(31, (index) => `a${index}: __typename`)} }` },
   ],
   ['four thousand and one tokens', 'MAX_TOKENS', { query: `{ ${'a '.repeat(3_999)} }` }],
   ['sixteen levels', 'MAX_DEPTH', { query: `{ ${nested(8)} }` }],
@@ -55,12 +55,12 @@ test.each<[string, string, Asked]>([
     },
   ],
 ])('%s is refused by the limit of %s', async (_what, limit, asked) => {
-  const named = { limit, value: expect.any(Number), maximum: expect.any(Number) };
+  const details = { limit, value: expect.any(Number), maximum: expect.any(Number) };
   for (const [transport, ask] of TRANSPORTS) {
     const answer = await ask(app, asked, token);
     expect(answer.errors, transport).toContainEqual({
       message: expect.any(String),
-      extensions: { code: 'QUERY_TOO_COMPLEX', retryable: false, ...named },
+      extensions: { code: 'QUERY_TOO_COMPLEX', retryable: false, ...details },
     });
     for (const { extensions } of answer.errors ?? []) {
       expect(extensions.value).toBeGreaterThan(Number(extensions.maximum));
@@ -71,16 +71,17 @@ test.each<[string, string, Asked]>([
 });
 
 test.each(TRANSPORTS)(
-  'by %s the most expensive allowed query and the introspection of tools are answered, but recursive introspection is not',
+  'by %s a costly query and the introspection of tools are answered, but recursive introspection is refused',
   async (_transport, ask) => {
-    const circle = `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`;
-    expect(codesOf(await ask(app, { query: circle }, token))).toContain(
+    const recursive = `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`;
+    expect(codesOf(await ask(app, { query: recursive }, token))).toContain(
       'GRAPHQL_VALIDATION_FAILED',
     );
     const costly = `{ instruments(first: 500) { nodes { ${'id '.repeat(40)} positions { id } } } }`;
     const { errors, extensions } = await ask(app, { query: costly }, token);
     expect(errors).toBeUndefined();
-    expect(extensions?.cost).toBe(1 + 1 + 500 * (1 + 1 + 50));
+    // `instruments` and `nodes`, and for each of 500 nodes `id`, `positions` and the ids of fifty positions.
+    expect(extensions?.cost).toBe(2 + 500 * (2 + 50));
     expect(extensions?.fields).toBeGreaterThan(500);
     const tools = getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true });
     // With its line breaks this query is too long for a URL.
@@ -89,12 +90,12 @@ test.each(TRANSPORTS)(
   },
 );
 
-test('new documents of one burst are prepared in separate turns', async () => {
+test('new documents of one burst are prepared in separate turns of the event loop', async () => {
   using raw = await initializedSocket(app, token);
-  const fields = Array.from({ length: 25 }, (_, at) => `a${at}: session { login balance equity }`);
+  const fields = repeat(25, (index) => `a${index}: session { login balance equity }`);
   const burst = 40;
-  for (let at = 0; at < burst; at += 1) {
-    raw.subscribe(`burst ${at}`, `query Burst${at} { ${fields.join(' ')} }`);
+  for (let document = 0; document < burst; document += 1) {
+    raw.subscribe(`burst ${document}`, `query Burst${document} { ${fields} }`);
   }
   const count = (type: string) => raw.messages.filter((message) => message.type === type).length;
   const turns = await turnsDuring(() => eventually(() => expect(count('complete')).toBe(burst)));
@@ -104,37 +105,38 @@ test('new documents of one burst are prepared in separate turns', async () => {
 });
 
 const HOLDER = 'demo@example.com';
-const HELD = 70;
+const OPENED_POSITIONS = 70;
 
-const place = (key: string, reads: string) =>
+const place = (key: string, moreFields: string) =>
   `placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "${key}" }) {
-    __typename ... on OrderAccepted { orderId replayed ${reads} }
+    __typename ... on OrderAccepted { orderId replayed ${moreFields} }
   }`;
 
 describe('an answer that turns out larger than estimated', () => {
-  // Allows the estimate, which assumes fifty positions, with four fields each. The account has more positions.
+  // The limit allows the estimate, which assumes fifty positions with four fields each. The account has more positions.
   const app = sharedApp({ MAX_COST: '240', POSITIONS_POLL_MS: '100' });
   beforeAll(async () => {
-    for (let at = 0; at < HELD; at += 1) {
+    for (let opened = 0; opened < OPENED_POSITIONS; opened += 1) {
       expect(await orderElsewhere(app.sandbox, HOLDER)).not.toBeNull();
     }
   });
 
-  const fresh = () => app.sandbox.token({ email: HOLDER });
+  const freshToken = () => app.sandbox.token({ email: HOLDER });
   const LARGE = '{ positions { id symbol side units } }';
 
-  test.each(['first', 'compiled'])('ends with only an error: the %s run', async () => {
-    const { status, data, errors } = await app.query(LARGE, { token: fresh() });
+  test.each(['first', 'compiled'])('has only an error: the %s run', async () => {
+    const { status, data, errors } = await app.query(LARGE, { token: freshToken() });
     expect(status).toBe(200);
     expect(data).toBeNull();
     const message = 'The limit of MAX_COST is 240, and the request has 241.';
+    // The count stops at the first field over the limit.
     const limit = { limit: 'MAX_COST', value: 241, maximum: 240 };
     const extensions = { code: 'QUERY_TOO_COMPLEX', retryable: false, ...limit };
     expect(errors).toEqual([{ message, extensions }]);
   });
 
-  test('keeps the outcomes and the errors of a mutation, and drops its reads', async () => {
-    const token = fresh();
+  test('keeps the outcomes and the errors of a mutation’s orders, but not what the orders select from the account', async () => {
+    const token = freshToken();
     const reads = 'positions { id symbol side units }';
     const { data, errors } = await app.query(
       `mutation {
@@ -158,7 +160,7 @@ describe('an answer that turns out larger than estimated', () => {
     ['over WebSocket', webSocketClient],
     ['as an event stream', sseClient],
   ] as const)('ends a subscription %s', async (_how, clientFor) => {
-    const token = fresh();
+    const token = freshToken();
     await using client = clientFor(app, token);
     const watcher = client.watch({}, 'subscription { positions { id symbol side units } }');
     await eventually(() => watcher.ended !== null);
@@ -168,25 +170,28 @@ describe('an answer that turns out larger than estimated', () => {
   });
 });
 
-test('cached answers cost fields, also if the client has them', async () => {
-  const limits = { MAX_COST: '510' };
-  await using app = await startTestApp(limits, { refills: false });
+test('cached answers use up the limit of fields, even with status 304', async () => {
+  // The limit of fields, which depends on MAX_COST, allows between sixteen and twenty-four of these answers.
+  await using app = await startTestApp({ MAX_COST: '510' }, { refills: false });
   const text = '{ instruments(first: 500) { nodes { id } } }';
   const url = `${app.url}/graphql?query=${encodeURIComponent(text)}`;
   const headers = { authorization: `Bearer ${await app.signIn()}`, accept: 'application/json' };
   const etag = (await fetch(url, { headers })).headers.get('etag') ?? '';
-  const asked = async (times: number, more = {}) => {
+  const askEightTimes = async (moreHeaders = {}) => {
     const statuses: number[] = [];
-    for (let at = 0; at < times; at += 1)
-      statuses.push((await fetch(url, { headers: { ...headers, ...more } })).status);
+    for (let time = 0; time < 8; time += 1) {
+      statuses.push((await fetch(url, { headers: { ...headers, ...moreHeaders } })).status);
+    }
     return statuses;
   };
-  expect(new Set(await asked(8, { 'if-none-match': etag }))).toEqual(new Set([304]));
-  expect(new Set(await asked(8))).toEqual(new Set([200]));
-  expect((await asked(8)).at(-1)).toBe(429);
+  expect(new Set(await askEightTimes({ 'if-none-match': etag }))).toEqual(new Set([304]));
+  expect(new Set(await askEightTimes())).toEqual(new Set([200]));
+  expect((await askEightTimes()).at(-1)).toBe(429);
 });
 
-const TIMES = 20;
+const CATALOGS = 20;
+const INSTRUMENTS = 500;
+/** The number of times that the field `countedText` has been read. */
 let reads = 0;
 let onRead = () => {};
 const read = () => {
@@ -195,25 +200,28 @@ const read = () => {
   return 'x';
 };
 const counting = sharedApp(
-  { SANDBOX_INSTRUMENTS: '500' },
+  { SANDBOX_INSTRUMENTS: String(INSTRUMENTS) },
   { schema: extendedSchema(['Instrument'], { counted: { sharing: null, read } }) },
 );
 
-const catalogs = Array.from({ length: TIMES }, (_, at) => {
-  return `c${at}: catalog { instruments { countedText id name description calc delayed } }`;
-}).join(' ');
+const catalogs = repeat(
+  CATALOGS,
+  (index) => `c${index}: catalog { instruments { countedText id name description calc delayed } }`,
+);
 const QUERY = `query Left { ${catalogs} }`;
 const MUTATION = `mutation Left { login(input: { email: "demo@example.com", password: "demo" }) {
   ... on LoginSuccess { ${catalogs} }
 } }`;
 
+/** Sends a POST whose connection is destroyed at the first read. */
 async function sendRaw(text: string, token: string) {
   const { socket } = await openRaw(counting.url);
   onRead = () => void socket.destroy();
   socket.write(postOf(text, { token }));
 }
 
-async function subscribe(text: string, token: string) {
+/** Sends a query over a WebSocket that is destroyed at the first read. */
+async function sendBySocket(text: string, token: string) {
   const raw = await initializedSocket(counting, token);
   onRead = () => raw.stream.destroy();
   raw.subscribe('1', text);
@@ -222,18 +230,21 @@ async function subscribe(text: string, token: string) {
 test.each([
   ['a query', QUERY, false, sendRaw],
   ['a mutation', MUTATION, true, sendRaw],
-  ['a query of a WebSocket', QUERY, false, subscribe],
-])('%s whose client has left completes only if it writes', async (_, text, isComplete, begin) => {
-  const token = await counting.signIn();
-  reads = 0;
-  await begin(text, token);
-  await eventually(() => reads > 0);
-  // Waits until no more fields are read.
-  let [seen, unchanged] = [0, 0];
-  await eventually(() => {
-    unchanged = reads === seen ? unchanged + 1 : 0;
-    seen = reads;
-    return unchanged === 20;
-  });
-  expect(reads === TIMES * 500).toBe(isComplete);
-});
+  ['a query of a WebSocket', QUERY, false, sendBySocket],
+])(
+  '%s whose client has left is completed only if it writes',
+  async (_, text, isCompleted, begin) => {
+    const token = await counting.signIn();
+    reads = 0;
+    await begin(text, token);
+    await eventually(() => reads > 0);
+    // Waits until no more fields are read during twenty checks.
+    let [seen, unchanged] = [0, 0];
+    await eventually(() => {
+      unchanged = reads === seen ? unchanged + 1 : 0;
+      seen = reads;
+      return unchanged === 20;
+    });
+    expect(reads === CATALOGS * INSTRUMENTS).toBe(isCompleted);
+  },
+);

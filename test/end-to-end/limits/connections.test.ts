@@ -13,45 +13,46 @@ import { seriesValue } from '../operations/scraped.ts';
 import { codesOf } from './every-transport.ts';
 import { postOf } from './slow-reader.ts';
 
-const lasting = sharedApp({ RATE_LIMIT_PER_MINUTE: '100000', MAX_BODY_BYTES: '400000' });
+/** A service with its usual limits of connections. */
+const usual = sharedApp({ RATE_LIMIT_PER_MINUTE: '100000', MAX_BODY_BYTES: '400000' });
 
 const HEALTH = 'GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n';
 const SWITCHED = /^HTTP\/1\.1 101 /;
 
-/** Opens a connection, sends a request, and waits until it receives the answer, or is closed. */
-async function asked(app: TestApp, request: string, answer: string, address?: string) {
+/** Opens a connection, sends a request, and waits until it receives the answer or is closed. */
+async function openAndAsk(app: TestApp, request: string, answer: string, address?: string) {
   const raw = await openRaw(app.url, address);
   raw.socket.write(request);
   await eventually(() => raw.isClosed || raw.received.includes(answer));
   return raw;
 }
 
-/** An answered connection. */
-const healthy = (app: TestApp, address?: string) => asked(app, HEALTH, '200 OK', address);
+/** Opens a connection, and asks for the health of the service. */
+const openIdle = (app: TestApp, address?: string) => openAndAsk(app, HEALTH, '200 OK', address);
 
-/** A connection with an event stream. */
-const busy = (app: TestApp, address?: string) => {
+/** Opens a connection with an event stream. */
+const openStream = (app: TestApp, address?: string) => {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const headers = { accept: 'text/event-stream' };
-  return asked(app, postOf(CHANGES, { token, headers }), 'cursor', address);
+  return openAndAsk(app, postOf(CHANGES, { token, headers }), 'cursor', address);
 };
 
-/** Opens a WebSocket, optionally for a client behind a proxy; returns the socket or its refusal. */
-const upgraded = (app: TestApp, client?: string, address?: string) => {
+/** Opens a connection, and asks for a WebSocket, optionally for a client behind a proxy. */
+const openAndUpgrade = (app: TestApp, client?: string, address?: string) => {
   const from = client === undefined ? '' : `\r\nx-forwarded-for: ${client}`;
-  return asked(app, UPGRADE.replace('\r\n', `${from}\r\n`), '\r\n\r\n', address);
+  return openAndAsk(app, UPGRADE.replace('\r\n', `${from}\r\n`), '\r\n\r\n', address);
 };
 
 async function hasRoom(app: TestApp): Promise<boolean> {
-  using next = await healthy(app);
+  using next = await openIdle(app);
   return next.received.includes('200 OK');
 }
 
 test('a process closes connections over its limit, until one disconnects', async () => {
   await using app = await startTestApp({}, { connections: { most: 2 } });
-  using first = await busy(app);
-  using _second = await busy(app);
-  using third = await healthy(app);
+  using first = await openStream(app);
+  using _second = await openStream(app);
+  using third = await openIdle(app);
   expect(third.isClosed).toBe(true);
   expect(third.received).toBe('');
   expect(await seriesValue(app, 'refusals_total{limit="connections"}')).toBe(1);
@@ -59,22 +60,22 @@ test('a process closes connections over its limit, until one disconnects', async
   await eventually(() => hasRoom(app));
 });
 
-test('behind a trusted proxy each address has a limit of unproved sockets, and further ones get 429', async () => {
+test('behind a trusted proxy a socket over the limit of its own address gets 429', async () => {
   await using app = await startTestApp(
     { TRUSTED_PROXIES: '127.0.0.1' },
     { limits: limited('connections', 2) },
   );
-  using first = await upgraded(app, '192.0.2.1');
-  using _second = await upgraded(app, '192.0.2.1');
-  using third = await upgraded(app, '192.0.2.1');
+  using first = await openAndUpgrade(app, '192.0.2.1');
+  using _second = await openAndUpgrade(app, '192.0.2.1');
+  using third = await openAndUpgrade(app, '192.0.2.1');
   expect(third.received).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
   expect(third.received).toMatch(/\r\nretry-after: 10\r\n/);
   expect(third.received).toContain('"code":"RATE_LIMITED"');
-  using other = await upgraded(app, '192.0.2.2');
+  using other = await openAndUpgrade(app, '192.0.2.2');
   expect(other.received).toMatch(SWITCHED);
   first.socket.destroy();
   await eventually(async () => {
-    using next = await upgraded(app, '192.0.2.1');
+    using next = await openAndUpgrade(app, '192.0.2.1');
     return SWITCHED.test(next.received);
   });
 });
@@ -98,38 +99,40 @@ test.each([
 );
 
 test('subscriptions that fail to start do not count towards the limits', async () => {
-  const token = lasting.sandbox.token({ email: 'user-4@example.com' });
-  await lasting.query('{ session { login } }', { token });
-  using raw = await initializedSocket(lasting, token);
-  // More than an account may have, but fewer at a time than a socket may.
-  for (let batch = 0; batch < 6; batch += 1) {
-    for (let at = 0; at < 50; at += 1) raw.subscribe(`${batch} ${at}`, CHANGES, { intervalMs: 0 });
-    await eventually(
-      () => raw.messages.filter(({ type }) => type === 'complete').length === (batch + 1) * 50,
-    );
+  const token = usual.sandbox.token({ email: 'user-4@example.com' });
+  await usual.query('{ session { login } }', { token });
+  using raw = await initializedSocket(usual, token);
+  // The batches together exceed the limit of an account. One batch is below the limit of a socket.
+  const batchSize = 50;
+  const completed = () => raw.messages.filter(({ type }) => type === 'complete').length;
+  for (let batch = 1; batch <= 6; batch += 1) {
+    for (let each = 0; each < batchSize; each += 1) {
+      raw.subscribe(`${batch} ${each}`, CHANGES, { intervalMs: 0 });
+    }
+    await eventually(() => completed() === batch * batchSize);
   }
   const refused = raw.messages.flatMap(({ payload }) => codesOf(payload ?? {}));
   expect(new Set(refused)).toEqual(new Set(['BAD_USER_INPUT']));
   await raw.watch('good');
 });
 
-const MAJOR = Number.parseInt(process.versions.node, 10);
+const NODE_MAJOR = Number.parseInt(process.versions.node, 10);
 
-test('a deeply nested message is accepted as connection_init, and as a ping closes at most its own socket', async () => {
+test('a deeply nested message closes at most its own socket', async () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-  using raw = await openSocket(lasting);
+  using raw = await openSocket(usual);
   raw.say(`{"type":"connection_init","payload":{"deep":${deep}}}`);
   await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'), raw.whileOpen);
-  using other = await initializedSocket(lasting);
+  using other = await initializedSocket(usual);
   raw.say(`{"type":"ping","payload":{"deep":${deep}}}`);
   await eventually(() => raw.closed !== null || raw.messages.some(({ type }) => type === 'pong'));
-  // On Node 24 the pong, which repeats the ping's payload, overflows the stack.
-  expect(raw.closed?.code ?? null).toBe(MAJOR < 26 ? 4500 : null);
+  // Before Node 26 the pong, which repeats the ping's payload, overflows the stack.
+  expect(raw.closed?.code ?? null).toBe(NODE_MAJOR < 26 ? 4500 : null);
   expect((await other.watch('1', '{ __typename }')).payload.data).toEqual({ __typename: 'Query' });
 });
 
 test('a request whose head stalls gets 408, and its connection is closed', async () => {
-  using raw = await openRaw(lasting.url);
+  using raw = await openRaw(usual.url);
   raw.socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ');
   await eventually(() => raw.isClosed);
   expect(raw.received).toMatch(/^HTTP\/1\.1 408 /);

@@ -10,6 +10,7 @@ import { seriesValue } from '../operations/scraped.ts';
 import { codesOf, TRANSPORTS } from './every-transport.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+/** The extensions of a request that names a document by its hash, as Apollo’s clients send them. */
 const persisted = (sha256Hash: string) => ({
   persistedQuery: { version: 1, sha256Hash },
 });
@@ -29,15 +30,16 @@ beforeEach(async () => {
   await writeFile(manifest, JSON.stringify(published));
 });
 
-const start = (only: string, environment = {}) =>
+/** Starts the service with this value of PERSISTED_DOCUMENTS_ONLY. */
+const start = (only: 'on' | 'log', environment = {}) =>
   startTestApp({ PERSISTED_DOCUMENTS: manifest, PERSISTED_DOCUMENTS_ONLY: only, ...environment });
 
-const demo = (app: TestApp) => app.sandbox.token({ email: 'demo@example.com' });
+const demoToken = (app: TestApp) => app.sandbox.token({ email: 'demo@example.com' });
 
 describe.each(TRANSPORTS)('by %s', (transport, ask) => {
-  test('a trusted document is executed by its id in every syntax, and with PERSISTED_DOCUMENTS_ONLY others are refused', async () => {
+  test('with PERSISTED_DOCUMENTS_ONLY a trusted document is executed by its id or text, and others are refused', async () => {
     await using app = await start('on');
-    const token = demo(app);
+    const token = demoToken(app);
     for (const [code, asked] of [
       ['PERSISTED_DOCUMENT_REQUIRED', { query: UNKNOWN }],
       ['PERSISTED_DOCUMENT_REQUIRED', { query: `${SCREEN} ` }],
@@ -64,17 +66,18 @@ describe.each(TRANSPORTS)('by %s', (transport, ask) => {
       expect(answer.errors).toBeUndefined();
       expect(answer.data).toEqual({ session: { login: '700001' } });
     }
+    // POST and GET of JSON have no subscriptions.
     if (transport === 'POST' || transport === 'GET') return;
     const { data } = await ask(app, { documentId: 'feed-1' }, token);
     expect(data.positionChanges.snapshot).toBe(true);
   });
 
-  test('without a manifest a hash alone is refused, and a text with its hash is executed', async () => {
+  test('without a manifest a document needs its text, even if its hash is sent', async () => {
     await using app = await startTestApp();
-    const token = demo(app);
+    const token = demoToken(app);
     const extensions = persisted(sha256(UNKNOWN));
-    const other = { query: '{ __typename }', extensions };
-    expect(codesOf(await ask(app, other, token))).toEqual(['BAD_USER_INPUT']);
+    const wrongHash = { query: '{ __typename }', extensions };
+    expect(codesOf(await ask(app, wrongHash, token))).toEqual(['BAD_USER_INPUT']);
     const expected = { customerId: 'cus_700001' };
     expect((await ask(app, { query: UNKNOWN, extensions }, token)).data).toEqual(expected);
     // The unknown document may be a mutation, so the error says that nothing was sent.
@@ -95,58 +98,59 @@ test.each([
   expect(codesOf(JSON.parse(text))).toEqual(['GRAPHQL_PARSE_FAILED']);
 });
 
-test('with `log` every document is answered, and untrusted ones are logged once', async () => {
+test('with `log` every document is answered, and an untrusted document is logged once', async () => {
   await using app = await start('log');
-  const token = demo(app);
+  const token = demoToken(app);
   const operationName = 'N'.repeat(200);
   const query = `query ${operationName} ${UNKNOWN}`;
   for (const [, ask] of TRANSPORTS) {
     expect(codesOf(await ask(app, { query, operationName }, token))).toEqual([]);
     expect(codesOf(await ask(app, { query: SCREEN }, token))).toEqual([]);
   }
-  const noted = app.logged.filter((line) => line.includes('not trusted'));
-  expect(noted).toHaveLength(1);
-  expect(JSON.parse(noted[0] ?? '')).toMatchObject({
+  const warnings = app.logged.filter((line) => line.includes('not trusted'));
+  expect(warnings).toHaveLength(1);
+  expect(JSON.parse(warnings[0] ?? '')).toMatchObject({
     document: sha256(query),
     operationName: 'N'.repeat(100),
   });
-  expect(noted[0]).not.toContain('customerId');
+  expect(warnings[0]).not.toContain('customerId');
 });
 
 describe('the manifests', () => {
-  const known = async (app: TestApp, text: string) => {
+  const isKnown = async (app: TestApp, text: string) => {
     const answer = await rawRequest(`${app.url}/graphql?documentId=${sha256(text)}`);
     return !codesOf(JSON.parse(answer.text)).includes('PERSISTED_DOCUMENT_NOT_FOUND');
   };
 
   test('are read from all files of a folder, without invalid entries', async () => {
-    const texts = { [sha256(SYMBOLS)]: SYMBOLS, stale: '{ gone }' };
-    await writeFile(join(folder.path, 'b.json'), JSON.stringify(texts));
+    const documents = { [sha256(SYMBOLS)]: SYMBOLS, stale: '{ gone }' };
+    await writeFile(join(folder.path, 'b.json'), JSON.stringify(documents));
     await writeFile(join(folder.path, 'README.md'), 'no manifest');
     await using app = await start('on', { PERSISTED_DOCUMENTS: folder.path });
-    expect(await known(app, SCREEN)).toBe(true);
-    expect(await known(app, SYMBOLS)).toBe(true);
-    expect(await known(app, UNKNOWN)).toBe(false);
+    expect(await isKnown(app, SCREEN)).toBe(true);
+    expect(await isKnown(app, SYMBOLS)).toBe(true);
+    expect(await isKnown(app, UNKNOWN)).toBe(false);
     const errors = ['Cannot query field "gone" on type "Query".'];
     const lines = app.logged.map((line) => JSON.parse(line));
     expect(lines).toContainEqual(expect.objectContaining({ id: 'stale', errors }));
     expect(lines).toContainEqual(expect.objectContaining({ documents: 3, leftOut: 1 }));
   });
 
-  test('are read again when they change; an invalid change is reported and has no effect', async () => {
+  test('are read again when they change, but an invalid change has no effect', async () => {
     await using app = await start('on');
-    const unreadable = () => seriesValue(app, 'manifest_unreadable');
-    expect(await unreadable()).toBe(0);
+    const unreadableCount = () => seriesValue(app, 'manifest_unreadable');
+    expect(await unreadableCount()).toBe(0);
     await writeFile(manifest, '{ "half": ');
     await eventually(() => app.logged.some((line) => line.includes('manifest')));
-    expect(await known(app, SCREEN)).toBe(true);
-    expect(await unreadable()).toBe(1);
+    expect(await isKnown(app, SCREEN)).toBe(true);
+    expect(await unreadableCount()).toBe(1);
     const replaced = join(folder.path, 'next.tmp');
     await writeFile(replaced, JSON.stringify({ [sha256(SYMBOLS)]: SYMBOLS }));
     await rename(replaced, manifest);
-    await eventually(() => known(app, SYMBOLS));
-    expect([await known(app, SCREEN), await unreadable()]).toEqual([false, 0]);
+    await eventually(() => isKnown(app, SYMBOLS));
+    expect(await isKnown(app, SCREEN)).toBe(false);
+    expect(await unreadableCount()).toBe(0);
     await writeFile(manifest, JSON.stringify(published));
-    await eventually(() => known(app, SCREEN));
+    await eventually(() => isKnown(app, SCREEN));
   });
 });

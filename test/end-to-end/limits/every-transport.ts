@@ -4,16 +4,21 @@ import {
   TRANSPORTS as NAMES,
   type Server,
   send,
+  type Transport,
 } from '../../support/four-transports.ts';
 
 export type { Asked };
 export type Ask = (app: Server, asked: Asked, token?: string) => Promise<Answer>;
 
 /** Every transport of the graph. */
-export const TRANSPORTS = NAMES.map((name): readonly [string, Ask] => [
-  name,
-  async (app, asked, token) => (await send(app, name, asked, { token })).answer,
-]);
+export const TRANSPORTS = NAMES.map((name): readonly [string, Ask] => [name, askBy(name)]);
+
+/** The transports that can send several results: their answers are never cached. */
+export const STREAMED_TRANSPORTS = TRANSPORTS.filter(([name]) => name !== 'POST' && name !== 'GET');
+
+export function askBy(name: Transport): Ask {
+  return async (app, asked, token) => (await send(app, name, asked, { token })).answer;
+}
 
 /** The codes of an answer's errors, on any transport. */
 export function codesOf({ errors = [] }: Failed): string[] {

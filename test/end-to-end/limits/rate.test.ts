@@ -14,24 +14,26 @@ import { codesOf, TRANSPORTS } from './every-transport.ts';
 
 const HOME =
   '{ session { login balance } positions { id } withdrawalMethods { id } customerId instrument(id: "AAPL") { id } }';
-const CROWD = inFull(10_000, 180);
+const USERS = inFull(10_000, 180);
+/** How many unproved tokens an address may try. */
 const PROOFS = 40;
 const FEW_PROOFS = { limits: withoutRefills(limited('proofs', PROOFS)) };
 const TYPENAME = { query: '{ __typename }' };
 const DEMO = { email: 'demo@example.com' };
 
+/** The remaining operations of the minute, from the answer's headers. */
 function remaining(headers: Headers): number {
   return Number(/"default";r=(\d+);t=\d+/.exec(headers.get('ratelimit') ?? '')?.[1]);
 }
 
 /** Starts a service whose limits are not refilled while the test runs. */
-const startStill = (environment: Readonly<Record<string, string>>) =>
+const startWithoutRefills = (environment: Readonly<Record<string, string>>) =>
   startTestApp(environment, { refills: false });
 
 describe('operations of an address', () => {
   test.each(TRANSPORTS)('are counted by %s, including subscriptions', async (transport, ask) => {
     await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '3' });
-    for (let at = 0; at < 3; at += 1) {
+    for (let operation = 0; operation < 3; operation += 1) {
       expect((await ask(app, TYPENAME)).data).toEqual({ __typename: 'Query' });
     }
     const { data, errors } = await ask(app, TYPENAME);
@@ -55,48 +57,51 @@ describe('operations of an address', () => {
     const refused = await app.query('{ __typename }');
     expect(refused.status).toBe(429);
     expect(refused.headers.get('ratelimit')).toMatch(/^"default";r=0;t=\d+$/);
-    // One is refilled in half a minute.
+    // With a limit of two, an operation is refilled in half a minute.
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1);
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(30);
   });
 });
 
-test('a token is charged to its address until op 10 proves its login, and again after it is refused', async () => {
-  await using app = await startStill({ RATE_LIMIT_PER_MINUTE: '5' });
+test('operations are charged to the address until op 10 proves the token’s login, and again after the token is refused', async () => {
+  await using app = await startWithoutRefills({ RATE_LIMIT_PER_MINUTE: '5' });
   const token = app.sandbox.token(DEMO);
   const ask = async (query: string) => remaining((await app.query(query, { token })).headers);
   expect(await ask('{ customerId }')).toBe(4);
   expect(remaining((await app.query('{ __typename }')).headers)).toBe(3);
   expect(await ask('{ session { login } }')).toBe(2);
-  // The proof has moved the charge of that request from the address to the account. The account pays the next one too.
+  // The proof has moved the charge of the last operation from the address, which has three left, to the account.
   app.sandbox.revoke({ token });
+  // The account pays this operation too, which reveals that the token is revoked.
   expect(await ask('{ customerId }')).toBe(3);
+  // The address pays again.
   expect(await ask('{ __typename }')).toBe(2);
   expect(app.sandbox.calls('getSession')).toBe(1);
 });
 
-test('after a restart all users behind one address get their screens, even if the address has more users than proofs', async () => {
+test('after a restart all users behind one address are answered, even if there are more users than proofs', async () => {
   await using app = await startTestApp({ RATE_LIMIT_PER_MINUTE: inFull('300', '100') });
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 30 });
-  const answers = await inParallel(CROWD, 40, (at) =>
-    app.query(HOME, { token: app.sandbox.token({ email: `user-${at + 1}@example.com` }) }),
+  const answers = await inParallel(USERS, 40, (index) =>
+    app.query(HOME, { token: app.sandbox.token({ email: `user-${index + 1}@example.com` }) }),
   );
   expect(answers.flatMap(({ errors }) => errors)).toEqual([]);
-  expect(new Set(answers.map(({ data }) => data.session.login)).size).toBe(CROWD);
+  expect(new Set(answers.map(({ data }) => data.session.login)).size).toBe(USERS);
 }, 300_000);
 
 test('a cached answer is charged its estimated cost', async () => {
-  await using app = await startStill({ MAX_COST: '200', SANDBOX_INSTRUMENTS: '40' });
+  await using app = await startWithoutRefills({ MAX_COST: '200', SANDBOX_INSTRUMENTS: '40' });
   const token = await app.signIn();
-  // After this the size of the catalog is known, so estimates use it.
+  // After this query the size of the catalog is known, and estimates use it.
   await app.query('{ instrument(id: "AAPL") { id } }', { token });
   const codes: string[][] = [];
-  for (let at = 0; at < 40; at += 1) {
+  for (let query = 0; query < 40; query += 1) {
     const { errors } = await app.query('{ catalog { instruments { id name description } } }', {
       token,
     });
     codes.push(codesOf({ errors }));
   }
+  // The limit is reached only after more than twenty answers.
   expect(codes[20]).toEqual([]);
   expect(codes.at(-1)).toEqual(['RATE_LIMITED']);
 });
@@ -130,8 +135,11 @@ async function signIn(app: TestApp, password = 'demo'): Promise<string> {
   return accessToken ?? __typename ?? errors[0]?.extensions.code;
 }
 
-/** Counts the answers: `ok`, or the code of their error. */
-async function tally(times: number, ask: (at: number) => Promise<Parameters<typeof codesOf>[0]>) {
+/** Counts the answers by the code of their first error, and those without errors as `ok`. */
+async function countByCode(
+  times: number,
+  ask: (index: number) => Promise<Parameters<typeof codesOf>[0]>,
+) {
   const counts: Record<string, number> = {};
   for (const answer of await inParallel(times, 20, ask)) {
     const [code = 'ok'] = codesOf(answer);
@@ -142,31 +150,35 @@ async function tally(times: number, ask: (at: number) => Promise<Parameters<type
 
 /** Sends more tokens than an address may try. */
 const floodTokens = (app: TestApp) =>
-  tally(PROOFS + 20, (at) => app.query('{ session { login } }', { token: forgedToken(at) }));
+  countByCode(PROOFS + 20, (index) =>
+    app.query('{ session { login } }', { token: forgedToken(index) }),
+  );
 
 describeWithRedis('on another replica', (serverPath) => {
-  test('a token that another replica accepted or returned is known, until it is refused', async () => {
+  test('a token that the first replica accepted or issued is known until it is refused', async () => {
     await using redis = await startTestRedis(serverPath);
     await using gateway = await startSandbox({ instruments: 40, tickMs: 0 });
     const environment = { REDIS_URL: redis.url };
     await using one = await startTestApp(environment, { gateway });
     await using other = await startTestApp(environment, { gateway, ...FEW_PROOFS });
-    const [accepted, returned] = [gateway.token(DEMO), await signIn(one)];
+    const accepted = gateway.token(DEMO);
+    const issued = await signIn(one);
     const revoked = gateway.token(DEMO);
     for (const token of [accepted, revoked]) {
       expect((await one.query('{ session { login } }', { token })).errors).toEqual([]);
     }
     gateway.revoke({ token: revoked });
     await one.query('{ session(maxAge: 0) { login } }', { token: revoked });
+    // From now on the address may send only known tokens.
     await floodTokens(other);
     expect(await sell(other, accepted)).toBe('OrderAccepted');
-    expect(await sell(other, returned)).toBe('OrderAccepted');
+    expect(await sell(other, issued)).toBe('OrderAccepted');
     expect(await sell(other, revoked)).toBe('RATE_LIMITED');
   });
 });
 
 test('hanging sign-ins leave connections for payments', async () => {
-  // A quarter of the connections is for calls other than reads and orders.
+  // A quarter of the connections is for calls that are neither reads nor orders.
   await using app = await startTestApp({
     ...PROXIED,
     GATEWAY_CONNECTIONS: '16',
@@ -174,10 +186,10 @@ test('hanging sign-ins leave connections for payments', async () => {
   });
   const token = await provedToken(app);
   app.sandbox.fail({ operation: 'login', kind: 'delay', delayMs: 600_000 });
-  const hanging = Array.from({ length: 20 }, (_, at) =>
+  const hanging = Array.from({ length: 20 }, (_, index) =>
     app.query(
-      `mutation { login(input: { email: "${at}@example.com", password: "demo" }) { __typename } }`,
-      { headers: from(`2001:db8:1:${at}::1`) },
+      `mutation { login(input: { email: "${index}@example.com", password: "demo" }) { __typename } }`,
+      { headers: from(`2001:db8:1:${index}::1`) },
     ),
   );
   await eventually(() => app.sandbox.calls('login') > 0);
@@ -185,7 +197,7 @@ test('hanging sign-ins leave connections for payments', async () => {
     app.query('{ withdrawalMethods { id } customerId }', { token }),
   );
   for (const answer of await Promise.all(payments)) expect(answer.errors).toEqual([]);
-  // Two sign-ins hang, the maximum of their share.
+  // At most two sign-ins are sent at a time.
   expect(app.sandbox.calls('login')).toBe(2);
   for (const answer of await Promise.all(hanging)) expect(answer.errors).toHaveLength(1);
 });

@@ -8,10 +8,10 @@ export const MEGABYTE = 1_048_576;
 export const LONG_REQUESTS = {
   MAX_BODY_BYTES: String(24 * MEGABYTE),
   MAX_COST: '100000000',
-  // Sent bytes count too.
+  // Sent bytes count towards this limit.
   RATE_LIMIT_PER_MINUTE: '1000000',
 };
-/** A limit of incomplete messages that these tests do not reach. */
+/** A limit of buffered bytes that these tests do not reach. */
 export const ROOMY = { heldBytes: 1024 * MEGABYTE };
 
 /** More than the kernel buffers for a connection, so that the facade buffers the rest. */
@@ -24,7 +24,7 @@ export async function openSlowReader(url: string): Promise<RawConnection> {
   return raw;
 }
 
-/** The status lines read. */
+/** The status codes of the answers that have been read. */
 export function statusesIn({ received }: RawConnection): string[] {
   return [...received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status = '']) => status);
 }
@@ -42,14 +42,14 @@ export interface Post {
 /** The bytes of a POST. */
 export function postOf(query: string, { token, headers = {} }: Post = {}): string {
   const body = JSON.stringify({ query });
-  const all = {
+  const allHeaders = {
     host: 'facade',
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...headers,
   };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
   return `POST /graphql HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }
 
@@ -64,6 +64,8 @@ export async function askAndStall(
   return reader;
 }
 
+/** The bytes of answers that clients have not read. */
 export const unreadBytes = (app: TestApp) => seriesValue(app, 'send_buffer_bytes');
+/** The number of connections that the service has cut. */
 export const cuts = (app: TestApp, reason: 'unread' | 'bytes') =>
   seriesValue(app, `connections_cut_total{reason="${reason}"}`);

@@ -13,9 +13,10 @@ const opened = closedClients();
 const watch = (document = ACCOUNT, email = DEMO.email, token = app.sandbox.token({ email })) =>
   opened(webSocketClient(app, token)).watch({}, document);
 
-const reads = () => app.sandbox.calls('getSession');
+const sessionReads = () => app.sandbox.calls('getSession');
 
-async function expectTheGateways(watcher: Watcher): Promise<void> {
+/** Waits until the watcher has the same orders, positions and balance as the gateway. */
+async function expectGatewayState(watcher: Watcher): Promise<void> {
   await eventually(async () => {
     const { data } = await app.query(
       '{ session(maxAge: 0) { balance } orders { id } positions { id profit } }',
@@ -28,7 +29,7 @@ async function expectTheGateways(watcher: Watcher): Promise<void> {
   });
 }
 
-test('the snapshot is complete, and an order that the market triggers disappears after its position has appeared', async () => {
+test('after the snapshot an order that the market triggers becomes a position', async () => {
   const watcher = watch();
   await eventually(() => watcher.accountEvents.length > 0, watcher.whileOpen);
   const [first] = watcher.accountEvents;
@@ -36,23 +37,24 @@ test('the snapshot is complete, and an order that the market triggers disappears
     snapshot: true,
     positions: { opened: [], closed: [] },
     orders: { closed: [], fetchedAt: expect.stringMatching(/^20/) },
+    // Times of this century.
     session: { id: '700001', balance: 50_000, fetchedAt: expect.stringMatching(/^20/) },
     totals: { count: 6 },
     status: 'LIVE',
   });
   expect([watcher.rows.size, watcher.orders.size]).toEqual([6, 3]);
-  const before = reads();
+  const before = sessionReads();
   const [order] = [...watcher.orders.values()];
   if (!order) throw new Error('no order');
   app.sandbox.putPrice(order.symbol, order.priceOpen);
   await eventually(() => watcher.rows.has(order.id), watcher.whileOpen);
-  const readAgain = () => expect(reads()).toBeGreaterThan(before);
-  await eventually(readAgain, watcher.whileOpen);
+  // The new position causes a read of op 10, which shows that the order is gone.
+  await eventually(() => expect(sessionReads()).toBeGreaterThan(before), watcher.whileOpen);
   await eventually(() => expect(watcher.orders.has(order.id)).toBe(false), watcher.whileOpen);
-  await expectTheGateways(watcher);
+  await expectGatewayState(watcher);
 });
 
-test('an own order appears at once, and a refusal by op 10 ends the subscription', async () => {
+test('orders of this service appear until a refusal by op 10 ends the subscription', async () => {
   const token = app.sandbox.token(DEMO);
   const watcher = watch(ACCOUNT, DEMO.email, token);
   await eventually(() => expect(watcher.orders.size).toBe(3), watcher.whileOpen);
@@ -67,15 +69,16 @@ test('an own order appears at once, and a refusal by op 10 ends the subscription
   await eventually(() => watcher.orders.has(limit), watcher.whileOpen);
   const market = await place({ idempotencyKey: 'market' });
   await eventually(() => watcher.rows.has(market), watcher.whileOpen);
-  await expectTheGateways(watcher);
+  await expectGatewayState(watcher);
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 401 });
   await orderElsewhere(app.sandbox, DEMO.email);
   await eventually(() => watcher.ended !== null, watcher.whileOpen);
   expect(watcher.ended).toMatchObject({ code: 4403, reason: 'UNAUTHENTICATED' });
 });
 
+/** The beginning of a selection. Each document adds fields and the closing brace. */
 const POSITIONS = 'accountChanges { cursor snapshot positions { upserted { id } closed opened }';
-const REST = 'fragment Rest on AccountChanges';
+const FRAGMENT = 'fragment Rest on AccountChanges';
 
 test.each([
   ['the positions alone', 0, `subscription { ${POSITIONS} status } }`],
@@ -83,36 +86,37 @@ test.each([
     'fields excluded by variables',
     0,
     `subscription ($on: Boolean = false) { ${POSITIONS} ...Rest @include(if: $on) session @skip(if: true) { id } } }
-     ${REST} { orders { closed } }`,
+     ${FRAGMENT} { orders { closed } }`,
   ],
   [
     'a fragment',
     1,
-    `subscription { ${POSITIONS} ...Rest } } ${REST} { ... { session { balance } } }`,
+    `subscription { ${POSITIONS} ...Rest } } ${FRAGMENT} { ... { session { balance } } }`,
   ],
   ['an alias', 1, `subscription { ${POSITIONS} pending: orders { closed } } }`],
 ])('with %s selected, a change causes %i reads of op 10', async (_what, times, document) => {
   const watcher = watch(document);
   await eventually(() => expect(watcher.rows.size).toBe(6), watcher.whileOpen);
-  const before = reads();
+  const before = sessionReads();
   const id = await orderElsewhere(app.sandbox, DEMO.email);
   await eventually(() => watcher.rows.has(String(id)), watcher.whileOpen);
-  await eventually(() => expect(reads()).toBe(before + times));
+  await eventually(() => expect(sessionReads()).toBe(before + times));
 });
 
-test('op 10 is read at every fifth poll if the session is selected, but not for orders alone', async () => {
+test('op 10 is called at every fifth poll if the session is selected, but not for orders alone', async () => {
   await using own = await startTestApp({ POSITIONS_POLL_MS: '100' });
   const client = opened(webSocketClient(own, own.sandbox.token(DEMO)));
   const orders = client.watch({}, `subscription { ${POSITIONS} orders { closed } } }`);
   const { sandbox } = own;
   await eventually(() => sandbox.calls('getOpenPositions') > 5, orders.whileOpen);
   const before = sandbox.calls('getSession');
+  // The calls at the start: the proof of the token and the first orders.
   expect(before).toBeLessThanOrEqual(2);
   const watcher = client.watch({}, ACCOUNT);
   await eventually(() => sandbox.calls('getSession') > before + 2, watcher.whileOpen);
 });
 
-test('a field of an event is served by the feed or refused, and never costs a call', async () => {
+test('a field of an event is served by the feed or refused, and never causes a gateway call', async () => {
   const account = watch(
     `subscription { accountChanges { cursor snapshot status positions { upserted { id } opened closed }
       orders { upserted { id } closed } session { id positions { id } orders { id } } } }`,
@@ -128,17 +132,17 @@ test('a field of an event is served by the feed or refused, and never costs a ca
     extensions: { code: 'BAD_USER_INPUT' },
   });
   app.sandbox.clearCalls();
-  const seen = [account.events.length, changes.events.length];
+  const accountEvents = account.events.length;
+  const changesEvents = changes.events.length;
   for (let tick = 0; tick < 3; tick += 1) {
     app.sandbox.tick();
     const polls = app.sandbox.calls('getOpenPositions');
     await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBeGreaterThan(polls));
   }
-  await eventually(
-    () => account.events.length > (seen[0] ?? 0) && changes.events.length > (seen[1] ?? 0),
-  );
+  await eventually(() => account.events.length > accountEvents);
+  await eventually(() => changes.events.length > changesEvents);
   const { getOpenPositions = 0, getSession = 0, ...others } = app.sandbox.callCounts().operations;
   expect(others).toEqual({});
-  // Only one of the accounts selects the session, which is read at every fifth poll.
+  // Only one of the subscriptions selects the session, so op 10 is called at most at every fifth poll of one account.
   expect(5 * (getSession - 1)).toBeLessThanOrEqual(getOpenPositions);
 });

@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 
 const TOO_LARGE = frame(OPCODES.text, Buffer.alloc(4), { announced: 2 ** 40 });
-const writing =
+const writeBytes =
   (bytes: string | Buffer = '') =>
   (raw: RawSocket) =>
     raw.stream.write(bytes);
@@ -42,7 +42,7 @@ describe('a client that breaks the protocol', () => {
     expect(raw.socket.protocol).toBe('graphql-transport-ws');
   });
 
-  test('is closed with 4401 if it subscribes before connection_ack, and with 4408 if it sends nothing', async () => {
+  test('is closed with 4401 if it subscribes before connection_init, and with 4408 if it sends nothing', async () => {
     using hasty = await openSocket(app);
     using silent = await openSocket(app);
     hasty.subscribe('1', CHANGES);
@@ -54,7 +54,7 @@ describe('a client that breaks the protocol', () => {
 
   test.each<[what: string, code: number, send: (raw: RawSocket) => unknown, reason?: string]>([
     [
-      'it uses an id twice, and unsubscribes from its feed',
+      'it uses an id twice',
       4409,
       async (raw) => {
         await raw.watch('twice');
@@ -68,9 +68,9 @@ describe('a client that breaks the protocol', () => {
       (raw) => raw.say({ type: 'connection_init' }),
       'Too many initialisation requests',
     ],
-    ['a frame’s header announces too large a payload', 1009, writing(TOO_LARGE)],
-    ['reserved bits of a frame are set', 1002, writing(FRAMES.reserved)],
-    ['a text is not UTF-8', 1007, writing(FRAMES.noText)],
+    ['a frame’s header announces too large a payload', 1009, writeBytes(TOO_LARGE)],
+    ['reserved bits of a frame are set', 1002, writeBytes(FRAMES.reserved)],
+    ['a text is not UTF-8', 1007, writeBytes(FRAMES.noText)],
   ])('is closed if %s: %i', async (_what, code, send, reason = expect.anything()) => {
     using raw = await initializedSocket(app, token);
     await send(raw);
@@ -78,12 +78,14 @@ describe('a client that breaks the protocol', () => {
   });
 
   test('can send a token up to the maximum length of a header', async () => {
-    using long = await initializedSocket(app, 'x'.repeat(16_384 - 'Bearer '.length));
-    const { payload } = await long.watch('1', '{ customerId }');
+    const maxLength = 16_384;
+    using longest = await initializedSocket(app, 'x'.repeat(maxLength - 'Bearer '.length));
+    const { payload } = await longest.watch('1', '{ customerId }');
     expect(codesOf(payload)).toEqual(['UNAUTHENTICATED']);
-    using longer = await openSocket(app);
-    longer.say({ type: 'connection_init', payload: { authorization: 'x'.repeat(16_385) } });
-    expect(await longer.close()).toMatchObject({ code: 4400 });
+    using tooLong = await openSocket(app);
+    const authorization = 'x'.repeat(maxLength + 1);
+    tooLong.say({ type: 'connection_init', payload: { authorization } });
+    expect(await tooLong.close()).toMatchObject({ code: 4400 });
   });
 });
 
@@ -100,6 +102,7 @@ test('a server that shuts down closes sockets with 1012 and does not complete th
 
 test('a server error closes the socket with 4500 and is logged', async () => {
   await using own = await startTestApp();
+  // No request causes such an error, so the test replaces a method.
   vi.spyOn(Documents.prototype, 'prepare').mockImplementation(() => {
     throw new RangeError('out of order');
   });

@@ -7,6 +7,7 @@ import { ownApp } from '../../support/shared-app.ts';
 import { closedClients } from './closed-clients.ts';
 import { type LiveClient, sseClient, type Watcher, webSocketClient } from './watcher.ts';
 
+/** The page whose examples these tests run. */
 const page = await readFile(new URL('../../../docs/live.md', import.meta.url), 'utf8');
 
 function examples(language: string): string[] {
@@ -22,24 +23,28 @@ const opened = closedClients();
 const tokenOf = (expiresInSeconds = 3_600) =>
   app.sandbox.token({ email: 'demo@example.com', expiresInSeconds });
 
-/** Runs an example of the page with the test's address. `names` has the variables that the example does not declare. */
-function run(code: string, names: Record<string, unknown>, last: string): unknown {
+/**
+ * Runs an example of the page with the test's address. `variables` are those that the example uses but does not declare.
+ * `returned` is a last statement, which returns the example's own variables.
+ */
+function run(code: string, variables: Record<string, unknown>, returned: string): unknown {
   const imports = [...code.matchAll(/^import .* from '(.*)';$/gm)];
   expect(imports.every(([, name = '']) => name === 'graphql-ws')).toBe(true);
-  const here = code
+  const localCode = code
     .replace(/^import .*$/gm, '')
     .replace('wss://example.com/graphql', app.webSocketUrl);
-  const body = `${FOLD}\n${here}\n${last}`;
-  return new Function(...Object.keys(names), body)(...Object.values(names));
+  const body = `${FOLD}\n${localCode}\n${returned}`;
+  return new Function(...Object.keys(variables), body)(...Object.values(variables));
 }
 
 type Rows = Map<string, { id: string; profit: number }>;
 
 test('the WebSocket example follows the market, even after its token has expired', async () => {
   let tokens = 0;
+  // The first token expires after two seconds.
   const freshToken = async () => {
     tokens += 1;
-    return tokenOf(tokens === 1 ? 2 : undefined);
+    return tokens === 1 ? tokenOf(2) : tokenOf();
   };
   const witness = opened(sseClient(app, tokenOf())).watch();
   const statuses: string[] = [];
@@ -57,24 +62,25 @@ test('the WebSocket example follows the market, even after its token has expired
     'return { rows, variables, client };',
   ) as { rows: Rows; variables: { after: string | null }; client: LiveClient };
   opened(socket.client);
-  const follow = async () => {
+  const expectSameList = async () => {
     await eventually(() => expect(witness.rows.size).toBe(6), witness.whileOpen);
     app.sandbox.tick();
-    const profits = (of: Watcher['rows'] | Rows) => [...of].map(([id, row]) => [id, row.profit]);
+    const profits = (rows: Watcher['rows'] | Rows) =>
+      [...rows].map(([id, row]) => [id, row.profit]);
     await eventually(
       () => expect(profits(socket.rows)).toEqual(profits(witness.rows)),
       witness.whileOpen,
     );
   };
-  await follow();
+  await expectSameList();
   await eventually(() => tokens === 2);
-  await follow();
+  await expectSameList();
   expect(socket.variables.after).toBe(witness.variables.after);
   expect(statuses.at(-1)).toBe('LIVE');
   expect(failures).toEqual([]);
 });
 
-test('the example that folds account changes follows the gateway', async () => {
+test('the example for account changes has the same orders, positions and balance as the gateway', async () => {
   const account = {
     positions: new Map(),
     orders: new Map(),

@@ -8,7 +8,7 @@ import { initializedSocket, openSocket } from './raw-socket.ts';
 const app = sharedApp({ POSITIONS_POLL_MS: '100' });
 const EVENTS = 'subscription { positionChanges(intervalMs: 100) { cursor } }';
 
-/** A client of the protocol's own library, and the messages that it receives. */
+/** A client of graphql-ws, the library that defines the protocol, and the messages that the client receives. */
 function clientOf(payload: object, options: { readonly keepAlive?: number } = {}) {
   const received: { readonly type: string; readonly id?: string }[] = [];
   const client = createClient({
@@ -30,7 +30,7 @@ async function resultsOf(client: Client, query: string) {
   return results;
 }
 
-test('graphql-ws’s own client gets every message of the protocol, and can end in each way', async () => {
+test('the client of graphql-ws gets every message of the protocol', async () => {
   const { client, received, closed } = clientOf(
     { authorization: `Bearer ${await app.signIn()}` },
     { keepAlive: 50 },
@@ -49,21 +49,22 @@ test('graphql-ws’s own client gets every message of the protocol, and can end 
   expect(await events.next()).toMatchObject({ done: false, value: { data: expect.anything() } });
   await events.return?.();
   await eventually(() => received.some(({ type }) => type === 'pong'));
-  // Its id is free again, and it gets no further message.
+  // After the subscription is ended, its id gets no further message.
   const last = received.findLastIndex(({ type }) => type === 'next');
   expect(await resultsOf(client, '{ __typename }')).toMatchObject([
     { data: { __typename: 'Query' } },
   ]);
-  const ofEvents = received.slice(last + 1).filter(({ id }) => id === received[last]?.id);
-  expect(ofEvents).toEqual([]);
+  const eventsId = received[last]?.id;
+  expect(received.slice(last + 1).filter(({ id }) => id === eventsId)).toEqual([]);
   const types = new Set(received.map(({ type }) => type));
   expect([...types].sort()).toEqual(['complete', 'connection_ack', 'error', 'next', 'pong']);
   await client.dispose();
   expect(await closed).toMatchObject({ code: 1000 });
 });
 
-test('a message sent together with connection_init is answered after the acknowledgement, and a reused id gets its own answer', async () => {
+test('messages sent together with connection_init are answered after its acknowledgement, each for its own operation', async () => {
   using raw = await openSocket(app);
+  // Corked, all messages arrive in one piece.
   raw.stream.cork();
   raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${await app.signIn()}` } });
   raw.subscribe('1', EVENTS);
@@ -86,7 +87,7 @@ test('a message sent together with connection_init is answered after the acknowl
   expect(raw.of('2').filter(({ type }) => type !== 'next')).toEqual([]);
 });
 
-test('the end of a write that its client has left is not sent to a later operation with its id', async () => {
+test('the result of an abandoned write is not sent to a later operation with the same id', async () => {
   app.sandbox.fail({ operation: 'setValue', kind: 'delay', delayMs: 300, times: 1 });
   using raw = await initializedSocket(app, await app.signIn());
   raw.subscribe('1', 'mutation Left { setValue(input: { key: "k" }) { __typename } }');

@@ -5,21 +5,29 @@ import { unsignedToken, withClaims } from '../../support/tokens.ts';
 import { codesOf } from '../limits/every-transport.ts';
 import { closedClients } from './closed-clients.ts';
 import { initializedSocket, openSocket, type RawSocket } from './raw-socket.ts';
-import { CHANGES, LIST, sseClient, VIEWS, type Watcher, webSocketClient } from './watcher.ts';
+import {
+  CHANGE_SUBSCRIPTIONS,
+  CHANGES,
+  LIST,
+  sseClient,
+  type Watcher,
+  webSocketClient,
+} from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
 const SHORT_SECONDS = 6;
 
 const app = ownApp({ POSITIONS_POLL_MS: '100' });
 const opened = closedClients();
+/** The account has six positions. */
 const hasList = ({ list }: Watcher) => list.length === 6;
 const UNAUTHENTICATED = { code: 4403, reason: 'UNAUTHENTICATED' };
 
-test.each(VIEWS)(
-  '%s: an expiring token closes its socket with 4403 and no other message, and ends its event stream with an error',
+test.each(CHANGE_SUBSCRIPTIONS)(
+  '%s: when a token expires, its socket closes with 4403 and its event stream ends with an error',
   async (_view, changes) => {
-    const other = opened(webSocketClient(app, app.sandbox.token(DEMO))).watch({}, changes);
-    await eventually(() => hasList(other));
+    const otherDevice = opened(webSocketClient(app, app.sandbox.token(DEMO))).watch({}, changes);
+    await eventually(() => hasList(otherDevice));
     const short = app.sandbox.token({ ...DEMO, expiresInSeconds: SHORT_SECONDS });
     using raw = await initializedSocket(app, short);
     raw.subscribe('a', changes);
@@ -27,22 +35,26 @@ test.each(VIEWS)(
     const stream = opened(sseClient(app, short)).watch({}, changes);
     await eventually(() => hasList(stream));
     expect(await raw.close()).toEqual(UNAUTHENTICATED);
+    // The socket has received nothing but its events.
     const types = new Set(raw.messages.map(({ type }) => type));
     expect(types).toEqual(new Set(['connection_ack', 'next']));
     for (const { payload } of raw.messages) expect(payload?.errors).toBeUndefined();
     await eventually(() => stream.ended !== null);
     expect(stream.ended).toBe('complete');
     expect(codesOf(stream)).toEqual(['UNAUTHENTICATED']);
-    // The other device's feed continues with its own token.
-    const before = other.events.length;
+    // The other device's subscription continues with its own token.
+    const before = otherDevice.events.length;
     app.sandbox.tick();
-    await eventually(() => expect(other.events.length).toBeGreaterThan(before), other.whileOpen);
-    expect(other.last?.status).toBe('LIVE');
-    expect(other.ended).toBeNull();
+    await eventually(
+      () => expect(otherDevice.events.length).toBeGreaterThan(before),
+      otherDevice.whileOpen,
+    );
+    expect(otherDevice.last?.status).toBe('LIVE');
+    expect(otherDevice.ended).toBeNull();
   },
 );
 
-test('with onTokenEnd "error" the end of a token ends each operation with an error, and the socket stays open', async () => {
+test('with onTokenEnd "error" each operation ends with an error when the token ends, and the socket stays open', async () => {
   const refused = [{ extensions: { code: 'UNAUTHENTICATED', retryable: false } }];
   const init = (raw: RawSocket, token: string) => {
     const payload = { authorization: `Bearer ${token}`, onTokenEnd: 'error' };
@@ -58,25 +70,27 @@ test('with onTokenEnd "error" the end of a token ends each operation with an err
   app.sandbox.revoke({ token });
   for (const id of ['a', 'b']) {
     expect((await raw.until(id, 'error')).payload).toMatchObject(refused);
-    const others = raw.of(id).slice(0, -1);
-    expect(others.every(({ type, payload }) => type === 'next' && !payload.errors)).toBe(true);
+    const earlier = raw.of(id).slice(0, -1);
+    expect(earlier.every(({ type, payload }) => type === 'next' && !payload.errors)).toBe(true);
   }
   // An operation that begins after the token's end gets only an error.
   raw.subscribe('c', LIST);
   expect((await raw.until('c', 'error')).payload).toMatchObject(refused);
   expect(raw.of('c')).toHaveLength(1);
+  // An operation that needs no token is answered.
   raw.subscribe('d', '{ __typename }');
   await raw.until('d', 'complete');
   expect((await expiring.until('a', 'error')).payload).toMatchObject(refused);
   expect([raw.closed, expiring.closed]).toEqual([null, null]);
 });
 
-test('a revoked token ends only its own device’s subscriptions, and a forbidden token ends them with FORBIDDEN', async () => {
+test('subscriptions whose token is revoked or forbidden end with the code of that, and others continue', async () => {
   const tokens = [1, 2, 3].map(() => app.sandbox.token(DEMO));
   const watchers = tokens.flatMap((token) => [
     opened(webSocketClient(app, token)).watch(),
     opened(sseClient(app, token)).watch(),
   ]);
+  // The first token's socket and stream, and those of the other two tokens.
   const [socket, stream, other, ...others] = watchers as [Watcher, Watcher, Watcher];
   await eventually(() => watchers.every(hasList));
   app.sandbox.revoke({ token: tokens[0] as string });
@@ -105,7 +119,7 @@ test('a revoked token ends only its own device’s subscriptions, and a forbidde
   ]);
 });
 
-test('an invalid token closes the socket of a subscription at once, but not the socket of a query', async () => {
+test('a subscription with an invalid token closes its socket, and a query with such a token does not', async () => {
   const revoked = app.sandbox.token(DEMO);
   app.sandbox.revoke({ token: revoked });
   const expired = app.sandbox.token({ ...DEMO, expiresInSeconds: -3_600 });
@@ -127,7 +141,7 @@ test('an invalid token closes the socket of a subscription at once, but not the 
   expect(app.sandbox.callCounts().total).toBe(0);
 });
 
-test('a subscription without a token ends with an error, and its socket stays open for a sign-in', async () => {
+test('after a subscription without a token has ended with an error, its socket can be used to sign in', async () => {
   using raw = await initializedSocket(app);
   const { payload } = await raw.watch('a');
   expect(codesOf(payload)).toEqual(['UNAUTHENTICATED']);
@@ -139,7 +153,7 @@ test('a subscription without a token ends with an error, and its socket stays op
   expect(signIn.payload.data.login.accessToken).toMatch(/^eyJ/);
 });
 
-test.each(VIEWS)(
+test.each(CHANGE_SUBSCRIPTIONS)(
   '%s: a forged token with a victim’s login reveals nothing, not even whether the victim’s feed runs',
   async (_view, changes) => {
     // Each `exp` makes new tokens, which no cache knows.
@@ -162,16 +176,16 @@ test.each(VIEWS)(
       const { messages } = raw;
       return { closed, messages, data: answer.data, codes: codesOf(answer), sessions };
     };
-    const alone = [];
-    for (const token of forgeries(4_000_000_000)) alone.push(await attempt(token, null));
+    const withoutFeed = [];
+    for (const token of forgeries(4_000_000_000)) withoutFeed.push(await attempt(token, null));
     const victim = opened(webSocketClient(app, app.sandbox.token(DEMO))).watch({}, changes);
     await eventually(() => hasList(victim));
-    for (const [at, token] of forgeries(4_000_000_001).entries()) {
-      const stolen = victim.last?.cursor ?? null;
-      const seen = await attempt(token, stolen);
-      expect(seen).toEqual(alone[at]);
+    for (const [index, token] of forgeries(4_000_000_001).entries()) {
+      const stolenCursor = victim.last?.cursor ?? null;
+      const withFeed = await attempt(token, stolenCursor);
+      expect(withFeed).toEqual(withoutFeed[index]);
       const data = { positions: null, session: null };
-      expect(seen).toMatchObject({ closed: UNAUTHENTICATED, data });
+      expect(withFeed).toMatchObject({ closed: UNAUTHENTICATED, data });
     }
     // The victim's feed is not affected.
     const before = victim.events.length;

@@ -23,7 +23,7 @@ export interface Row {
   readonly priceCurrent: number | null;
 }
 
-/** An event of the whole account. The watcher also folds its positions. */
+/** An event of the whole account: its positions, orders and session. */
 export interface AccountEvent
   extends Omit<ChangesEvent, 'upserted' | 'ticks' | 'opened' | 'closed'> {
   readonly positions: Pick<ChangesEvent, 'upserted' | 'ticks' | 'opened' | 'closed'>;
@@ -61,8 +61,8 @@ export const ACCOUNT = `subscription ($after: String, $intervalMs: Int, $heartbe
     totals { count profit } status asOf
   }
 }`;
-/** The two subscriptions to changes, for suites that apply to both. */
-export const VIEWS = [
+/** The two subscriptions to changes, for tests that apply to both. */
+export const CHANGE_SUBSCRIPTIONS = [
   ['positionChanges', CHANGES],
   ['accountChanges', ACCOUNT],
 ] as const;
@@ -82,6 +82,7 @@ export class Watcher {
   ended: unknown = null;
   /** The library sends these again after a reconnect, so that it resumes from the last event. */
   readonly variables: { after: string | null; intervalMs?: number; heartbeatSeconds?: number };
+  /** Ends the subscription. */
   leave: () => void = () => {};
   /** For `eventually`: the end of the subscription fails the wait. */
   readonly whileOpen = { ended: () => this.ended };
@@ -108,9 +109,9 @@ export class Watcher {
         positions?: readonly Row[];
       };
       if (positions) this.lists.push(positions);
-      if (accountChanges) this.#foldAccount(accountChanges);
+      if (accountChanges) this.#applyAccount(accountChanges);
       // The remaining field is `positionChanges`, or an alias of it.
-      for (const event of Object.values<ChangesEvent>(changes)) this.#fold(event);
+      for (const event of Object.values<ChangesEvent>(changes)) this.#apply(event);
     },
     error: (failure: unknown) => {
       this.ended = failure;
@@ -120,24 +121,26 @@ export class Watcher {
     },
   };
 
-  #foldAccount(event: AccountEvent): void {
+  #applyAccount(event: AccountEvent): void {
     const { snapshot, positions, orders } = event;
     this.accountEvents.push(event);
     if (snapshot && orders) this.orders.clear();
     for (const id of orders?.closed ?? []) this.orders.delete(id);
     for (const order of orders?.upserted ?? []) this.orders.set(order.id, order);
-    this.#fold({ ...event, ...positions });
+    this.#apply({ ...event, ...positions });
   }
 
-  #fold(event: ChangesEvent): void {
+  /** Applies an event to the list. */
+  #apply(event: ChangesEvent): void {
     this.events.push(event);
     this.variables.after = event.cursor;
     if (event.snapshot) this.rows.clear();
     for (const id of event.closed) this.rows.delete(id);
     for (const row of event.upserted) this.rows.set(row.id, row);
     // A tick for a missing row makes a row without a symbol, which fails a test's comparison.
-    for (const tick of event.ticks ?? [])
+    for (const tick of event.ticks ?? []) {
       this.rows.set(tick.id, { ...(this.rows.get(tick.id) as Row), ...tick });
+    }
   }
 }
 
@@ -147,13 +150,13 @@ export interface LiveClient extends AsyncDisposable {
   dispose(): unknown;
 }
 
-/** One socket of the public client library, which opens it with the first subscription. */
+/** A client with one socket, which the public client library opens for the first subscription. */
 export function webSocketClient(
   app: Pick<TestApp, 'webSocketUrl'>,
   token: string | (() => string | Promise<string>),
   options: Partial<ClientOptions> = {},
 ): LiveClient {
-  return watching(
+  return liveClientOf(
     createWebSocketClient({
       url: app.webSocketUrl,
       webSocketImpl: WebSocket,
@@ -166,9 +169,9 @@ export function webSocketClient(
   );
 }
 
-/** An event stream for each subscription. */
+/** A client with an event stream for each subscription. */
 export function sseClient(app: Pick<TestApp, 'url'>, token: string | (() => string)): LiveClient {
-  return watching(
+  return liveClientOf(
     createSseClient({
       url: `${app.url}/graphql`,
       headers: () => ({ authorization: `Bearer ${typeof token === 'string' ? token : token()}` }),
@@ -177,7 +180,8 @@ export function sseClient(app: Pick<TestApp, 'url'>, token: string | (() => stri
   );
 }
 
-interface Library {
+/** What both client libraries have in common. */
+interface LibraryClient {
   subscribe(
     request: { query: string; variables: Record<string, unknown> },
     sink: Watcher['sink'],
@@ -185,7 +189,7 @@ interface Library {
   dispose(): unknown;
 }
 
-function watching(client: Library): LiveClient {
+function liveClientOf(client: LibraryClient): LiveClient {
   return {
     watch(options, query = CHANGES) {
       const watcher = new Watcher(options);

@@ -18,7 +18,7 @@ const hashed = (loginOrAddress: number | string) =>
   createHmac('sha256', ACCOUNT_KEY).update(String(loginOrAddress)).digest('hex').slice(0, 16);
 
 describe('each request has one log line', () => {
-  test('with its operation, its calls, its size and its account', async () => {
+  test('with its operation, gateway calls, size and account', async () => {
     await using app = await startTestApp({ LOG_ACCOUNT_KEY: ACCOUNT_KEY });
     const token = await app.signIn();
     const headers = {
@@ -49,7 +49,8 @@ describe('each request has one log line', () => {
       clientVersion: '1.2.3',
       msg: 'request',
     });
-    expect(line.calls.map((call: string) => call.replace(/ [\d.]+ms$/, '')).sort()).toEqual([
+    const callsWithoutTimes = line.calls.map((call: string) => call.replace(/ [\d.]+ms$/, ''));
+    expect(callsWithoutTimes.sort()).toEqual([
       'getCustomerId ok',
       'getOpenPositions ok',
       'getSession ok',
@@ -59,10 +60,11 @@ describe('each request has one log line', () => {
       const [again] = linesOf(app, 'request').filter((each) => each.operationName === 'Again');
       expect(again?.calls).toEqual([expect.stringMatching(/^getSession cache /)]);
     });
+    // The sign-in has a line too.
     expect(linesOf(app, 'request')).toHaveLength(3);
   });
 
-  test('with its error codes, its outcome, and the hashed address if the caller caused it', async () => {
+  test('with its error codes and outcome, and the hashed address if the client caused the error', async () => {
     await using app = await startTestApp({
       LOG_LEVEL: 'debug',
       LOG_ACCOUNT_KEY: ACCOUNT_KEY,
@@ -106,41 +108,41 @@ describe('each request has one log line', () => {
     const { calls } = await lineOf(app, 'request', 'fault');
     // The call and its two retries.
     expect(calls).toEqual(Array(3).fill(expect.stringMatching(/^getCustomerId 5xx /)));
-    // A token that the gateway has not accepted only claims an account.
+    // A token that the gateway has not accepted proves no account: the line has only its claim.
     const claimed = await lineOf(app, 'request', 'forged');
     expect([claimed.claimedAccount, claimed.account]).toEqual([hashed(700001), undefined]);
   });
 });
 
 test.each(TRANSPORTS)(
-  'a request by %s has one line, with its hashed address if it is refused or limited',
+  'a request by %s has one line, with its hashed address if it is unauthenticated or over a limit',
   async (_name, ask) => {
     await using app = await startTestApp({
       LOG_ACCOUNT_KEY: ACCOUNT_KEY,
       RATE_LIMIT_PER_MINUTE: '6',
     });
     const token = app.sandbox.token({ email: 'demo@example.com' });
-    const ended = async (outcome: string) => {
+    const lastLine = async (outcome: string) => {
       await eventually(() => expect(linesOf(app, 'request').at(-1)?.outcome).toBe(outcome));
       return linesOf(app, 'request').at(-1) ?? {};
     };
     expect(codesOf(await ask(app, { query: HOME }, token))).toEqual([]);
-    const healthy = await ended('ok');
+    const healthy = await lastLine('ok');
     expect(linesOf(app, 'request')).toHaveLength(1);
     expect(healthy).toMatchObject({ type: 'query', operationName: 'Home' });
     expect(healthy.bytesOut).toBeGreaterThan(100);
     await ask(app, { query: 'query Wrong { nothing }' }, token);
-    expect(await ended('caller')).toMatchObject({ codes: ['GRAPHQL_VALIDATION_FAILED'] });
+    expect(await lastLine('caller')).toMatchObject({ codes: ['GRAPHQL_VALIDATION_FAILED'] });
     const address = hashed('127.0.0.1');
     await ask(app, { query: '{ session { login } }' });
     await eventually(() => expect(linesOf(app, 'request')).toHaveLength(3));
-    expect(await ended('caller')).toMatchObject({ codes: ['UNAUTHENTICATED'], address });
-    for (let at = 0; at < 6; at += 1) await ask(app, { query: '{ __typename }' });
-    expect(await ended('refused')).toMatchObject({ codes: ['RATE_LIMITED'], address });
+    expect(await lastLine('caller')).toMatchObject({ codes: ['UNAUTHENTICATED'], address });
+    for (let request = 0; request < 6; request += 1) await ask(app, { query: '{ __typename }' });
+    expect(await lastLine('refused')).toMatchObject({ codes: ['RATE_LIMITED'], address });
   },
 );
 
-test('a subscription has one log line, when it is completed or its socket closes', async () => {
+test('a subscription gets its one log line when it is completed or its socket closes', async () => {
   await using app = await startTestApp();
   const token = await app.signIn();
   using socket = await openSocket(app);
@@ -175,16 +177,17 @@ test('at most a hundred refused requests are logged in a minute', async () => {
     { RATE_LIMIT_PER_MINUTE: '1' },
     { connections: { clock }, refills: false },
   );
-  const lines = () => linesOf(app, 'request').map(({ outcome }) => outcome);
+  const outcomes = () => linesOf(app, 'request').map(({ outcome }) => outcome);
   for (let sent = 0; sent < 110; sent += 1) await app.query('{ __typename }');
-  await eventually(() => expect(lines()).toHaveLength(101));
-  expect(lines().slice(1)).toEqual(Array(100).fill('refused'));
+  // The first request is accepted.
+  await eventually(() => expect(outcomes()).toHaveLength(101));
+  expect(outcomes().slice(1)).toEqual(Array(100).fill('refused'));
   await clock.advance(60_000);
   await app.query('{ __typename }');
-  await eventually(() => expect(lines()).toHaveLength(102));
+  await eventually(() => expect(outcomes()).toHaveLength(102));
 });
 
-test('LOG_SAMPLE leaves out healthy queries, but not failed or slow ones, nor mutations', async () => {
+test('LOG_SAMPLE leaves out healthy queries and subscriptions, but logs failures, slow queries and mutations', async () => {
   await using app = await startTestApp({ LOG_SAMPLE: '0' });
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const ask = (requestId: string, query: string) =>
@@ -218,7 +221,7 @@ test('LOG_SAMPLE leaves out healthy queries, but not failed or slow ones, nor mu
   expect(linesOf(app, 'subscription ended')).toEqual([]);
 });
 
-test('names of clients, requests and operations are bounded, and secrets in them are not logged', async () => {
+test('client names, request ids and operation names are logged shortened and without secrets', async () => {
   await using app = await startTestApp();
   const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6IjcwMDAwMSJ9.Y2FuYXJ5';
   await app.query('query call_4915198765432 { __typename }', {
@@ -241,14 +244,14 @@ test('names of clients, requests and operations are bounded, and secrets in them
   expect([first?.client, second?.client]).toEqual([undefined, undefined]);
 });
 
-test('each order has a line with its input and outcome, which can be found by its key', async () => {
+test('each order has a log line with the hash of its key, its input and its outcome', async () => {
   await using app = await startTestApp({ LOG_ACCOUNT_KEY: ACCOUNT_KEY });
   const token = await app.signIn();
-  const line = async (document: string, requestId: string) => {
+  const orderLine = async (document: string, requestId: string) => {
     await app.query(document, { token, headers: { 'x-request-id': requestId } });
     return lineOf(app, 'order', requestId);
   };
-  const accepted = await line(buying('6f1c', '__typename'), 'first');
+  const accepted = await orderLine(buying('6f1c', '__typename'), 'first');
   expect(accepted).toMatchObject({
     key: hashed('6f1c'),
     kind: 'MARKET',
@@ -260,22 +263,22 @@ test('each order has a line with its input and outcome, which can be found by it
     orderId: expect.stringMatching(/^\d+$/),
     replayed: false,
   });
-  const repeated = await line(buying('6f1c', '__typename'), 'second');
+  const repeated = await orderLine(buying('6f1c', '__typename'), 'second');
   expect(repeated).toMatchObject({ orderId: accepted.orderId, replayed: true });
   const pending = `mutation { placeLimitOrder(input: { symbol: "AAPL", side: SELL, amount: 100, price: 9999, idempotencyKey: "p" }) { __typename } }`;
-  expect(await line(pending, 'third')).toMatchObject({ kind: 'PENDING', price: 9999 });
+  expect(await orderLine(pending, 'third')).toMatchObject({ kind: 'PENDING', price: 9999 });
   app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, times: 1 });
-  expect(await line(buying('refused', '__typename'), 'fourth')).toMatchObject({
+  expect(await orderLine(buying('refused', '__typename'), 'fourth')).toMatchObject({
     outcome: 'failed',
     error: 'GatewayError',
     reason: 'rate-limited',
     status: 429,
   });
   const other = buying('6f1c', '__typename').replace('units: 1', 'units: 2');
-  expect(await line(other, 'fifth')).toMatchObject({ outcome: 'unsent', error: 'InputError' });
+  expect(await orderLine(other, 'fifth')).toMatchObject({ outcome: 'unsent', error: 'InputError' });
   const body = { success: false, error: 'closed', message: 'Call trader@example.com.' };
   app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 400, body, times: 1 });
-  const rejected = await line(
+  const rejected = await orderLine(
     buying('rejected', '__typename').replace('AAPL', 'A'.repeat(100)),
     'sixth',
   );

@@ -10,21 +10,21 @@ import { rawPost } from '../../support/raw-request.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { startedOnce } from '../../support/started.ts';
 import { inSeconds, unsignedToken } from '../../support/tokens.ts';
-import { TRANSPORTS } from '../limits/every-transport.ts';
+import { askBy } from '../limits/every-transport.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { EMAILS } from './accounts.ts';
 import { linesOf } from './request-lines.ts';
-import { moved, scrape, seriesValue } from './scraped.ts';
+import { expectGrowth, scrape, seriesValue } from './scraped.ts';
 
 const HOME = 'query Home { session { balance } positions { id } customerId }';
 const SYMBOLS = '{ instruments(first: 2) { nodes { symbol } } }';
 const LIVE = 'subscription Live { positionChanges { cursor } }';
-const [, askByStream] = TRANSPORTS[2] as (typeof TRANSPORTS)[number];
+const askByStream = askBy('event stream');
 
 const CACHES = 'catalog document positions quota response session token'.split(' ');
 
-/** Metrics that are absent until something was measured. */
-const ONCE_MEASURED =
+/** Metrics that have no series until something is measured. */
+const WITHOUT_INITIAL_SERIES =
   /_(clock_skew_seconds|missing_fields|catalog_left_seconds|catalog_(skipped|(offered_)?instruments))$/;
 
 const METRICS_PAGE = readFileSync(join(import.meta.dirname, '../../../docs/metrics.md'), 'utf8');
@@ -49,29 +49,30 @@ afterEach(() => app.sandbox.clearFaults());
 afterAll(() => app.close());
 
 /** Sends a document, and waits until the series has grown by one. */
-const counted = (series: string, document: string, sent: string | null = token) =>
-  moved(app, series, 1, () => app.query(document, { token: sent }));
+const expectCounted = (series: string, document: string, sentToken: string | null = token) =>
+  expectGrowth(app, series, 1, () => app.query(document, { token: sentToken }));
 
-const failing = (
+const failWithStatus = (
   operation: 'getCustomerId' | 'getOpenPositions' | 'openPosition',
   status: number,
 ) => app.sandbox.fail({ operation, kind: 'status', status });
 
-test('every metric has its series from the start, in the format of Prometheus', async () => {
+test('every documented metric exists from the start, in the format of Prometheus', async () => {
   await using fresh = await startTestApp();
   const { text } = await scrape(fresh);
   const types = [...text.matchAll(/^# TYPE (trading_graph_\w+) (\w+)$/gm)];
   const documented = [...METRICS_PAGE.matchAll(/^- `(trading_graph_\w+)/gm)];
   expect(types.map(([, name]) => name)).toEqual(documented.map(([, name]) => name));
   for (const [, name = '', type] of types) {
-    if (ONCE_MEASURED.test(name)) continue;
+    if (WITHOUT_INITIAL_SERIES.test(name)) continue;
     expect(text).toContain(`\n${type === 'histogram' ? `${name}_count` : name}`);
   }
+  // Each line is empty, a comment, or a series with optional labels and a value.
   for (const line of text.trimEnd().split('\n')) {
     expect(line).toMatch(/^(|# (HELP|TYPE) \S+ .+|[a-z_\d]+(\{([a-z_]+="[^"\n]*",?)+\})? \S+)$/);
   }
-  for (const ofProcess of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
-    expect(text).toContain(`\n${ofProcess} `);
+  for (const metric of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
+    expect(text).toContain(`\n${metric} `);
   }
   // Prometheus fetches this text every few seconds from each replica.
   expect(text.split('\n').length).toBeLessThan(2_000);
@@ -81,16 +82,16 @@ describe('requests', () => {
   test('are counted by transport and outcome', async () => {
     const series = (transport: string, outcome: string) =>
       `operations_total{transport="${transport}",outcome="${outcome}"}`;
-    await counted(series('http', 'ok'), HOME);
+    await expectCounted(series('http', 'ok'), HOME);
     expect(linesOf(app, 'request').at(-1)).toMatchObject({ document: 'trusted' });
-    await counted(series('http', 'caller'), '{ nothing }');
-    failing('getCustomerId', 500);
-    await counted(series('http', 'fault'), HOME);
+    await expectCounted(series('http', 'caller'), '{ nothing }');
+    failWithStatus('getCustomerId', 500);
+    await expectCounted(series('http', 'fault'), HOME);
     app.sandbox.clearFaults();
-    await moved(app, series('sse', 'ok'), 1, () => askByStream(app, { query: LIVE }, token));
+    await expectGrowth(app, series('sse', 'ok'), 1, () => askByStream(app, { query: LIVE }, token));
     expect(linesOf(app, 'subscription ended').at(-1)).toMatchObject({ transport: 'sse' });
     using socket = await initializedSocket(app, token);
-    await moved(app, series('websocket', 'ok'), 1, async () => {
+    await expectGrowth(app, series('websocket', 'ok'), 1, async () => {
       socket.subscribe('1', HOME);
     });
   });
@@ -99,26 +100,28 @@ describe('requests', () => {
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 300, times: 1 });
     const all = 'request_seconds_sum{transport="http",outcome="ok"}';
     const before = await seriesValue(app, all);
-    await counted('request_seconds_count{transport="http",outcome="ok"}', '{ customerId }');
+    await expectCounted('request_seconds_count{transport="http",outcome="ok"}', '{ customerId }');
     expect((await seriesValue(app, all)) - before).toBeGreaterThan(0.29);
   });
 });
 
-test('errors are counted by code and operation, apart from refusals, which are counted by limit', async () => {
+test('errors are counted by code and operation, and refusals by limit', async () => {
   const errors = (code: string, operation: string) =>
     `errors_total{code="${code}",operation="${operation}"}`;
   const refusals = (limit: string) => `refusals_total{limit="${limit}"}`;
-  failing('getCustomerId', 429);
-  await counted(errors('RATE_LIMITED', 'getCustomerId'), '{ customerId }');
-  await counted(errors('UNAUTHENTICATED', 'none'), '{ customerId }', null);
+  failWithStatus('getCustomerId', 429);
+  await expectCounted(errors('RATE_LIMITED', 'getCustomerId'), '{ customerId }');
+  await expectCounted(errors('UNAUTHENTICATED', 'none'), '{ customerId }', null);
   for (const series of [errors('PAYLOAD_TOO_LARGE', 'none'), refusals('MAX_BODY_BYTES')]) {
-    await moved(app, series, 1, () => rawPost(`${app.url}/graphql`, 'x'.repeat(20_000), {}));
+    await expectGrowth(app, series, 1, () => rawPost(`${app.url}/graphql`, 'x'.repeat(20_000), {}));
   }
   const deep = `{ instruments { nodes ${'{ positions { instrument '.repeat(10)}{ id }${' } }'.repeat(10)} } }`;
-  await counted(refusals('MAX_DEPTH'), deep);
+  await expectCounted(refusals('MAX_DEPTH'), deep);
   await using limited = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
   await limited.query('{ __typename }');
-  await moved(limited, refusals('RATE_LIMIT_PER_MINUTE'), 1, () => limited.query('{ __typename }'));
+  await expectGrowth(limited, refusals('RATE_LIMIT_PER_MINUTE'), 1, () =>
+    limited.query('{ __typename }'),
+  );
   expect(await seriesValue(limited, errors('RATE_LIMITED', 'none'))).toBe(1);
 });
 
@@ -127,14 +130,14 @@ describe('the gateway', () => {
     `gateway_calls_total{operation="${operation}",origin="${origin}",outcome="${outcome}"}`;
 
   test('has metrics of calls by outcome, connections and retries', async () => {
-    await counted(calls('getCustomerId', 'ok'), '{ customerId }');
+    await expectCounted(calls('getCustomerId', 'ok'), '{ customerId }');
     const timed = 'gateway_call_seconds_count{operation="getCustomerId",origin="request"}';
     expect(await seriesValue(app, timed)).toBeGreaterThan(0);
     const connections = 'gateway_connections{area="rest",state=';
     expect(await seriesValue(app, `${connections}"open"}`)).toBeGreaterThan(0);
     expect(await seriesValue(app, `${connections}"max"}`)).toBe(32);
-    failing('getCustomerId', 500);
-    await moved(app, 'gateway_retries_total{operation="getCustomerId"}', 2, () =>
+    failWithStatus('getCustomerId', 500);
+    await expectGrowth(app, 'gateway_retries_total{operation="getCustomerId"}', 2, () =>
       app.query('{ customerId }', { token }),
     );
     app.sandbox.clearFaults();
@@ -148,7 +151,7 @@ describe('the gateway', () => {
       ['getCustomerId', '{ customerId }', { kind: 'status', status: 404, body: '' }, 'contract'],
     ] as const) {
       app.sandbox.fail({ operation, ...fault });
-      await counted(calls(operation, outcome), document);
+      await expectCounted(calls(operation, outcome), document);
       app.sandbox.clearFaults();
     }
   });
@@ -164,7 +167,7 @@ describe('the gateway', () => {
     await eventually(async () => expect(await seriesValue(app, 'feeds')).toBe(1));
     await eventually(async () => expect(await seriesValue(app, 'subscriptions')).toBe(1));
     expect(await seriesValue(app, 'sockets')).toBeGreaterThanOrEqual(1);
-    failing('getOpenPositions', 503);
+    failWithStatus('getOpenPositions', 503);
     await eventually(async () => expect(await seriesValue(app, 'feeds_delayed')).toBe(1));
     await eventually(async () =>
       expect(await seriesValue(app, 'feed_oldest_seconds')).toBeGreaterThan(0.2),
@@ -173,37 +176,39 @@ describe('the gateway', () => {
 });
 
 describe('the caches', () => {
-  test('have metrics of the catalog: its remaining time, whether it is stale, and fetches refused for one token', async () => {
+  test('have metrics of the catalog and its fetches', async () => {
     await using other = await startTestApp({ CATALOG_MAX_AGE_SECONDS: '3600' });
     const own = await other.signIn();
-    const of = (name: string) => seriesValue(other, name);
-    const ofGroup = (name: string) => of(`${name}{group="standard-usd"}`);
+    const value = (name: string) => seriesValue(other, name);
+    const groupValue = (name: string) => value(`${name}{group="standard-usd"}`);
     const fetches = (outcome: string) => `catalog_fetches_total{outcome="${outcome}"}`;
     const read = (token = own) => other.query(SYMBOLS, { token });
-    expect(await of('catalog_left_seconds')).toBeNaN();
-    // By the gateway's Age it is two seconds before the end of its freshness.
+    expect(await value('catalog_left_seconds')).toBeNaN();
+    // By the gateway's Age header the catalog is fresh for two more seconds.
     other.sandbox.changeCatalog({ broken: 3, ageSeconds: 3_598 });
-    await moved(other, fetches('modified'), 1, read);
-    expect(await ofGroup('catalog_skipped')).toBe(3);
-    // Stale, it is served for an hour more.
-    expect(Math.round((await of('catalog_left_seconds')) / 100)).toBe(36);
-    expect(await ofGroup('catalog_instruments')).toBeGreaterThan(400);
-    expect(await ofGroup('catalog_offered_instruments')).toBe(await ofGroup('catalog_instruments'));
+    await expectGrowth(other, fetches('modified'), 1, read);
+    expect(await groupValue('catalog_skipped')).toBe(3);
+    // A stale catalog is served for 3,600 seconds more. The seconds that the test takes are rounded away.
+    expect(Math.round((await value('catalog_left_seconds')) / 100)).toBe(36);
+    expect(await groupValue('catalog_instruments')).toBeGreaterThan(400);
+    expect(await groupValue('catalog_offered_instruments')).toBe(
+      await groupValue('catalog_instruments'),
+    );
     other.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
     await eventually(async () => {
       await read();
-      expect(await of('stale_catalogs')).toBe(1);
-      expect(await of(fetches('failed'))).toBeGreaterThan(0);
+      expect(await value('stale_catalogs')).toBe(1);
+      expect(await value(fetches('failed'))).toBeGreaterThan(0);
     });
     other.sandbox.clearFaults();
     other.sandbox.changeCatalog({ ageSeconds: 0 });
     await eventually(async () => {
       await read();
-      expect(await of(fetches('unmodified'))).toBe(1);
+      expect(await value(fetches('unmodified'))).toBe(1);
     });
-    expect(await of('stale_catalogs')).toBe(0);
+    expect(await value('stale_catalogs')).toBe(0);
     other.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403, times: 1 });
-    await moved(other, fetches('personal'), 1, () =>
+    await expectGrowth(other, fetches('personal'), 1, () =>
       read(other.sandbox.token({ email: 'pro@example.com' })),
     );
   });
@@ -226,7 +231,7 @@ describe('live', () => {
     await using other = await startTestApp({
       GATEWAY_POLLS_PER_SECOND: '1',
       GATEWAY_CONNECTIONS: '3',
-      // A call waits for half of it.
+      // A call waits for a connection for half of this timeout.
       GATEWAY_TIMEOUT_MS: '60000',
       POSITIONS_POLL_MS: '100',
     });
@@ -240,9 +245,10 @@ describe('live', () => {
       expect(await seriesValue(other, 'feed_poll_stretch')).toBeGreaterThan(2);
     });
     other.sandbox.fail({ operation: '*', kind: 'delay', delayMs: 1_500 });
-    // A new token each, because equal reads of one token are one call; enough calls that some still wait on a busy machine.
-    const answers = Array.from({ length: 12 }, (_, at) => {
-      const own = other.sandbox.token({ email: `user-${at + 1}@example.com` });
+    // Each query has its own token, because equal reads of one token share a call.
+    // Twelve queries are enough that some still wait on a busy machine.
+    const answers = Array.from({ length: 12 }, (_, index) => {
+      const own = other.sandbox.token({ email: `user-${index + 1}@example.com` });
       return other.query('{ session(maxAge: 0) { login } customerId }', { token: own });
     });
     const waiting = 'gateway_calls_waiting{area="rest"}';
@@ -252,14 +258,14 @@ describe('live', () => {
     await eventually(async () => expect(await seriesValue(other, waiting)).toBe(0));
   });
 
-  test('an ended subscription is no longer counted, whichever side ended it', async () => {
+  test('an ended subscription is no longer counted, whether the client or the service ended it', async () => {
     await using other = await startTestApp({ POSITIONS_POLL_MS: '100' });
     const own = await other.signIn();
-    const shows = (count: number) =>
+    const expectSubscriptions = (count: number) =>
       eventually(async () => expect(await seriesValue(other, 'subscriptions')).toBe(count));
-    // The client disconnects after the first event, then before it.
+    // One client disconnects after its first event, and the next one before its first event.
     await askByStream(other, { query: LIVE }, own);
-    await shows(0);
+    await expectSubscriptions(0);
     other.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 1_000, times: 1 });
     const leaving = new AbortController();
     const headers = {
@@ -269,24 +275,26 @@ describe('live', () => {
     };
     const body = JSON.stringify({ query: LIVE });
     await fetch(`${other.url}/graphql`, { method: 'POST', headers, body, signal: leaving.signal });
-    await shows(1);
+    await expectSubscriptions(1);
     leaving.abort();
-    await shows(0);
+    await expectSubscriptions(0);
+    // A client completes one of two subscriptions; then another client's socket is cut.
     using kept = await initializedSocket(other, own);
     await kept.watch('1', LIVE);
     await kept.watch('2', LIVE);
-    await shows(2);
+    await expectSubscriptions(2);
     kept.say({ id: '1', type: 'complete' });
-    await shows(1);
+    await expectSubscriptions(1);
     {
       using left = await initializedSocket(other, own);
       await left.watch('1', LIVE);
-      await shows(2);
+      await expectSubscriptions(2);
     }
-    await shows(1);
+    await expectSubscriptions(1);
+    // The service closes the socket of a refused token.
     other.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401, times: 1 });
     await kept.close();
-    await shows(0);
+    await expectSubscriptions(0);
   });
 
   test('a subscription whose token is refused has a log line', async () => {
@@ -307,14 +315,18 @@ describe('orders', () => {
       buying(key, '__typename').replace('AAPL', symbol);
     const place = (key: string, symbol = 'AAPL', token: string | null = own) =>
       other.query(order(key, symbol), { token });
-    await moved(other, 'orders_total{outcome="accepted"}', 1, () => place('a'));
-    await moved(other, 'orders_total{outcome="accepted"}', 0, () => place('a'));
-    await moved(other, 'orders_total{outcome="rejected"}', 1, () => place('b', 'TEST.REJECT'));
-    await moved(other, 'orders_total{outcome="unknown"}', 1, () => place('c', 'TEST.UNKNOWN'));
+    await expectGrowth(other, 'orders_total{outcome="accepted"}', 1, () => place('a'));
+    await expectGrowth(other, 'orders_total{outcome="accepted"}', 0, () => place('a'));
+    await expectGrowth(other, 'orders_total{outcome="rejected"}', 1, () =>
+      place('b', 'TEST.REJECT'),
+    );
+    await expectGrowth(other, 'orders_total{outcome="unknown"}', 1, () =>
+      place('c', 'TEST.UNKNOWN'),
+    );
     other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429 });
-    await moved(other, 'orders_total{outcome="unsent"}', 1, () => place('d'));
+    await expectGrowth(other, 'orders_total{outcome="unsent"}', 1, () => place('d'));
     other.sandbox.clearFaults();
-    // Forged and expired tokens place orders: none of this is a failure of the service.
+    // Orders with refused tokens are not counted as `unsent`, which counts failures of the service.
     const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
     for (const token of [forged, 'nonsense', null]) await place('x', 'AAPL', token);
     other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 403 });
@@ -337,18 +349,18 @@ test('tokens and sign-ins are counted by result', async () => {
   const signIn = (password: string) =>
     `mutation { login(input: { email: "pro@example.com", password: "${password}" }) { __typename } }`;
   const signIns = (outcome: string, password: string) =>
-    counted(`sign_ins_total{outcome="${outcome}"}`, signIn(password), null);
+    expectCounted(`sign_ins_total{outcome="${outcome}"}`, signIn(password), null);
   await signIns('granted', 'demo');
   await signIns('rejected', 'wrong');
   app.sandbox.fail({ operation: 'login', kind: 'status', status: 500 });
   await signIns('failed', 'demo');
   app.sandbox.clearFaults();
-  // An e-mail that has signed in has five attempts of its own from then on.
-  for (let at = 0; at < 3; at += 1) await app.query(signIn('wrong'));
+  // After its sign-in an e-mail address has five attempts of its own. Two of them are used already.
+  for (let attempt = 0; attempt < 3; attempt += 1) await app.query(signIn('wrong'));
   await signIns('limited', 'demo');
-  await counted('refusals_total{limit="LOGIN_LIMIT_PER_MINUTE"}', signIn('demo'), null);
+  await expectCounted('refusals_total{limit="LOGIN_LIMIT_PER_MINUTE"}', signIn('demo'), null);
   const tokens = (result: string, sent: string, document = '{ customerId }') =>
-    counted(`tokens_total{result="${result}"}`, document, sent);
+    expectCounted(`tokens_total{result="${result}"}`, document, sent);
   const fresh = app.sandbox.token({ email: 'user-7@example.com' });
   await tokens('accepted', fresh, '{ customerId session { balance } }');
   const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
@@ -358,7 +370,7 @@ test('tokens and sign-ins are counted by result', async () => {
   await using keyed = await startTestApp({
     JWT_SECRET: 'that of another installation, not of this',
   });
-  await moved(keyed, 'tokens_total{result="key"}', 1, () =>
+  await expectGrowth(keyed, 'tokens_total{result="key"}', 1, () =>
     keyed.query('{ customerId }', { token: forged }),
   );
 });

@@ -11,7 +11,7 @@ const POSITION: Row = { ...positionRow };
 const DEMO = { email: 'demo@example.com' };
 
 /** The service with the sandbox gateway, and a proxy between them that changes its answers. */
-async function startChanging() {
+async function startWithChangedAnswers() {
   const started = new AsyncDisposableStack();
   const sandbox = started.use(await startSandbox({ seed: 'tests', tickMs: 0 }));
   const front = started.use(await startHeldGateway(sandbox));
@@ -21,8 +21,8 @@ async function startChanging() {
   return { front, app, ask, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
-/** The series of missing fields, as `operation field`. */
-async function missing(app: TestApp): Promise<readonly string[]> {
+/** The metric's missing fields, each as `operation field`. */
+async function missingFields(app: TestApp): Promise<readonly string[]> {
   const { series } = await scrape(app);
   return [...series]
     .filter(([name]) => name.startsWith('trading_graph_gateway_missing_fields{'))
@@ -34,38 +34,39 @@ async function missing(app: TestApp): Promise<readonly string[]> {
     .toSorted();
 }
 
+/** Returns a function that removes this field from a row. */
 const without = (name: string) => (row: Row) =>
-  Object.fromEntries(Object.entries(row).filter(([each]) => each !== name));
+  Object.fromEntries(Object.entries(row).filter(([field]) => field !== name));
 
-test('a field that is missing from each row of the last answer has a series, until it returns', async () => {
-  await using world = await startChanging();
-  const { front, app, ask } = world;
+test('a field that is missing from each row of the last answer is listed until it is back', async () => {
+  await using service = await startWithChangedAnswers();
+  const { front, app, ask } = service;
   const screen = '{ positions { id profit } session(maxAge: 0) { equity positions { id } } }';
   await ask(screen);
-  expect(await missing(app)).toEqual([]);
+  expect(await missingFields(app)).toEqual([]);
   front.change((body: { positions?: readonly Row[] }) => {
     if (body.positions === undefined) return body;
     const { equity: _, ...rest } = body as Row;
     return { ...rest, positions: body.positions.map(without('profit')) };
   });
   expect((await ask(screen)).errors).toEqual([]);
-  const lost = [
+  const missing = [
     'getOpenPositions positions.profit',
     'getSession equity',
     'getSession positions.profit',
   ];
-  expect(await missing(app)).toEqual(lost);
+  expect(await missingFields(app)).toEqual(missing);
   // An empty list changes nothing.
   front.change((body: Row) => ('positions' in body ? { ...body, positions: [] } : body));
   await ask('{ positions { id } }');
-  expect(await missing(app)).toEqual(lost);
+  expect(await missingFields(app)).toEqual(missing);
   front.change((body) => body);
   await ask(screen);
-  expect(await missing(app)).toEqual([]);
+  expect(await missingFields(app)).toEqual([]);
 });
 
 test.each<[string, readonly Row[], readonly string[]]>([
-  ['present in one row', [POSITION, without('comment')(POSITION)], []],
+  ['that one row has', [POSITION, without('comment')(POSITION)], []],
   ['with the value null', [{ ...POSITION, sl: null }], []],
   ['missing from every row', [without('logo')(POSITION)], ['getOpenPositions positions.logo']],
   [
@@ -74,26 +75,31 @@ test.each<[string, readonly Row[], readonly string[]]>([
     ['getOpenPositions positions.id'],
   ],
   ['that is required and missing from one row', [without('id')(POSITION), POSITION], []],
-])('for a field of positions %s this is listed: %j', async (_, positions, listed) => {
-  await using world = await startChanging();
-  const { front, app, ask } = world;
-  front.change((body: Row) => ('positions' in body ? { positions } : body));
-  await ask('{ positions { id } }');
-  expect(await missing(app)).toEqual(listed);
-});
+])(
+  'the list of missing fields is correct for positions with a field %s',
+  async (_, positions, listed) => {
+    await using service = await startWithChangedAnswers();
+    const { front, app, ask } = service;
+    front.change((body: Row) => ('positions' in body ? { positions } : body));
+    await ask('{ positions { id } }');
+    expect(await missingFields(app)).toEqual(listed);
+  },
+);
 
-test('of instruments, payment methods and the customer id only required fields are listed', async () => {
-  await using world = await startChanging();
-  const { front, app, ask } = world;
+test('only required fields of instruments, payment methods and the customer id are listed', async () => {
+  await using service = await startWithChangedAnswers();
+  const { front, app, ask } = service;
+  // Removes the id, which is required, and some optional fields.
   const bare = ({ _id, mFx, pFx, tradingHours, swap, ...row }: Row) => row;
   front.change((body: unknown, url) => {
     if (url.includes('/tickers/')) return (body as readonly Row[]).map(bare);
-    if (url.endsWith('/withdrawal-methods'))
+    if (url.endsWith('/withdrawal-methods')) {
       return (body as readonly (readonly Row[])[]).map((rows) => rows.map(without('icon')));
+    }
     return url.endsWith('/customer-id') ? { customer: 'c' } : body;
   });
   await ask('{ catalog { id } withdrawalMethods { title } customerId }');
-  expect(await missing(app)).toEqual([
+  expect(await missingFields(app)).toEqual([
     'getAllTickers _id',
     'getCustomerId customerId',
     'getWithdrawalMethods icon',

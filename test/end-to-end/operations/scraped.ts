@@ -1,14 +1,14 @@
 import type { TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 
-/** One scrape: the values by series, as the text has them. */
+/** One scrape of the metrics: the text, and the value of each series in it. */
 export async function scrape({ adminUrl }: Pick<TestApp, 'adminUrl'>) {
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
   const series = new Map<string, number>();
   for (const line of text.split('\n')) {
     if (line === '' || line.startsWith('#')) continue;
-    const at = line.lastIndexOf(' ');
-    series.set(line.slice(0, at), Number(line.slice(at + 1)));
+    const space = line.lastIndexOf(' ');
+    series.set(line.slice(0, space), Number(line.slice(space + 1)));
   }
   return { text, series };
 }
@@ -19,8 +19,8 @@ export async function seriesValue(app: Pick<TestApp, 'adminUrl'>, name: string):
   return series.get(`trading_graph_${name}`) ?? Number.NaN;
 }
 
-/** Runs `task`, then waits until the series has grown by this much. */
-export async function moved(
+/** Runs `task`, then waits until the series has grown by exactly this much. */
+export async function expectGrowth(
   app: Pick<TestApp, 'adminUrl'>,
   name: string,
   by: number,

@@ -19,7 +19,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** The program with a standard output that the test controls. */
+/** Starts the service as a process whose standard output the test controls. */
 async function startWith(stdout: 'pipe' | number, onSpawn = (_child: ChildProcess) => {}) {
   const [port, adminPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, [PROGRAM], {
@@ -48,35 +48,36 @@ async function startWith(stdout: 'pipe' | number, onSpawn = (_child: ChildProces
       const url = `http://127.0.0.1:${port}/graphql`;
       const headers = { 'x-request-id': 'r'.repeat(128) };
       for (let round = 0; round < ROUNDS; round += 1) {
-        const asked = Array.from({ length: REQUESTS_PER_ROUND }, () =>
+        const answers = Array.from({ length: REQUESTS_PER_ROUND }, () =>
           postQuery(url, '{ __typename }', { headers }),
         );
-        for (const { status } of await Promise.all(asked)) expect(status).toBe(200);
+        for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
       }
     },
   };
 }
 
-test('a log without a reader blocks nothing, and lines that are read later are whole and in order', async () => {
+test('log lines that are read late are whole and in order', async () => {
   const { child, exited, logMuch } = await startWith('pipe', ({ stdout }) => stdout?.pause());
   await logMuch();
-  let read = '';
+  let text = '';
   child.stdout?.on('data', (piece) => {
-    read += piece;
+    text += piece;
   });
   child.stdout?.resume();
-  const requests = () => read.match(/"msg":"request"/g) ?? [];
+  const requests = () => text.match(/"msg":"request"/g) ?? [];
   await eventually(() => expect(requests()).toHaveLength(ROUNDS * REQUESTS_PER_ROUND));
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
-  const lines = read.trimEnd().split('\n');
+  const lines = text.trimEnd().split('\n');
   const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(records.at(-1)).toMatchObject({ msg: 'draining' });
   const times = records.map(({ time }) => String(time));
   expect(times.toSorted()).toEqual(times);
 });
 
-test('dropped lines are counted, and do not degrade readiness', async () => {
+test('dropped log lines are counted, and do not degrade readiness', async () => {
+  // Each write to this device fails.
   const fd = openSync('/dev/full', 'w');
   const output = new LogOutput(fd, 1_000);
   const log = createLog({ level: 'info', destination: output });
@@ -84,7 +85,8 @@ test('dropped lines are counted, and do not degrade readiness', async () => {
   const app = await startApp(config, { log, logOutput: output });
   onTestFinished(() => app.close());
   const read = async (path: string) => (await fetch(`${app.adminUrl}${path}`)).text();
-  for (let at = 0; at < 10; at += 1) await postQuery(`${app.url}/graphql`, '{ __typename }', {});
+  for (let sent = 0; sent < 10; sent += 1)
+    await postQuery(`${app.url}/graphql`, '{ __typename }', {});
   await eventually(async () => {
     expect(output.droppedLines).toBeGreaterThan(5);
     expect(await read('/metrics')).toContain(

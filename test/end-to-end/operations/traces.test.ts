@@ -12,6 +12,7 @@ import { lineOf } from './request-lines.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT_ID = '00f067aa0ba902b7';
+// `traceparent` headers. The last digit says whether the trace is sampled.
 const SAMPLED = `00-${TRACE_ID}-${PARENT_ID}-01`;
 const UNSAMPLED = `00-${TRACE_ID}-${PARENT_ID}-00`;
 const TRUSTED = { TRUSTED_PROXIES: '127.0.0.1' };
@@ -29,18 +30,20 @@ const HOME_CALLS = [
   'GET /trading/session/{login}',
   'GET /trading/tickers/{group}',
 ];
+
 interface TracedOptions {
   readonly plugins?: readonly TeamPlugin[];
+  /** The status of the collector's answers; null: it never answers. */
   readonly status?: () => number | null;
 }
 
 /** Starts a collector, and a service that exports its spans to it without delay. */
 async function traced(
   environment: Environment = {},
-  { plugins = [], ...answers }: TracedOptions = {},
+  { plugins = [], ...collectorOptions }: TracedOptions = {},
 ) {
   await using started = new AsyncDisposableStack();
-  const collector = started.use(await startSpanCollector(answers));
+  const collector = started.use(await startSpanCollector(collectorOptions));
   const exporting = {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_BSP_SCHEDULE_DELAY: '20',
@@ -59,25 +62,26 @@ async function traced(
 const isRequest = ({ name }: CollectedSpan) => name === 'POST /graphql';
 const namesOf = (spans: readonly CollectedSpan[]) => spans.map(({ name }) => name).toSorted();
 
-const ALL = {
+/** The headers that a request can hand on to the gateway. */
+const TRACE_HEADERS = {
   traceparent: SAMPLED,
   tracestate: 'rojo=1,congo=2',
   'x-request-id': 'request-1',
 };
-const NAMES = Object.keys(ALL) as (keyof typeof ALL)[];
+const HEADER_NAMES = Object.keys(TRACE_HEADERS) as (keyof typeof TRACE_HEADERS)[];
 
-type Forwarded = Partial<Record<keyof typeof ALL, string>>;
+type Forwarded = Partial<Record<keyof typeof TRACE_HEADERS, string>>;
 
 /** The trace headers of the last gateway call. */
-function forwarded(app: TestApp): Forwarded {
+function lastForwarded(app: TestApp): Forwarded {
   const headers = app.sandbox.requests('getCustomerId').at(-1)?.headers ?? {};
   return Object.fromEntries(
-    NAMES.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
+    HEADER_NAMES.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
   );
 }
 
 describe('a request', () => {
-  test('is a span, whose children are its gateway calls', async () => {
+  test('has a span, whose children are its gateway calls', async () => {
     await using place = await traced();
     const { collector, app, token } = place;
     const { errors } = await app.query(HOME, { token });
@@ -114,11 +118,12 @@ describe('a request', () => {
     }
     // The gateway continues the trace under the span of its call.
     const call = calls.find(({ name }) => name.endsWith('/customer-id'));
-    expect(forwarded(app).traceparent).toBe(`00-${call?.traceId}-${call?.spanId}-01`);
+    expect(lastForwarded(app).traceparent).toBe(`00-${call?.traceId}-${call?.spanId}-01`);
+    // The request's log line names the trace.
     const lines = app.logged.filter((line) => line.includes(`"traceId":"${request.traceId}"`));
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request']);
 
-    // A request that is answered from the catalog in memory has spans as well.
+    // A request that is answered from the catalog in memory has a span, but no call.
     for (const _time of [1, 2]) {
       await app.query('{ instruments(first: 3) { nodes { id } } }', { token });
     }
@@ -129,32 +134,33 @@ describe('a request', () => {
   });
 
   test('continues a trace only if it is from a trusted proxy', async () => {
-    const ofOthers = { tracestate: 'congo=1' };
+    const vendorState = { tracestate: 'congo=1' };
     await using trusting = await traced(TRUSTED);
     const ask = ({ app, token }: typeof trusting, traceparent: string) =>
-      app.query('{ customerId }', { token, headers: { traceparent, ...ofOthers } });
-    const found = async ({ collector }: typeof trusting) => ({
+      app.query('{ customerId }', { token, headers: { traceparent, ...vendorState } });
+    const spansOf = async ({ collector }: typeof trusting) => ({
       request: await collector.find(isRequest),
       call: await collector.find(({ kind }) => kind === 'client'),
     });
     await ask(trusting, SAMPLED);
-    const continued = await found(trusting);
+    const continued = await spansOf(trusting);
     expect(continued.request).toMatchObject({
       traceId: TRACE_ID,
       parentSpanId: PARENT_ID,
       traceState: 'congo=1',
       links: [],
     });
-    expect(forwarded(trusting.app)).toMatchObject({
+    expect(lastForwarded(trusting.app)).toMatchObject({
       traceparent: `00-${TRACE_ID}-${continued.call.spanId}-01`,
-      ...ofOthers,
+      ...vendorState,
     });
-    // A client's decision not to sample counts as well.
+    // A trusted decision not to sample is followed: the gateway receives it, and no span is exported.
     await ask(trusting, UNSAMPLED);
-    expect(forwarded(trusting.app).traceparent).toMatch(
+    expect(lastForwarded(trusting.app).traceparent).toMatch(
       new RegExp(`^00-${TRACE_ID}-(?!${PARENT_ID}).{16}-00$`),
     );
     const { spans } = trusting.collector;
+    // Spans arrive in order, so those of the unsampled request would arrive before those of this one.
     await trusting.app.query('{ __typename }');
     await eventually(() => expect(spans.filter(isRequest)).toHaveLength(2));
     expect(spans.filter(({ traceId }) => traceId === TRACE_ID)).toHaveLength(2);
@@ -162,7 +168,7 @@ describe('a request', () => {
     await using place = await traced();
     // An untrusted client cannot prevent sampling.
     await ask(place, UNSAMPLED);
-    const { request, call } = await found(place);
+    const { request, call } = await spansOf(place);
     expect(request.traceId).not.toBe(TRACE_ID);
     expect(request).toMatchObject({
       parentSpanId: null,
@@ -170,8 +176,8 @@ describe('a request', () => {
       links: [],
     });
     const traceparent = `00-${request.traceId}-${call.spanId}-01`;
-    expect(forwarded(place.app)).toMatchObject({ traceparent });
-    expect(forwarded(place.app)).not.toHaveProperty('tracestate');
+    expect(lastForwarded(place.app)).toMatchObject({ traceparent });
+    expect(lastForwarded(place.app)).not.toHaveProperty('tracestate');
   });
 
   test('has an error span if the gateway or a plugin fails, but not for a client’s error', async () => {
@@ -225,7 +231,7 @@ describe('a request', () => {
     expect(failed).toMatchObject({ isError: true, attributes: { 'error.type': 'INTERNAL' } });
   });
 
-  test('whose client leaves has no error span, nor has its call, and its log line has the outcome `gone`', async () => {
+  test('has no error in its span, its call or its log line if its client leaves', async () => {
     await using place = await traced();
     const { collector, app, token } = place;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600_000 });
@@ -261,50 +267,50 @@ describe('a subscription', () => {
     const root = await collector.find(isStart);
     const name = transport === 'WebSocket' ? 'subscription' : 'POST /graphql';
     expect(root).toMatchObject({ name, kind: 'server', parentSpanId: null, isError: false });
-    // Polls are separate traces, without links.
+    // Each poll has a trace of its own, without links.
     const polls = await eventually(() => {
       const found = collector.spans.filter(({ attributes }) => attributes['trading_graph.poll']);
       expect(found.length).toBeGreaterThan(3);
       return found;
     });
-    const alone = { name: 'GET /trading/positions', parentSpanId: null, links: [] };
-    for (const poll of polls) expect(poll).toMatchObject(alone);
+    const separate = { name: 'GET /trading/positions', parentSpanId: null, links: [] };
+    for (const poll of polls) expect(poll).toMatchObject(separate);
     const traces = [root, ...polls].map(({ traceId }) => traceId);
     expect(new Set(traces).size).toBe(1 + polls.length);
     for (const { headers } of app.sandbox.requests('getOpenPositions').slice(-3)) {
-      for (const name of NAMES)
-        if (name !== 'traceparent') expect(headers).not.toHaveProperty(name);
+      expect(headers).not.toHaveProperty('tracestate');
+      expect(headers).not.toHaveProperty('x-request-id');
     }
     expect(collector.spans.filter(isStart)).toHaveLength(1);
   });
+});
 
-  test('and a query over one socket have separate traces', async () => {
-    await using place = await traced(TRUSTED);
-    const { collector, app, token } = place;
-    const headers = { traceparent: SAMPLED, 'x-request-id': 'socket-1' };
-    using socket = await initializedSocket(app, token, { headers });
-    for (const field of ['customerId', 'withdrawalMethods { id }']) {
-      socket.subscribe(field, `{ ${field} }`);
-      await socket.until(field, 'complete');
-    }
-    const roots = await eventually(() => {
-      const found = collector.spans.filter(({ kind }) => kind === 'server');
-      expect(found).toHaveLength(2);
-      return found;
-    });
-    for (const root of roots) {
-      expect(root).toMatchObject({
-        name: 'query',
-        parentSpanId: null,
-        links: [],
-      });
-      expect(root.traceId).not.toBe(TRACE_ID);
-      expect(collector.childrenOf(root)).toHaveLength(1);
-      await eventually(() => app.logged.some((line) => line.includes(root.traceId)));
-    }
-    expect(roots[0]?.traceId).not.toBe(roots[1]?.traceId);
-    expect(forwarded(app)['x-request-id']).toBe('socket-1');
+test('two queries over one socket have separate traces', async () => {
+  await using place = await traced(TRUSTED);
+  const { collector, app, token } = place;
+  const headers = { traceparent: SAMPLED, 'x-request-id': 'socket-1' };
+  using socket = await initializedSocket(app, token, { headers });
+  for (const field of ['customerId', 'withdrawalMethods { id }']) {
+    socket.subscribe(field, `{ ${field} }`);
+    await socket.until(field, 'complete');
+  }
+  const roots = await eventually(() => {
+    const found = collector.spans.filter(({ kind }) => kind === 'server');
+    expect(found).toHaveLength(2);
+    return found;
   });
+  for (const root of roots) {
+    expect(root).toMatchObject({
+      name: 'query',
+      parentSpanId: null,
+      links: [],
+    });
+    expect(root.traceId).not.toBe(TRACE_ID);
+    expect(collector.childrenOf(root)).toHaveLength(1);
+    await eventually(() => app.logged.some((line) => line.includes(root.traceId)));
+  }
+  expect(roots[0]?.traceId).not.toBe(roots[1]?.traceId);
+  expect(lastForwarded(app)['x-request-id']).toBe('socket-1');
 });
 
 test('spans contain no personal data', async () => {
@@ -337,12 +343,12 @@ test('spans contain no personal data', async () => {
     body: { message: 'canary-reason' },
   });
   await app.query('{ session(maxAge: 0) { login } }', { token });
-  const sent = app.sandbox.requests().length;
+  const callCount = app.sandbox.requests().length;
   await eventually(() =>
-    expect(collector.spans.filter(({ kind }) => kind === 'client')).toHaveLength(sent),
+    expect(collector.spans.filter(({ kind }) => kind === 'client')).toHaveLength(callCount),
   );
   await eventually(() => collector.spans.some(({ name }) => name === 'GET /graphql'));
-  // Random ids and counters are left out, because they may contain any digits.
+  // Random ids, times and the gateway's port are left out, because they may contain any digits.
   const received = collector.bodies
     .join('\n')
     .replace(/"(?:startTimeUnixNano|endTimeUnixNano|traceId|spanId|parentSpanId)":"[^"]*"/g, '')
@@ -361,13 +367,13 @@ test('spans contain no personal data', async () => {
   }
 });
 
-test('a collector that never answers delays neither requests nor the shutdown, and its queue is small', async () => {
+test('a collector that never answers delays neither requests nor the shutdown, even if the span queue is full', async () => {
   // An export may last longer than the test: a request or a shutdown that waited for one would fail the test.
   const patient = { OTEL_EXPORTER_OTLP_TIMEOUT: '120000', OTEL_BSP_EXPORT_TIMEOUT: '120000' };
   const small = { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' };
   await using place = await traced({ ...patient, ...small }, { status: () => null });
   const { app, token } = place;
-  for (let sent = 0; sent < 20; sent += 1) {
+  for (let request = 0; request < 20; request += 1) {
     expect((await app.query('{ customerId }', { token })).errors).toEqual([]);
   }
   await app.close();
@@ -408,34 +414,38 @@ test('a shutdown exports the remaining spans as OTLP in JSON, with the headers a
   });
 });
 
-async function sent(app: TestApp, headers: Readonly<Record<string, string>>): Promise<Forwarded> {
+/** Sends a query with these headers; returns those that its gateway call has received. */
+async function forwardedOf(
+  app: TestApp,
+  headers: Readonly<Record<string, string>>,
+): Promise<Forwarded> {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const { errors } = await app.query('{ customerId }', { token, headers });
   expect(errors).toEqual([]);
-  return forwarded(app);
+  return lastForwarded(app);
 }
 
 describe('without tracing', () => {
   const app = sharedApp(TRUSTED);
 
   test('the gateway receives the request id but no trace headers', async () => {
-    expect(await sent(app, ALL)).toEqual({ 'x-request-id': 'request-1' });
+    expect(await forwardedOf(app, TRACE_HEADERS)).toEqual({ 'x-request-id': 'request-1' });
   });
 
   test.each(['two words', 'x'.repeat(129), 'eyJhbGciOi.x'])(
     'an invalid request id is replaced: %j',
     async (id) => {
-      const arrived = await sent(app, { 'x-request-id': id });
+      const arrived = await forwardedOf(app, { 'x-request-id': id });
       expect(arrived['x-request-id']).toMatch(/^[\da-f-]{36}$/);
     },
   );
 });
 
-test('an order forwards the id of its request, and polls have none', async () => {
+test('the id of a request is forwarded with its order, but not with polls', async () => {
   await using app = await startTestApp({ ...TRUSTED, POSITIONS_POLL_MS: '100' });
   const token = app.sandbox.token({ email: 'demo@example.com' });
-  using socket = await initializedSocket(app, token, { headers: ALL });
-  const headers = { ...ALL, 'x-request-id': 'order-1' };
+  using socket = await initializedSocket(app, token, { headers: TRACE_HEADERS });
+  const headers = { ...TRACE_HEADERS, 'x-request-id': 'order-1' };
   const { data } = await app.query(buying('k', '__typename'), { token, headers });
   expect(data.placeOrder.__typename).toBe('OrderAccepted');
   expect(app.sandbox.requests('openPosition')[0]?.headers['x-request-id']).toBe('order-1');
@@ -443,14 +453,14 @@ test('an order forwards the id of its request, and polls have none', async () =>
   app.sandbox.clearCalls();
   await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBeGreaterThan(2));
   for (const { headers } of app.sandbox.requests('getOpenPositions')) {
-    for (const name of NAMES) expect(headers).not.toHaveProperty(name);
+    for (const name of HEADER_NAMES) expect(headers).not.toHaveProperty(name);
   }
 });
 
-test('a fixed gateway header takes precedence over that of a request', async () => {
+test('a header of GATEWAY_HEADERS takes precedence over the same header of a request', async () => {
   const fixed = { 'x-request-id': 'fixed' };
   await using app = await startTestApp({ GATEWAY_HEADERS: JSON.stringify(fixed), ...TRUSTED });
-  expect(await sent(app, ALL)).toEqual(fixed);
+  expect(await forwardedOf(app, TRACE_HEADERS)).toEqual(fixed);
 });
 
 test('an answer in parts has a span without an error if the client leaves', async () => {

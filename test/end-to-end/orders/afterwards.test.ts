@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { OrderClient, SendOptions } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
 import {
-  buying,
   type GraphQLMessage,
+  limitOrder,
+  marketOrder,
   type OrderRequest,
-  placing,
-  waiting,
+  placeMutation,
 } from './order-request.ts';
 
 const READ = '{ positions { id } orders { id } session { balance orders { id } } }';
@@ -28,7 +28,7 @@ async function ask(client: OrderClient, message: string | GraphQLMessage, option
 
 /** Places an order, with the selection that is read after it. */
 const order = async (client: OrderClient, request: OrderRequest, options?: SendOptions) =>
-  (await ask(client, placing(request, SELECTION), options)).answer;
+  (await ask(client, placeMutation(request, SELECTION), options)).answer;
 
 function ids(rows: readonly { readonly id: string }[]): string[] {
   return rows.map(({ id }) => id);
@@ -43,13 +43,13 @@ test.each(['http', 'socket'] as const)(
     await ask(client, '{ session { balance } positions { id } }', { transport });
     sandbox.clearCalls();
 
-    const bought = await order(client, buying('one'), { transport });
+    const bought = await order(client, marketOrder('one'), { transport });
     const calls = sandbox.requests().map(({ operation }) => operation);
     expect(calls[0]).toBe('openPosition');
     expect(calls.slice(1).toSorted()).toEqual(['getOpenPositions', 'getSession']);
     expect(ids(bought?.positions ?? [])).toContain(sandbox.orders()[0]?.orderId);
 
-    const placed = await order(client, waiting('two'), { transport });
+    const placed = await order(client, limitOrder('two'), { transport });
     const pending = sandbox.orders()[1]?.orderId;
     expect(ids(placed?.orders ?? [])).toContain(pending);
     expect(ids(placed?.session.orders ?? [])).toContain(pending);
@@ -62,7 +62,7 @@ test('reads also follow an order with an unknown outcome, its repeat, and `place
   const { sandbox } = facade;
   const [phone, desk] = [facade.client(), facade.client()];
   await ask(desk, '{ session { balance orders { id } } positions { id } }');
-  const limit = waiting('unsure', 'TEST.UNKNOWN');
+  const limit = limitOrder('unsure', 'TEST.UNKNOWN');
   const placed = await order(phone, limit);
   const asked = await ask(desk, `{ order: placedOrder(idempotencyKey: "unsure") ${SELECTION} }`);
   const [orderId] = sandbox.orders().map((each) => each.orderId);
@@ -81,7 +81,7 @@ test('each of two orders in a document is followed by its own reads', async () =
     query: `mutation ($one: PlaceLimitOrderInput!, $two: PlaceLimitOrderInput!) {
       one: placeLimitOrder(input: $one) ${SELECTION} two: placeLimitOrder(input: $two) ${SELECTION}
     }`,
-    variables: { one: waiting('1').input, two: waiting('2').input },
+    variables: { one: limitOrder('1').input, two: limitOrder('2').input },
   });
   const [first, second] = sandbox.orders().map(({ orderId }) => orderId);
   expect(ids(one?.orders ?? [])).toContain(first);

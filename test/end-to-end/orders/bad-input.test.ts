@@ -2,7 +2,7 @@ import { isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { startOrderFacade } from './order-facade.ts';
-import { buying, type GraphQLBody, type OrderRequest, waiting } from './order-request.ts';
+import { type GraphQLBody, limitOrder, marketOrder, type OrderRequest } from './order-request.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 type Mutation = OrderRequest['mutation'];
@@ -15,11 +15,11 @@ const TYPES = { placeOrder: 'PlaceOrderInput', placeLimitOrder: 'PlaceLimitOrder
 const FIELDS = '{ __typename ... on OrderOutcome { replayed } }';
 const schema = buildSchema();
 
-// `JSON.stringify` cannot write 1e309 and -0. These texts stand for them until the body is written.
+// `JSON.stringify` cannot write 1e309 and -0. In the written body these texts are replaced by the numbers.
 const HUGE = 'a number beyond all';
 const MINUS_ZERO = 'a zero with a sign';
 
-/** The document and variables for an input as a variable, as a variable for each field, and as a literal. */
+/** Three ways to send an input: as one variable, as a variable for each field, and as a literal. */
 const FORMS: Readonly<Record<string, (mutation: Mutation, input: Input) => object>> = {
   'one variable': (mutation, input) => ({
     query: `mutation ($input: ${TYPES[mutation]}!) { ${mutation}(input: $input) ${FIELDS} }`,
@@ -39,6 +39,8 @@ const FORMS: Readonly<Record<string, (mutation: Mutation, input: Input) => objec
     query: `mutation { ${mutation}(input: ${literal(input)}) ${FIELDS} }`,
   }),
 };
+
+/** The value in GraphQL's syntax. */
 function literal(value: unknown): string {
   if (typeof value !== 'object' || value === null) {
     const isEnum = typeof value === 'string' && /^(BUY|SELL|MARKET|PENDING)$/.test(value);
@@ -48,6 +50,7 @@ function literal(value: unknown): string {
   return `{ ${fields.map(([name, field]) => `${name}: ${literal(field)}`).join(', ')} }`;
 }
 
+/** A facade with a function that sends an input of an order in one of the forms. */
 async function startStage(environment: Readonly<Record<string, string>> = {}) {
   const facade = await startOrderFacade(environment);
   const client = facade.client();
@@ -59,7 +62,7 @@ async function startStage(environment: Readonly<Record<string, string>> = {}) {
   return Object.assign(facade, { send });
 }
 
-const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
+const BAD_INPUTS: readonly (readonly [Mutation, Input, argument: string])[] = [
   ...([-1, 0, MINUS_ZERO, HUGE, '1'] as const).flatMap(
     (value) =>
       [
@@ -90,10 +93,10 @@ const BAD: readonly (readonly [Mutation, Input, argument: string])[] = [
 ];
 
 const NO_NULL = 'leave it out for none';
-// The message of graphql-js, which refuses a variable when it is coerced and a literal in validation.
+// A message of graphql-js, which checks variables before the execution and literals during validation.
 const ONE_OF = 'must be non-null';
 const NO_PRICE = 'must be given with kind PENDING';
-const REFUSED: readonly (readonly [Mutation, Input, argument: string, sentence: string])[] = [
+const INVALID_NULLS: readonly (readonly [Mutation, Input, argument: string, sentence: string])[] = [
   ['placeOrder', { stopLoss: null }, 'input.stopLoss', NO_NULL],
   ['placeOrder', { kind: 'PENDING', price: 1, takeProfit: null }, 'input.takeProfit', NO_NULL],
   ['placeOrder', { stopLoss: { price: null } }, 'input.stopLoss.price', ONE_OF],
@@ -105,7 +108,7 @@ const REFUSED: readonly (readonly [Mutation, Input, argument: string, sentence: 
   ['placeOrder', { price: 1 }, 'input.price', 'does not go with kind MARKET'],
 ];
 
-const PASSING: readonly (readonly [Mutation, Input])[] = [
+const VALID_INPUTS: readonly (readonly [Mutation, Input])[] = [
   ['placeOrder', {}],
   ['placeOrder', { price: null }],
   ['placeOrder', { comment: null }],
@@ -116,7 +119,7 @@ const PASSING: readonly (readonly [Mutation, Input])[] = [
 
 test('bad input is refused with the name of the argument, before anything is sent', async () => {
   await using stage = await startStage();
-  for (const [mutation, input, argument] of BAD) {
+  for (const [mutation, input, argument] of BAD_INPUTS) {
     const { errors } = await stage.send(mutation, input);
     expect(errors?.[0]?.extensions, `${mutation} ${JSON.stringify(input)}`).toMatchObject({
       code: 'BAD_USER_INPUT',
@@ -124,7 +127,7 @@ test('bad input is refused with the name of the argument, before anything is sen
       argument,
     });
   }
-  // The token was not proved either.
+  // Not even the token was proved.
   expect(stage.sandbox.calls()).toBe(0);
   expect(await stage.send('placeOrder', {})).toMatchObject({
     data: { placeOrder: { replayed: false } },
@@ -132,18 +135,18 @@ test('bad input is refused with the name of the argument, before anything is sen
 });
 
 test.each(Object.keys(FORMS))(
-  'an invalid null is refused and omitted fields stay omitted, however often the document runs: %s',
+  'an invalid null is refused and an omitted field is not sent, even if the document is cached: %s',
   async (form) => {
     await using stage = await startStage();
     const { sandbox } = stage;
     const refuseAll = async () => {
-      for (const [mutation, input, argument, sentence] of REFUSED) {
+      for (const [mutation, input, argument, sentence] of INVALID_NULLS) {
         const { errors } = await stage.send(mutation, input, form);
-        const isValidated = sentence === ONE_OF && form === 'literals';
+        const isRefusedByValidation = sentence === ONE_OF && form === 'literals';
         expect(errors, `${mutation} ${JSON.stringify(input)}`).toMatchObject([
           {
             message: expect.stringContaining(sentence),
-            extensions: isValidated
+            extensions: isRefusedByValidation
               ? { code: 'GRAPHQL_VALIDATION_FAILED' }
               : { code: 'BAD_USER_INPUT', retryable: false, argument },
           },
@@ -152,8 +155,8 @@ test.each(Object.keys(FORMS))(
     };
     await refuseAll();
     expect(sandbox.orders()).toEqual([]);
-    for (const [at, [mutation, fields]] of PASSING.entries()) {
-      const input: Input = { ...PLACE[mutation], ...fields, idempotencyKey: `passing ${at}` };
+    for (const [index, [mutation, fields]] of VALID_INPUTS.entries()) {
+      const input: Input = { ...PLACE[mutation], ...fields, idempotencyKey: `valid ${index}` };
       const { data } = await stage.send(mutation, input, form);
       expect(data?.[mutation], `${mutation} ${JSON.stringify(fields)}`).toEqual({
         __typename: 'OrderAccepted',
@@ -167,34 +170,38 @@ test.each(Object.keys(FORMS))(
     }
     // From now on cached documents are used.
     await refuseAll();
-    expect(sandbox.orders()).toHaveLength(PASSING.length);
+    expect(sandbox.orders()).toHaveLength(VALID_INPUTS.length);
   },
 );
 
 test.each(['http', 'socket'] as const)(
-  'a key is for one order of its account: another order is refused, and other accounts and forged tokens learn nothing (%s)',
+  'a key belongs to one order of one account, and other accounts and forged tokens learn nothing of it (%s)',
   async (transport) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
     const owner = facade.client();
-    await owner.place(buying('known'), { transport });
+    await owner.place(marketOrder('known'), { transport });
     const taken = { code: 'BAD_USER_INPUT', argument: 'input.idempotencyKey' };
-    for (const other of [buying('known', 'MSFT'), waiting('known')]) {
+    for (const other of [marketOrder('known', 'MSFT'), limitOrder('known')]) {
       expect(await owner.place(other, { transport })).toMatchObject(taken);
     }
     const email = 'user-1@example.com';
     const refused = { kind: 'error', code: 'UNAUTHENTICATED' };
     for (const token of [sandbox.token({ email, signature: 'forged' }), null]) {
       const stranger = facade.client({ token });
-      expect(await stranger.place(buying('wanted'), { transport })).toMatchObject(refused);
-      expect(await stranger.place(buying('known'), { transport })).toMatchObject(refused);
-      expect(await stranger.placed('known', { transport })).toMatchObject(refused);
+      expect(await stranger.place(marketOrder('wanted'), { transport })).toMatchObject(refused);
+      expect(await stranger.place(marketOrder('known'), { transport })).toMatchObject(refused);
+      expect(await stranger.placedOrder('known', { transport })).toMatchObject(refused);
     }
     const another = facade.client({ email: 'user-2@example.com' });
-    expect(await another.placed('known', { transport })).toEqual({ kind: 'nothing' });
-    expect(await another.place(waiting('known'), { transport })).toMatchObject({ replayed: false });
+    expect(await another.placedOrder('known', { transport })).toEqual({ kind: 'nothing' });
+    expect(await another.place(limitOrder('known'), { transport })).toMatchObject({
+      replayed: false,
+    });
     expect(sandbox.orders().map(({ login }) => login)).toEqual([800001, 800002]);
-    expect(await owner.placed('wanted', { transport })).toEqual({ kind: 'nothing' });
-    expect(await owner.place(waiting('wanted'), { transport })).toMatchObject({ replayed: false });
+    expect(await owner.placedOrder('wanted', { transport })).toEqual({ kind: 'nothing' });
+    expect(await owner.place(limitOrder('wanted'), { transport })).toMatchObject({
+      replayed: false,
+    });
   },
 );

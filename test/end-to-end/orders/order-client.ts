@@ -3,14 +3,14 @@ import { WebSocket } from 'ws';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { CLOCK_TOLERANCE_MS } from '../../../src/store/order-gap.ts';
 import {
-  asking,
   type GraphQLBody,
   type GraphQLMessage,
   type OrderRequest,
-  placing,
+  placedOrderQuery,
+  placeMutation,
   type Reply,
   replyOf,
-  voiding,
+  voidMutation,
 } from './order-request.ts';
 
 export type Transport = 'http' | 'socket';
@@ -54,11 +54,11 @@ export class OrderClient {
   }
 
   place(request: OrderRequest, options?: SendOptions): Promise<Reply> {
-    return this.#reply(placing(request), options);
+    return this.#reply(placeMutation(request), options);
   }
 
-  placed(key: string, options?: SendOptions): Promise<Reply> {
-    return this.#reply(asking(key), options);
+  placedOrder(key: string, options?: SendOptions): Promise<Reply> {
+    return this.#reply(placedOrderQuery(key), options);
   }
 
   /** `since`: when the key was made, by default just now; null: unknown. */
@@ -66,7 +66,7 @@ export class OrderClient {
     key: string,
     { since = justNow(), ...options }: SendOptions & { readonly since?: Date | null } = {},
   ): Promise<Reply> {
-    return this.#reply(voiding(key, since?.toISOString()), options);
+    return this.#reply(voidMutation(key, since?.toISOString()), options);
   }
 
   async send(

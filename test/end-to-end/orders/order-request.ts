@@ -13,7 +13,7 @@ export interface Outcome {
   readonly type: OutcomeType;
   readonly orderId: string | null;
   readonly replayed: boolean;
-  /** For a rejected order: the name of the reason, and whether the gateway gave it. */
+  /** For a rejected order: the name of the reason, and whether the order was sent to the gateway. */
   readonly error?: string | null;
   readonly sent?: boolean;
 }
@@ -22,11 +22,11 @@ interface ErrorDetails {
   readonly argument: string | null;
   readonly message: string;
   readonly isRetryable: boolean;
-  /** Whether the server cannot exclude that an earlier request with the key was sent. */
+  /** True if an earlier request with the key may have been sent. */
   readonly earlierUnknown: boolean;
 }
 
-/** The reply that a client receives. `cut`: the connection was closed before the reply. */
+/** The reply that a client receives. `nothing`: there is no order with the key. `cut`: the connection was closed first. */
 export type Reply =
   | ({ readonly kind: 'outcome' } & Outcome)
   | { readonly kind: 'nothing' }
@@ -52,14 +52,17 @@ const OUTCOME =
   '{ __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } ... on OrderRejected { error sent } }';
 const INPUT_TYPES = { placeOrder: 'PlaceOrderInput!', placeLimitOrder: 'PlaceLimitOrderInput!' };
 
-export function placing({ mutation, input }: OrderRequest, selection = OUTCOME): GraphQLMessage {
+export function placeMutation(
+  { mutation, input }: OrderRequest,
+  selection = OUTCOME,
+): GraphQLMessage {
   return {
     query: `mutation ($input: ${INPUT_TYPES[mutation]}) { answer: ${mutation}(input: $input) ${selection} }`,
     variables: { input },
   };
 }
 
-export function asking(key: string): GraphQLMessage {
+export function placedOrderQuery(key: string): GraphQLMessage {
   return {
     query: `query ($key: String!) { answer: placedOrder(idempotencyKey: $key) ${OUTCOME} }`,
     variables: { key },
@@ -67,7 +70,7 @@ export function asking(key: string): GraphQLMessage {
 }
 
 /** `since`: when the key was made; undefined if the client does not know. */
-export function voiding(key: string, since?: string): GraphQLMessage {
+export function voidMutation(key: string, since?: string): GraphQLMessage {
   return {
     query: `mutation ($key: String!, $since: DateTime) { answer: voidOrder(idempotencyKey: $key, since: $since) ${OUTCOME} }`,
     variables: { key, since },
@@ -95,12 +98,13 @@ export function replyOf({ data, errors = [] }: GraphQLBody): Reply {
     type: __typename as OutcomeType,
     orderId: typeof orderId === 'string' ? orderId : null,
     replayed: replayed === true,
+    // Only a rejected order has these.
     ...(typeof sent === 'boolean' && { error: error as string | null, sent }),
   };
 }
 
 /** A market order for one share; its comment is the key, which identifies it in the gateway's ledger. */
-export function buying(key: string, symbol = 'AAPL'): OrderRequest {
+export function marketOrder(key: string, symbol = 'AAPL'): OrderRequest {
   const input = {
     symbol,
     side: 'BUY',
@@ -112,17 +116,17 @@ export function buying(key: string, symbol = 'AAPL'): OrderRequest {
   return { mutation: 'placeOrder', input };
 }
 
-/** In the past even if the date of this machine is corrected during a test. */
+/** So long ago that it is past even if the date of this machine is corrected during a test. */
 export const TOO_LATE_MS = -60_000;
 
 /** The order with a `sendBefore` in this many milliseconds, which may be in the past. */
-export function within({ mutation, input }: OrderRequest, inMs: number): OrderRequest {
+export function withSendBefore({ mutation, input }: OrderRequest, inMs: number): OrderRequest {
   const sendBefore = new Date(Date.now() + inMs).toISOString();
   return { mutation, input: { ...input, sendBefore } };
 }
 
-/** A limit order far below the market price. */
-export function waiting(key: string, symbol = 'AAPL'): OrderRequest {
+/** A limit order far below the market price, which stays pending. */
+export function limitOrder(key: string, symbol = 'AAPL'): OrderRequest {
   const input = { symbol, side: 'BUY', amount: 50, price: 10, comment: key, idempotencyKey: key };
   return { mutation: 'placeLimitOrder', input };
 }

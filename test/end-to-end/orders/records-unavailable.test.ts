@@ -6,10 +6,11 @@ import { temporaryFolder } from '../../support/own-folder.ts';
 import { outcomesOf } from '../operations/request-lines.ts';
 import { seriesValue } from '../operations/scraped.ts';
 import { startOrderFacade } from './order-facade.ts';
-import { buying, type GraphQLBody, placing, waiting } from './order-request.ts';
+import { type GraphQLBody, limitOrder, marketOrder, placeMutation } from './order-request.ts';
 
 const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE' };
 
+/** The status code and the body of the readiness check. */
 async function readiness(url: string) {
   const response = await fetch(`${url}/health/ready`);
   return { code: response.status, body: await response.json() };
@@ -20,15 +21,15 @@ test('a full store refuses orders before they are sent', async () => {
   const { sandbox } = facade;
   const client = facade.client();
   for (const key of ['one', 'two']) {
-    expect(await client.place(buying(key))).toMatchObject({ type: 'OrderAccepted' });
+    expect(await client.place(marketOrder(key))).toMatchObject({ type: 'OrderAccepted' });
   }
   for (const transport of ['http', 'socket'] as const) {
-    expect(await client.place(buying('one more'), { transport })).toMatchObject(UNAVAILABLE);
-    expect(await client.place(waiting('one more'), { transport })).toMatchObject(UNAVAILABLE);
+    expect(await client.place(marketOrder('one more'), { transport })).toMatchObject(UNAVAILABLE);
+    expect(await client.place(limitOrder('one more'), { transport })).toMatchObject(UNAVAILABLE);
   }
   expect(sandbox.calls('openPosition') + sandbox.calls('placeLimitOrder')).toBe(2);
-  expect(await client.place(buying('one'))).toMatchObject({ replayed: true });
-  expect(await client.placed('one more')).toEqual({ kind: 'nothing' });
+  expect(await client.place(marketOrder('one'))).toMatchObject({ replayed: true });
+  expect(await client.placedOrder('one more')).toEqual({ kind: 'nothing' });
   expect(await readiness(facade.url)).toEqual({
     code: 200,
     body: { status: 'degraded', reasons: ['order-store'] },
@@ -37,18 +38,19 @@ test('a full store refuses orders before they are sent', async () => {
   await eventually(() => expect(outcomesOf(facade, UNAVAILABLE.code)).toEqual(['fault']));
 });
 
-test('an order of an account over its share is refused unsent, others are not, and rejected orders make room', async () => {
+test('an account’s accepted orders fill its share of records, and further orders are refused unsent', async () => {
   await using facade = await startOrderFacade({ ORDER_RECORDS_PER_ACCOUNT: '4' });
   const { sandbox } = facade;
   const flooding = facade.client();
   sandbox.fail({ operation: 'openPosition', kind: 'status', status: 422, times: 4 });
   for (const key of ['r1', 'r2', 'r3', 'r4']) {
-    expect(await flooding.place(buying(key))).toMatchObject({ type: 'OrderRejected' });
+    expect(await flooding.place(marketOrder(key))).toMatchObject({ type: 'OrderRejected' });
   }
+  // The records of the rejected orders make room for these orders.
   for (const key of ['k1', 'k2', 'k3', 'k4']) {
-    expect(await flooding.place(buying(key))).toMatchObject({ type: 'OrderAccepted' });
+    expect(await flooding.place(marketOrder(key))).toMatchObject({ type: 'OrderAccepted' });
   }
-  const body = (await flooding.send(placing(waiting('one more')))) as GraphQLBody;
+  const body = (await flooding.send(placeMutation(limitOrder('one more')))) as GraphQLBody;
   expect(body.errors?.[0]?.extensions).toMatchObject({
     code: 'IDEMPOTENCY_UNAVAILABLE',
     retryable: false,
@@ -62,9 +64,10 @@ test('an order of an account over its share is refused unsent, others are not, a
   ] as const) {
     expect(await seriesValue(facade, series), series).toBe(value);
   }
-  expect(await flooding.place(buying('k2'))).toMatchObject({ replayed: true });
+  expect(await flooding.place(marketOrder('k2'))).toMatchObject({ replayed: true });
+  // Another account has its own share.
   const other = facade.client({ email: 'user-2@example.com' });
-  expect(await other.place(buying('k1'))).toMatchObject({ type: 'OrderAccepted' });
+  expect(await other.place(marketOrder('k1'))).toMatchObject({ type: 'OrderAccepted' });
   expect(await readiness(facade.url)).toEqual({ code: 200, body: { status: 'ok' } });
   await eventually(() => expect(outcomesOf(facade, UNAVAILABLE.code)).toEqual(['refused']));
 });
@@ -76,30 +79,37 @@ test('a recorded key is answered while nothing can be written', async () => {
   const { sandbox } = facade;
   const client = facade.client();
   const file = new DatabaseSync(path);
-  // Asks for the outcome of a key in each way.
-  const asking = () =>
-    Promise.all([client.place(buying('lost')), client.placed('lost'), client.void('lost')]);
+  // The three requests that return the outcome of a key.
+  const askInEachWay = () =>
+    Promise.all([
+      client.place(marketOrder('lost')),
+      client.placedOrder('lost'),
+      client.void('lost'),
+    ]);
   const replayed = { type: 'OrderAccepted', replayed: true };
-  const lost = client.place(buying('lost'), {
+  const lost = client.place(marketOrder('lost'), {
     disconnectsAfter: eventually(() => expect(sandbox.orders()).toHaveLength(1)),
   });
+  // The client's reply is lost, but the order is placed.
   await lost;
-  await eventually(async () => expect(await client.placed('lost')).toMatchObject(replayed));
+  await eventually(async () => expect(await client.placedOrder('lost')).toMatchObject(replayed));
+  // This lock allows reads but no writes.
   file.exec('BEGIN IMMEDIATE');
-  expect(await asking()).toMatchObject([replayed, replayed, replayed]);
+  expect(await askInEachWay()).toMatchObject([replayed, replayed, replayed]);
   // The records show that no other request had this key.
-  expect(await client.place(buying('new'))).toMatchObject({
+  expect(await client.place(marketOrder('new'))).toMatchObject({
     ...UNAVAILABLE,
     earlierUnknown: false,
     message: 'This request was not sent, and no earlier one with its key is recorded.',
   });
-  expect(await client.placed('new')).toEqual({ kind: 'nothing' });
+  expect(await client.placedOrder('new')).toEqual({ kind: 'nothing' });
   file.exec('ROLLBACK');
+  // This lock allows neither.
   file.exec('BEGIN EXCLUSIVE');
   const unknown = { ...UNAVAILABLE, earlierUnknown: true };
-  // `placedOrder` has the same message, so the message must not advise to use it.
+  // The message is also that of `placedOrder`, so it must not advise to use `placedOrder`.
   const message = expect.stringContaining('was sent: ask again with the same key');
-  const answers = await asking();
+  const answers = await askInEachWay();
   expect(answers).toMatchObject([{ ...unknown, message }, { ...unknown, message }, unknown]);
   expect(JSON.stringify(answers)).not.toContain('order was not sent');
   file.close();

@@ -4,15 +4,16 @@ import { eventually } from '../../support/eventually.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { type OrderFacade, startOrderFacade } from './order-facade.ts';
-import { buying } from './order-request.ts';
+import { marketOrder } from './order-request.ts';
 
 const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true };
 
 /** Starts the service in production mode. */
-function startOn({ url }: TestRedis, environment: Record<string, string> = {}) {
+function startInProduction({ url }: TestRedis, environment: Record<string, string> = {}) {
   return startOrderFacade({ NODE_ENV: 'production', REDIS_URL: url, ...environment });
 }
 
+/** The message of a start that fails. */
 const refusalOf = (start: Promise<OrderFacade>) =>
   start.then(
     async (facade) => {
@@ -22,13 +23,14 @@ const refusalOf = (start: Promise<OrderFacade>) =>
     (error: Error) => error.message,
   );
 
+/** The reasons why the service is degraded. */
 const reasons = async ({ url }: OrderFacade) => (await readinessOf(url)).reasons ?? [];
 
 /** Places an order until it is accepted. */
-async function taken(facade: OrderFacade, name: string): Promise<unknown> {
+async function placeUntilAccepted(facade: OrderFacade, key: string): Promise<unknown> {
   const client = facade.client();
   return eventually(async () => {
-    const reply = await client.place(buying(name));
+    const reply = await client.place(marketOrder(key));
     expect(reply).toMatchObject({ type: 'OrderAccepted' });
     return reply;
   });
@@ -37,9 +39,9 @@ async function taken(facade: OrderFacade, name: string): Promise<unknown> {
 describeWithRedis('in production a Redis', (serverPath) => {
   test.concurrent('without appendonly stops the start, with a line that explains the consequence', async () => {
     await using redis = await startTestRedis(serverPath);
-    // If Redis answers slowly on a busy machine, the service starts first, and checks it later.
+    // If Redis answers slowly on a busy machine, the service starts and checks Redis later. Then the test tries again.
     await eventually(async () => {
-      const line = await refusalOf(startOn(redis));
+      const line = await refusalOf(startInProduction(redis));
       expect(line).toMatch(
         /^REDIS_URL=.*: must be a Redis .*appendonly no.* restart would forget orders.* sent again.*REDIS_REPLICAS=none/,
       );
@@ -49,51 +51,55 @@ describeWithRedis('in production a Redis', (serverPath) => {
 
   test.concurrent('without appendonly is accepted with REDIS_REPLICAS=none, or outside of production', async () => {
     await using redis = await startTestRedis(serverPath);
-    await using accepted = await startOn(redis, { REDIS_REPLICAS: 'none' });
-    await taken(accepted, 'order by name');
-    await using elsewhere = await startOn(redis, { NODE_ENV: 'development' });
-    await taken(elsewhere, 'order elsewhere');
-    // A slow answer of Redis is a reason too, for a moment.
-    for (const facade of [accepted, elsewhere]) {
+    await using accepted = await startInProduction(redis, { REDIS_REPLICAS: 'none' });
+    await placeUntilAccepted(accepted, 'order in production');
+    await using inDevelopment = await startInProduction(redis, { NODE_ENV: 'development' });
+    await placeUntilAccepted(inDevelopment, 'order in development');
+    // A slow answer of Redis can be a reason for a moment.
+    for (const facade of [accepted, inDevelopment]) {
       await eventually(async () => expect(await reasons(facade)).toEqual([]));
     }
   });
 
-  test.concurrent('without appendonly is detected after the start too: orders are refused, and everything else continues', async () => {
+  test.concurrent('without appendonly is detected after the start too, and then only orders are refused', async () => {
     await using redis = await startTestRedis(serverPath);
     await redis.kill();
-    await using facade = await startOn(redis);
+    await using facade = await startInProduction(redis);
     await redis.start();
     const client = facade.client();
     await eventually(async () => expect(await reasons(facade)).toEqual(['order-store']));
-    expect(await client.place(buying('one'))).toMatchObject(UNAVAILABLE);
+    expect(await client.place(marketOrder('one'))).toMatchObject(UNAVAILABLE);
     expect(facade.sandbox.calls('openPosition')).toBe(0);
-    expect(await client.placed('one')).toEqual({ kind: 'nothing' });
+    expect(await client.placedOrder('one')).toEqual({ kind: 'nothing' });
     await redis.command('CONFIG', 'SET', 'appendonly', 'yes');
-    await taken(facade, 'one');
+    await placeUntilAccepted(facade, 'one');
     await eventually(async () => expect(await reasons(facade)).toEqual([]));
     await redis.command('CONFIG', 'SET', 'appendonly', 'no');
     await eventually(async () => expect(await reasons(facade)).toEqual(['order-store']));
-    expect(await client.place(buying('after'))).toMatchObject(UNAVAILABLE);
-    expect(await client.place(buying('one'))).toMatchObject({ replayed: true });
+    expect(await client.place(marketOrder('after'))).toMatchObject(UNAVAILABLE);
+    expect(await client.place(marketOrder('one'))).toMatchObject({ replayed: true });
     expect(await reasons(facade)).toEqual(['order-store']);
     expect(facade.sandbox.calls('openPosition')).toBe(1);
     await facade[Symbol.asyncDispose]();
-    const left = async () => String(await redis.command('CLIENT', 'LIST')).match(/^id=/gm);
-    await eventually(async () => expect((await left())?.length).toBe(1));
+    // Only the connection of this test is left.
+    const connections = async () =>
+      String(await redis.command('CLIENT', 'LIST')).match(/^id=/gm) ?? [];
+    await eventually(async () => expect(await connections()).toHaveLength(1));
   });
 
-  test.concurrent('with too few replicas for REDIS_REPLICAS refuses orders, and readiness reports it until there are enough', async () => {
+  test.concurrent('with fewer replicas than REDIS_REPLICAS leads to refused orders and a degraded service', async () => {
     await using redis = await startTestRedis(serverPath, { args: ['--appendonly', 'yes'] });
-    await using facade = await startOn(redis, { REDIS_REPLICAS: '1' });
+    await using facade = await startInProduction(redis, { REDIS_REPLICAS: '1' });
     const client = facade.client();
     await eventually(async () => expect(await reasons(facade)).toEqual(['redis']));
     const refused = { ...UNAVAILABLE, earlierUnknown: false };
-    await eventually(async () => expect(await client.place(buying('one'))).toMatchObject(refused));
+    await eventually(async () =>
+      expect(await client.place(marketOrder('one'))).toMatchObject(refused),
+    );
     expect(facade.sandbox.calls('openPosition')).toBe(0);
     const args = ['--replicaof', `127.0.0.1 ${new URL(redis.url).port}`];
     await using _replica = await startTestRedis(serverPath, { args });
-    await taken(facade, 'one');
+    await placeUntilAccepted(facade, 'one');
     await eventually(async () => expect(await reasons(facade)).toEqual([]));
   });
 });

@@ -6,12 +6,12 @@ import { REDIS_PASSWORD, startTestRedis } from '../../support/redis.ts';
 import { startSwitchboard } from '../../support/switchboard.ts';
 import type { OrderClient } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
-import { buying, type Reply, waiting } from './order-request.ts';
+import { limitOrder, marketOrder, type Reply } from './order-request.ts';
 
 const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE' };
 
-/** Two replicas, each with its own connection to their Redis. */
-async function startWorld(serverPath: string) {
+/** Two replicas of the service with one Redis, behind a proxy. */
+async function startReplicas(serverPath: string) {
   await using started = new AsyncDisposableStack();
   const redis = started.use(await startTestRedis(serverPath));
   const proxy = started.use(await startSwitchboard(redis.url));
@@ -19,80 +19,88 @@ async function startWorld(serverPath: string) {
   const facade = started.use(await startOrderFacade(environment));
   const other = started.use(await startOrderFacade(environment, facade.sandbox));
   const { sandbox, url } = facade;
-  const world = { redis, proxy, sandbox, url, one: facade.client(), other: other.client() };
-  expect(await placedBy(world.one, 'first')).toMatchObject({ type: 'OrderAccepted' });
+  const replicas = { redis, proxy, sandbox, url, one: facade.client(), other: other.client() };
+  expect(await placeUntilAccepted(replicas.one, 'first')).toMatchObject({ type: 'OrderAccepted' });
   const owned = started.move();
-  return { ...world, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { ...replicas, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Places the order until it is accepted; meanwhile it may only be refused. */
-async function placedBy(replica: OrderClient, key: string): Promise<Reply> {
+/** Places the order until it has an outcome. Until then it may only be refused because the records are unavailable. */
+async function placeUntilAccepted(replica: OrderClient, key: string): Promise<Reply> {
   return eventually(async () => {
-    const reply = await replica.place(buying(key));
+    const reply = await replica.place(marketOrder(key));
     if (reply.kind === 'outcome') return reply;
     expect(reply).toMatchObject(UNAVAILABLE);
+    // Makes `eventually` try again.
     return false as never;
   });
 }
 
-describeWithRedis('orders are sent once and soon accepted again', (serverPath) => {
+describeWithRedis('orders are sent only once, and are accepted again soon,', (serverPath) => {
   test.concurrent.each(['killed, and restarts empty', 'frozen'])(
     'if Redis is %s (meanwhile they are refused before they are sent)',
-    async (fate) => {
-      await using world = await startWorld(serverPath);
-      const { redis, sandbox, one, other } = world;
-      if (fate === 'frozen') redis.signal('SIGSTOP');
+    async (failure) => {
+      const isFrozen = failure === 'frozen';
+      await using replicas = await startReplicas(serverPath);
+      const { redis, sandbox, one, other } = replicas;
+      if (isFrozen) redis.signal('SIGSTOP');
       else await redis.kill();
       const replies = [
-        one.place(buying('after')),
-        one.place(waiting('after it'), { transport: 'socket' }),
+        one.place(marketOrder('after')),
+        one.place(limitOrder('after it'), { transport: 'socket' }),
       ];
       expect(await Promise.all(replies)).toMatchObject([UNAVAILABLE, UNAVAILABLE]);
-      // Another replica may have sent it without this one's knowledge.
+      // This replica cannot know whether the other one has sent the order.
       const unknown = { ...UNAVAILABLE, earlierUnknown: true };
-      const asked = [other.place(buying('first')), other.placed('first'), other.void('first')];
+      const asked = [
+        other.place(marketOrder('first')),
+        other.placedOrder('first'),
+        other.void('first'),
+      ];
       expect(await Promise.all(asked)).toMatchObject([unknown, unknown, unknown]);
       // The service checks Redis twice a second.
       await eventually(async () => {
-        expect(await readinessOf(world.url)).toMatchObject({ status: 'degraded' });
+        expect(await readinessOf(replicas.url)).toMatchObject({ status: 'degraded' });
       });
 
-      if (fate === 'frozen') redis.signal('SIGCONT');
-      else await redis.start();
-      if (fate === 'frozen') {
+      if (isFrozen) {
+        redis.signal('SIGCONT');
         const repeated = { type: 'OrderAccepted', replayed: true };
-        expect(await placedBy(other, 'first')).toMatchObject(repeated);
-        expect(await placedBy(other, 'after')).toMatchObject({ type: 'OrderAccepted' });
+        expect(await placeUntilAccepted(other, 'first')).toMatchObject(repeated);
+        expect(await placeUntilAccepted(other, 'after')).toMatchObject({ type: 'OrderAccepted' });
       } else {
-        // Orders whose records Redis has lost are not sent again; a key that was made later is accepted.
+        await redis.start();
+        // Orders whose records Redis has lost are not sent again.
         await eventually(async () => {
           for (const key of ['first', 'after']) {
-            expect(await other.place(buying(key))).toMatchObject(unknown);
+            expect(await other.place(marketOrder(key))).toMatchObject(unknown);
           }
-          const { reasons } = await readinessOf(world.url);
+          const { reasons } = await readinessOf(replicas.url);
           expect(reasons).toEqual(['order-gap']);
         });
+        // A key that was made after the loss is accepted. A client's clock may be almost a minute ahead.
         const keyMade = () => new Date(Date.now() + 59_000).toISOString();
-        const { mutation, input } = buying('later');
+        const { mutation, input } = marketOrder('later');
         await eventually(async () => {
-          // Each answer of the gateway measures its clock.
+          // By each answer the service measures the gateway's clock, which decides how old a key is.
           await other.send({ query: '{ customerId }', variables: {} });
           const placed = await other.place({ mutation, input: { ...input, keyMade: keyMade() } });
           expect(placed).toMatchObject({ type: 'OrderAccepted' });
         });
       }
-      const sent = fate === 'frozen' ? ['first', 'after'] : ['first', 'later'];
+      const sent = isFrozen ? ['first', 'after'] : ['first', 'later'];
       expect(sandbox.orders().map(({ comment }) => comment)).toEqual(sent);
       expect(sandbox.calls('placeLimitOrder')).toBe(0);
     },
   );
 
   test.concurrent('if each answer of Redis takes 200 ms', async () => {
-    await using world = await startWorld(serverPath);
-    world.proxy.delayMs = 100;
-    const reply = await placedBy(world.one, 'order');
+    await using replicas = await startReplicas(serverPath);
+    // In each direction.
+    replicas.proxy.delayMs = 100;
+    const reply = await placeUntilAccepted(replicas.one, 'order');
     expect(reply).toMatchObject({ type: 'OrderAccepted', replayed: false });
-    expect(await placedBy(world.other, 'order')).toEqual({ ...reply, replayed: true });
-    expect(world.sandbox.orders().map(({ comment }) => comment)).toEqual(['first', 'order']);
+    expect(await placeUntilAccepted(replicas.other, 'order')).toEqual({ ...reply, replayed: true });
+    expect(replicas.sandbox.orders().map(({ comment }) => comment)).toEqual(['first', 'order']);
   });
 });

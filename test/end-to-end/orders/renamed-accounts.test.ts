@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/own-folder.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { startOrderFacade } from './order-facade.ts';
-import { buying, placing, replyOf } from './order-request.ts';
+import { marketOrder, placeMutation, replyOf } from './order-request.ts';
 
 const REPLAYED = { type: 'OrderAccepted', replayed: true };
 const REFUSED = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true };
@@ -35,7 +35,7 @@ test.each(Object.entries(STORES))(
     const sandbox = opened.use(await startSandbox({ seed: 'renamed', instruments: 5, tickMs: 0 }));
     const token = sandbox.token({ email: 'user-1@example.com' });
     const placeBy = async ({ query }: TestApp, key: string) => {
-      const message = placing(buying(key));
+      const message = placeMutation(marketOrder(key));
       return replyOf(await query(message.query, { ...message, token }));
     };
     await using before = await startOrderFacade(store, sandbox);

@@ -13,12 +13,12 @@ import { temporaryFolder } from '../../support/own-folder.ts';
 import { PROGRAM } from '../../support/program.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { OrderClient } from './order-client.ts';
-import { buying } from './order-request.ts';
+import { marketOrder } from './order-request.ts';
 
-const SLOW = buying('slow', 'TEST.SLOW');
+const SLOW = marketOrder('slow', 'TEST.SLOW');
 const SLOW_MS = 1_000;
 
-/** Starts the program in a separate process, with a file of order records. `answer` lets the gateway answer slow orders. */
+/** Starts the service as a separate process, with a file of order records. The gateway answers slow orders on command. */
 async function startStage(environment: Environment = {}) {
   await using opened = new AsyncDisposableStack();
   const clock = createScriptedClock(Date.now());
@@ -32,10 +32,16 @@ async function startStage(environment: Environment = {}) {
   const token = sandbox.token({ email: 'user-1@example.com' });
   const client = opened.adopt(new OrderClient(facade, token), (each) => each.close());
   const parts = opened.move();
-  const answer = () => clock.advance(SLOW_MS);
-  return { sandbox, facade, client, answer, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  return {
+    sandbox,
+    facade,
+    client,
+    answerSlowOrders: () => clock.advance(SLOW_MS),
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
 }
 
+/** Sends SIGTERM, and waits until the service has begun to shut down. */
 async function drain(facade: FacadeProcess): Promise<void> {
   facade.signal('SIGTERM');
   await eventually(() => facade.logged.some((line) => line.includes('"msg":"draining"')));
@@ -43,38 +49,40 @@ async function drain(facade: FacadeProcess): Promise<void> {
 
 test.concurrent('orders in flight at SIGTERM are answered and recorded', async () => {
   await using stage = await startStage();
-  const { sandbox, facade, client, answer } = stage;
+  const { sandbox, facade, client, answerSlowOrders } = stage;
   const orders = (['http', 'socket'] as const).map((transport) =>
-    client.place(buying(transport, 'TEST.SLOW'), { transport }),
+    client.place(marketOrder(transport, 'TEST.SLOW'), { transport }),
   );
   await eventually(() => expect(sandbox.calls('openPosition')).toBe(2));
   await drain(facade);
   // npm repeats a signal of the terminal.
   facade.signal('SIGTERM');
-  await answer();
+  await answerSlowOrders();
   const answers = await Promise.all(orders);
-  expect(answers).toMatchObject(answers.map(() => ({ type: 'OrderAccepted', replayed: false })));
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ type: 'OrderAccepted', replayed: false });
+  }
   expect(await facade.ended()).toBe(0);
   await facade.start();
   for (const { comment, orderId } of sandbox.orders()) {
     const outcome = { kind: 'outcome', type: 'OrderAccepted', orderId, replayed: true };
-    expect(await client.placed(comment)).toEqual(outcome);
+    expect(await client.placedOrder(comment)).toEqual(outcome);
   }
 });
 
-test.concurrent('a signal that npm passes on again does not count as a second one', async () => {
+test.concurrent('a second signal soon after the first, as npm sends one, does not end the service at once', async () => {
   await using stage = await startStage();
-  const { sandbox, facade, client, answer } = stage;
+  const { sandbox, facade, client, answerSlowOrders } = stage;
   const order = client.place(SLOW);
   await eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
   facade.signal('SIGINT');
   await drain(facade);
-  await answer();
+  await answerSlowOrders();
   expect(await order).toMatchObject({ type: 'OrderAccepted' });
   expect(await facade.ended()).toBe(0);
 });
 
-test.concurrent('a signal during the start ends the service, also as process 1 of a container', async () => {
+test.concurrent('a signal during the start ends the service with code 0', async () => {
   // This Redis accepts the connection, and never answers.
   await using redis = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
   await once(redis, 'listening');
@@ -84,36 +92,37 @@ test.concurrent('a signal during the start ends the service, also as process 1 o
     env: { ...compileCache(), ...environment },
   });
   await once(redis, 'connection');
+  // The code shows that the service itself handles the signal. Process 1 of a container has no default handling.
   started.kill('SIGTERM');
   expect(await once(started, 'exit')).toEqual([0, null]);
 });
 
-test.concurrent('the shutdown waits for an order whose client has left, even without connections', async () => {
+test.concurrent('the shutdown waits for an order whose client has left', async () => {
   await using stage = await startStage();
-  const { sandbox, facade, client, answer } = stage;
+  const { sandbox, facade, client, answerSlowOrders } = stage;
   const inFlight = eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
-  const left = client.place(SLOW, { disconnectsAfter: inFlight });
-  expect(await left).toEqual({ kind: 'cut' });
+  const reply = client.place(SLOW, { disconnectsAfter: inFlight });
+  expect(await reply).toEqual({ kind: 'cut' });
   await drain(facade);
-  await answer();
+  await answerSlowOrders();
   expect(await facade.ended()).toBe(0);
   await facade.start();
-  expect(await client.placed('slow')).toMatchObject({ type: 'OrderAccepted', replayed: true });
+  expect(await client.placedOrder('slow')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 });
 
-test.concurrent('a process that was frozen beyond all deadlines still answers and records the orders that the gateway answered in time', async () => {
-  // Longer than a busy machine takes to freeze a process that has sent its orders.
+test.concurrent('a process that was frozen beyond its deadlines still records the orders that the gateway has answered', async () => {
+  // Even a busy machine freezes the process within this time after it has sent its orders.
   const graceMs = 10_000;
   await using stage = await startStage({
     ORDER_TIMEOUT_MS: String(graceMs - 1_000),
     SHUTDOWN_GRACE_MS: String(graceMs),
   });
-  const { sandbox, facade, client, answer } = stage;
-  const placed = [1, 2, 3].map((order) => client.place(buying(`${order}`, 'TEST.SLOW')));
+  const { sandbox, facade, client, answerSlowOrders } = stage;
+  const placed = [1, 2, 3].map((order) => client.place(marketOrder(`${order}`, 'TEST.SLOW')));
   await eventually(() => expect(sandbox.calls('openPosition')).toBe(3));
   await drain(facade);
   facade.signal('SIGSTOP');
-  await answer();
+  await answerSlowOrders();
   await delay(graceMs);
   facade.signal('SIGCONT');
   for (const order of placed) {
@@ -122,11 +131,11 @@ test.concurrent('a process that was frozen beyond all deadlines still answers an
   expect(await facade.ended()).toBe(0);
   await facade.start();
   for (const { comment, orderId } of sandbox.orders()) {
-    expect(await client.placed(comment)).toMatchObject({ type: 'OrderAccepted', orderId });
+    expect(await client.placedOrder(comment)).toMatchObject({ type: 'OrderAccepted', orderId });
   }
 });
 
-test.concurrent('an order that the gateway never answers delays the shutdown only until its deadline', async () => {
+test.concurrent('an order that the gateway never answers delays the shutdown only until the order’s deadline', async () => {
   await using stage = await startStage({ ORDER_TIMEOUT_MS: '1000' });
   const { sandbox, facade, client } = stage;
   const order = client.place(SLOW);
@@ -135,22 +144,22 @@ test.concurrent('an order that the gateway never answers delays the shutdown onl
   expect(await order).toMatchObject({ type: 'OrderOutcomeUnknown', replayed: false });
   expect(await facade.ended()).toBe(0);
   await facade.start();
-  expect(await client.placed('slow')).toMatchObject({ type: 'OrderOutcomeUnknown' });
+  expect(await client.placedOrder('slow')).toMatchObject({ type: 'OrderOutcomeUnknown' });
 });
 
-test.concurrent('after a SIGKILL with an order in flight the outcome is unknown, and nothing is sent again', async () => {
+test.concurrent('an order in flight at a SIGKILL has an unknown outcome afterwards, and is not sent again', async () => {
   // The record of an unfinished order stays pending until its deadline.
   await using stage = await startStage({ ORDER_TIMEOUT_MS: '8000' });
-  const { sandbox, facade, client, answer } = stage;
+  const { sandbox, facade, client, answerSlowOrders } = stage;
   const order = client.place(SLOW);
   await eventually(() => expect(sandbox.calls('openPosition')).toBe(1));
   await facade.kill();
   expect(await order).toEqual({ kind: 'cut' });
   expect(await facade.ended()).toBe(null);
-  await answer();
+  await answerSlowOrders();
   await facade.start();
   const unknown = { type: 'OrderOutcomeUnknown', replayed: true };
-  expect(await client.placed('slow')).toMatchObject(unknown);
+  expect(await client.placedOrder('slow')).toMatchObject(unknown);
   expect(await client.place(SLOW)).toMatchObject(unknown);
   await eventually(() => expect(sandbox.orders()).toHaveLength(1));
   expect(sandbox.calls('openPosition')).toBe(1);

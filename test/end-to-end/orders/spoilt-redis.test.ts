@@ -7,7 +7,7 @@ import { inFull } from '../../support/in-full.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { SPOILS, startSpoilingRedis } from '../../support/spoiling-redis.ts';
 import { OrderClient } from './order-client.ts';
-import { buying, type Reply } from './order-request.ts';
+import { marketOrder, type Reply } from './order-request.ts';
 
 /** A reply must claim nothing that Redis has not answered. */
 function isTrue(reply: Reply, sent: number): boolean {
@@ -35,13 +35,13 @@ describeWithRedis('a Redis with corrupted replies', (serverPath) => {
         .length;
     const placed = async (key: string) =>
       eventually(async () => {
-        const reply = await client.place(buying(key));
+        const reply = await client.place(marketOrder(key));
         expect(reply).toMatchObject({ kind: 'outcome', type: 'OrderAccepted' });
         return reply;
       });
     await placed('first');
     await client.void('voided');
-    await client.placed('first');
+    await client.placedOrder('first');
     await eventually(() => expect(front.scripts.size).toBeGreaterThanOrEqual(7));
     const scripts = [...front.scripts];
 
@@ -50,8 +50,8 @@ describeWithRedis('a Redis with corrupted replies', (serverPath) => {
       const key = `spoilt-${number}`;
       front.spoil(SPOILS[name] ?? null, (_command, text) => script === null || text === script);
       const replies = await Promise.all([
-        client.place(buying(key)),
-        client.placed('first'),
+        client.place(marketOrder(key)),
+        client.placedOrder('first'),
         client.void(`voided-${number}`),
         facade.query('{ session { id } positions { id } }', {
           token: sandbox.token({ email: 'pro@example.com' }),

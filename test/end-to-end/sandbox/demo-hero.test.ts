@@ -6,7 +6,8 @@ import { sharedApp } from '../../support/shared-app.ts';
 
 const PHONES = ['rest', 'graph'] as const;
 const HEBREW = 'טבע תעשיות פרמצבטיות בע"מ';
-const SAME = /^Both phones show the same 6 positions, and the same orders and instruments\.$/;
+const SAME_SCREEN =
+  /^Both phones show the same 6 positions, and the same orders and instruments\.$/;
 
 describeInBrowser('the two phones', (browser) => {
   const app = sharedApp({ GATEWAY_TIMEOUT_MS: '1500', LOGIN_LIMIT_PER_MINUTE: '1000' });
@@ -32,23 +33,23 @@ describeInBrowser('the two phones', (browser) => {
     };
   };
 
-  test('draw the same screen part by part, and are compared unless the account has changed in between', async () => {
+  test('draw the same screen part by part, and are compared while the account is unchanged', async () => {
     await using visitor = await open();
     const { page, reads, part, figures } = visitor;
-    await reads('screen-verdict', SAME);
+    await reads('screen-verdict', SAME_SCREEN);
     expect(await figures()).toEqual([
       '1 instead of 5',
       expect.stringMatching(/^[\d.]+ k?B instead of [\d.]+ kB$/),
       expect.stringMatching(/^[\d,.]+ m?s instead of [\d,.]+ m?s$/),
     ]);
-    for (const [name, words] of [
+    for (const [name, texts] of [
       ['Equity', /[\d,]+\.\d\d USD\s+Balance/],
       ['Positions', /^Positions 6\s+AAPL\s+Apple Inc\./],
       ['Orders', /^Orders 3\s+MSFT/],
       ['Watch list', /DE40\s+Germany 40 Index\s+1:20/],
       ['Payout', /cus_700001\s+Bank account\s+approved/],
     ] as const) {
-      for (const phone of PHONES) expect(await part(phone, name).innerText()).toMatch(words);
+      for (const phone of PHONES) expect(await part(phone, name).innerText()).toMatch(texts);
     }
     // Over the graph the slow field arrives as a separate part.
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 1_000 });
@@ -56,9 +57,11 @@ describeInBrowser('the two phones', (browser) => {
     await page.locator('#graph-phone [data-part="Positions"][data-state="here"]').waitFor();
     expect(await part('graph', 'Payout').getAttribute('data-state')).toBe('waiting');
     await visitor.isDrawn();
+    // Five parts on each phone.
     expect(await page.locator('.phone [data-state="here"]').count()).toBe(10);
     await visitor.isFlawless();
 
+    // Only the phone over REST gets other positions, as if the account had changed in between.
     app.sandbox.clearFaults();
     await page.route('**/sandbox/gateway/trading/positions', (route) =>
       route.fulfill({ json: { positions: [{ symbol: 'TEVA', friendlyName: HEBREW, profit: 1 }] } }),
@@ -70,26 +73,28 @@ describeInBrowser('the two phones', (browser) => {
     ).toBe('rtl');
   });
 
-  test.each<[Omit<Fault, 'times'>, RegExp, (typeof PHONES)[number], string, RegExp]>([
+  test.each<[Omit<Fault, 'times'>, RegExp, (typeof PHONES)[number], RegExp]>([
     [
       { operation: 'getCustomerId', kind: 'garbage' },
       /^Both phones show no payout\.$/,
-      ...(['rest', 'Payout', /blank: customer-id: not json/] as const),
+      'rest',
+      /blank: customer-id: not json/,
     ],
     [
       { operation: 'getCustomerId', kind: 'delay', delayMs: 2_500 },
       /^REST shows 5 of 5 parts; the graph shows 4 of 5 parts, no payout\./,
-      ...(['graph', 'Payout', /blank: gateway timeout/] as const),
+      'graph',
+      /blank: gateway timeout/,
     ],
   ])(
     'under %o show which parts arrived, and why the others did not',
-    async (fault, verdict, phone, name, why) => {
+    async (fault, verdict, phone, reason) => {
       await using visitor = await open();
       const { reads } = visitor;
       app.sandbox.fail(fault);
       await visitor.run();
       await reads('screen-verdict', verdict);
-      expect(await visitor.part(phone, name).innerText()).toMatch(why);
+      expect(await visitor.part(phone, 'Payout').innerText()).toMatch(reason);
       expect(await visitor.figures()).toEqual(['–', '–', '–']);
       await visitor.isFlawless();
       app.sandbox.clearFaults();
@@ -98,7 +103,7 @@ describeInBrowser('the two phones', (browser) => {
     },
   );
 
-  test('appear on a phone’s first screen below the benefit and a command, and the whole page is short', async () => {
+  test('appear on the first screen of a real phone, below the title and a command', async () => {
     await using visitor = await visit(browser, app.url, { viewport: PHONE });
     const { page } = visitor;
     await page.locator('#live .live-status[data-status=LIVE]').waitFor();
@@ -106,9 +111,10 @@ describeInBrowser('the two phones', (browser) => {
       const box = await page.locator(selector).boundingBox();
       return box?.y ?? Number.NaN;
     });
-    const inOrder = await Promise.all(tops);
-    expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
-    expect(inOrder.at(-1)).toBeLessThan(PHONE.height / 2);
+    const positions = await Promise.all(tops);
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+    expect(positions.at(-1)).toBeLessThan(PHONE.height / 2);
+    // The whole page is short.
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(2_000);
     // Texts follow the browser's text size.
     const titleHeight = async () => (await page.locator('h1').boundingBox())?.height ?? 0;
@@ -117,7 +123,7 @@ describeInBrowser('the two phones', (browser) => {
     expect(await titleHeight()).toBeGreaterThan(1.8 * before);
   });
 
-  test('are hidden without JavaScript, and the page says that it needs JavaScript', async () => {
+  test('are hidden without JavaScript, which the page asks for', async () => {
     await using visitor = await visit(browser, app.url, { javaScriptEnabled: false });
     const { page } = visitor;
     await page.getByText(/needs JavaScript/).waitFor();

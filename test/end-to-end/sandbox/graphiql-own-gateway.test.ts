@@ -22,7 +22,8 @@ const UNCONFIRMED_FIELDS = [
 const ORDER =
   'placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k" }) { __typename }';
 
-describeInBrowser('GraphiQL before a real gateway', (browser) => {
+describeInBrowser('GraphiQL in front of a gateway of its own', (browser) => {
+  /** Only the sandbox gateway of this service is used. The service that is tested treats it as a real gateway. */
   const gateway = sharedApp();
   const app = startedOnce(() =>
     startTestApp(
@@ -36,8 +37,8 @@ describeInBrowser('GraphiQL before a real gateway', (browser) => {
   );
 
   const open = (query: string | null = null, viewport = DESKTOP) => {
-    const rest = query === null ? '' : `#${linkOf(query)}`;
-    return openGraphiql(browser, app.url, rest, { viewport });
+    const fragment = query === null ? '' : `#${linkOf(query)}`;
+    return openGraphiql(browser, app.url, fragment, { viewport });
   };
   const confirmation = (page: Page) => page.getByRole('dialog', { name: /^Send / });
   const signIn = async (page: Page, password = 'demo') => {
@@ -48,7 +49,7 @@ describeInBrowser('GraphiQL before a real gateway', (browser) => {
   };
 
   test.each(inFull([DESKTOP, PHONE], [PHONE]))(
-    'at $width×$height a user signs in with their own account, for all tabs and until the page is left',
+    'at $width×$height a user can sign in with their own account until the page is left',
     async (viewport) => {
       await using opened = await open('{ customerId }', viewport);
       const { page, problems, run, result } = opened;
@@ -64,10 +65,10 @@ describeInBrowser('GraphiQL before a real gateway', (browser) => {
       await run();
       await result.getByText('cus_700001').waitFor();
       // Neither the token nor the email is stored.
-      const kept = await page.evaluate(
+      const stored = await page.evaluate(
         'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
       );
-      expect(kept).not.toMatch(/eyJ|demo@example\.com/);
+      expect(stored).not.toMatch(/eyJ|demo@example\.com/);
       await page.locator('#account-state').click();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.locator('#account-state').click();
@@ -90,12 +91,12 @@ describeInBrowser('GraphiQL before a real gateway', (browser) => {
     await page.getByText(/^Token expired .*20\d\d/).waitFor();
   });
 
-  test('an order is sent only after a confirmation, however it is written', async () => {
+  test('an order is sent only after a confirmation, whatever the document looks like', async () => {
     await using opened = await open();
     const { page, run, result } = opened;
     await signIn(page);
     await page.getByText(/^Signed in until/).waitFor();
-    for (const [at, query] of [
+    for (const [index, query] of [
       `mutation { ${ORDER} }`,
       `mutation { harmless: ${ORDER} }`,
       `mutation { ...F } fragment F on Mutation { ${ORDER} }`,
@@ -104,7 +105,7 @@ describeInBrowser('GraphiQL before a real gateway', (browser) => {
       `mutation A { ${ORDER.replace('__typename', '...query A: __typename')} } fragment query on OrderOutcome { __typename }`,
       `query Q { customerId } mutation M { ${ORDER} }`,
     ].entries()) {
-      // Typed by hand, without an example.
+      // The query is typed into an empty tab.
       await page.getByRole('button', { name: 'New tab' }).click();
       await page.locator('.graphiql-query-editor .CodeMirror').click();
       await page.keyboard.insertText(query);
@@ -116,16 +117,20 @@ describeInBrowser('GraphiQL before a real gateway', (browser) => {
           .waitFor();
         await run();
         await page.getByRole('menuitem', { name: 'M' }).click();
-      } else await run();
+      } else {
+        await run();
+      }
       await confirmation(page).waitFor();
       expect(await confirmation(page).innerText()).toContain(new URL(app.url).host);
-      if (at === 0) await expectFlawless(page, { include: ['#confirmation'] });
-      if (at % 2 === 0) await page.keyboard.press('Escape');
+      const isFirst = index === 0;
+      if (isFirst) await expectFlawless(page, { include: ['#confirmation'] });
+      // The two ways to cancel take turns.
+      if (index % 2 === 0) await page.keyboard.press('Escape');
       else await page.getByRole('button', { name: 'Do not send' }).click();
       await result.getByText('It was not sent.').waitFor();
-      expect(gateway.sandbox.orders(), query).toHaveLength(Math.min(at, 1));
-      // The first order is then sent after all.
-      if (at > 0) continue;
+      expect(gateway.sandbox.orders(), query).toHaveLength(isFirst ? 0 : 1);
+      // Only the first order is sent after all.
+      if (!isFirst) continue;
       await run();
       await page.getByRole('button', { name: 'Send it' }).click();
       await result.getByText('OrderAccepted').waitFor();

@@ -18,15 +18,16 @@ import { linkOf, openGraphiql } from './graphiql-visit.ts';
 const WIDE = { width: 1920, height: 1080 };
 const NARROW = { width: 320, height: 640 };
 
+/** The names of the example operations, in the order of their tabs. */
 const NAMES = EXAMPLES.map(
   ({ query }) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1],
 );
-const LIVE: readonly (string | undefined)[] = ['Account'];
+const SUBSCRIPTIONS: readonly (string | undefined)[] = ['Account'];
 
 describeInBrowser('GraphiQL', (browser) => {
   const app = sharedApp({ SANDBOX_TICK_MS: '200', POSITIONS_POLL_MS: '200' });
 
-  const open = (options = {}, rest = '') => openGraphiql(browser, app.url, rest, options);
+  const open = (options = {}, search = '') => openGraphiql(browser, app.url, search, options);
   const activeTab = (page: Page) => page.locator('.graphiql-tab-active').innerText();
   const tabNames = (page: Page) => page.locator('.graphiql-tab-button').allInnerTexts();
 
@@ -56,18 +57,18 @@ describeInBrowser('GraphiQL', (browser) => {
   });
 
   test.each(inFull([DESKTOP, WIDE, PHONE], [DESKTOP]))(
-    'at $width×$height a click on a tab opens it, and Run executes what it shows',
+    'at $width×$height a click on a tab opens it, and Run executes its operation',
     async (viewport) => {
       await using opened = await open({ viewport });
       const { page, problems, run, stop, summary } = opened;
       expect(await tabNames(page)).toEqual(NAMES);
       // The first tab is open, so the clicks begin with the last.
-      for (const [at, name] of [...NAMES.entries()].reverse()) {
-        await clickAsAPerson(page, `#graphiql-session-tab-${at}`);
+      for (const [index, name] of [...NAMES.entries()].reverse()) {
+        await clickAsAPerson(page, `#graphiql-session-tab-${index}`);
         expect(await activeTab(page)).toBe(name);
         await run();
         await eventually(async () => expect(await summary.locator('b').innerText()).toBe(name));
-        if (LIVE.includes(name)) await stop();
+        if (SUBSCRIPTIONS.includes(name)) await stop();
         else expect(await summary.innerText()).toContain('200 OK');
       }
       expect(await overflowsSideways(page)).toBe(false);
@@ -98,8 +99,9 @@ describeInBrowser('GraphiQL', (browser) => {
     await run();
     const response = await asked;
     const { extensions } = await response.json();
+    const kilobytes = ((await response.body()).length / 1000).toFixed(1);
     await page.waitForFunction(
-      `document.querySelector('#answer-summary').innerText.includes('${((await response.body()).length / 1000).toFixed(1)} kB')`,
+      `document.querySelector('#answer-summary').innerText.includes('${kilobytes} kB')`,
     );
     const text = await summary.innerText();
     expect(text).toMatch(/[\d.]+ (ms|s)\b/);
@@ -140,7 +142,7 @@ describeInBrowser('GraphiQL', (browser) => {
     expect((await positionsOf('')).errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
 
-  test('the chosen user goes along between the page and GraphiQL, and an unknown user in the address is ignored', async () => {
+  test('the chosen user is kept between the page and GraphiQL, unless the address names an unknown user', async () => {
     await using opened = await openPage(browser, `${app.url}/?user=pro%40example.com`);
     const { page, problems } = opened;
     const expectUserInLink = (user: string) =>
@@ -165,7 +167,7 @@ describeInBrowser('GraphiQL', (browser) => {
   });
 
   test.each(['#', '?'])(
-    '%squery= opens a tab with the operation and its variables, which stays after a reload and is not run',
+    'an address with %squery= opens a tab with the operation and its variables, but does not run it',
     async (sign) => {
       const query = 'query Linked($id: ID!) { instrument(id: $id) { name } }';
       await using opened = await open({}, `${sign}${linkOf(query, { id: 'AAPL' })}`);
@@ -181,6 +183,7 @@ describeInBrowser('GraphiQL', (browser) => {
       await clickAsAPerson(page, '#graphiql-session-tab-1');
       await clickAsAPerson(page, '#graphiql-session-tab-0');
       await page.getByRole('region', { name: 'Variables' }).getByText('AAPL').waitFor();
+      // The tab stays after a reload.
       await page.reload();
       await isReady(page);
       expect(await tabNames(page)).toEqual(['Linked', ...NAMES]);
@@ -191,7 +194,7 @@ describeInBrowser('GraphiQL', (browser) => {
     },
   );
 
-  test('the editor can be reached, left and run by the keyboard', async () => {
+  test('with the keyboard a user can reach the editor, run its operation and leave it', async () => {
     await using opened = await open({}, `#${linkOf('query Mine { customerId }')}`);
     const { page, problems, summary } = opened;
     const isIn = (selector: string) =>

@@ -9,7 +9,7 @@ const openPage = (headers = {}) =>
   rawRequest(`${app.url}/graphql`, { headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
 
 describe('the page', () => {
-  test('is served to browsers only, with a token, so it can be neither cached nor framed', async () => {
+  test('is served only to browsers, and can be neither cached nor framed because it contains a token', async () => {
     const { headers, text, status } = await openPage();
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     const answer = await rawRequest(`${app.url}/graphql?query={__typename}`);
@@ -42,7 +42,7 @@ describe('the page', () => {
 });
 
 describe('the assets of the page', () => {
-  const unpacked = ({ headers, bytes }: RawAnswer) => {
+  const unpack = ({ headers, bytes }: RawAnswer) => {
     if (headers['content-encoding'] === 'br') return brotliDecompressSync(bytes);
     return headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
   };
@@ -56,7 +56,7 @@ describe('the assets of the page', () => {
       const plain = await rawRequest(`${app.url}${path}`);
       expect(plain.status).toBe(200);
       expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable');
-      // Compressing less would cost more than it saves.
+      // Smaller assets are not compressed.
       if (plain.bytes.length <= 1024) continue;
       for (const encoding of ['br', 'gzip']) {
         const headers = { 'accept-encoding': encoding };
@@ -65,7 +65,7 @@ describe('the assets of the page', () => {
         expect(packed.headers.vary?.toLowerCase()).toContain('accept-encoding');
         expect(packed.headers['content-type']).toBe(plain.headers['content-type']);
         expect(packed.bytes.length).toBeLessThan(plain.bytes.length);
-        expect(unpacked(packed).equals(plain.bytes)).toBe(true);
+        expect(unpack(packed).equals(plain.bytes)).toBe(true);
       }
     }
   });
@@ -87,7 +87,7 @@ describe('without the sandbox', () => {
     expect(text).not.toContain('example.com');
     expect(text).not.toContain('Bearer');
     expect(text).not.toContain('eyJ');
-    // It contains neither examples nor addresses.
+    // The page contains neither examples nor the gateway's address.
     expect(text).not.toMatch(/TEST\.|\bmutation\b/);
     expect(text).not.toContain(app.sandbox.url);
   });

@@ -32,9 +32,10 @@ const FIELDS = {
   getCustomerId: ['customerId'],
   getAllTickers: ['catalog'],
 } satisfies Partial<Record<OperationName, readonly string[]>>;
-const SERVING = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
+const OPERATIONS = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
-const WORDS = {
+/** An error of the gateway with personal data, and the part of it that clients get. */
+const ERROR_BODY = {
   error: 'RESTRICTED',
   message: `Account 123456789 of jane@example.com is restricted, see Bearer abc.def or
 eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6MX0.c2lnbmF0dXJl`,
@@ -47,55 +48,60 @@ const REDACTED = {
 
 const LOCKED = { message: 'Locked until Monday' };
 
-type FaultOf = Omit<Fault, 'operation'>;
+type AnyFault = Omit<Fault, 'operation'>;
 type Extensions = Readonly<Record<string, unknown>>;
-type Case = readonly [name: string, fault: FaultOf, extensions: Extensions];
+type Case = readonly [name: string, fault: AnyFault, extensions: Extensions];
 
-const worded = { gatewayError: REDACTED };
+const withGatewayError = { gatewayError: REDACTED };
 const unavailable = { code: 'GATEWAY_UNAVAILABLE', retryable: true };
 const contract = { code: 'GATEWAY_CONTRACT', retryable: false };
 const limited = { code: 'RATE_LIMITED', retryable: true };
 const refused = { code: 'GATEWAY_REFUSED', retryable: false };
 
-/** Headers of a clock that is an hour behind. */
-function anHourAgo(inSeconds: number): Readonly<Record<string, string>> {
+/** Headers of a gateway whose clock is an hour behind. Its `retry-after` is this many seconds after its `date`. */
+function retryAfterDate(seconds: number): Readonly<Record<string, string>> {
   const nowMs = Date.now() - 3_600_000;
-  const [date, until] = [nowMs, nowMs + inSeconds * 1_000].map((ms) => new Date(ms).toUTCString());
-  return { date: date ?? '', 'retry-after': until ?? '' };
+  const textOf = (ms: number) => new Date(ms).toUTCString();
+  return { date: textOf(nowMs), 'retry-after': textOf(nowMs + seconds * 1_000) };
 }
 
 const status = (code: number, body: unknown = '', headers: Readonly<Record<string, string>> = {}) =>
   ({ kind: 'status', status: code, body, headers }) as const;
-/** The service does not wait for a repeat, because these seconds are longer than its deadline. */
-const after = (seconds: number) => ({ 'retry-after': String(seconds) });
+/** Seconds beyond the service's own deadline, so that it sends no request again. */
+const retryAfter = (seconds: number) => ({ 'retry-after': String(seconds) });
 
 const CASES: readonly Case[] = [
-  ['403', status(403, WORDS), { code: 'FORBIDDEN', retryable: false, ...worded }],
-  ['429 for 900 s', status(429, WORDS, after(900)), { ...limited, retryAfter: 900, ...worded }],
-  ['429 until a past date', status(429, '', anHourAgo(-90)), { ...limited, retryAfter: 1 }],
+  ['403', status(403, ERROR_BODY), { code: 'FORBIDDEN', retryable: false, ...withGatewayError }],
+  [
+    '429 for 900 s',
+    status(429, ERROR_BODY, retryAfter(900)),
+    { ...limited, retryAfter: 900, ...withGatewayError },
+  ],
+  ['429 until a past date', status(429, '', retryAfterDate(-90)), { ...limited, retryAfter: 1 }],
   ['429 without a time', status(429), { ...limited, retryAfter: expect.any(Number) }],
   [
     '503 until a date',
-    status(503, WORDS, anHourAgo(900)),
-    { ...unavailable, retryAfter: 900, ...worded },
+    status(503, ERROR_BODY, retryAfterDate(900)),
+    { ...unavailable, retryAfter: 900, ...withGatewayError },
   ],
   // The body describes the gateway's internals.
-  ['500 with a time', status(500, WORDS, after(1200)), unavailable],
+  ['500 with a time', status(500, ERROR_BODY, retryAfter(1200)), unavailable],
   [
     '423 with the snapshot’s error body',
     status(423, LOCKED),
     { ...refused, gatewayError: { error: null, ...LOCKED } },
   ],
   ['404 with an error body without texts', status(404, { error: 404, message: null }), contract],
-  ['408', status(408, WORDS), { code: 'GATEWAY_TIMEOUT', retryable: true }],
+  ['408', status(408, ERROR_BODY), { code: 'GATEWAY_TIMEOUT', retryable: true }],
   ['garbage', { kind: 'garbage' }, contract],
   ['JSON of another shape', status(200, { entirely: 'different' }), contract],
 ];
-/** Asks with a new token, which has no cache and no proof. */
+
+/** Asks with a new token, which has no cached reads and no proof. */
 const ask = ({ sandbox, query }: TestApp, document: string) =>
   query(document, { token: sandbox.token({ email: 'demo@example.com' }) });
 
-/** Only the fields of this operation may be missing. */
+/** Expects that exactly the fields of this operation are null, each with an error. */
 function expectMissing(
   operation: keyof typeof FIELDS,
   extensions: Extensions,
@@ -108,25 +114,27 @@ function expectMissing(
 }
 
 /**
- * The operations for which each case is tested: a plain read, and the catalog, which is read in pieces. The others get one
- * case of each kind.
+ * The operations for which each case is tested: a plain read, and the catalog, which is read in pieces. The other operations
+ * get a few cases.
  */
-const WHOLE: ReadonlySet<OperationName> = new Set(['getCustomerId', 'getAllTickers']);
-const SOME = CASES.filter(([name]) => /^(403|garbage|JSON of another shape)$/.test(name));
+const FULLY_TESTED: ReadonlySet<OperationName> = new Set(['getCustomerId', 'getAllTickers']);
+const FEW_CASES = CASES.filter(([name]) => /^(403|garbage|JSON of another shape)$/.test(name));
 
-describe.each(SERVING)('%s failing', (operation) => {
-  test.each(WHOLE.has(operation) ? CASES : SOME)('with %s', async (_name, fault, extensions) => {
-    const world = operation === 'getAllTickers' ? withoutCatalog : app;
-    world.sandbox.fail({ ...fault, body: bodyOf(fault, operation), operation });
-    expectMissing(operation, extensions, await ask(world, SCREEN));
+describe.each(OPERATIONS)('if %s fails, only its fields are missing:', (operation) => {
+  const cases = FULLY_TESTED.has(operation) ? CASES : FEW_CASES;
+
+  test.each(cases)('%s', async (_name, fault, extensions) => {
+    const service = operation === 'getAllTickers' ? withoutCatalog : app;
+    service.sandbox.fail({ ...fault, body: bodyOf(fault, operation), operation });
+    expectMissing(operation, extensions, await ask(service, SCREEN));
   });
 });
 
 describe('a 401', () => {
   const UNAUTHENTICATED = { code: 'UNAUTHENTICATED', retryable: false };
 
-  test.each(SERVING.filter((operation) => operation !== 'getAllTickers'))(
-    'of %s is not attributed to other reads, and ends the token’s proof',
+  test.each(OPERATIONS.filter((operation) => operation !== 'getAllTickers'))(
+    'of %s concerns only its own fields, and ends the token’s proof',
     async (operation) => {
       const { sandbox, query } = app;
       await ask(app, '{ catalog { size } }');
@@ -134,22 +142,22 @@ describe('a 401', () => {
       sandbox.fail({ operation, kind: 'status', status: 401 });
       expectMissing(operation, UNAUTHENTICATED, await query(`{ ${READS} }`, { token }));
       sandbox.clearCalls();
-      // The catalog is in memory. A token without proof is proved by a call of op 10 before it gets the catalog.
+      // The catalog is in memory, but the token must first be proved by a call of op 10. If op 10 itself fails, it cannot be.
       const { data } = await query('{ catalog { group } }', { token });
-      const isAccepted = operation !== 'getSession';
-      expect(data).toEqual({ catalog: isAccepted ? { group: 'standard-usd' } : null });
+      const canBeProved = operation !== 'getSession';
+      expect(data).toEqual({ catalog: canBeProved ? { group: 'standard-usd' } : null });
       expect(sandbox.calls('getSession')).toBe(1);
       expect(sandbox.calls()).toBe(1);
     },
   );
 
-  test('of the catalog is not attributed to other reads', async () => {
+  test('of the catalog concerns only the catalog', async () => {
     withoutCatalog.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 401 });
     expectMissing('getAllTickers', UNAUTHENTICATED, await ask(withoutCatalog, SCREEN));
   });
 });
 
-test('a catalog that times out is waited for once', async () => {
+test('a catalog that times out is requested only once', async () => {
   await using impatient = await startTestApp({ ...LIMITS, GATEWAY_TIMEOUT_MS: '500' });
   impatient.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 600_000 });
   const timeout = { code: 'GATEWAY_TIMEOUT', retryable: true };
@@ -168,7 +176,7 @@ test('a token whose snapshot is forbidden can read a cached catalog after op 1 a
   expect(app.sandbox.calls('getAllTickers')).toBe(1);
 });
 
-/** The snapshot may lack any field, so its answer is only wrong with the login of another account. */
-function bodyOf({ status, body }: FaultOf, operation: OperationName): unknown {
+/** The snapshot may lack any field, so only the login of another account makes its shape wrong. */
+function bodyOf({ status, body }: AnyFault, operation: OperationName): unknown {
   return status === 200 && operation === 'getSession' ? { login: 1 } : body;
 }

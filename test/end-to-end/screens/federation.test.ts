@@ -7,8 +7,8 @@ import { withClaims } from '../../support/tokens.ts';
 const app = sharedApp({ FEDERATION: 'on' });
 const DEMO = { email: 'demo@example.com' };
 
-const ENTITIES = `query ($of: [_Any!]!) {
-  _entities(representations: $of) {
+const ENTITIES = `query ($representations: [_Any!]!) {
+  _entities(representations: $representations) {
     __typename
     ... on Instrument { id name }
     ... on Position { id symbol instrument { name } }
@@ -16,10 +16,10 @@ const ENTITIES = `query ($of: [_Any!]!) {
   }
 }`;
 
-const ask = (of: readonly unknown[], token: string | null = app.sandbox.token(DEMO)) =>
-  app.query(ENTITIES, { token, variables: { of } });
+const ask = (representations: readonly unknown[], token: string | null = app.sandbox.token(DEMO)) =>
+  app.query(ENTITIES, { token, variables: { representations } });
 
-test('a router reads the schema with its keys, and every directive is defined', async () => {
+test('a router gets the schema with the keys of its entities and the definition of every directive', async () => {
   const { data } = await app.query('{ _service { sdl } }');
   const { sdl } = data._service;
   expect(sdl.match(/^type .*@key.*$/gm)).toEqual([
@@ -28,17 +28,19 @@ test('a router reads the schema with its keys, and every directive is defined', 
     'type Position @key(fields: "id") {',
   ]);
   const used = new Set<string>();
+  // These directives are defined by federation or GraphQL itself.
   const defined = new Set(['key', 'link', 'deprecated', 'specifiedBy']);
   visit(parse(sdl), {
     [Kind.DIRECTIVE]: ({ name }) => void used.add(name.value),
     [Kind.DIRECTIVE_DEFINITION]: ({ name }) => void defined.add(name.value),
   });
   expect([...used].filter((name) => !defined.has(name))).toEqual([]);
+  // `oneOf` is a directive of GraphQL that the schema must define for routers.
   expect(used).toContain('oneOf');
   expect(sdl).not.toMatch(/_entities|_Any|@defer/);
 });
 
-test('entities are found by id, in the requested order, with one call per list', async () => {
+test('entities are found by id, in the requested order and with one gateway call per list', async () => {
   const token = app.sandbox.token(DEMO);
   const own = await app.query(
     '{ positions { __typename id symbol instrument { name } } orders { __typename id symbol } }',
@@ -46,7 +48,7 @@ test('entities are found by id, in the requested order, with one call per list',
   );
   const { positions, orders } = own.data;
   app.sandbox.clearCalls();
-  const things = [
+  const entities = [
     ...orders,
     { __typename: 'Instrument', id: 'AAPL', name: 'Apple Inc.' },
     ...positions,
@@ -56,21 +58,24 @@ test('entities are found by id, in the requested order, with one call per list',
     { __typename: 'Position', id: '1' },
     { __typename: 'Position', id: orders[0].id },
   ];
-  const representations = [...things, ...unknown].map(({ __typename, id }) => ({ __typename, id }));
+  const representations = [...entities, ...unknown].map(({ __typename, id }) => ({
+    __typename,
+    id,
+  }));
   const { data, errors } = await ask(representations);
   expect(errors).toEqual([]);
-  expect(data._entities).toEqual([...things, null, null, null]);
+  expect(data._entities).toEqual([...entities, null, null, null]);
   expect(positions[0].id).toBe('700001001');
   expect(app.sandbox.calls('getOpenPositions')).toBe(1);
   expect(app.sandbox.calls('getSession')).toBe(1);
 });
 
-test('entities of another account are null, and a forged token gets nothing', async () => {
-  const of = [{ __typename: 'Position', id: '700001001' }];
+test('entities of another account are null, and those for a forged token are errors', async () => {
+  const representations = [{ __typename: 'Position', id: '700001001' }];
   const other = app.sandbox.token({ email: 'pro@example.com' });
-  expect((await ask(of, other)).data).toEqual({ _entities: [null] });
+  expect((await ask(representations, other)).data).toEqual({ _entities: [null] });
   for (const token of [withClaims(other, { login: '700001' }), null]) {
-    const { data, errors } = await ask(of, token);
+    const { data, errors } = await ask(representations, token);
     expect(data).toEqual({ _entities: [null] });
     expect(errors).toMatchObject([
       { path: ['_entities', 0], extensions: { code: 'UNAUTHENTICATED' } },
@@ -86,27 +91,30 @@ test.each([
   [[{ __typename: 'Order', id: 7 }]],
   [['Order']],
   [Array(501).fill({ __typename: 'Instrument', id: 'AAPL' })],
-])('invalid representations, or too many, are refused: %o', async (of) => {
-  const { errors } = await ask(of);
+])('representations that are invalid or too many are refused: %o', async (representations) => {
+  const { errors } = await ask(representations);
   expect(errors[0]?.extensions).toMatchObject({
     code: 'BAD_USER_INPUT',
     argument: 'representations',
   });
 });
 
-test('the cost of entities counts the requested number', async () => {
-  const below =
+test('the cost of entities grows with the requested number', async () => {
+  const positions =
     'positions { id symbol side units priceOpen priceCurrent profit invested digits leverage }';
-  const document = `query ($of: [_Any!]!) {
-    _entities(representations: $of) { ... on Instrument { id ${below} } }
+  const document = `query ($representations: [_Any!]!) {
+    _entities(representations: $representations) { ... on Instrument { id ${positions} } }
   }`;
   for (const count of [1, 3]) {
-    const of = Array(count).fill({ __typename: 'Instrument', id: 'AAPL' });
-    const token = app.sandbox.token(DEMO);
-    const { data, errors, extensions } = await app.query(document, { token, variables: { of } });
+    const representations = Array(count).fill({ __typename: 'Instrument', id: 'AAPL' });
+    const { data, errors, extensions } = await app.query(document, {
+      token: app.sandbox.token(DEMO),
+      variables: { representations },
+    });
     expect(errors).toEqual([]);
     expect(data._entities).toHaveLength(count);
     expect(data._entities[0]).toMatchObject({ id: 'AAPL', positions: [{ symbol: 'AAPL' }] });
+    // `_entities`, and for each entity `id`, `positions` and ten fields of an estimated fifty positions.
     expect(extensions).toMatchObject({ cost: 1 + count * (1 + 1 + 50 * 10) });
   }
 });

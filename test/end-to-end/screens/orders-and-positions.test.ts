@@ -45,38 +45,35 @@ describe('orders together with positions', () => {
     screen.app.sandbox.reset();
   });
 
+  // A newer list is read by the same query. An older list is that of a feed.
   test.each([
-    ['newer than the snapshot is used for the session too', '', ['p', 'q'], ['q'], ['q']],
-    // The list is that of a feed, read before the snapshot.
-    [
-      'older than the snapshot is not used for the session',
-      'maxAge: 0',
-      ['p', 'q'],
-      ['p'],
-      ['p', 'q'],
-    ],
-  ])('a list of positions that is %s', async (_, maxAge, inSnapshot, listed, shown) => {
+    ['newer than the snapshot is used for the session too', false, ['q'], ['q']],
+    ['older than the snapshot is not used for the session', true, ['p'], ['p', 'q']],
+  ])('a list of positions that is %s', async (_, hasFeed, inList, shown) => {
+    const inSnapshot = ['p', 'q'];
     await using app = await startTestApp({ POSITIONS_POLL_MS: '20000' });
     const token = await app.signIn();
     await using client = webSocketClient(app, token);
     const fake = (operation: 'getSession' | 'getOpenPositions', body: unknown, delayMs = 0) =>
       app.sandbox.fail({ operation, kind: 'status', status: 200, body, delayMs });
     // The list arrives after the snapshot.
-    fake('getOpenPositions', { positions: rows(...listed) }, 200);
+    fake('getOpenPositions', { positions: rows(...inList) }, 200);
     fake('getSession', snapshot([], inSnapshot));
-    if (maxAge) {
+    if (hasFeed) {
       const watcher = client.watch();
       await eventually(() => watcher.events.length > 0, watcher.whileOpen);
       app.sandbox.clearFaults();
       fake('getSession', snapshot([], inSnapshot));
       app.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 600_000 });
     }
-    const session = `session${maxAge && `(${maxAge})`} { positions { id } }`;
-    const { data } = await app.query(`{ ${session} positions { id } }`, { token });
+    const session = hasFeed ? 'session(maxAge: 0)' : 'session';
+    const { data } = await app.query(`{ ${session} { positions { id } } positions { id } }`, {
+      token,
+    });
     expect(ids(data.session.positions)).toEqual(shown);
   });
 
-  test('are answered as read if the gateway’s two lists differ', async () => {
+  test('are answered unchanged if an order is missing from the gateway’s list of positions', async () => {
     screen.fake('getOpenPositions', { positions: rows('p') });
     screen.fake('getSession', snapshot(['o'], []));
     const document =
@@ -87,7 +84,7 @@ describe('orders together with positions', () => {
     expect(screen.calls('getSession')).toBe(1);
   });
 
-  test('are answered if the positions cannot be read, or are missing from the snapshot', async () => {
+  test('are answered even if the positions cannot be read or are missing from the snapshot', async () => {
     screen.app.sandbox.fail({ operation: 'getOpenPositions', kind: 'garbage' });
     const { data, errors } = await screen.ask(
       '{ orders { id } positions { id } session { positions { id } } }',
@@ -128,7 +125,7 @@ describe('orders alone', () => {
     await eventually(() => watcher.rows.has(executed), watcher.whileOpen);
     const { data } = await app.query('{ orders { id } }', { token });
     expect(ids(data.orders)).not.toContain(executed);
-    // The feed continues without a snapshot for each of its polls.
+    // The polls of the feed need no further snapshots.
     app.sandbox.clearCalls();
     await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBeGreaterThan(3));
     expect(app.sandbox.calls('getSession')).toBe(0);
@@ -140,10 +137,11 @@ test('lists that differ permanently are read again once, and then no more often 
   const [, ...others] = positions.map(({ id }: { id: string }) => ({ id, symbol: 'AAPL' }));
   // Op 12 lacks a row of op 10.
   screen.fake('getOpenPositions', { positions: others });
-  for (let at = 0; at < 24; at += 1) {
+  for (let read = 0; read < 24; read += 1) {
     const { session } = await screen.read('{ session { balance } positions { id } }');
     expect(session.balance).toEqual(expect.any(Number));
   }
   expect(screen.calls('getSession')).toBeLessThanOrEqual(2);
+  // One for each query: none is repeated.
   expect(screen.calls('getOpenPositions')).toBe(25);
 });

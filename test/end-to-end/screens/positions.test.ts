@@ -15,7 +15,7 @@ describe('the newest list of positions', () => {
     await screen.read('{ session { positions { id } } }');
     positionsAre('1');
     await screen.read('{ positions { id } }');
-    // The snapshot is requested first and answered last, so its own list is older by then.
+    // The snapshot is requested first and answered last, so its list is older than the other one.
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
     const slow = screen.read('{ session(maxAge: 0) { positions { id } } }');
     await eventually(() => expect(screen.calls('getSession')).toBe(2));
@@ -42,7 +42,7 @@ describe('the newest list of positions', () => {
 });
 
 describe('the session', () => {
-  test('is not shared between tokens of one account, and not cached with a maximum age of 0', async () => {
+  test('is cached for its own token, and not at all with a maximum age of 0', async () => {
     await screen.read('{ session { login } }');
     await screen.read('{ session { login } }', screen.otherToken());
     expect(screen.calls('getSession')).toBe(2);
@@ -72,7 +72,7 @@ describe('the session', () => {
 const DEMO = { email: 'demo@example.com' };
 const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
-test('the positions of a cached snapshot are read once, and then served from memory', async () => {
+test('after a snapshot without its positions was cached, they are read once and then cached too', async () => {
   const positions = '{ session { positions { id symbol profit } } }';
   await screen.read('{ session { balance } }');
   const first = await screen.read(positions);
@@ -118,11 +118,14 @@ test.each([
 });
 
 test('a figure of a position that a double cannot hold exactly is null', async () => {
-  const figures =
+  const imprecise =
     '"profit":9007199254740993,"invested":1e400,"units":-1e16,"storage":9007199254740991';
-  const rest =
+  const precise =
     '"priceOpen":0.30000000000000001,"sl":-9007199254740991,"timeCreate":1735689600000000';
-  screen.fake('getOpenPositions', `{"positions":[{"id":"a","symbol":"AAPL",${figures},${rest}}]}`);
+  screen.fake(
+    'getOpenPositions',
+    `{"positions":[{"id":"a","symbol":"AAPL",${imprecise},${precise}}]}`,
+  );
   const { positions, positionTotals } = await screen.read(
     '{ positions { profit invested units storage priceOpen stopLoss createdAt } positionTotals { profit invested } }',
   );
@@ -155,12 +158,13 @@ test('a figure of an instrument is the nearest double, and no row is dropped', a
   expect(instruments.nodes).toEqual([{ limit: Number('9223372036854775807') }]);
 });
 
-/** The gateway's first instrument, with one field as given. */
-async function catalogWith(url: string, token: string, field: string): Promise<string> {
+/** A catalog with only the gateway's first instrument, whose `limit` is replaced by this text. */
+async function catalogWith(url: string, token: string, limit: string): Promise<string> {
   const response = await fetch(`${url}/trading/tickers/standard-usd`, {
     headers: { authorization: `Bearer ${token}` },
   });
   const [first] = (await response.json()) as Record<string, unknown>[];
   const { limit: _, ...rest } = first ?? {};
-  return `[${JSON.stringify(rest).slice(0, -1)},${field}}]`;
+  const withoutBrace = JSON.stringify(rest).slice(0, -1);
+  return `[${withoutBrace},${limit}}]`;
 }

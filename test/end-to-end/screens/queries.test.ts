@@ -16,6 +16,7 @@ beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
 
+/** The data of an answer without errors. */
 async function read(document: string, variables?: Record<string, unknown>) {
   const answer = await app.query(document, { token, ...(variables && { variables }) });
   expect(answer.errors).toEqual([]);
@@ -28,14 +29,14 @@ const HOLDING = `id symbol side name logo delayed sharia digits units priceOpen 
 const POSITION = `${HOLDING} rateProfit storage profit`;
 const ORDER = `${HOLDING} kind state useMargin`;
 
-/** The paths with a null: all other values have the type in the schema. */
+/** The paths of all nulls in an answer. */
 function nullsIn(value: unknown, path = ''): string[] {
   if (value === null) return [path];
   if (typeof value !== 'object') return [];
   return Object.entries(value).flatMap(([name, each]) => nullsIn(each, `${path}/${name}`));
 }
 
-test('session has every figure of the snapshot under its own name', async () => {
+test('session has every field of the gateway’s snapshot', async () => {
   const { session } = await read(`{ session {
     id login group server currency balance credit equity storage assets prevEquity prevBalance
     leverage invested profits kycStatus createdAt fetchedAt
@@ -77,12 +78,13 @@ describe.each([
   ['positions', 'position', POSITION, 6],
   ['orders', 'order', ORDER, 3],
 ])('%s', (list, one, fields, count) => {
-  test('have every field and can be found by id, and an unknown id is null', async () => {
+  test('have every field, and can be found by id', async () => {
     const { [list]: rows } = await read(`{ ${list} { ${fields} } }`);
     expect(rows).toHaveLength(count);
     expect(nullsIn(rows)).toEqual([]);
     const document = `query ($id: ID!) { ${one}(id: $id) { id symbol } other: ${one}(id: "0") { id } }`;
-    const { id, symbol } = rows[2];
+    // Neither the first row nor the last.
+    const { id, symbol } = rows[1];
     expect(await read(document, { id })).toEqual({ [one]: { id, symbol }, other: null });
   });
 });
@@ -107,7 +109,7 @@ describe('instruments', () => {
     });
   });
 
-  test('are returned in the order of their ids, with null for an unknown id, and at most 500', async () => {
+  test('can be found by up to 500 ids, in the order of the ids', async () => {
     const document = 'query ($ids: [ID!]!) { instrumentsByIds(ids: $ids) { id } }';
     const ids = ['TSLA', 'NOBODY.KNOWS', 'AAPL', 'TSLA'];
     const { instrumentsByIds } = await read(document, { ids });
@@ -119,7 +121,7 @@ describe('instruments', () => {
     expect(errors[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'ids' });
   });
 
-  test('have the viewer’s own positions and orders', async () => {
+  test('have the viewer’s positions and orders in them', async () => {
     const { positions, orders } = await read('{ positions { id symbol } orders { id symbol } }');
     const ids = `positions { id } orders { id }`;
     const data = await read(
@@ -159,8 +161,8 @@ test.each(
 });
 
 describe('a query', () => {
-  test('makes each read at most once, however often it is selected', async () => {
-    const more = Array.from(
+  test('makes each gateway call at most once, however often its data is selected', async () => {
+    const repeated = Array.from(
       { length: 5 },
       (_, i) =>
         `s${i}: session { login } p${i}: positions { id instrument { positions { id } orders { id } } }
@@ -168,7 +170,7 @@ describe('a query', () => {
     ).join('\n');
     await using own = await startTestApp();
     const { errors } = await own.query(
-      `{ ${more} orders { id } position(id: "1") { id } order(id: "1") { id } catalog { id } }`,
+      `{ ${repeated} orders { id } position(id: "1") { id } order(id: "1") { id } catalog { id } }`,
       { token: own.sandbox.token({ email: 'demo@example.com' }) },
     );
     expect(errors).toEqual([]);
@@ -181,7 +183,7 @@ describe('a query', () => {
     });
   });
 
-  test('makes its reads concurrently', async () => {
+  test('makes its gateway calls concurrently', async () => {
     const clock = createScriptedClock(Date.now());
     await using gateway = await startSandbox({ clock, tickMs: 0 });
     await using app = await startTestApp({}, { gateway });
@@ -189,7 +191,7 @@ describe('a query', () => {
     const token = gateway.token({ email: 'demo@example.com' });
     const text = '{ session { login } positions { id } withdrawalMethods { id } customerId }';
     const answer = app.query(text, { token });
-    // The last call is sent before the first is answered.
+    // All four calls are sent before the clock moves, and so before any of them is answered.
     await eventually(() => expect(gateway.requests()).toHaveLength(4));
     await clock.advance(1_000);
     expect((await answer).errors).toEqual([]);
@@ -202,16 +204,17 @@ test('README’s first query is answered as printed there, apart from times', as
   const shown = JSON.parse(/```json\n(.*?)```/s.exec(readme)?.[1] ?? '');
   await using app = await startTestApp({ SANDBOX_SEED: '1' });
   const token = await app.signIn();
-  // The receipt in README.md shows that the catalog and the session were cached before.
+  // In README.md the catalog and the session come from the cache.
   await app.query('{ session { id } instrument(id: "AAPL") { id } }', { token });
   const { data, errors, extensions } = await app.query(query, { token });
   expect(errors).toEqual([]);
+  // README.md shows only the first position.
   expect(data).toEqual({
     ...shown.data,
     positions: [...shown.data.positions, ...data.positions.slice(1)],
   });
   expect(data.positions).toHaveLength(6);
-  const receipt = (calls: readonly { operation: string; source: string }[]) =>
+  const withoutTimes = (calls: readonly { operation: string; source: string }[]) =>
     calls.map(({ operation, source }) => `${operation} ${source}`).sort();
-  expect(receipt(extensions.gateway)).toEqual(receipt(shown.extensions.gateway));
+  expect(withoutTimes(extensions.gateway)).toEqual(withoutTimes(shown.extensions.gateway));
 });

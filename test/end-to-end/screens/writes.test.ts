@@ -21,7 +21,7 @@ const OUTCOME = `{
 const documentOf = (field: string) =>
   `mutation ($input: ${field[0]?.toUpperCase()}${field.slice(1)}Input!) { ${field}(input: $input) ${OUTCOME} }`;
 
-/** For each write: the name of its field and operation, an input, and whether a repeat is harmless. */
+/** For each write: the name of its field and operation, an input, and whether it can safely be repeated. */
 const WRITES: readonly (readonly [OperationName, object, boolean])[] = [
   ['resetTradingAccountPassword', { accountExternalId: '700001' }, false],
   ['addCryptoWallet', { address: 'bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh' }, false],
@@ -43,33 +43,33 @@ test('an added wallet is in the list of the same answer', async () => {
   expect(withdrawalMethods).toHaveLength(before.data.withdrawalMethods.length + 1);
 });
 
-describe.each(WRITES)('%s', (field, input, isHarmless) => {
+describe.each(WRITES)('%s', (field, input, isRepeatable) => {
   const document = documentOf(field);
   const send = (value: object, as: string | null = token) =>
     app.query(document, { token: as, variables: { input: value } });
 
-  test('is acknowledged, or rejected with the gateway’s own message', async () => {
+  test('is acknowledged, or rejected with the gateway’s message', async () => {
     const { data, errors } = await send(input);
     expect(errors).toEqual([]);
     expect(data[field]).toEqual({ __typename: 'Acknowledged', success: true });
-    const words = { error: 'NOT_THIS', message: 'Not this one.', details: { why: ['so'] } };
-    const body = { ...words, more: 1 };
+    const reason = { error: 'NOT_THIS', message: 'Not this one.', details: { why: ['so'] } };
+    const body = { ...reason, more: 1 };
     app.sandbox.fail({ operation: field, kind: 'status', status: 422, body });
     const rejected = await send(input);
     expect(rejected.errors).toEqual([]);
-    expect(rejected.data[field]).toEqual({ __typename: 'Rejected', ...words });
+    expect(rejected.data[field]).toEqual({ __typename: 'Rejected', ...reason });
   });
 
   test.each([{ kind: 'status', status: 503 }, { kind: 'reset-after' }] as const)(
-    'answered by %j is an error, and is sent once',
+    'has an unknown outcome if the gateway answers with %j, and is sent only once',
     async (fault) => {
       app.sandbox.fail({ operation: field, ...fault });
       app.sandbox.clearCalls();
-      // A new token, because a 401 ends a token's proof.
+      // A token that no other test has used.
       const own = app.sandbox.token({ email: 'demo@example.com' });
       const { data, errors } = await send(input, own);
       expect(data).toEqual({ [field]: null });
-      const extensions = { code: 'OUTCOME_UNKNOWN', retryable: isHarmless, operation: field };
+      const extensions = { code: 'OUTCOME_UNKNOWN', retryable: isRepeatable, operation: field };
       expect(errors).toMatchObject([{ path: [field], extensions }]);
       expect(app.sandbox.calls(field)).toBe(1);
     },
@@ -83,7 +83,7 @@ test.each([
   ['markNotificationsRead', { ids: ['9007199254740993'] }, 'input.ids'],
   ['markNotificationsRead', { ids: ['9007199254740994'] }, 'input.ids'],
   ['registerDevice', { deviceId: '' }, 'input.deviceId'],
-])('%s of %j is never sent', async (field, input, argument) => {
+])('%s with the invalid input %j is not sent', async (field, input, argument) => {
   app.sandbox.clearCalls();
   const { errors } = await app.query(documentOf(field), { token, variables: { input } });
   expect(errors[0]?.extensions).toEqual({ code: 'BAD_USER_INPUT', retryable: false, argument });
@@ -128,7 +128,7 @@ test('a write that cannot connect is reported as not executed', async () => {
   expect(errors[0]?.extensions).toEqual({ ...unavailable, operation: 'setValue' });
 });
 
-const market = (key: string, units: number) =>
+const marketOrder = (key: string, units: number) =>
   `placeOrder(input: {
     symbol: "AAPL", side: BUY, kind: MARKET, size: { units: ${units} }, idempotencyKey: "${key}"
   }) { __typename ... on OrderAccepted { orderId } }`;
@@ -136,7 +136,11 @@ const market = (key: string, units: number) =>
 test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
   'by %s an executed order is answered next to an order refused for its input',
   async (transport, ask) => {
-    const query = `mutation { a: ${market(`a ${transport}`, 1)} b: ${market(`b ${transport}`, -1)} c: ${market(`c ${transport}`, 2)} }`;
+    const query = `mutation {
+      a: ${marketOrder(`a ${transport}`, 1)}
+      b: ${marketOrder(`b ${transport}`, -1)}
+      c: ${marketOrder(`c ${transport}`, 2)}
+    }`;
     const { data, errors } = await ask(app, { query }, token);
     const accepted = { __typename: 'OrderAccepted', orderId: expect.any(String) };
     expect(data).toEqual({ a: accepted, b: null, c: accepted });
@@ -146,7 +150,7 @@ test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(
   },
 );
 
-test('a mutation answers a login even if its reads fail', async () => {
+test('a login is answered even if the session that it selects cannot be read', async () => {
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });
   const { data, errors } = await app.query(
     `mutation { login(input: { email: "demo@example.com", password: "demo" }) {

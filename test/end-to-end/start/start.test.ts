@@ -13,10 +13,11 @@ import { listenLocally } from '../../support/local-server.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 
 // TEST-NET addresses are for documentation: no machine has one.
-const ELSEWHERE = '192.0.2.1';
+const OTHER_MACHINE = '192.0.2.1';
 
 const folder = ownFolder();
 
+/** Starts the service with a wrong configuration; returns the lines of its error. */
 async function problemsOf(environment: Environment): Promise<readonly string[]> {
   const error = await startTestApp(environment).then(
     (app) => app.close(),
@@ -34,7 +35,7 @@ test.each([
   ['a file of something else', () => join(folder.path, 'file'), 'ORDER_STORE'],
   ['a pipe', () => join(folder.path, 'pipe'), '(it is not a file)'],
   ['a device', () => '/dev/null', '(it is not a file)'],
-])('an order file that is %s stops the start at once', async (_what, path, problem) => {
+])('an order file stops the start if it is %s', async (_what, path, problem) => {
   await writeFile(join(folder.path, 'file'), 'not what this program writes\n'.repeat(1_000));
   execFileSync('mkfifo', [join(folder.path, 'pipe')]);
   const [line, ...more] = await problemsOf({ ORDER_STORE: path() });
@@ -43,7 +44,7 @@ test.each([
   expect(more).toEqual([]);
 });
 
-test('each invalid manifest has a line, and only files are read', async () => {
+test('each invalid manifest is reported in a line of its own', async () => {
   await writeFile(join(folder.path, 'a.json'), '{ "half": ');
   await writeFile(join(folder.path, 'b.json'), '[]');
   await writeFile(join(folder.path, 'c.json'), '{ "id": "{ __typename }" }');
@@ -53,6 +54,7 @@ test('each invalid manifest has a line, and only files are read', async () => {
     expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*b\.json: .*object/),
     expect.stringMatching(/^PERSISTED_DOCUMENTS="[^"]+": must be a manifest.*two different/),
   ]);
+  // A device is not read: reading it would never end.
   const path = '/dev/zero';
   expect(await problemsOf({ PERSISTED_DOCUMENTS: path })).toEqual([
     `PERSISTED_DOCUMENTS="${path}": must be a manifest, or a folder of them (${path}: it is not a file)`,
@@ -67,9 +69,9 @@ test('a port in use and a host of another machine stop the start', async () => {
     ]);
   }
   for (const name of ['HOST', 'ADMIN_HOST']) {
-    expect(await problemsOf({ [name]: ELSEWHERE })).toEqual([
+    expect(await problemsOf({ [name]: OTHER_MACHINE })).toEqual([
       expect.stringMatching(
-        `^${name}="${ELSEWHERE}": must be an address of this machine, or the name of one .*EADDRNOTAVAIL`,
+        `^${name}="${OTHER_MACHINE}": must be an address of this machine, or the name of one .*EADDRNOTAVAIL`,
       ),
     ]);
     expect(await problemsOf({ [name]: 'host.invalid' })).toEqual([
@@ -94,11 +96,11 @@ test('wrong values are listed together, and stop the start with exit code 78', a
   ]);
 });
 
-// This starts a separate process, because reading such a file could block this one.
+// Each case starts a separate process, because reading such a file could block the process of the tests.
 test.each([
   ['ORDER_STORE', '/proc/self/mem'],
   ['PERSISTED_DOCUMENTS', '/proc/kmsg'],
-])('%s=%s stops the start at once with exit code 78', async (name, path) => {
+])('%s=%s stops the start with exit code 78', async (name, path) => {
   const { code, stdout, problems } = await failedStart({ ORDER_STORE: 'memory', [name]: path });
   expect(code).toBe(78);
   expect(stdout).toBe('');
@@ -124,10 +126,11 @@ test('a start that fails leaves nothing open', async () => {
   await using taken = await listenLocally(createServer());
   const path = join(folder.path, 'orders');
   await problemsOf({ ORDER_STORE: path, PORT: String(taken.port) });
+  // The file of the failed start is free.
   await using _app = await startTestApp({ ORDER_STORE: path });
 });
 
-test('the process logs its build and backends when it serves, shares its order file, and keeps Node’s compile cache', async () => {
+test('a started process has logged its build, its gateway, its store and the warnings about its settings', async () => {
   await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
   const path = join(folder.path, 'orders');
   await using facade = await startFacadeProcess({
@@ -161,8 +164,9 @@ test('the process logs its build and backends when it serves, shares its order f
     ]),
   );
   expect(facade.logged.join('\n')).not.toContain('31337');
+  // Another process can use the same order file.
   await using _other = await startTestApp({ ORDER_STORE: path });
-  // Node makes the folder at the start, and writes its files later.
+  // Node makes the folder of its compile cache at the start, and writes the files later.
   const compiled = () => readdir(join(folder.path, 'compiled'), { recursive: true });
   await eventually(async () => expect((await compiled()).length).toBeGreaterThan(2));
 });
@@ -174,10 +178,10 @@ test.each<[string, number, Environment, RegExp[]]>([
     { POSITIONS_POLL_MS: '1s', LOG_ACCOUNT_KEY: 'canary' },
     [/^POSITIONS_POLL_MS="1s": must be/, /^LOG_ACCOUNT_KEY \(value not shown\)/],
   ],
-  ['cannot be used', 1, { ADMIN_HOST: ELSEWHERE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
+  ['cannot be used', 1, { ADMIN_HOST: OTHER_MACHINE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
   ['names a wrong file', 78, { PERSISTED_DOCUMENTS: '/none' }, [/^PERSISTED_DOCUMENTS="\/none": /]],
 ])(
-  'in production each setting that %s is reported only in the log',
+  'in production a setting that %s is reported only in the log',
   async (_, expectedCode, settings, patterns) => {
     const { code, stdout, problems } = await failedStart({
       NODE_ENV: 'production',
@@ -192,7 +196,7 @@ test.each<[string, number, Environment, RegExp[]]>([
       level: 'fatal',
       problem: expect.stringMatching(pattern),
     }));
-    // A machine with few open files logs a warning too.
+    // On a machine that allows few open files, a warning is logged too.
     const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'fatal');
     expect(fatal).toMatchObject(expected);
     expect(stdout).not.toContain('canary');
@@ -203,7 +207,8 @@ test.each<[string, number, Environment, RegExp[]]>([
 test.each([
   ['an error', 'throw new Error("of our own")'],
   ['a rejection', 'void Promise.reject(new Error("of our own"))'],
-])('%s that is not handled is logged in one line, and ends the process', async (_what, fault) => {
+])('%s that nothing handles is logged in one line and ends the process', async (_what, fault) => {
+  // Preloaded into the service, this file fails during the first request.
   const file = join(folder.path, 'fault.mjs');
   await writeFile(
     file,

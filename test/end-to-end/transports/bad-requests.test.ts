@@ -14,8 +14,9 @@ afterEach(async () => {
 
 const PLAIN = 'application/json';
 const GRAPHQL = 'application/graphql-response+json';
-const query = (parameters: object) => JSON.stringify(parameters);
+const bodyOf = (parameters: object) => JSON.stringify(parameters);
 
+/** The codes of an answer's errors. The answer must have no data. */
 function codesOf({ text }: RawAnswer): string[] {
   const { errors, ...rest } = JSON.parse(text);
   expect(rest).not.toHaveProperty('data');
@@ -29,13 +30,13 @@ test.each<[string, string]>([
   ['a text', '"{ __typename }"'],
   ['a list that is cut off', '[{"query":'],
   ['without a query', '{}'],
-  ['with a null query', query({ query: null })],
-  ['with a number for a query', query({ query: 1 })],
-  ['with a blank query', query({ query: ' \n' })],
-  ['with a list of variables', query({ query: '{ __typename }', variables: [1] })],
-  ['with a number for a name', query({ query: '{ __typename }', operationName: 1 })],
-  ['with a text for extensions', query({ query: '{ __typename }', extensions: 'x' })],
-])('a body that is not a request, %s, gets 400 for either media type', async (_what, body) => {
+  ['with a null query', bodyOf({ query: null })],
+  ['with a number for a query', bodyOf({ query: 1 })],
+  ['with a blank query', bodyOf({ query: ' \n' })],
+  ['with a list of variables', bodyOf({ query: '{ __typename }', variables: [1] })],
+  ['with a number for a name', bodyOf({ query: '{ __typename }', operationName: 1 })],
+  ['with a text for extensions', bodyOf({ query: '{ __typename }', extensions: 'x' })],
+])('a body that is not a GraphQL request gets 400 in any media type: %s', async (_what, body) => {
   for (const accept of [PLAIN, GRAPHQL, 'application/json;q=0.9']) {
     const answer = await rawPost(endpoint(), body, { accept });
     expect(answer.status).toBe(400);
@@ -44,7 +45,7 @@ test.each<[string, string]>([
   }
 });
 
-test('a batch gets one error as a whole, and counts as one error', async () => {
+test('a batch gets a single error, and is counted as one error', async () => {
   const batch = JSON.stringify(Array(2).fill({ query: '{ __typename }' }));
   for (const [accept, body] of [
     [PLAIN, ` ${batch}`],
@@ -61,27 +62,30 @@ test('a batch gets one error as a whole, and counts as one error', async () => {
 });
 
 const withId = 'query ($id: ID!) { instrument(id: $id) { id } }';
-const unclear = { query: 'query A { __typename } query B { __typename }' };
-const unnamed = { query: 'query A { __typename }', operationName: 'C' };
+const ambiguous = { query: 'query A { __typename } query B { __typename }' };
+const unknownName = { query: 'query A { __typename }', operationName: 'C' };
 test.each<[string, object, string]>([
   ['a syntax error', { query: '{' }, 'GRAPHQL_PARSE_FAILED'],
   ['a NUL character', { query: '{ __typename\0 }' }, 'GRAPHQL_PARSE_FAILED'],
   ['no operation', { query: 'fragment F on Query { __typename }' }, 'GRAPHQL_VALIDATION_FAILED'],
   ['an unknown field', { query: '{ nope }' }, 'GRAPHQL_VALIDATION_FAILED'],
-  ['two operations without a name', unclear, 'GRAPHQL_VALIDATION_FAILED'],
-  ['an unknown operation name', unnamed, 'GRAPHQL_VALIDATION_FAILED'],
+  ['two operations without a name', ambiguous, 'GRAPHQL_VALIDATION_FAILED'],
+  ['an unknown operation name', unknownName, 'GRAPHQL_VALIDATION_FAILED'],
   ['a missing variable', { query: withId }, 'BAD_USER_INPUT'],
   ['a variable of another type', { query: withId, variables: { id: {} } }, 'BAD_USER_INPUT'],
   ['a null variable', { query: withId, variables: { id: null } }, 'BAD_USER_INPUT'],
   ['too long a document', { query: `{ ${'__typename '.repeat(5_000)} }` }, 'QUERY_TOO_COMPLEX'],
-])('a request with %s gets 400, or 200 for plain JSON', async (_what, parameters, code) => {
-  const modern = await rawPost(endpoint(), query(parameters), { accept: GRAPHQL });
-  expect(modern.status).toBe(400);
-  expect(codesOf(modern)).toEqual([code]);
-  const plain = await rawPost(endpoint(), query(parameters), { accept: PLAIN });
-  expect(plain.status).toBe(200);
-  expect(JSON.parse(plain.text)).toEqual(JSON.parse(modern.text));
-});
+])(
+  'a request with %s gets 400, but 200 if its client accepts only plain JSON',
+  async (_what, parameters, code) => {
+    const modern = await rawPost(endpoint(), bodyOf(parameters), { accept: GRAPHQL });
+    expect(modern.status).toBe(400);
+    expect(codesOf(modern)).toEqual([code]);
+    const plain = await rawPost(endpoint(), bodyOf(parameters), { accept: PLAIN });
+    expect(plain.status).toBe(200);
+    expect(JSON.parse(plain.text)).toEqual(JSON.parse(modern.text));
+  },
+);
 
 test('a null for a variable with a default is BAD_USER_INPUT', async () => {
   const { status, data, errors } = await app.query(
@@ -95,7 +99,7 @@ test('a null for a variable with a default is BAD_USER_INPUT', async () => {
   ]);
 });
 
-const body = query({ query: '{ __typename }' });
+const body = bodyOf({ query: '{ __typename }' });
 
 // Forms and plain texts are refused, because a page of another origin can send them without a preflight.
 test.each([
@@ -104,14 +108,11 @@ test.each([
   [415, { 'content-type': 'text/plain' }, body],
   [415, { 'content-type': 'application/x-www-form-urlencoded' }, 'query={__typename}'],
   [415, {}, body],
-])(
-  'a body that is no JSON, has another type or is compressed is refused: %i, %j',
-  async (status, headers, sent) => {
-    const answer = await rawRequest(endpoint(), { method: 'POST', headers, body: sent });
-    expect(answer.status).toBe(status);
-    expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
-  },
-);
+])('a body is refused if it is not uncompressed JSON: %i, %j', async (status, headers, sent) => {
+  const answer = await rawRequest(endpoint(), { method: 'POST', headers, body: sent });
+  expect(answer.status).toBe(status);
+  expect(codesOf(answer)).toEqual(['GRAPHQL_PARSE_FAILED']);
+});
 
 describe('a GET', () => {
   const get = (parameters: Record<string, string>, headers = {}) =>
@@ -161,16 +162,21 @@ test.each(['', 'a b', '[', 'facade:99999', 'user:password@facade'])(
   async (host) => {
     const { status } = await rawPost(endpoint(), '{', { host });
     expect(status).toBe(400);
-    const { text } = await rawPost(endpoint(), query({ query: '{ __typename }' }), { host });
+    const { text } = await rawPost(endpoint(), bodyOf({ query: '{ __typename }' }), { host });
     expect(JSON.parse(text)).toMatchObject({ data: { __typename: 'Query' } });
     expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
   },
 );
 
+function unpack(bytes: Buffer, encoding: string | undefined): Buffer {
+  if (encoding === 'br') return brotliDecompressSync(bytes);
+  return encoding === 'gzip' ? gunzipSync(bytes) : bytes;
+}
+
 const SMALL = JSON.stringify({ query: '{ __typename }' });
 const LARGE = JSON.stringify({ query: '{ __schema { types { name description } } }' });
 
-test('an answer must not be stored, and its Vary names token, media type, encoding and origin', async () => {
+test('every answer forbids storing it, and its Vary header names the token, media type, encoding and origin', async () => {
   for (const answer of [
     await rawPost(endpoint(), SMALL),
     await rawPost(endpoint(), '{'),
@@ -194,17 +200,12 @@ test.each([
   ['gzip;q=0', undefined],
   ['', undefined],
 ])(
-  'for a client that accepts %j a long answer is compressed with %s, and a short one is not',
+  'a client that accepts %j gets long answers in the encoding %s, and short ones uncompressed',
   async (accepted, encoding) => {
     const answer = await rawPost(endpoint(), LARGE, { 'accept-encoding': accepted });
     expect(answer.headers['content-encoding']).toBe(encoding);
     expect(answer.headers['content-length']).toBe(String(answer.bytes.length));
-    const unpacked =
-      encoding === 'br'
-        ? brotliDecompressSync(answer.bytes)
-        : encoding === 'gzip'
-          ? gunzipSync(answer.bytes)
-          : answer.bytes;
+    const unpacked = unpack(answer.bytes, encoding);
     expect(JSON.parse(String(unpacked)).data.__schema.types.length).toBeGreaterThan(20);
     if (encoding) expect(answer.bytes.length).toBeLessThan(unpacked.length / 2);
     const short = await rawPost(endpoint(), SMALL, { 'accept-encoding': accepted });

@@ -10,7 +10,7 @@ const EVENTS = 'text/event-stream';
 const WATCH = 'subscription { positions { id } }';
 const POST = { method: 'POST', contentType: 'application/json' } as const;
 
-type Headed = Pick<ClientRequest, 'method' | 'accept' | 'contentType'>;
+type RequestHeaders = Pick<ClientRequest, 'method' | 'accept' | 'contentType'>;
 
 describe('real clients', () => {
   const app = sharedApp({}, { connections: { pingMs: 50 } });
@@ -20,7 +20,7 @@ describe('real clients', () => {
   });
 
   /** Sends exactly the client's headers; a subscription is read up to its first event. */
-  async function send(client: Headed, query: string) {
+  async function send(client: RequestHeaders, query: string) {
     const { method, accept, contentType } = client;
     const body = method === 'POST' ? JSON.stringify({ query, variables: {} }) : undefined;
     const search = method === 'GET' ? `?${new URLSearchParams({ query, variables: '{}' })}` : '';
@@ -33,33 +33,41 @@ describe('real clients', () => {
       },
       body,
     });
-    const isEnough = (read: string) => query === WATCH && /data: |"payload":[\s\S]*\n--/.test(read);
+    // The first event of an event stream, or the first part of a multipart answer with the boundary after it.
+    const firstEvent = /data: |"payload":[\s\S]*\n--/;
+    const isEnough = (read: string) => query === WATCH && firstEvent.test(read);
     const text = await readUntil(response, isEnough);
     response.destroy();
     return { status: response.statusCode, type: response.headers['content-type'], text };
   }
 
-  const named = CLIENT_REQUESTS.map(
+  const namedClients = CLIENT_REQUESTS.map(
     (client) =>
       [`${client.client} ${client.version}, ${client.method}, ${client.kind}`, client] as const,
   );
 
-  test.each(named)('%s', async (_name, client) => {
-    const type = client.media === EVENTS ? EVENTS : `${client.media}; charset=utf-8`;
-    const found = await send(client, client.kind === 'query' ? '{ customerId }' : WATCH);
-    expect(found).toMatchObject({ status: 200, type });
-    const data = client.kind === 'query' ? '{"customerId":"cus_700001"}' : '{"positions":[{"id":';
-    expect(found.text).toContain(`"data":${data}`);
-    const isResponse = client.media === 'application/graphql-response+json';
-    for (const document of ['{ nope }', '{', 'query ($a: Int!) { session(maxAge: $a) { id } }']) {
-      const refused = await send(client, document);
-      // A refused subscription is answered like a query: by one result.
-      expect(refused.status).toBe(isResponse || acceptsResponse(client) ? 400 : 200);
-      expect(refused.text).toContain('"errors":[{"message":');
-    }
-  });
+  test.each(namedClients)(
+    'are answered in the type that they accept: %s',
+    async (_name, client) => {
+      const type = client.media === EVENTS ? EVENTS : `${client.media}; charset=utf-8`;
+      const isQuery = client.kind === 'query';
+      const answer = await send(client, isQuery ? '{ customerId }' : WATCH);
+      expect(answer).toMatchObject({ status: 200, type });
+      const data = isQuery ? '{"customerId":"cus_700001"}' : '{"positions":[{"id":';
+      expect(answer.text).toContain(`"data":${data}`);
+      // The media type of GraphQL has status 400 for a wrong document. Plain JSON has 200.
+      const isGraphQLMedia = client.media === 'application/graphql-response+json';
+      const refusedStatus = isGraphQLMedia || acceptsGraphQLResult(client) ? 400 : 200;
+      for (const document of ['{ nope }', '{', 'query ($a: Int!) { session(maxAge: $a) { id } }']) {
+        const refused = await send(client, document);
+        expect(refused.status).toBe(refusedStatus);
+        expect(refused.text).toContain('"errors":[{"message":');
+      }
+    },
+  );
 
-  function acceptsResponse({ accept, kind }: ClientRequest): boolean {
+  /** A refused subscription is answered with one result, like a query. Its client may accept that in GraphQL's media type. */
+  function acceptsGraphQLResult({ accept, kind }: ClientRequest): boolean {
     return kind === 'subscription' && (accept ?? '').includes('application/graphql-response+json');
   }
 
@@ -82,16 +90,16 @@ describe('real clients', () => {
     });
   });
 
-  test('an Accept header without a usable type is refused before anything is executed, with the types listed', async () => {
+  test('a request whose Accept header has no usable type is refused with a list of the types, and not executed', async () => {
     app.sandbox.clearCalls();
     const write = 'mutation { setValue(input: { key: "k", value: 1 }) { __typename } }';
-    const ofWrite = { code: 'NOT_ACCEPTABLE', retryable: false, sent: false };
-    const { sent: _, ...ofWatch } = ofWrite;
+    const watchRefusal = { code: 'NOT_ACCEPTABLE', retryable: false };
+    const writeRefusal = { ...watchRefusal, sent: false };
     for (const [accept, document, extensions] of [
-      ['image/png', write, ofWrite],
-      ['application/json;q=0, multipart/mixed;deferSpec=20990101', write, ofWrite],
-      ['text/html', write, ofWrite],
-      ['application/json', WATCH, ofWatch],
+      ['image/png', write, writeRefusal],
+      ['application/json;q=0, multipart/mixed;deferSpec=20990101', write, writeRefusal],
+      ['text/html', write, writeRefusal],
+      ['application/json', WATCH, watchRefusal],
     ] as const) {
       const { status, text } = await send({ ...POST, accept }, document);
       expect(status).toBe(406);
@@ -124,12 +132,12 @@ describe('real clients', () => {
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     });
+    // Pings are lines with only a colon.
     await eventually(() => expect(text.split(':\n\n').length).toBeGreaterThan(4));
     app.sandbox.revoke({ token });
     await eventually(() => response.complete);
-    const [first, last, rest] = text
-      .replaceAll(/^:\n\n/gm, '')
-      .split(/(?<=^event: next\ndata: .*\n\n)/m);
+    const withoutPings = text.replaceAll(/^:\n\n/gm, '');
+    const [first, last, rest] = withoutPings.split(/(?<=^event: next\ndata: .*\n\n)/m);
     expect(text).toMatch(/^(:\n\n)+event: next\ndata: \{"data":\{"positions":\[\{"id":/);
     expect(first).toMatch(/^event: next\ndata: \{"data":.*\}\n\n$/);
     expect(last).toMatch(/^event: next\ndata: \{"errors":\[\{.*"code":"UNAUTHENTICATED".*\}\n\n$/);
@@ -150,10 +158,10 @@ describe('real clients', () => {
       return json?.replace(/"extensions":\{"gateway":.*?\}\}$/, '"extensions":{}}');
     };
     expect(await ask('{ __typename }')).toBe('{"data":{"__typename":"Query"},"extensions":{}}');
-    // The bytes of an answer with catalog data alone are cached, so it is requested twice.
-    const ofCatalog = '{ instrument(id: "AAPL") { id } }';
+    // An answer that has only catalog data is cached, so the second one is from the cache.
+    const catalogQuery = '{ instrument(id: "AAPL") { id } }';
     for (let count = 0; count < 2; count += 1) {
-      expect(await ask(ofCatalog)).toBe('{"data":{"instrument":{"id":"AAPL"}},"extensions":{}}');
+      expect(await ask(catalogQuery)).toBe('{"data":{"instrument":{"id":"AAPL"}},"extensions":{}}');
     }
     expect(await ask('{ nope }')).toBe(
       '{"errors":[{"message":"Cannot query field \\"nope\\" on type \\"Query\\".","locations":[{"line":1,"column":3}],"extensions":{"code":"GRAPHQL_VALIDATION_FAILED","retryable":false}}]}',

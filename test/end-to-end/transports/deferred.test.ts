@@ -15,6 +15,7 @@ const app = startedOnce(() =>
 afterEach(() => gateway.release());
 
 const PAYMENTS = /withdrawal|customer/;
+/** Four parts: the session, then one for each `@defer`. */
 const SCREEN = `query Screen($now: Boolean = false, $later: Boolean = true) {
   session { id }
   ...Payout @defer(label: "payout", if: $later)
@@ -22,6 +23,7 @@ const SCREEN = `query Screen($now: Boolean = false, $later: Boolean = true) {
   ... @defer @skip(if: $now) { customerId }
 }
 fragment Payout on Query { withdrawalMethods { id } session { id balance } }`;
+/** The two versions of the format of `@defer`, as the Accept header names them. */
 const FORMATS = ['deferSpec=20220824', 'incrementalSpec=v0.2'] as const;
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever its own query asked for
@@ -30,10 +32,13 @@ type Message = any;
 /** The parts of an answer, as they arrive. */
 async function* partsOf(response: Response): AsyncGenerator<Message> {
   const boundary = /boundary="([^"]+)"/.exec(response.headers.get('content-type') ?? '')?.[1];
+  // Without a boundary the answer is an event stream, whose events end with an empty line.
+  const separator = boundary ? `\r\n--${boundary}` : '\n\n';
   let text = '';
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     text += Buffer.from(chunk).toString();
-    const pieces = text.split(boundary ? `\r\n--${boundary}` : '\n\n');
+    const pieces = text.split(separator);
+    // The last piece may be incomplete.
     text = pieces.pop() ?? '';
     for (const piece of pieces) {
       const json = piece.slice(piece.indexOf('{'), piece.lastIndexOf('}') + 1);
@@ -62,7 +67,7 @@ async function next(parts: AsyncGenerator<Message>): Promise<Message> {
 describe.each(FORMATS)('an answer in parts by %s', (spec) => {
   const accept = `multipart/mixed;${spec}, application/json;q=0.9`;
 
-  test('begins before a slow backend answers, and each fragment follows when it is complete', async () => {
+  test('sends each fragment when it is complete, without waiting for a slower one', async () => {
     gateway.hold(PAYMENTS);
     sandbox.clearCalls();
     const response = await ask(accept);
@@ -77,11 +82,12 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     const rest = [await next(parts), await next(parts)];
     expect(await next(parts)).toBeUndefined();
     expect(rest.map(({ hasNext }) => hasNext)).toEqual([true, false]);
+    // The two remaining parts can arrive in either order.
     const payout = rest.find(({ incremental: [{ data }] }) => 'withdrawalMethods' in data);
-    const { data, ...where } = payout.incremental[0];
+    const { data, ...position } = payout.incremental[0];
     const balance = expect.any(Number);
     if (spec === 'deferSpec=20220824') {
-      expect(where).toEqual({ path: [], label: 'payout' });
+      expect(position).toEqual({ path: [], label: 'payout' });
       expect(data.session).toEqual({ id: '700001', balance });
     } else {
       // Fields of the first part are not repeated.
@@ -91,7 +97,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
         { id: '1', path: [] },
         { id: '2', path: [] },
       ]);
-      expect(where).toEqual({ id: '0' });
+      expect(position).toEqual({ id: '0' });
       expect(payout.completed).toEqual([{ id: '0' }]);
     }
     // The session is read once for all parts.
@@ -100,21 +106,21 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
 
   test('can have a part for an object below the root', async () => {
     gateway.hold(/tickers/);
-    const query = '{ positions { id ... @defer(label: "of") { instrument { name } } } }';
+    const query = '{ positions { id ... @defer(label: "names") { instrument { name } } } }';
     const parts = partsOf(await ask(accept, query));
     const { data } = await next(parts);
     expect(data.positions.length).toBeGreaterThan(0);
     expect(data.positions[0]).toEqual({ id: expect.any(String) });
     gateway.release();
-    let later = 0;
+    let laterParts = 0;
     for await (const { incremental = [] } of parts) {
       for (const part of incremental) expect(part.data.instrument.name).toEqual(expect.any(String));
-      later += incremental.length;
+      laterParts += incremental.length;
     }
-    expect(later).toBe(data.positions.length);
+    expect(laterParts).toBe(data.positions.length);
   });
 
-  test('is one piece if the query is large, because each of many rows could have parts', async () => {
+  test('is one piece if the query is large, because each of its many rows would have a part', async () => {
     const fields = 'id name description digits industry leverage mode quotes sector step';
     const query = `{ instruments(first: 500) { nodes { ${fields} ... @defer { isLeveraged: leverage } } } }`;
     const response = await ask(accept, query);
@@ -160,13 +166,14 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
   });
 });
 
-test('a client that accepts only JSON or prefers it gets one piece, and so does a mutation', async () => {
+test('a client that accepts only JSON or prefers it gets an answer in one piece', async () => {
   for (const accept of ['application/json', '*/*', 'application/json, multipart/mixed;q=0.5']) {
     const response = await ask(accept);
     expect(response.headers.get('content-type')).toContain('application/json');
     const { data } = await response.json();
     expect(Object.keys(data)).toEqual(['session', 'withdrawalMethods', 'positions', 'customerId']);
   }
+  // A mutation is answered in one piece even if the client prefers parts.
   const mutation =
     'mutation { setValue(input: { key: "a", value: 1 }) { ... @defer { __typename } } }';
   const response = await ask('multipart/mixed;deferSpec=20220824, application/json', mutation);
@@ -174,21 +181,22 @@ test('a client that accepts only JSON or prefers it gets one piece, and so does 
   expect(await response.json()).toMatchObject({
     data: { setValue: { __typename: 'Acknowledged' } },
   });
-  const none = await ask('multipart/mixed;deferSpec=20990101');
-  expect(none.status).toBe(406);
+  const unknownVersion = await ask('multipart/mixed;deferSpec=20990101');
+  expect(unknownVersion.status).toBe(406);
 });
 
-test('multipart without a version uses the version that most clients read', async () => {
+test('a client that accepts multipart without a version gets the version that most clients read', async () => {
   const plain = await ask('application/json, text/event-stream;q=0.1, multipart/mixed');
   expect(plain.headers.get('content-type')).toContain('deferSpec=20220824');
   await plain.body?.cancel();
-  const alone = await ask('multipart/mixed;deferSpec=20220824', '{ session { id } }');
+  // An answer to a client that accepts nothing else has one part if nothing is deferred.
+  const onlyMultipart = await ask('multipart/mixed;deferSpec=20220824', '{ session { id } }');
   const messages: Message[] = [];
-  for await (const part of partsOf(alone)) messages.push(part);
+  for await (const part of partsOf(onlyMultipart)) messages.push(part);
   expect(messages).toMatchObject([{ data: { session: { id: '700001' } } }]);
 });
 
-test('an event stream contains every part once', async () => {
+test('an event stream contains each deferred field once', async () => {
   const messages: Message[] = [];
   for await (const part of partsOf(await ask('text/event-stream'))) messages.push(part);
   const [first, ...later] = messages;
@@ -202,7 +210,7 @@ test('an event stream contains every part once', async () => {
   expect(fields.filter((name) => deferred.includes(name)).sort()).toEqual(deferred);
 });
 
-test('a socket has a part in each message', async () => {
+test('a socket sends each part in a message of its own', async () => {
   const client = createClient({
     url: app.webSocketUrl,
     webSocketImpl: WebSocket,

@@ -9,25 +9,25 @@ import { seriesValue } from '../operations/scraped.ts';
 
 const tokenOf = ({ sandbox }: TestApp) => sandbox.token({ email: 'demo@example.com' });
 
-/** The whole text of an event stream. */
+/** Returns the whole text of an event stream, when it has ended. */
 async function ask(app: TestApp, query: string): Promise<string> {
   const headers = { accept: 'text/event-stream', authorization: `Bearer ${tokenOf(app)}` };
   const { text } = await rawPost(`${app.url}/graphql`, JSON.stringify({ query }), headers);
   return text;
 }
 
-test('an event stream that is being opened does not delay the shutdown, and a query’s event stream is answered completely', async () => {
+test('a shutdown completes the event stream of a query, but does not wait for that of a new subscription', async () => {
   const app = await startTestApp();
-  // The stream first waits for its proof.
+  // The subscription first waits for the proof of its token.
   app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 600 });
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600 });
-  const ended = ask(app, 'subscription { positions { id } }').catch(() => 'cut off');
+  const subscription = ask(app, 'subscription { positions { id } }').catch(() => 'cut off');
   const answer = ask(app, '{ customerId }');
   await eventually(() => app.sandbox.calls('getSession') > 0);
   await eventually(() => expect(app.sandbox.calls('getCustomerId')).toBe(1));
   await app.close();
   expect(app.logged.join()).not.toContain('grace period elapsed');
-  await ended;
+  await subscription;
   expect(await answer).toContain('"customerId":"cus_700001"');
   expect(await answer).toContain('event: complete');
 });
@@ -46,7 +46,7 @@ test('a request that is pipelined behind an answer in parts is answered in a shu
   expect(raw.received).toMatch(/connection: close\r\n[\s\S]*"setValue":/);
 });
 
-test('a shutdown closes a connection without a request, and answers a request of which only a part has arrived', async () => {
+test('a shutdown closes an unused connection, but answers a request that has partly arrived', async () => {
   const app = await startTestApp();
   using unused = await openRaw(app.url);
   using partial = await openRaw(app.url);
@@ -62,7 +62,8 @@ test('a shutdown closes a connection without a request, and answers a request of
   expect(app.logged.join()).not.toContain('grace period elapsed');
 });
 
-test('an operation sent while its socket is closing is answered, or never begins', async () => {
+test('an operation that is sent while its socket closes is either answered or not executed', async () => {
+  // Repeated, because the timing differs.
   for (let time = 0; time < 5; time += 1) {
     const app = await startTestApp();
     const raw = await initializedSocket(app, tokenOf(app));
@@ -70,8 +71,10 @@ test('an operation sent while its socket is closing is answered, or never begins
     raw.subscribe('read', '{ customerId }');
     await eventually(() => expect(app.sandbox.calls('getCustomerId')).toBe(1));
     raw.socket.on('message', (data) => {
-      // The close frame crosses this message on the wire.
-      if (!/"type":"complete"/.test(String(data)) || !/"id":"read"/.test(String(data))) return;
+      const { id, type } = JSON.parse(String(data));
+      const isReadCompleted = id === 'read' && type === 'complete';
+      if (!isReadCompleted) return;
+      // The server sends its close frame while this message is on its way.
       raw.subscribe('write', 'mutation { setValue(input: { key: "k" }) { __typename } }');
     });
     await Promise.all([app.close(), raw.close()]);
@@ -89,7 +92,7 @@ test('a shutdown does not wait for a request longer than the grace period', asyn
   const answer = ask(app, '{ customerId }').catch(() => 'cut off');
   await eventually(() => expect(app.sandbox.calls('getCustomerId')).toBe(2));
   await app.close();
-  // Both requests would be answered only when the connections to the gateway close.
+  // The gateway answers neither request before the grace period ends.
   expect(await answer).toBe('cut off');
   await raw.close();
   expect(raw.of('1')).toEqual([]);

@@ -14,7 +14,7 @@ beforeEach(() => app.sandbox.clearCalls());
 
 // JavaScript would round or lose these JSON numbers.
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
-const CHANGED = ['1e400', '-1e400', '1e-400', '12345678901234567890', '0.1000000000000000055'];
+const INEXACT = ['1e400', '-1e400', '1e-400', '12345678901234567890', '0.1000000000000000055'];
 
 const FIND = `query ($ids: [ID!], $sectors: [Float!]) {
   instruments(filter: { ids: $ids, sectors: $sectors }) { totalCount }
@@ -29,12 +29,12 @@ const order = (more: object) => ({
   idempotencyKey: 'exact-1',
   ...more,
 });
-const writing = TRANSPORTS.filter(([transport]) => transport !== 'GET');
+const WRITE_TRANSPORTS = TRANSPORTS.filter(([transport]) => transport !== 'GET');
 
 test.each(TRANSPORTS)(
-  'by %s a number that would change is refused with its argument, and an exact number is accepted',
+  'by %s only a number that JavaScript keeps exactly is accepted',
   async (_transport, ask) => {
-    for (const text of CHANGED) {
+    for (const text of INEXACT) {
       const variables = { sectors: [1, rawJSON(text)] };
       const inVariable = await ask(app, { query: FIND, variables }, token);
       expect(inVariable.errors, text).toMatchObject([
@@ -49,11 +49,12 @@ test.each(TRANSPORTS)(
         { extensions: { code: 'BAD_USER_INPUT', retryable: false, argument: 'filter.sectors' } },
       ]);
     }
-    const byDefault =
+    const withDefault =
       'query ($s: Float! = 1e400) { instruments(filter: { sectors: [$s] }) { totalCount } }';
-    const defaulted = await ask(app, { query: byDefault }, token);
+    const defaulted = await ask(app, { query: withDefault }, token);
     expect(defaulted.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(app.sandbox.calls()).toBe(0);
+    // These numbers are exact, however they are written.
     const variables = { sectors: ['1.500000000000000000', '1e3', '1E-2', '1e21'].map(rawJSON) };
     const { errors, data } = await ask(app, { query: FIND, variables }, token);
     expect(errors).toBeUndefined();
@@ -61,7 +62,7 @@ test.each(TRANSPORTS)(
   },
 );
 
-describe.each(writing)('a write by %s', (_transport, ask) => {
+describe.each(WRITE_TRANSPORTS)('a write by %s', (_transport, ask) => {
   test('never sends an order with a different number', async () => {
     for (const [more, argument] of [
       [{ size: { units: rawJSON('1e400') } }, 'input.size.units'],
@@ -75,11 +76,11 @@ describe.each(writing)('a write by %s', (_transport, ask) => {
     expect(app.sandbox.calls()).toBe(0);
   });
 
-  test('never stores a different value, nor an unquoted word', async () => {
-    const long = '12345678901234567890';
+  test('stores neither a value with an inexact number nor a word without quotes', async () => {
+    const longNumber = '12345678901234567890';
     for (const [value, literal] of [
       [rawJSON('1e400'), '1e400'],
-      [[1, { a: rawJSON(long) }], `[1, { a: ${long} }]`],
+      [[1, { a: rawJSON(longNumber) }], `[1, { a: ${longNumber} }]`],
       [{ deep: [[rawJSON('1e-400')]] }, '{ deep: [[1e-400]] }'],
     ]) {
       const inVariable = await ask(
@@ -104,7 +105,7 @@ describe.each(writing)('a write by %s', (_transport, ask) => {
     expect(app.sandbox.calls()).toBe(0);
   });
 
-  test('stores texts and exact numbers as they are', async () => {
+  test('stores texts and exact numbers unchanged', async () => {
     const value = {
       text: 'x: 1e400, 12345678901234567890',
       exact: rawJSON('1e3'),
@@ -120,7 +121,7 @@ describe.each(writing)('a write by %s', (_transport, ask) => {
   });
 });
 
-test('a number can be nested deeper than the stack', async () => {
+test('a number can be nested more deeply than the stack of JavaScript allows', async () => {
   const deep = `${'['.repeat(60_000)}1e400${']'.repeat(60_000)}`;
   const body = `{"query":"{ customerId }","extensions":{"deep":${deep}}}`;
   const { text } = await rawPost(`${app.url}/graphql`, body, { authorization: `Bearer ${token}` });

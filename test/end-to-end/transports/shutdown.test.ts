@@ -11,15 +11,15 @@ import { initializedSocket } from '../live/raw-socket.ts';
 const GRACE_MS = 30_000;
 /** The requests of one client while the service shuts down. */
 const MAX_REQUESTS = 10_000;
-const OVER_HTTP = 12;
-const OVER_WEB_SOCKET = 4;
+const HTTP_CLIENTS = 12;
+const WEB_SOCKET_CLIENTS = 4;
 
 const sandbox = startedOnce(() => startSandbox({ seed: 'shutdown', tickMs: 0 }));
 let tokens: readonly string[];
 beforeAll(() => {
   // The service joins equal reads of one token, so each client has its own token.
-  tokens = Array.from({ length: OVER_HTTP + OVER_WEB_SOCKET }, (_, at) =>
-    sandbox.token({ email: `user-${at + 1}@example.com` }),
+  tokens = Array.from({ length: HTTP_CLIENTS + WEB_SOCKET_CLIENTS }, (_, index) =>
+    sandbox.token({ email: `user-${index + 1}@example.com` }),
   );
 });
 
@@ -38,11 +38,11 @@ describe('SIGTERM', () => {
     await using facade = await startFacade();
     sandbox.clearFaults();
     sandbox.clearCalls();
-    // Some calls are always under way.
+    // With this delay some calls are always in flight.
     sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20 });
-    const clients = tokens.map((token, at) => {
+    const clients = tokens.map((token, index) => {
       const tally: Tally = { answered: 0, lost: [] };
-      const ask = at < OVER_HTTP ? askOverHttp : askOverWebSocket;
+      const ask = index < HTTP_CLIENTS ? askOverHttp : askOverWebSocket;
       return { tally, done: ask(facade, token, tally) };
     });
     await eventually(() => clients.every(({ tally }) => tally.answered >= 3));
@@ -67,12 +67,13 @@ describe('SIGTERM', () => {
       return ready.status === 503;
     });
     const atAdmin = await rawRequest(`${facade.adminUrl}/health/ready`);
-    expect([atAdmin.status, atAdmin.headers['cache-control']]).toEqual([503, 'no-store']);
+    expect(atAdmin.status).toBe(503);
+    expect(atAdmin.headers['cache-control']).toBe('no-store');
     const live = await rawRequest(`${facade.url}/health/live`);
     expect(live.status).toBe(200);
     const answer = await post(facade.url, tokens[0] ?? '');
     expect(JSON.parse(answer.text).data).toEqual({ customerId: 'cus_800001' });
-    // A client with a keep-alive connection sends its next request elsewhere.
+    // This header makes a client with a keep-alive connection send its next request to another replica.
     expect(answer.headers.connection).toBe('close');
     expect(await facade.ended()).toBe(0);
     await expect(rawRequest(`${facade.url}/health/live`)).rejects.toThrow();
@@ -85,6 +86,7 @@ function post(url: string, token: string, agent?: Agent) {
   return rawRequest(`${url}/graphql`, { method: 'POST', headers, body, ...(agent && { agent }) });
 }
 
+/** The results of one client's requests. */
 interface Tally {
   answered: number;
   /** Wrong answers, and sent requests without an answer. */
@@ -92,7 +94,7 @@ interface Tally {
 }
 
 /** Asks again and again, until `ask` returns null because the service has closed the connection. */
-async function untilLeft(tally: Tally, ask: () => Promise<string | null>): Promise<void> {
+async function askUntilClosed(tally: Tally, ask: () => Promise<string | null>): Promise<void> {
   let answer: string | null = '';
   const again = async () => {
     answer = await ask();
@@ -106,12 +108,12 @@ async function untilLeft(tally: Tally, ask: () => Promise<string | null>): Promi
 /** Sends one request after another on a keep-alive connection, like an app's HTTP client. */
 async function askOverHttp({ url }: FacadeProcess, token: string, tally: Tally): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  await untilLeft(tally, async () => {
+  await askUntilClosed(tally, async () => {
     try {
       return (await post(url, token, agent)).text;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      // The request was not sent: the port is closed, or the idle connection was. HTTP clients repeat such a request.
+      // The port or the idle connection was closed before the request was sent. HTTP clients repeat such a request.
       const isUnsent = code === 'ECONNREFUSED' || (code === 'ECONNRESET' && message !== 'aborted');
       if (!isUnsent) tally.lost.push(String(error));
       return null;
@@ -124,13 +126,14 @@ async function askOverHttp({ url }: FacadeProcess, token: string, tally: Tally):
 async function askOverWebSocket(facade: FacadeProcess, token: string, tally: Tally): Promise<void> {
   using raw = await initializedSocket(facade, token);
   let id = 0;
-  await untilLeft(tally, async () => {
+  await askUntilClosed(tally, async () => {
     id += 1;
     raw.subscribe(`${id}`, '{ customerId }');
     const isComplete = () => raw.of(`${id}`).some(({ type }) => type === 'complete');
     await eventually(() => isComplete() || raw.closed !== null);
     return isComplete() ? JSON.stringify(raw.of(`${id}`)[0]) : null;
   });
+  // The codes for a restart and for a server that goes away.
   const { code } = await raw.close();
   if (code !== 1012 && code !== 1001) tally.lost.push(`closed with ${code}`);
 }

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { startHeldGateway } from '../../support/held-gateway.ts';
 import { startedOnce } from '../../support/started.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
-import { buying, placing } from '../orders/order-request.ts';
+import { marketOrder, placeMutation } from '../orders/order-request.ts';
 
 const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
 const gateway = startedOnce(() => startHeldGateway(sandbox));
@@ -20,28 +20,33 @@ const INSTRUMENT =
   'id name description logo digits industry leverage limit mode quotes sector session step calc';
 const token = () => sandbox.token({ email: 'demo@example.com' });
 
-test('a costly order and its reads do not wait for a costly read that waits for a slow backend', async () => {
+test('a costly order does not wait for costly queries that wait for a slow backend', async () => {
   const own = token();
   await app.query('{ session { id } positions { id } }', { token: own });
   gateway.hold(PAYMENTS);
-  const lists = Array.from({ length: 30 }, (_, at) => `a${at}: instruments(first: 500)`);
-  const costly = `{ withdrawalMethods { id } ${lists.map((list) => `${list} { nodes { ${INSTRUMENT} } }`).join(' ')} }`;
+  const lists = Array.from(
+    { length: 30 },
+    (_, index) => `a${index}: instruments(first: 500) { nodes { ${INSTRUMENT} } }`,
+  );
+  const costly = `{ withdrawalMethods { id } ${lists.join(' ')} }`;
   const screens = [1, 2, 3].map(() => app.query(costly, { token: own }));
-  // Equal reads of one token are one call.
+  // Equal reads of one token share a gateway call.
   await eventually(() => expect(gateway.waiting).toBe(1));
   const row = `id symbol profit instrument { ${INSTRUMENT} }`;
-  const read = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
-    .map((name) => `${name}: positions { ${row} }`)
-    .join(' ');
-  const order = placing(buying('beside'), `{ __typename ... on OrderAccepted { ${read} } }`);
+  const reads = [...'abcdefghij'].map((name) => `${name}: positions { ${row} }`).join(' ');
+  const order = placeMutation(
+    marketOrder('beside'),
+    `{ __typename ... on OrderAccepted { ${reads} } }`,
+  );
   const { data } = await app.query(order.query, { token: own, variables: order.variables });
   expect(data.answer).toMatchObject({ __typename: 'OrderAccepted', j: expect.any(Array) });
   gateway.release();
   for (const { errors } of await Promise.all(screens)) expect(errors).toEqual([]);
 });
 
-test('the reads of an operation stop when its client unsubscribes, and its id can be reused at once', async () => {
+test('an operation stops when its client unsubscribes, and its id can be reused at once', async () => {
   using socket = await initializedSocket(app, token());
+  // After this the document is known.
   await app.query(METHODS, { token: token() });
   gateway.hold(PAYMENTS);
   socket.subscribe('a', METHODS);
@@ -57,16 +62,17 @@ test('the reads of an operation stop when its client unsubscribes, and its id ca
   await eventually(() => app.logged.some((line) => line.includes('"outcome":"gone"')));
 });
 
-test('orders whose client unsubscribes at once are executed, recorded, and counted until they end', async () => {
+test('orders whose client unsubscribes are executed, and count as operations of the socket until they end', async () => {
   const own = token();
   using socket = await initializedSocket(app, own);
   sandbox.clearCalls();
   gateway.hold(/trading\/positions$/);
   const read = '{ __typename ... on OrderAccepted { positions { id } } }';
-  const { query, variables } = placing(buying('left'), read);
-  for (let at = 0; at < 100; at += 1) {
-    socket.subscribe(`order ${at}`, query, { ...variables });
-    socket.say({ id: `order ${at}`, type: 'complete' });
+  const { query, variables } = placeMutation(marketOrder('left'), read);
+  // The limit of a socket's operations. All orders have the same key, so only one is sent.
+  for (let index = 0; index < 100; index += 1) {
+    socket.subscribe(`order ${index}`, query, { ...variables });
+    socket.say({ id: `order ${index}`, type: 'complete' });
   }
   socket.subscribe('more', '{ __typename }');
   const [refusal] = (await socket.until('more', 'error')).payload;
@@ -81,6 +87,7 @@ test('orders whose client unsubscribes at once are executed, recorded, and count
   expect(gateway.left).toBe(0);
   const isGone = (line: string) => /"type":"mutation".*"outcome":"gone"/.test(line);
   await eventually(() => expect(app.logged.filter(isGone)).toHaveLength(100));
+  // The operations have ended, so the socket can begin another one.
   await eventually(async () => {
     socket.subscribe('later', '{ __typename }');
     expect((await socket.until('later', 'next')).payload.data).toEqual({ __typename: 'Query' });
