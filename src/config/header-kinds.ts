@@ -20,7 +20,7 @@ const RESERVED = new Set([
   'upgrade',
 ]);
 
-/** A name of a header. Excludes headers that identify the client, describe one hop, or belong to the service's own features. */
+/** Excludes headers that identify the client, that describe one hop, or that belong to the service's own features. */
 const FORWARDABLE =
   /^(?!(?:accept|content|if|proxy|sec|x-forwarded)-|accept$|cookie$|forwarded$|host$|origin$|range$|user-agent$|x-request-id$|baggage$)[a-z\d][a-z\d_-]*$/;
 const MAX_FORWARDED = 8;

@@ -98,18 +98,18 @@ export class CircuitBreaker {
   /** Returns null if the call must be held back. */
   admit(account: string | null): Permit | null {
     const atMs = this.#options.clock.now();
-    if (!this.isOpen) return this.#permit(account, atMs, false);
+    if (!this.isOpen) return this.#newPermit(account, atMs, false);
     const { pauseMs, losses } = this.#options.policy;
     const name = account ?? '';
     const mustWait = losses === 'silence' && this.#tried.has(name);
-    const dueMs = this.#probedAtMs + pauseMs;
-    if (atMs < (mustWait ? dueMs + OTHERS_FIRST_MS : dueMs)) return null;
+    const extraMs = mustWait ? OTHERS_FIRST_MS : 0;
+    if (atMs < this.#probedAtMs + pauseMs + extraMs) return null;
     // No other account has called, so this one probes. The next probe is left to the others.
     if (mustWait) this.#tried.clear();
     if (this.#tried.size < MAX_ACCOUNTS) this.#tried.add(name);
     // The pause counts from the probe's start: a probe that hangs must not delay the next.
     this.#probedAtMs = atMs;
-    return this.#permit(account, atMs, true);
+    return this.#newPermit(account, atMs, true);
   }
 
   settle(permit: Permit, health: Health, cause: string | null): void {
@@ -127,7 +127,7 @@ export class CircuitBreaker {
     this.#probedAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  #permit(account: string | null, atMs: number, isProbe: boolean): Permit {
+  #newPermit(account: string | null, atMs: number, isProbe: boolean): Permit {
     return { breaker: this, account, isProbe, era: this.#era, atMs };
   }
 
@@ -149,10 +149,10 @@ export class CircuitBreaker {
     if (health === 'success') {
       this.#beginEra(null);
       this.#countSuccess(permit);
-    }
-    // After a probe that shows nothing the next may follow at once, or refused tokens could use up every probe.
-    else if (health === 'none') this.#probedAtMs = Number.NEGATIVE_INFINITY;
-    else this.#cause = cause;
+    } else if (health === 'none') {
+      // A probe that shows nothing is repeated without a pause, or refused tokens could use up every probe.
+      this.#probedAtMs = Number.NEGATIVE_INFINITY;
+    } else this.#cause = cause;
   }
 
   #countSuccess({ atMs }: Permit): void {

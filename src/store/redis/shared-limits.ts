@@ -28,7 +28,7 @@ end
 return levels
 `;
 
-/** ARGV: a token's hash, its end, the date, and the maximum of tokens. Of too many tokens, those that end first are removed. */
+/** ARGV: a token's hash, its end, the date, and the maximum of tokens. If there are too many, the first to end is removed. */
 const REMEMBER = `
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])

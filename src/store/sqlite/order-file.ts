@@ -67,10 +67,10 @@ export class OrderFile {
     try {
       if (isFile) {
         if (isOperator && !existsSync(path)) throw new SqliteFileError('does not exist');
-        // SQLite would create a file that other users can read.
+        // Creates a missing file here, because SQLite would make it readable for other users.
         closeSync(openSync(path, 'a', 0o600));
       }
-      // SQLite's own busy timeout lets one busy process starve the others.
+      // SQLite's own busy timeout is off, because it lets one busy process starve the others.
       this.#database = opened.adopt(new DatabaseSync(path, { timeout: 0 }), (each) => each.close());
       const isOld = prepareSchema(this.#database, dates.nowMs);
       if (isOld) this.#warn('the records of an earlier version are not read');
@@ -181,14 +181,14 @@ export class OrderFile {
   #transact<T>(mode: Mode, patienceMs: number, work: () => T): T {
     const former = this.#state;
     try {
-      const done = retryWhileLocked(patienceMs, () => this.#attempt(mode, patienceMs, work));
+      const result = retryWhileLocked(patienceMs, () => this.#attempt(mode, patienceMs, work));
       // A commit to a file that was moved away does not count: a process that opens the path later would not find it.
       if (this.#inode !== null && inodeOf(this.path) !== this.#inode) {
         throw new SqliteFileError(MOVED);
       }
       this.#knownWrites = Math.max(this.#knownWrites, this.#state.writes);
       if (this.#hasWritten) this.#writeMark();
-      return done;
+      return result;
     } catch (error) {
       this.#state = former;
       throw toFileError(error);
@@ -201,11 +201,11 @@ export class OrderFile {
       this.#state = this.#readState();
       this.#hasWritten = false;
       this.#detectOlderCopy();
-      const done = work();
+      const result = work();
       if (this.#hasWritten) this.#saveState();
       // Repeats only the commit: after a rollback other processes would get the lock first.
       retryWhileLocked(patienceMs, () => this.#database.exec('COMMIT'));
-      return done;
+      return result;
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
