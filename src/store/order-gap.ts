@@ -29,14 +29,14 @@ export interface Dates {
 export function datesOf(nowMs: number, skewMs: number | null): Dates {
   const apartMs = Math.abs(skewMs ?? 0);
   const isMeasured = skewMs !== null && apartMs <= MAX_APART_MS;
-  const agree = skewMs !== null && apartMs <= AGREE_MS;
-  const areEqual = apartMs <= CLOCK_TOLERANCE_MS;
+  const clocksAgree = skewMs !== null && apartMs <= AGREE_MS;
+  const clocksAreEqual = apartMs <= CLOCK_TOLERANCE_MS;
   return {
     nowMs,
     // The gateway's date is measured by answers in whole seconds. The tolerance is subtracted, so that it is never too late.
-    judgedMs: areEqual ? nowMs : nowMs + judgedAheadMs(skewMs) - CLOCK_TOLERANCE_MS,
+    judgedMs: clocksAreEqual ? nowMs : nowMs + judgedAheadMs(skewMs) - CLOCK_TOLERANCE_MS,
     laterMs: nowMs + Math.max(0, skewMs ?? 0),
-    earlierMs: agree ? nowMs + Math.min(0, skewMs) : null,
+    earlierMs: clocksAgree ? nowMs + Math.min(0, skewMs) : null,
     differMs: isMeasured ? Math.ceil(apartMs) : null,
   };
 }

@@ -173,7 +173,7 @@ export class OrderTasks {
     return keyMadeMs <= this.#table.removedAt(account);
   }
 
-  /** How far back from the client's request the file has every key of the account. */
+  /** How far back from the client's request the file has every key of the account; 0 while a gap has no decided end. */
   #rememberedMs({ account, reservedAtMs }: Reservation): number {
     const { since, lossUntil } = this.#file.state;
     const { nowMs, judgedMs } = this.#file.dates;
