@@ -48,8 +48,8 @@ export class Accounts {
     this.#listeners = new Listeners(options.environment);
   }
 
-  /** The login of a token. With an `exchange`, which replaces a dead connection, no request that waits there is joined. */
-  of(token: string, exchange?: Exchanger): Promise<string> {
+  /** The login of a token. A call with an `exchange` joins no request that waits on the usual connection, which may be dead. */
+  loginOf(token: string, exchange?: Exchanger): Promise<string> {
     const last = this.#known;
     if (last?.token === token && (!exchange || last.isFound)) return last.login;
     this.#firstToken ??= token;
@@ -60,7 +60,7 @@ export class Accounts {
     login.then(
       (found) => {
         known.isFound = true;
-        // Belongs to the sign-in of the request, even if the app has announced another one since.
+        // The login belongs to the sign-in of the request, even if the app has announced another sign-in since.
         signIn.login ??= found;
         if (this.#known === known) this.#found(token, found);
       },
@@ -78,12 +78,12 @@ export class Accounts {
   tokenTaken(token: string): void {
     // Listeners that were signed out wait for the next account.
     const isAwaited = this.#login === null && this.#listeners.size > 0;
-    if (this.#firstToken !== null || isAwaited) fireAndForget(this.of(token));
+    if (this.#firstToken !== null || isAwaited) fireAndForget(this.loginOf(token));
   }
 
   /** A connection was opened with the token, so its subscriptions must restart when the account changes. */
   connectionOpened(token: string): void {
-    if (this.#listeners.size > 0 || this.#firstToken !== null) fireAndForget(this.of(token));
+    if (this.#listeners.size > 0 || this.#firstToken !== null) fireAndForget(this.loginOf(token));
   }
 
   /** Begins another sign-in: the app announces that another account may be signed in. */

@@ -100,7 +100,7 @@ export class ClientCore implements Core {
       tokens: this.#tokens,
       url: this.#url,
       onDate: this.serverClock.onDate,
-      accountOf: (token, exchanger) => this.#accounts.of(token, exchanger),
+      accountOf: (token, exchanger) => this.#accounts.loginOf(token, exchanger),
       signIn: () => this.#accounts.signIn,
     });
     this.#subscriptions = parts.subscriptions?.({
@@ -130,7 +130,7 @@ export class ClientCore implements Core {
     let token = await untilAborted(own.get(), signal);
     for (let isRenewed = false; ; isRenewed = true) {
       try {
-        return await untilAborted(this.#accounts.of(token, over), signal);
+        return await untilAborted(this.#accounts.loginOf(token, over), signal);
       } catch (thrown) {
         if ((thrown as TradingGraphError).code !== 'UNAUTHENTICATED') throw thrown;
         if (isRenewed) throw own.refusedAgain(token);

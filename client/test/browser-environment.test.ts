@@ -58,7 +58,7 @@ test('without a page the app is always visible, and online unless the platform r
   expect(lifecycle.isOnline).toBe(false);
 });
 
-test('ids are random, even on a page of an insecure origin; without `crypto` an error names the option to set', () => {
+test('ids are random even on a page of an insecure origin, and without `crypto` an error names the option to set', () => {
   const { getRandomValues } = crypto;
   const ids = () => [1, 2].map(() => browserEnvironment().randomId());
   for (const id of ids()) expect(id).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);

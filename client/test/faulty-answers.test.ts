@@ -146,6 +146,7 @@ test('an error that the app throws in `onPart` goes to the platform, and the ans
 
 test('a listener that another listener has removed is not called', async () => {
   const { client, market } = fakeClient();
+  // Makes the client ask for its login, so that another login is a change.
   await client.query('{ a }', undefined, { account: 'nobody' });
   const called: string[] = [];
   client.onAccountChange(() => {

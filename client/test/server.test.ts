@@ -58,10 +58,10 @@ async function wrongAnswers(ask: (token: string) => Promise<string | undefined>)
       users.map(async (user) => {
         await waitTurns(user * 2);
         const login = await ask(tokens[user] ?? '');
-        return { login, isWrong: login !== logins[user] };
+        return login === logins[user] ? 'right' : 'wrong';
       }),
     );
-    wrong += answers.filter(({ isWrong }) => isWrong).length;
+    wrong += answers.filter((answer) => answer === 'wrong').length;
   }
   return wrong;
 }
@@ -82,7 +82,7 @@ const takesOrders = () =>
     expect(await orders.ticket().place(BUY)).toMatchObject({ status: 'accepted' });
   });
 
-test('a client for each request gives no user the answer of another, in a thousand interleaved requests', async () => {
+test('clients for single requests give no user another user’s answer, in a thousand interleaved requests', async () => {
   const ask = async (token: string) => {
     const client = forRequest(token, { url: url() });
     const { data } = await client.query<Who>(WHO);
@@ -167,7 +167,7 @@ test('two requests with the key of one form place one order', async () => {
   expect(app.sandbox.orders()).toHaveLength(before + 2);
 });
 
-test('a form’s key is sent without a date, and after an error its order is unknown rather than unsent', async () => {
+test('an order whose key comes from a form is sent without the key’s date, and is unknown after an error', async () => {
   await takesOrders();
   const sent: string[] = [];
   let isCut = false;
@@ -215,7 +215,7 @@ test('a request forbids caching, and the client reads no time or random number b
   expect(inits).toMatchObject([{ cache: 'no-store' }]);
 });
 
-test('an error by which a framework postpones rendering is thrown on, and the request is not repeated', async () => {
+test('an error by which a framework postpones rendering is rethrown, and the request is not repeated', async () => {
   let asked = 0;
   const dynamic = Object.assign(new Error('Dynamic server usage'), { digest: 'DYNAMIC' });
   const environment: OwnEnvironment = {
@@ -247,18 +247,21 @@ test('a list that one user follows ends with an error when a second user uses th
   const asked = await forRequest(tokens[0] ?? '', { url: url() }).query<{
     positions: { id: string }[];
   }>(list);
-  const own = new Set(asked.data?.positions.map(({ id }) => id));
+  const ownIds = new Set(asked.data?.positions.map(({ id }) => id));
   for (const second of ['follows', 'asks']) {
-    const made = moduleClient();
-    const { follow, ids } = followers(made);
+    const shared = moduleClient();
+    const { follow, ids } = followers(shared);
     const [first, again] = [follow(0), follow(0)];
     for (const states of [first, again])
       await eventually(() => expect(states.at(-1)?.status).toBe('LIVE'));
     const other = second === 'follows' ? follow(1) : [];
     if (second === 'asks') {
-      const { data } = await made.request.run(tokens[1] ?? '', () => made.client.query<Who>(WHO));
+      const { data } = await shared.request.run(tokens[1] ?? '', () =>
+        shared.client.query<Who>(WHO),
+      );
       expect(data?.session?.login).toBe(logins[1]);
     }
+    // A listener that the second user adds after the error.
     const late = await eventually(() => {
       expect(first.at(-1)?.error?.message).toContain('forRequest');
       return follow(1);
@@ -268,7 +271,7 @@ test('a list that one user follows ends with an error when a second user uses th
       await eventually(() => expect(states.at(-1)?.error?.message).toContain('isServer: false'));
       expect(states.at(-1)).toMatchObject({ status: 'OFFLINE', positions: null });
     }
-    expect([ids(first), ids(again)]).toEqual([own, own]);
+    expect([ids(first), ids(again)]).toEqual([ownIds, ownIds]);
     expect([...ids(other), ...ids(late)]).toEqual([]);
   }
 });

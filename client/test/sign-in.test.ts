@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ACCOUNT_OPERATION } from '../src/account-operation.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
-import { createRequests } from '../src/requests.ts';
+import { createRequests, type RequestsClient } from '../src/requests.ts';
 import { fakeClient } from '../src/testing.ts';
 
 /** A user of the app. The tokens of user `a` are `a1`, which the server refuses, and `a2`. */
@@ -30,6 +30,11 @@ function open(token: ClientOptions['token']) {
   const client = createClient({ url: 'http://facade/graphql', token, environment });
   onTestFinished(() => client.dispose());
   return { client, sent };
+}
+
+/** Makes the client ask for its login: a request for another account needs the login, and is then not sent. */
+function learnLogin(client: Pick<RequestsClient, 'query'>) {
+  return client.query('{ news }', undefined, { account: 'nobody' });
 }
 
 test.each([true, false])(
@@ -82,7 +87,7 @@ test('a query is sent with the token of a new sign-in while a renewal still wait
   client.dispose();
 });
 
-test('a deadlock of a token that is requested through the client fails, and the error names `anonymous`', async () => {
+test('a token function that itself waits for a request with a token fails with an error that names `anonymous`', async () => {
   const { client, market } = fakeClient({
     client: {
       async token() {
@@ -99,7 +104,7 @@ test('a deadlock of a token that is requested through the client fails, and the 
   client.dispose();
 });
 
-test('if the former token fails after a new sign-in, no request fails', async () => {
+test('no request fails if the former user’s token fails after a new sign-in', async () => {
   const former = Promise.withResolvers<string>();
   let asked = 0;
   const { client } = open(() => {
@@ -258,12 +263,12 @@ function startUnnamed() {
 }
 
 test.each(['down', 'page'] as const)(
-  'while the server is %s, the account of a new token is requested until it is known, over one new connection',
+  'the server is asked until it names the account of a new token, over one new connection; before, its answer is: %s',
   async (state) => {
     const { client, market, service, accounts, signIn } = startUnnamed();
     const { network } = market;
     client.positions(() => {});
-    await client.query('{ news }', undefined, { account: 'nobody' });
+    await learnLogin(client);
     expect([client.login, network.tried]).toEqual(['700001', 1]);
     Object.assign(service, { state, asked: 0 });
     await signIn('700002');
@@ -296,10 +301,10 @@ test.each(['down', 'page'] as const)(
 );
 
 test.each(['down', 'silent'] as const)(
-  'the account after a sign-out is requested too, and a client that is disposed while the server is %s leaves no timer',
+  'a client that asks for the account after a sign-out, and is disposed while the server is %s, leaves no timer',
   async (state) => {
     const { client, market, service, accounts, signIn } = startUnnamed();
-    await client.query('{ news }', undefined, { account: 'nobody' });
+    await learnLogin(client);
     await signIn(null);
     service.state = 'down';
     await signIn('700002');
@@ -320,7 +325,7 @@ test.each(['down', 'silent'] as const)(
 
 test('an answer without an account is final: the account is requested once', async () => {
   const { client, market, service, signIn } = startUnnamed();
-  await client.query('{ news }', undefined, { account: 'nobody' });
+  await learnLogin(client);
   Object.assign(service, { state: 'nameless', asked: 0 });
   await signIn('700002');
   await market.pass(300);
@@ -342,7 +347,7 @@ test('before any account is known, the account is requested only for the request
 test('listeners are not called for the first account, even if the app has announced it', async () => {
   const { client, accounts, signIn } = startUnnamed();
   await signIn('700001');
-  await client.query('{ news }', undefined, { account: 'nobody' });
+  await learnLogin(client);
   expect([client.login, accounts]).toEqual(['700001', []]);
 });
 
@@ -355,7 +360,7 @@ test('a client without listeners does not request the account again', async () =
   await client.tokenChanged();
   await market.pass(0);
   expect(client.login).toBe(null);
-  await client.query('{ news }', undefined, { account: 'nobody' });
+  await learnLogin(client);
   expect(client.login).toBe('700001');
   network.reach = 'gone';
   await market.signIn('700002');

@@ -31,7 +31,8 @@ export function foldList<Row extends object>(
   keyOf: KeyOf<Row>,
   { isFirst = false }: FoldOptions = {},
 ): FoldedList<Row> | null {
-  const replace = () => next(state, event, withKnownRows(state?.rows ?? [], event.upserted, keyOf));
+  const replace = () =>
+    stateAfter(state, event, withKnownRows(state?.rows ?? [], event.upserted, keyOf));
   if (state === null) return event.snapshot ? replace() : null;
   // The event may come from another server, whose cursors differ from those that were applied.
   if (isFirst && event.snapshot) return { ...replace(), seen: [event.cursor] };
@@ -50,12 +51,12 @@ export function foldList<Row extends object>(
     if (changed !== state.rows) return null;
     const isSameNews =
       event.status === state.status && Date.parse(event.asOf) === state.asOf.getTime();
-    return isLate || isSameNews ? state : next(state, event, changed);
+    return isLate || isSameNews ? state : stateAfter(state, event, changed);
   }
   // A whole list that no longer has the server's count lacks an event.
   const wasWhole = state.rows.length === state.totals?.count;
   if (wasWhole && event.totals && changed.length !== event.totals.count) return null;
-  return next(state, event, changed);
+  return stateAfter(state, event, changed);
 }
 
 /** The whole list from a query that was sent at this time; null if the answer lacks it. */
@@ -72,10 +73,10 @@ export function polledList(
     status: 'DELAYED',
     asOf: sentAt.toISOString(),
   } as const;
-  return next(state, event, withKnownRows(state?.rows ?? [], positions, idOf));
+  return stateAfter(state, event, withKnownRows(state?.rows ?? [], positions, idOf));
 }
 
-function next<Row>(
+function stateAfter<Row>(
   state: FoldedList<Row> | null,
   event: LiveEvent,
   rows: readonly Row[],

@@ -6,11 +6,11 @@ export type KeyOf<Row> = (row: Row) => string;
 export const idOf = ({ id }: { readonly id: string }): string => id;
 
 /** For each list, the indexes of its rows by their keys. Lists with the same keys in the same order share one map. */
-const indexes = new WeakMap<object, ReadonlyMap<string, number>>();
+const knownIndexes = new WeakMap<object, ReadonlyMap<string, number>>();
 
 export function rowOf<Row>(list: readonly Row[], key: string, keyOf: KeyOf<Row>): Row | undefined {
-  const at = indexOf(list, keyOf).get(key);
-  return at === undefined ? undefined : list[at];
+  const index = indexesOf(list, keyOf).get(key);
+  return index === undefined ? undefined : list[index];
 }
 
 /** The list itself if nothing changes; null if a tick names a row that the list lacks. Equal rows stay the same objects. */
@@ -20,9 +20,9 @@ export function applyChanges<Row extends object>(
   keyOf: KeyOf<Row>,
 ): readonly Row[] | null {
   if (upserted.length + ticks.length + closed.length === 0) return list;
-  const index = indexOf(list, keyOf);
-  const losesRows = closed.some((key) => index.has(key));
-  const hasNewRows = !upserted.every((row) => index.has(keyOf(row)));
+  const indexes = indexesOf(list, keyOf);
+  const losesRows = closed.some((key) => indexes.has(key));
+  const hasNewRows = !upserted.every((row) => indexes.has(keyOf(row)));
   if (losesRows || hasNewRows) {
     const rows = byKey(list, keyOf);
     for (const key of closed) rows.delete(key);
@@ -31,20 +31,20 @@ export function applyChanges<Row extends object>(
     return applyChanges(present, { upserted: [], ticks, closed: [] }, keyOf);
   }
   const changed = new Map<number, Row>();
-  const put = (at: number, row: Row) => {
-    if (changed.has(at) || !isSame(list[at] as Row, row)) changed.set(at, row);
+  const put = (index: number, row: Row) => {
+    if (changed.has(index) || !isSame(list[index] as Row, row)) changed.set(index, row);
   };
-  for (const row of upserted) put(index.get(keyOf(row)) as number, row);
+  for (const row of upserted) put(indexes.get(keyOf(row)) as number, row);
   for (const tick of ticks) {
     // A tick has the fields that its key is made of.
-    const at = index.get(keyOf(tick as Row));
-    if (at === undefined) return null;
-    put(at, { ...(changed.get(at) ?? (list[at] as Row)), ...tick });
+    const index = indexes.get(keyOf(tick as Row));
+    if (index === undefined) return null;
+    put(index, { ...(changed.get(index) ?? (list[index] as Row)), ...tick });
   }
   if (changed.size === 0) return list;
   const rows = [...list];
-  for (const [at, row] of changed) rows[at] = row;
-  indexes.set(rows, index);
+  for (const [index, row] of changed) rows[index] = row;
+  knownIndexes.set(rows, indexes);
   return rows;
 }
 
@@ -59,7 +59,7 @@ export function withKnownRows<Row extends object>(
     return before !== undefined && isSame(before, row) ? before : row;
   });
   const isUnchanged =
-    present.length === known.length && present.every((row, at) => row === known[at]);
+    present.length === known.length && present.every((row, index) => row === known[index]);
   return isUnchanged ? known : present;
 }
 
@@ -73,11 +73,11 @@ function isEqual(a: unknown, b: unknown): boolean {
   return a === b || (Object(a) === a && JSON.stringify(a) === JSON.stringify(b));
 }
 
-function indexOf<Row>(list: readonly Row[], keyOf: KeyOf<Row>): ReadonlyMap<string, number> {
-  const known = indexes.get(list);
-  const index = known ?? new Map(list.map((row, at) => [keyOf(row), at]));
-  if (!known) indexes.set(list, index);
-  return index;
+function indexesOf<Row>(list: readonly Row[], keyOf: KeyOf<Row>): ReadonlyMap<string, number> {
+  const known = knownIndexes.get(list);
+  const indexes = known ?? new Map(list.map((row, index) => [keyOf(row), index]));
+  if (!known) knownIndexes.set(list, indexes);
+  return indexes;
 }
 
 function byKey<Row>(list: readonly Row[], keyOf: KeyOf<Row>): Map<string, Row> {

@@ -18,9 +18,9 @@ export class KeyDates {
   /** Whether the key was used. For a key of an earlier run the time of its first use may be unknown. */
   #isUsed = false;
   /** The time of the first use by this device's wall clock, which can be set; null if unknown. */
-  #at: number | null = null;
+  #usedAt: number | null = null;
   /** The time of the first use by this device's uptime; negative if it was in an earlier run. */
-  #uptime = 0;
+  #usedUptime = 0;
   /** The time of the first use by the server's clock; null while it is unknown. The true time may be later. */
   #made: number | null = null;
   /** Whether this machine may have slept before `made` was set. Then `made` may be too early, and gives no deadline. */
@@ -40,8 +40,8 @@ export class KeyDates {
     this.#sent = { keyMade };
     if (made === null || now === null) return;
     const ageMs = Math.max(0, now - made);
-    this.#at = environment.now() - ageMs;
-    this.#uptime = environment.uptime() - ageMs;
+    this.#usedAt = environment.now() - ageMs;
+    this.#usedUptime = environment.uptime() - ageMs;
     this.#made = made;
   }
 
@@ -49,14 +49,14 @@ export class KeyDates {
   begin(): void {
     if (this.#isUsed) return;
     this.#isUsed = true;
-    this.#at = this.#clocks.environment.now();
-    this.#uptime = this.#clocks.environment.uptime();
+    this.#usedAt = this.#clocks.environment.now();
+    this.#usedUptime = this.#clocks.environment.uptime();
   }
 
   /** Forgets the first use, because nothing was sent. */
   reset(): void {
     this.#isUsed = false;
-    this.#at = null;
+    this.#usedAt = null;
     this.#made = null;
     this.#mayBeEarly = false;
   }
@@ -68,7 +68,7 @@ export class KeyDates {
   date(): void {
     const { now, isBehind } = this.#serverTime;
     const needsDate = this.#made === null || (this.#mayBeEarly && !isBehind);
-    if (!needsDate || this.#at === null || now === null) return;
+    if (!needsDate || this.#usedAt === null || now === null) return;
     this.#made = Math.floor(now - this.elapsedMs);
     this.#mayBeEarly = isBehind;
   }
@@ -86,7 +86,7 @@ export class KeyDates {
    * while the machine sleeps, and the wall clock can be set.
    */
   get age(): KeyAge {
-    if (this.#at === null) return 'inDoubt';
+    if (this.#usedAt === null) return 'inDoubt';
     const { now } = this.#serverTime;
     const ageMs = this.#made === null || now === null ? this.elapsedMs : now - this.#made;
     return ageMs < MAX_LIFE_MS ? 'fresh' : 'old';
@@ -95,12 +95,12 @@ export class KeyDates {
   /** The time since the key was first used: the longer one of this device's two clocks; infinite if unknown. */
   get elapsedMs(): number {
     const { environment } = this.#clocks;
-    if (this.#at === null) return Number.POSITIVE_INFINITY;
-    return Math.max(environment.now() - this.#at, environment.uptime() - this.#uptime);
+    if (this.#usedAt === null) return Number.POSITIVE_INFINITY;
+    return Math.max(environment.now() - this.#usedAt, environment.uptime() - this.#usedUptime);
   }
 
-  get at(): number | null {
-    return this.#at;
+  get usedAt(): number | null {
+    return this.#usedAt;
   }
 
   get made(): number | null {

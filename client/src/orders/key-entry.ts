@@ -48,7 +48,7 @@ export class KeyEntry {
   }
 
   /** When the key was first used, as stored; null if unknown. */
-  get at(): number | null {
+  get usedAt(): number | null {
     return this.#latest?.stored.at ?? null;
   }
 

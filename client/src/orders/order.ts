@@ -146,7 +146,7 @@ export class Order {
 
   /** When the order was first placed, by the wall clock, in ISO 8601. */
   get sentAt(): string {
-    const sentMs = this.#dates.at ?? this.#entry.at ?? this.#context.core.environment.now();
+    const sentMs = this.#dates.usedAt ?? this.#entry.usedAt ?? this.#context.core.environment.now();
     return new Date(sentMs).toISOString();
   }
 
@@ -203,7 +203,7 @@ export class Order {
         const known = await within(ATTEMPT_MS, (search) => this.#close(search)).catch(() => null);
         if (known !== null) return { outcome: known, isFromServer: true };
       }
-      return { outcome: this.#failed(error), isFromServer: false };
+      return { outcome: this.#failedOutcome(error), isFromServer: false };
     }
   }
 
@@ -218,7 +218,7 @@ export class Order {
     return this.#entry.forget();
   }
 
-  #failed(error: TradingGraphError): OrderOutcome {
+  #failedOutcome(error: TradingGraphError): OrderOutcome {
     const { key: idempotencyKey, sentAt } = this;
     if (!this.#isInDoubt) return { status: 'unsent', idempotencyKey, error };
     return { status: 'unknown', idempotencyKey, sentAt, message: null, error };
@@ -256,9 +256,10 @@ export class Order {
         if (coversAllRequests(outcome, wasInDoubt)) return outcome;
         this.#step = 'closing';
       } catch (thrown) {
-        const ended = asTradingGraphError(thrown);
+        const failure = asTradingGraphError(thrown);
         const whyDead = connection.takeError();
-        const error = isLate(ended) ? (whyDead ?? ended) : ended;
+        // The error of a dead connection says more than a time-out.
+        const error = isLate(failure) ? (whyDead ?? failure) : failure;
         // The answer to an earlier request says nothing about a request that left after it.
         if (!isLate(error)) reason = error;
         else if (this.#isInDoubt && !wasInDoubt) reason = null;
@@ -351,7 +352,7 @@ export class Order {
     const stored: StoredKey = {
       key: this.key,
       digest: this.#digest,
-      at: this.#dates.at,
+      at: this.#dates.usedAt,
       made: this.#dates.made,
       keyMade: this.#dates.keyMade,
       sendBefore: this.#dates.sendBefore(maxWaitMs),
@@ -452,7 +453,8 @@ function coversAllRequests(outcome: OrderOutcome, wasInDoubt: boolean): boolean 
 /** Whether the platform may send a request twice after a broken connection. Node's own `fetch` does not. */
 function mayResend({ isServer, resends }: Environment): boolean {
   const { process }: { process?: { versions?: { undici?: string } } } = Object(globalThis);
-  return resends ?? !(isServer && process?.versions?.undici);
+  const hasOwnFetchOfNode = Boolean(isServer && process?.versions?.undici);
+  return resends ?? !hasOwnFetchOfNode;
 }
 
 /** The given wait; undefined if it is no number. It is finite, because the stored JSON would turn infinity into null. */

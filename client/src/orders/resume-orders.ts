@@ -39,13 +39,13 @@ export async function resumeOrders(
     const settlings: (() => void)[] = [];
     let next = 0;
     const worker = async () => {
-      for (let at = next++; at < waiting.length; at = next++) {
-        const entry = waiting[at] as StoredKey;
+      for (let index = next++; index < waiting.length; index = next++) {
+        const entry = waiting[index] as StoredKey;
         const order = Order.ofFormerRun(context, account, entry);
         const outcome = entry.outcome ?? (await outcomeOf(order, entry, deadline));
         if (outcome.status !== 'unknown') settlings.push(() => order.settle(outcome));
         const placedAt = entry.made ?? entry.at;
-        resumed[at] = {
+        resumed[index] = {
           idempotencyKey: entry.key,
           placedAt: placedAt === null ? null : new Date(placedAt).toISOString(),
           outcome,

@@ -76,8 +76,8 @@ export class Requests {
     try {
       const document = requestedDocument(operation);
       const { repeats, method, countsAsMutation } = kindOf(document, options);
-      const hasOwnToken = !options.anonymous && options.token === undefined;
-      const ownSignIn = countsAsMutation && hasOwnToken ? this.#options.signIn() : null;
+      const usesClientToken = !options.anonymous && options.token === undefined;
+      const ownSignIn = countsAsMutation && usesClientToken ? this.#options.signIn() : null;
       const { account } = options;
       const request = {
         document,

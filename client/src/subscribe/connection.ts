@@ -44,7 +44,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #subscriptions = new Set<Subscription>();
   #state: ConnectionState = IDLE;
-  /** The number of the current attempt. Earlier ones were given up. */
+  /** The number of the current attempt. Earlier attempts were given up. */
   #attempt = 0;
   /** Lost transports since the last data. Only data shows that a transport works. */
   #failures = 0;

@@ -145,8 +145,8 @@ export class FakeMarket implements FakeServer {
   }
 
   /**
-   * Accepts the order that is under way, or else the next one. A market order opens a position with this number at the last
-   * `move`'s price; any other order becomes a pending order.
+   * Accepts the order that is under way, or else the next one. A market order opens a position with this number, at the
+   * price of the last `move`. Any other order becomes a pending order.
    */
   async accept(orderId: string = this.#nextId()): Promise<void> {
     const { variables } = await this.#next(ORDER);

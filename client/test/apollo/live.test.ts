@@ -100,7 +100,7 @@ describe('positionChanges', () => {
     await eventually(() => expect(world.proxy.openWebSockets).toBe(0));
   });
 
-  test('ends with an error that the app sees if its token is refused and the renewed one is the same', async () => {
+  test('ends with an error for the app if its token is refused and the renewal returns the same token', async () => {
     const follower = new Follower();
     await eventually(() => follower.events.length > 0);
     const dead = token();

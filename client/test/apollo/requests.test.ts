@@ -126,7 +126,7 @@ describe('a token', () => {
 });
 
 describe('a query', () => {
-  test('is aborted by its signal and by its subscriber', async () => {
+  test('is aborted by its signal, and when its subscriber leaves', async () => {
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 3_000 });
     // Counts closed connections: Node's fetch opens a spare one after an aborted request, so some stay open.
     const closed = () => proxy.accepted - proxy.open;

@@ -42,7 +42,7 @@ describeWithChromium('examples/react', (executablePath) => {
       .getByText(new RegExp(`^${heading}: `))
       .waitFor();
 
-  test('a refused sign-in shows its reason, positions follow the market, and a lost connection is shown', async () => {
+  test('the page shows why a sign-in was refused, how positions move, and a lost connection', async () => {
     const page = await app.open();
     await page.getByLabel('Password').fill('wrong');
     await tap(page, 'Sign in');
@@ -96,7 +96,7 @@ describeWithChromium('examples/react', (executablePath) => {
     await page.getByText('No open positions').waitFor();
   });
 
-  test('a double click is one order, and an unknown order is found again after a reload, but only by its own user', async () => {
+  test('a double click places one order, and after a reload only its own user finds an unknown order again', async () => {
     const page = await signIn();
     await page.getByRole('button', { name: 'BUY 1 AAPL' }).dblclick();
     await outcome(page).getByText('Accepted: BUY 1 AAPL').waitFor();

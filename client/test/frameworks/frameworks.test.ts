@@ -155,10 +155,10 @@ for (const { framework, packages, reason } of suites) {
             // Both users ask for each path, one after the other.
             const path = paths[Math.floor(turn / 2) % paths.length] ?? '';
             const { text, heading } = await ask(path, visitor);
-            const isOther = [demo, pro].some(
-              (user) => user !== visitor && RegExp(`\\b${user.heading}\\b`).test(text),
+            const showsOther = [demo, pro].some(
+              (other) => other !== visitor && RegExp(`\\b${other.heading}\\b`).test(text),
             );
-            if (isOther || heading !== visitor.heading) wrong.push(`${path}: ${heading}`);
+            if (showsOther || heading !== visitor.heading) wrong.push(`${path}: ${heading}`);
           }),
         );
       }

@@ -19,7 +19,7 @@ const CHOICE = {
   sessionFields: ['equity', 'access'],
 } as const;
 
-test('with trusted documents only, live data has the chosen fields and the ids, and a query is sent by its name and GET', async () => {
+test('with only trusted documents, live data has the chosen fields and the ids, and a query by its name is sent by GET', async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'trading-graph-chosen-'));
   const texts = [accountDocuments(CHOICE), positionsDocuments(CHOICE)].flatMap((each) =>
     Object.values(each),

@@ -36,7 +36,7 @@ test.each([
   },
 );
 
-test('if the token changes while the connection is dead, the client asks for its login over a WebSocket too', async () => {
+test('if the token changes while the connection is dead, the new token’s login is requested over a WebSocket too', async () => {
   const { orders, core } = await phone.openKnown();
   phone.line.next.push('dead');
   const placing = orders.ticket(PATIENT).place(buying('renewed'));
@@ -44,7 +44,7 @@ test('if the token changes while the connection is dead, the client asks for its
   const before = phone.token;
   phone.signIn('demo@example.com');
   expect(phone.token).not.toBe(before);
-  // This must not wait for a `fetch` on the dead connection.
+  // This call must not wait for a `fetch` on the dead connection.
   await core.tokenChanged();
   expect(await placing).toMatchObject(ACCEPTED);
   expect(phone.line.sockets).toBe(2);
@@ -56,6 +56,7 @@ test('if the connection stays dead until the order expires, its key is closed ov
   const { steps, onProgress } = recordedProgress();
   const placing = orders.ticket().place(buying('closed'), { onProgress });
   await eventually(() => expect(phone.line.orders).toBe(1));
+  // The order may be sent for five seconds.
   phone.pass(6_000);
   expect(await placing).toMatchObject(unsent('VOIDED'));
   expect(steps).toEqual(['sending', 'closing']);
@@ -75,8 +76,8 @@ const SLOW_MS = 3_200;
 /** How far the device's clock advances at once. */
 const STEP_MS = 100;
 
-/** A WebSocket whose handshake a proxy swallows. */
-class Swallowed extends EventTarget {
+/** A WebSocket whose handshake is never answered, as behind some proxies. */
+class SilentSocket extends EventTarget {
   send() {}
   close() {}
 }
@@ -84,6 +85,7 @@ class Swallowed extends EventTarget {
 /** A device whose clock stands still while the service works: a busy machine must not look like a slow connection. */
 function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSocket | null) {
   const clock = createScriptedClock(systemClock.now());
+  /** The requests that the service is answering, and the open WebSockets. */
   let underWay = 0;
   const answerOf = async (...request: Parameters<typeof fetch>) => {
     underWay += 1;
@@ -148,7 +150,7 @@ test.each([
   ['none', null],
   // An app that passes `globalThis.WebSocket` passes undefined if the platform has none.
   ['undefined', undefined as unknown as null],
-  ['one that a proxy swallows', Swallowed as unknown as typeof WebSocket],
+  ['one without an answer', SilentSocket as unknown as typeof WebSocket],
 ])('an order on a slow connection gets its outcome; the WebSocket is %s', async (_, WebSocket) => {
   const device = createDevice(fetch, WebSocket);
   const { orders, core } = phone.open({}, device.environment);
@@ -206,6 +208,7 @@ test('an order whose WebSocket opens after a sleep of an hour is not sent', asyn
   device.roundTripMs = Number.POSITIVE_INFINITY;
   const placing = orders.ticket({ maxWaitMs: 2_000 }).place(buying('an hour later'));
   expect(await device.outcomeOf(placing)).toMatchObject({ status: 'unknown' });
+  // Nothing was sent after the acknowledgement, so no other message has arrived.
   expect(messages).toBe(1);
   expect(phone.app.sandbox.orders()).toEqual([]);
 });

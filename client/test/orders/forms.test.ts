@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ACCOUNT_OPERATION } from '../../src/account-operation.ts';
+import type { Client } from '../../src/create-client.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
 import type { FollowedOrder } from '../../src/orders/order-list.ts';
 import type { OrderOutcome } from '../../src/orders/outcome.ts';
@@ -8,6 +9,11 @@ import { fakeClient } from '../../src/testing.ts';
 
 const ORDER = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
 const EDITED = { ...ORDER, size: { units: 2 } };
+
+/** Makes the client ask for its login: a request for another account needs the login, and is then not sent. */
+function learnLogin(client: Client) {
+  return client.query('{ a }', undefined, { account: 'nobody' });
+}
 
 /** Opens a form for a user. With `isKnown` the client already knows the account's login. */
 async function shownForm({ isKnown = true } = {}) {
@@ -32,7 +38,7 @@ async function shownForm({ isKnown = true } = {}) {
     },
   });
   const fetchOf = market.network.environment().fetch;
-  if (isKnown) await client.query('{ a }', undefined, { account: 'nobody' });
+  if (isKnown) await learnLogin(client);
   const ticket = client.orders.ticket();
   const leave = ticket.follow(() => {});
   onTestFinished(() => {
@@ -105,7 +111,7 @@ test('an unsent order stays in its form when the server names its account for a 
   const { client, ticket, form, market, placeUnsent, retry } = await shownForm({ isKnown: false });
   await placeUnsent();
   await market.signIn('700001');
-  await client.query('{ a }', undefined, { account: 'nobody' });
+  await learnLogin(client);
   // The form is shown and hidden once more.
   ticket.follow(() => {})();
   expect([client.login, form().status, await retry()]).toEqual(['700001', 'unsent', 'accepted']);
@@ -114,7 +120,7 @@ test('an unsent order stays in its form when the server names its account for a 
 test('an unsent order stays in its form when the server names its account, and when that account signs in again', async () => {
   const unnamed = await shownForm({ isKnown: false });
   await unnamed.placeUnsent();
-  await unnamed.client.query('{ a }', undefined, { account: 'nobody' });
+  await learnLogin(unnamed.client);
   expect([unnamed.form().status, await unnamed.retry()]).toEqual(['unsent', 'accepted']);
   const { form, signIn, placeUnsent, retry } = await shownForm();
   await placeUnsent();

@@ -91,7 +91,7 @@ test.each<[object, string]>([
   expect(await ticket.place(buying('corrected'))).toMatchObject(ACCEPTED);
 });
 
-test('an input with reordered or undefined fields is the same order; null options are the defaults', async () => {
+test('an input with reordered or undefined fields is the same order, also with null as the options', async () => {
   const { orders, sent } = phone.open();
   const ticket = orders.ticket();
   const { symbol, side, size, kind, comment } = buying('again');

@@ -58,7 +58,7 @@ test.each([
 });
 
 test.each(['failing', 'hanging'] as const)(
-  'if a key cannot be deleted, its outcome is returned, and returned again by resume (%s)',
+  'the outcome of a key that cannot be deleted is returned by `place`, and again by `resume` (%s)',
   async (fault) => {
     phone.storage[fault].add('delete');
     expect(await phone.open().orders.ticket().place(buying('stays'))).toMatchObject(ACCEPTED);
@@ -113,7 +113,7 @@ test.each(['failing', 'hanging'] as const)(
   },
 );
 
-test('a ticket is durable if its key was stored; a new ticket is if the last access to the storage worked', async () => {
+test('a ticket is durable if its key was stored, and a new ticket if the last access to the storage has worked', async () => {
   const { orders } = phone.open();
   const kept = orders.ticket();
   await kept.place(buying('kept', 'TEST.UNKNOWN'));

@@ -41,7 +41,7 @@ describeWithChromium('in a browser', (executablePath) => {
       expect(hooks.open).toBe(1);
     });
 
-    test('a component of one position or a selection renders only when that has changed', async () => {
+    test('a component of one position or a selection renders only when the position or the selection has changed', async () => {
       const hooks = await openHooksPage(app, { positions: 1 });
       const { rows } = await hooks.shows<List>('positions', isLive);
       const id = String(rows?.[0]?.id);
@@ -62,7 +62,7 @@ describeWithChromium('in a browser', (executablePath) => {
       expect(framesOf(hooks, 'subscribe')).toHaveLength(1);
     });
 
-    test('positions and account share one socket, another interval resumes at the cursor, and the last unmount closes the socket', async () => {
+    test('positions and account share one socket, which stays open for another interval and closes after the last unmount', async () => {
       const hooks = await openHooksPage(app, { positions: 2, accounts: 2 });
       await hooks.shows<List>('positions', isLive);
       await hooks.shows<{ balance?: number }>('account', ({ balance }) => balance !== undefined);
@@ -77,6 +77,7 @@ describeWithChromium('in a browser', (executablePath) => {
       await hooks.call('show', { positions: 1, accounts: 1, intervalMs: 200 });
       await eventually(() => expect(framesOf(hooks, 'complete')).toHaveLength(1));
       const [, , third, ...others] = framesOf(hooks, 'subscribe');
+      // A subscription with another interval resumes at the cursor.
       const resumed = { after: expect.any(String), intervalMs: 200 };
       expect(third.payload.variables).toMatchObject(resumed);
       expect(others).toEqual([]);
@@ -117,7 +118,7 @@ describeWithChromium('in a browser', (executablePath) => {
       return hooks;
     }
 
-    test('a double tap is one order, whose progress the form shows, and a reset begins the next one with a new key', async () => {
+    test('a double tap places one order, whose progress the form shows, and a tap after a reset places another', async () => {
       const hooks = await openForm();
       app.facade.sandbox.fail({
         operation: 'openPosition',

@@ -69,7 +69,7 @@ const overSocket: Show = ({ url, headers }, draw) => {
 test.each<[string, Show]>([
   ['Apollo Client 4', apollo],
   ['graphql-ws', overSocket],
-])('%s draws the account while another backend is waited for', async (_name, show) => {
+])('%s draws the account while the service waits for another backend', async (_name, show) => {
   gateway.hold(/withdrawal|customer/);
   const drawn: Data[] = [];
   const authorization = `Bearer ${sandbox.token({ email: 'demo@example.com' })}`;

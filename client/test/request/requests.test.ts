@@ -17,7 +17,7 @@ const HURRIED = () => countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms)
 const app = ownApp();
 
 describe('a query', () => {
-  test('is answered with its data, or after `dispose` with DISPOSED, and leaves no timer', async () => {
+  test('returns its data, fails with DISPOSED after `dispose`, and leaves no timer', async () => {
     using core = startCore(app);
     const { data, errors } = await core.request(BALANCE, undefined);
     expect(errors).toEqual([]);
@@ -210,7 +210,7 @@ test('the error of a redirected address names the address to use', async () => {
 });
 
 test.each([undefined, '', 7])(
-  'a token of %j counts as missing: requests that need one fail, and only anonymous ones are sent',
+  'with %j as the token only anonymous requests are sent, and all others fail',
   async (token) => {
     const signedOut: string[] = [];
     const onSignedOut = ({ code }: { code: string }) => void signedOut.push(code);

@@ -97,7 +97,7 @@ describeWithChromium('in a browser', (executablePath) => {
     expect(await storage.get('key')).toBe('again');
   });
 
-  test('while the browser refuses the database each call rejects, and the next call tries again', async () => {
+  test('each call rejects while the browser refuses the database, and a later call opens it', async () => {
     const page = await openPage(() => {
       window.isRefused = true;
       const factory = window.indexedDB;
@@ -119,7 +119,7 @@ describeWithChromium('in a browser', (executablePath) => {
     expect(await storage.get('key')).toBe('text');
   });
 
-  test('while another tab blocks the database a call rejects in time, and later calls open it', async () => {
+  test('a call rejects in time while another tab blocks the database, and a later call opens it', async () => {
     const other = await openPage();
     await other.evaluate(
       () =>

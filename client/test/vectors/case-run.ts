@@ -31,6 +31,7 @@ export interface Case {
 interface Tap {
   readonly ticket: Ticket;
   readonly atMs: number;
+  /** The progress that was reported, without repeats. */
   readonly words: string[];
   outcome: OrderOutcome | null;
 }
@@ -55,7 +56,9 @@ export class CaseRun {
   #subscribed = 0;
   #tried = 0;
   readonly #met = new Set<FakeRequest>();
+  /** The keys of orders, in the order in which they appear. Cases number them from 1. */
   readonly #keys: string[] = [];
+  /** The request that the last expectation has met, and the answer in parts to it. */
   #open: FakeRequest | null = null;
   #stream: { write(text: string): void; end(): void } | null = null;
   readonly #taps: Tap[] = [];
