@@ -49,7 +49,7 @@ export class Retries {
       const deadlineMs = endsAtMs - this.#clock.now();
       if (call.signal?.aborted || deadlineMs <= 0) break;
       const resent = await attempt({ ...call, deadlineMs, resends });
-      // A retry that was not sent has no answer. The one before may say when to ask again.
+      // A retry that was not sent has no answer. The earlier answer may say when to ask again.
       if (exchange.sent && !resent.sent) break;
       exchange = resent;
     }
