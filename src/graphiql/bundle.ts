@@ -13,6 +13,10 @@ const MODULES = join(FOLDER, 'node_modules');
 const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'];
 const PAGE = join(FOLDER, 'page');
 const TARGET = join(FOLDER, 'bundle');
+/** The folder of a module's package, whose name can have a scope. */
+const PACKAGE_FOLDER = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
+
+const PX_PER_REM = 16;
 
 /** Texts and their replacements. A regular expression replaces its first match. */
 type Repairs = readonly (readonly [old: string | RegExp, better: string])[];
@@ -31,8 +35,8 @@ const CONTRAST: Repairs = [
   ['--alpha-tertiary: .5;', '--alpha-tertiary: .84;'],
 ];
 
-/** Corrects the accessible names and roles of controls. */
-const NAMES: readonly (readonly [file: string, Repairs])[] = [
+/** Corrections of the accessible names and roles of controls. */
+const ACCESSIBILITY: readonly (readonly [file: string, Repairs])[] = [
   // A list item with the role of a tab may hold no buttons.
   [
     '@graphiql/react/dist/ui/tabs.js',
@@ -51,7 +55,7 @@ const bundle = await rolldown({
   input: { main: join(PAGE, 'main.js') },
   platform: 'browser',
   plugins: [replacements()],
-  // `styles` below joins the style sheets.
+  // Imports of style sheets are ignored: `styles` below joins the style sheets.
   moduleTypes: { '.css': 'empty' },
   transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   onLog(level, { code, message }) {
@@ -80,12 +84,15 @@ const packages = new Set<string>();
 for (const file of output) {
   if (file.type !== 'chunk') continue;
   write(file.fileName, file.code);
-  for (const id of file.moduleIds)
-    packages.add(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? '');
+  for (const id of file.moduleIds) {
+    const folder = PACKAGE_FOLDER.exec(id)?.[0];
+    if (folder !== undefined) packages.add(folder);
+  }
 }
 write('graphiql.css', styles());
 writeFileSync(join(TARGET, 'licences.txt'), licences());
 writeFileSync(join(TARGET, 'made-from.txt'), `${fingerprint()}\n`);
+// Only this bundle needs the packages.
 rmSync(MODULES, { recursive: true, force: true });
 
 function write(name: string, text: string): void {
@@ -95,44 +102,40 @@ function write(name: string, text: string): void {
   console.log(`${name}: ${text.length} bytes, ${packed.length} packed`);
 }
 
-/** GraphiQL's styles and the page's. Two font families are left out: they are three times as large as everything else. */
+/** GraphiQL's styles, then the page's. Two font families are left out: they are three times as large as everything else. */
 function styles(): string {
   const css = readFileSync(join(MODULES, 'graphiql/dist/style.css'), 'utf8');
   const own = readFileSync(join(PAGE, 'page.css'), 'utf8');
-  const bare = repaired(css, CONTRAST).replaceAll(/@font-face\s*\{[^}]*\}/g, '');
+  const withoutFonts = repaired(css, CONTRAST).replaceAll(/@font-face\s*\{[^}]*\}/g, '');
   // Sizes in px become rem, so that they follow the browser's text size.
-  return (
-    bare.replaceAll(
-      /(--px-\d+|--(?:sidebar|toolbar)-width|font-size):\s*(\d+)px/g,
-      (_, name, px) => `${name}:${px / 16}rem`,
-    ) + own
+  const scalable = withoutFonts.replaceAll(
+    /(--px-\d+|--(?:sidebar|toolbar)-width|font-size):\s*(\d+)px/g,
+    (_, name, px) => `${name}:${px / PX_PER_REM}rem`,
   );
+  return scalable + own;
 }
 
 /** The licence texts of all bundled packages. Throws if a package has another licence than the permissive ones above. */
 function licences(): string {
-  const texts = [...packages]
-    .filter(Boolean)
-    .sort()
-    .map((folder) => {
-      const { name, version, license } = JSON.parse(
-        readFileSync(join(folder, 'package.json'), 'utf8'),
-      );
-      if (!PERMISSIVE.includes(license)) throw new Error(`${name} has the licence ${license}.`);
-      const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
-      const text = file
-        ? readFileSync(join(folder, file), 'utf8').trim()
-        : 'without a text of its own';
-      return `${name} ${version}, ${license}\n\n${text}\n`;
-    });
+  const texts = [...packages].sort().map(licenceOf);
   return texts.join(`\n${'-'.repeat(80)}\n\n`);
 }
 
+function licenceOf(folder: string): string {
+  const manifest = readFileSync(join(folder, 'package.json'), 'utf8');
+  const { name, version, license } = JSON.parse(manifest);
+  if (!PERMISSIVE.includes(license)) throw new Error(`${name} has the licence ${license}.`);
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : 'without a text of its own';
+  return `${name} ${version}, ${license}\n\n${text}\n`;
+}
+
+/** Repairs the files of GraphiQL's packages while they are bundled. */
 function replacements(): Plugin {
   return {
     name: 'replacements',
     transform(code, id) {
-      const [, repairs] = NAMES.find(([file]) => id.endsWith(file)) ?? [];
+      const [, repairs] = ACCESSIBILITY.find(([file]) => id.endsWith(file)) ?? [];
       return repairs ? repaired(code, repairs) : null;
     },
   };

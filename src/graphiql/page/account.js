@@ -1,7 +1,7 @@
 import { elementOf } from './elements.js';
 import { requestToken } from './request-token.js';
 
-/** An account at a real gateway: signed in by the form, or by a token. Both are kept in memory alone, for all tabs. */
+/** An account at a real gateway, by a sign-in or a pasted token. The token is kept only in memory, and serves all tabs. */
 export class Account {
   #post;
   /** @type {string | null} */

@@ -7,13 +7,13 @@ import { formatBytes, formatCalls, formatCount, formatMs } from './format.js';
 export class AnswerLine {
   #summary = elementOf('answer-summary', HTMLElement);
   #announcement = elementOf('announcement', HTMLElement);
-  /** The last operation. Answers to earlier ones do not change the line. */
+  /** The last operation. Answers to earlier operations do not change the line. */
   #last = {};
 
   /** @param {string} name */
   begin(name) {
-    const own = {};
-    this.#last = own;
+    const operation = {};
+    this.#last = operation;
     const startedMs = performance.now();
     let events = 0;
     const show = (
@@ -21,14 +21,16 @@ export class AnswerLine {
       /** @type {string} */ tone,
       /** @type {readonly string[]} */ facts = [],
     ) => {
-      if (this.#last !== own) return;
+      if (this.#last !== operation) return;
       const all = [...facts, formatMs(performance.now() - startedMs)];
       this.#summary.replaceChildren(
         element('span', `state ${tone}`, status),
         element('b', '', name),
         ...all.map((fact) => element('span', '', fact)),
       );
-      this.#announcement.textContent = tone === 'live' && events > 1 ? '' : `${name}: ${status}`;
+      // Of a subscription's events, only the first is announced to screen readers.
+      const isRepeated = tone === 'live' && events > 1;
+      this.#announcement.textContent = isRepeated ? '' : `${name}: ${status}`;
     };
     return {
       end: (/** @type {Response} */ { status, statusText }, /** @type {string} */ text) => {
@@ -39,17 +41,20 @@ export class AnswerLine {
         // HTTP/2 has no reason phrases.
         const code = statusText ? `${status} ${statusText}` : String(status);
         const bytes = formatBytes(new TextEncoder().encode(text).length);
-        const hasData = parts.some(({ data }) => Boolean(data));
-        const tone = errors === 0 ? 'good' : hasData ? 'mixed' : 'bad';
-        const shown = errors === 0 ? code : `${code}, ${formatCount(errors, 'error')}`;
         const facts = hasReceipt ? [bytes, formatCalls(calls)] : [bytes];
-        show(shown, tone, facts);
+        if (errors === 0) {
+          show(code, 'good', facts);
+          return;
+        }
+        const hasData = parts.some(({ data }) => Boolean(data));
+        const tone = hasData ? 'mixed' : 'bad';
+        show(`${code}, ${formatCount(errors, 'error')}`, tone, facts);
       },
       count: (/** @type {GraphQLResult} */ { errors }) => {
         events += 1;
-        show(errors ? 'Errors' : 'Streaming', errors ? 'bad' : 'live', [
-          formatCount(events, 'event'),
-        ]);
+        const facts = [formatCount(events, 'event')];
+        if (errors) show('Errors', 'bad', facts);
+        else show('Streaming', 'live', facts);
       },
       complete: () => show('Complete', 'good', [formatCount(events, 'event')]),
       fail: () => show('Failed', 'bad'),
@@ -58,7 +63,7 @@ export class AnswerLine {
 }
 
 /**
- * The results in an answer: one, or the parts of a deferred one.
+ * The results in an answer: one result, or the parts of a deferred result.
  *
  * @param {string} text
  * @returns {GraphQLResult[]}

@@ -1,9 +1,9 @@
 import { elementOf } from './elements.js';
 
 /**
- * Asks before a mutation is sent that places an order, or changes money or a password. It searches the text for the names of such
- * fields. GraphQL has no escapes in names, so each field that is executed is found, even in a fragment. A comment with such a name
- * causes a needless question.
+ * Asks before a mutation is sent that places an order, or changes money or a password. Searches the text for the names of
+ * such fields. GraphQL has no escapes in names, so each executed field is found, even in a fragment. A comment with such a
+ * name causes a needless question.
  *
  * @param {string} query
  * @param {string | undefined} kind The kind of the operation; undefined if the text is not GraphQL.

@@ -2,7 +2,7 @@
 export interface Example {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** It places an order, or names instruments of the sandbox gateway, so it is not offered for a real gateway. */
+  /** The example places an order, or names instruments of the sandbox gateway, so it is not offered for a real gateway. */
   readonly isForSandbox?: true;
 }
 

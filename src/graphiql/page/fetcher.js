@@ -21,23 +21,23 @@ export function createFetcher({ endpoint, credentials, confirmedFields, signIn, 
    */
   return async function fetchOperation({ query, variables, operationName }, options = {}) {
     const operation = operationOf(query, operationName);
-    const chosen = operation === null ? operationName : operation.name;
-    const params = { query, ...(variables && { variables }), operationName: chosen ?? null };
+    const name = operation === null ? operationName : operation.name;
+    const params = { query, ...(variables && { variables }), operationName: name ?? null };
     const isIntrospection = operationName === 'IntrospectionQuery';
     if (!(await isConfirmed(query, operation?.kind, confirmedFields))) {
       return failure('It was not sent.');
     }
-    const answer = isIntrospection ? null : answers.begin(chosen ?? 'Operation');
+    const answer = isIntrospection ? null : answers.begin(name ?? 'Operation');
     try {
       const headers = await headersOf(signIn, options.headers ?? {});
       const authorization = headers.get('authorization');
       if (operation?.kind === 'subscription') {
-        return counted(subscribe(endpoint, authorization, params), answer);
+        return countEvents(subscribe(endpoint, authorization, params), answer);
       }
       const send = createHttpFetcher(endpoint, async (url, init) => {
         const response = await fetch(url, { ...init, credentials });
-        const copy = response.clone();
         // Reads a copy, because GraphiQL reads the answer itself, in parts.
+        const copy = response.clone();
         copy.text().then(
           (text) => {
             answer?.end(response, text);
@@ -62,7 +62,7 @@ export function createFetcher({ endpoint, credentials, confirmedFields, signIn, 
  * @param {ReturnType<AnswerLine['begin']> | null} answer
  * @returns {AsyncGenerator<GraphQLResult, void>}
  */
-async function* counted(events, answer) {
+async function* countEvents(events, answer) {
   try {
     for await (const event of events) {
       answer?.count(event);

@@ -15,7 +15,7 @@ const endpoint = new URL(config.endpoint, location.href).href;
 /** @type {import('./types.d.ts').Post} */
 const post = (headers, body) => fetch(endpoint, { method: 'POST', credentials, headers, body });
 
-// A link with a query opens it, and does not run it.
+// The query of a link is opened, but it is not run.
 const isLinked = /[#&?]query=/.test(location.href);
 const { tabs, isFirstVisit } = openingTabs(
   EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox),
@@ -41,7 +41,7 @@ renderGraphiQL(elementOf('root', HTMLElement), {
   runsAtOpening: users !== null && isFirstVisit && !isLinked,
 });
 
-// A link to an operation, if it is opened on this page, changes only the fragment.
+// A link to an operation changes only the fragment if it is opened on this page, so the page has to load again.
 addEventListener('hashchange', () => location.reload());
 for (const menu of document.querySelectorAll('details.menu')) {
   addEventListener('pointerdown', ({ target }) => {

@@ -1,7 +1,7 @@
 import { elementOf } from './elements.js';
 import { requestToken } from './request-token.js';
 
-/** The sandbox's user whose token goes with each request. */
+/** The choice of the sandbox's user whose token is sent with each request. */
 export class SandboxUsers {
   #post;
   /** @type {Map<string, Promise<string>>} */
@@ -22,7 +22,7 @@ export class SandboxUsers {
   }
 
   /**
-   * Writes the user to the address and to the link to the first page, so that a reload and that page have the same user.
+   * Writes the user to the address and to the link to the first page, so that a reload and the first page keep the user.
    *
    * @param {string} user
    */
@@ -32,8 +32,9 @@ export class SandboxUsers {
     address.searchParams.set('user', user);
     history.replaceState(null, '', address);
     const link = document.querySelector('h1 a');
-    const isLink = link instanceof HTMLAnchorElement && user;
-    if (isLink) link.search = `${new URLSearchParams({ user })}`;
+    if (user && link instanceof HTMLAnchorElement) {
+      link.search = `${new URLSearchParams({ user })}`;
+    }
   }
 
   /** The value of the Authorization header; null if no user is signed in. Rejects if the sign-in fails. */

@@ -1,7 +1,7 @@
 const TABS = 'graphiql:tabState';
 
 /**
- * The tabs of the last visit, or the examples; in front of them the operation of the address, from
+ * The tabs of the last visit, or the examples. If the address has an operation, its tab comes first: the operation is in
  * `#query=…&variables=…` or `?query=…&variables=…`.
  *
  * @param {readonly import('./examples.d.ts').Example[]} examples
@@ -9,14 +9,14 @@ const TABS = 'graphiql:tabState';
  */
 export function openingTabs(examples) {
   const kept = keptTabs();
-  const others =
-    kept.length > 0
-      ? kept
-      : examples.map(({ query, variables }) => tabOf(query, variables && toText(variables)));
+  const exampleTabs = examples.map(({ query, variables }) =>
+    tabOf(query, variables && toText(variables)),
+  );
+  const others = kept.length > 0 ? kept : exampleTabs;
   const linked = takeLinkedTab();
   const tabs =
     linked === null ? others : [linked, ...others.filter(({ query }) => query !== linked.query)];
-  // GraphiQL would restore a record of its own, and add an empty tab. It ignores this one, and later replaces it.
+  // GraphiQL would restore its own record of the tabs, and add an empty tab. It ignores a record in this form.
   localStorage.setItem(TABS, JSON.stringify({ tabs }));
   return { tabs, isFirstVisit: kept.length === 0 };
 }
@@ -29,11 +29,8 @@ function takeLinkedTab() {
     const query = parameters.get('query');
     if (!query?.trim()) continue;
     const user = new URLSearchParams(search).get('user');
-    history.replaceState(
-      null,
-      '',
-      user ? `${pathname}?${new URLSearchParams({ user })}` : pathname,
-    );
+    const address = user ? `${pathname}?${new URLSearchParams({ user })}` : pathname;
+    history.replaceState(null, '', address);
     return tabOf(query, parameters.get('variables'));
   }
   return null;

@@ -3,8 +3,9 @@ export interface PageConfig {
   readonly endpoint: string;
   /** Whether cookies are sent, as a proxy's sign-in needs them. */
   readonly credentials: 'omit' | 'same-origin';
-  /** The sandbox's; null with a real gateway. */
+  /** The sandbox's users; null with a real gateway. */
   readonly users: readonly { readonly email: string }[] | null;
+  /** The token of the first of them; null with a real gateway, and if its sign-in failed. */
   readonly token: string | null;
 }
 

@@ -27,7 +27,7 @@ export async function loadAssets() {
   return { html, files };
 }
 
-/** Reads the files that `npm run docs -- graphiql` has made: compressed at that time, so that no request waits for it. */
+/** Reads the files that `npm run docs -- graphiql` has made and compressed, so that no request waits for compression. */
 async function readBundle(): Promise<File[]> {
   const names = (await readdir(BUNDLE_FOLDER)).filter((name) => name.endsWith('.br'));
   return Promise.all(
@@ -38,7 +38,7 @@ async function readBundle(): Promise<File[]> {
   );
 }
 
-/** One folder, because the files import each other by relative paths. Its name is a hash, so browsers cache them for good. */
+/** The files in one folder, because they import each other by relative paths. Its name is a hash, so browsers keep them. */
 function published(files: readonly File[]): Map<string, StaticFile> {
   const content = Buffer.concat(files.map(({ bytes }) => bytes));
   const folder = `/graphiql/${hash('sha256', content, 'hex').slice(0, 16)}`;

@@ -7,7 +7,11 @@ interface FrontPageOptions {
   readonly publicPath: string;
 }
 
+/** An address of the server; the path is null if a setting hides it. */
 type Line = readonly [name: string, path: string | null, words: string];
+
+/** The width of the names' column in the text. */
+const NAME_WIDTH = 9;
 
 /** The page at `/`. It describes this server, and names the setting that enables the other pages. */
 export class FrontPage implements Site {
@@ -29,12 +33,13 @@ export class FrontPage implements Site {
     return wantsPage(reply.request) ? this.#page(reply) : this.#text(reply);
   }
 
-  /** The same as text, for a request from a terminal. */
+  /** The page as plain text, for a request from a terminal. */
   #text(reply: HttpReply): MaybePromise<void> {
     const prefix = this.#publicPath;
-    const lines = this.#lines.map(
-      ([name, path, words]) => `${name.padEnd(9)} ${path ? `${prefix}${path}, ` : ''}${words}`,
-    );
+    const lines = this.#lines.map(([name, path, words]) => {
+      const address = path === null ? '' : `${prefix}${path}, `;
+      return `${name.padEnd(NAME_WIDTH)} ${address}${words}`;
+    });
     reply.set('content-type', 'text/plain; charset=utf-8');
     return reply.send(200, `${lines.join('\n')}\n`);
   }

@@ -25,7 +25,7 @@ export interface GraphiQLOptions {
     readonly users: readonly SandboxUser[];
     readonly firstToken: () => Promise<string | null>;
   } | null;
-  /** Whether a cookie may hold a visitor's token. The page then sends no cookies, so that it never acts for a user it does not show. */
+  /** Whether a cookie may hold a visitor's token. Then the page sends no cookies: it must not act for a user unseen. */
   readonly hasAuthCookie: boolean;
   /** Whether the demonstration page is at `/`. */
   readonly hasPage: boolean;
@@ -47,6 +47,7 @@ export class GraphiQL implements Site {
     if (path.startsWith('/graphiql/')) return this.#file(reply, path);
     if (!wantsPage(reply.request)) return null;
     if (path === '/graphql') return this.#page(reply);
+    // If there is a demonstration page, it has answered `/` already.
     if (path !== '/') return null;
     reply.set('location', `${this.#options.publicPath}/graphql`);
     return reply.sendNothing(302);
@@ -60,7 +61,7 @@ export class GraphiQL implements Site {
     // The page may contain a token of the demo user.
     reply.set('cache-control', 'no-store');
     await sendPage(reply, shell(this.#options, assets, token), {
-      // GraphiQL sizes its panes by attributes.
+      // GraphiQL sizes its panes by `style` attributes.
       style: "'self' 'unsafe-inline'",
       images: "'self' data:",
     });
@@ -101,6 +102,7 @@ function shell(
     `<script type="application/json" id="config">${inScript(config)}</script>`,
     `<script type="module" src="${url('main.js')}"></script>`,
   ];
+  // `$1` keeps a part, the empty text removes it.
   const html = assets.html
     .replaceAll(partNamed('real gateway'), users === null ? '$1' : '')
     .replaceAll(partNamed('page'), hasPage ? '$1' : '')
@@ -109,7 +111,7 @@ function shell(
   return withPrefix(html, publicPath);
 }
 
-/** A part of the page between comments with its name. */
+/** Matches a part of the page: the text between the comments with the part's name. */
 function partNamed(name: string): RegExp {
   return new RegExp(`<!-- ${name} -->([^]*?)<!-- /${name} -->`, 'g');
 }

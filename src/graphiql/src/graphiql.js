@@ -34,11 +34,11 @@ function Opening({ runsAtOpening }) {
 /** Sends queries and mutations. Parts of `@defer` are merged by GraphiQL. */
 export function createHttpFetcher(url, fetch) {
   const send = createGraphiQLFetcher({ url, fetch });
-  // Without the document the library would ask for a client of its own for subscriptions.
+  // GraphiQL's parsed document is not passed on: with it, the library would look for subscriptions and require a client.
   return (params, headers) => send(params, { headers });
 }
 
-/** The events of a subscription. It has its own socket, because the next subscription may be for another user. */
+/** The events of a subscription. Each subscription has its own socket, because the next one may be for another user. */
 export function subscribe(url, authorization, params) {
   const client = createClient({
     url: url.replace(/^http/, 'ws'),

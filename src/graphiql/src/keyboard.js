@@ -9,7 +9,7 @@ export function letTabLeave(editor, name) {
     'Shift-Tab': false,
   });
   // The scroller is a tab stop, for users who scroll by keys, and passes the focus to the hidden field. While the field has
-  // the focus, the scroller is not a tab stop: it follows the field, so Tab would lead back to the field.
+  // the focus, the scroller is no tab stop: it comes after the field, so Tab would lead back to the field.
   const scroller = editor.getScrollerElement();
   scroller.setAttribute('role', 'group');
   scroller.setAttribute('aria-label', name);

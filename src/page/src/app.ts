@@ -18,23 +18,24 @@ export interface App {
   readonly line: LiveLine;
   /** The token of the signed-in user; with `force` a new one. */
   token(options: { readonly force: boolean }): Promise<string>;
-  /** Another client of the same user, like another device, with a connection of its own. */
+  /** Creates another client of the same user, like another device, with its own connection. */
   anotherClient(send?: typeof fetch): Client;
 }
 
 export function createApp(): App {
   const email = userInAddress() ?? FIRST_USER;
   const line = new LiveLine();
-  let held: Promise<string> | null = null;
+  let currentToken: Promise<string> | null = null;
   const token: App['token'] = ({ force }) => {
-    if (held === null || force) {
+    if (currentToken === null || force) {
       const signingIn = signIn(client, email);
-      held = signingIn;
+      currentToken = signingIn;
+      // After a failure, the next call signs in again.
       signingIn.catch(() => {
-        if (held === signingIn) held = null;
+        if (currentToken === signingIn) currentToken = null;
       });
     }
-    return held;
+    return currentToken;
   };
   const start = (environment: NonNullable<ClientOptions['environment']>) =>
     createClient({ url: ENDPOINT, token, environment });

@@ -24,6 +24,7 @@ export function captionOf({ rest, graph }: Ways, tense: Tense = 'shows'): string
   if (waiting.length > 0) {
     return `${andList.format(waiting)} ${waiting.length === 1 ? 'is' : 'are'} on the way; both phones show the rest.`;
   }
+  // The verb for both phones: `show` or `showed`.
   const both = tense.replace(/s$/, '');
   if (here.length === 0) return `neither phone ${tense} anything.`;
   if (blank.length > 0) return `both phones ${both} no ${orList.format(blank)}.`;
@@ -40,22 +41,25 @@ function shownOf(way: Way | undefined): string {
   const soFar = waiting.length > 0 ? ' so far' : '';
   return `${here.length} of ${PARTS.length} parts${soFar}${lacks}${age}`;
 }
+
+type PartState = 'here' | 'waiting' | 'blank';
+
 /** The names of the parts that have arrived, are loading, or have failed. */
 function stateOf(way: Way | undefined) {
-  const names = Object.groupBy(PARTS, (part) =>
-    way && failuresOf(way, part).length > 0
-      ? 'blank'
-      : way && rowsOf(way, part) !== null
-        ? 'here'
-        : 'waiting',
-  );
-  const of = (state: 'here' | 'waiting' | 'blank') =>
-    (names[state] ?? []).map(({ name }) => name.toLowerCase());
-  return { here: of('here'), waiting: of('waiting'), blank: of('blank') };
+  const parts = Object.groupBy(PARTS, (part) => stateOfPart(way, part));
+  const namesIn = (state: PartState) => (parts[state] ?? []).map(({ name }) => name.toLowerCase());
+  return { here: namesIn('here'), waiting: namesIn('waiting'), blank: namesIn('blank') };
 }
 
-/** Only names are compared, because prices move meanwhile. */
+function stateOfPart(way: Way | undefined, part: (typeof PARTS)[number]): PartState {
+  if (way === undefined) return 'waiting';
+  if (failuresOf(way, part).length > 0) return 'blank';
+  return rowsOf(way, part) === null ? 'waiting' : 'here';
+}
+
+/** The names in all rows but those of the equity. Prices are not compared, because they move in the meantime. */
 function namesOf(way: Way | undefined): string {
-  const rows = PARTS.slice(1).flatMap((part) => (way && rowsOf(way, part)) ?? []);
+  const lists = PARTS.filter(({ name }) => name !== 'Equity');
+  const rows = lists.flatMap((part) => (way && rowsOf(way, part)) ?? []);
   return JSON.stringify(rows.map(([name, about]) => [name, about]));
 }

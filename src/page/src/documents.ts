@@ -1,6 +1,6 @@
 import type { TypedText } from '../../../client/src/operation.ts';
 
-/** The page's operations without a function of the client. */
+// The page's operations for which the client has no function.
 
 interface LoginData {
   readonly login: { readonly accessToken?: string; readonly message?: string | null } | null;

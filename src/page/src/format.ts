@@ -1,5 +1,8 @@
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
-const one = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const oneDecimal = new Intl.NumberFormat('en', {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 const cents = { minimumFractionDigits: 2, maximumFractionDigits: 2 } as const;
 const money = new Intl.NumberFormat('en', cents);
 const signedMoney = new Intl.NumberFormat('en', { ...cents, signDisplay: 'exceptZero' });
@@ -19,7 +22,8 @@ export function formatProfit(amount: number | null | undefined): string {
 
 /** The CSS class of a profit's colour; empty for zero and for no profit. */
 export function toneOf(profit: number | null | undefined): string {
-  return !profit ? '' : profit < 0 ? 'loss' : 'profit';
+  if (!profit) return '';
+  return profit < 0 ? 'loss' : 'profit';
 }
 
 export function formatUnits(amount: number | null): string {
@@ -33,22 +37,22 @@ export function formatPrice(price: number | null, digits: number | null): string
 }
 
 export function formatMs(ms: number): string {
-  if (ms >= 1_000) return `${one.format(ms / 1_000)} s`;
-  return ms < 10 ? `${one.format(ms)} ms` : `${whole.format(ms)} ms`;
+  if (ms >= 1_000) return `${oneDecimal.format(ms / 1_000)} s`;
+  return ms < 10 ? `${oneDecimal.format(ms)} ms` : `${whole.format(ms)} ms`;
 }
 
 export function formatBytes(bytes: number): string {
-  return bytes < 1_000 ? `${whole.format(bytes)} B` : `${one.format(bytes / 1_000)} kB`;
+  return bytes < 1_000 ? `${whole.format(bytes)} B` : `${oneDecimal.format(bytes / 1_000)} kB`;
 }
 
 export function formatCount(count: number): string {
   return whole.format(count);
 }
 
-export function formatTime(at: Date | null): string {
-  return at === null ? NONE : time.format(at);
+export function formatTime(date: Date | null): string {
+  return date === null ? NONE : time.format(date);
 }
 
-export function plural(count: number, one: string): string {
-  return `${formatCount(count)} ${count === 1 ? one : `${one}s`}`;
+export function plural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,4 @@
-/** The client's WebSocket, which the page can close like a lost network. */
+/** The client's connection, which the page can close, so that the client sees a lost network. */
 export class LiveLine {
   /** The class for the client's environment. */
   readonly WebSocket: typeof WebSocket;

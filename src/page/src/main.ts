@@ -9,7 +9,7 @@ import { startOrder } from './panels/order.ts';
 import { startOutages } from './panels/outage.ts';
 
 startPage().catch((error: Error) => {
-  // Otherwise a browser that allows no storage would show a page that waits forever.
+  // Without this message, a browser that allows no storage would show a page that waits forever.
   const bar = find('standing', HTMLElement);
   bar.hidden = false;
   setText(bar, `This page cannot start: ${error.message}`);

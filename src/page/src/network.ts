@@ -4,8 +4,8 @@ import {
   readParts,
 } from '../../../client/src/request/answer-parts.ts';
 
-/** The preset "slow 4G" of browsers' developer tools, like a phone in a train. */
-const PHONE = { roundTripMs: 150, bitsPerSecond: 1_600_000 };
+/** A phone in a train: the preset "fast 3G" of browsers' developer tools, which newer ones call "slow 4G". */
+const PHONE = { roundTripMs: 150, bytesPerMs: 200 };
 
 /** One measured request. */
 export interface MeasuredCall {
@@ -15,7 +15,7 @@ export interface MeasuredCall {
   readonly endMs: number;
   /** The size of the answer's body, compressed if the server compressed it. */
   readonly bytes: number;
-  /** Null if it is not JSON. */
+  /** Null if the body is not JSON. */
   readonly body: unknown;
   /** The fault of the answer, in one or two words; null without a fault. */
   readonly problem: string | null;
@@ -43,14 +43,13 @@ export class Stopwatch {
   ): Promise<MeasuredCall> {
     const startMs = this.#elapsedMs;
     const id = `${Date.now()}-${Math.random()}`;
-    const { roundTripMs, bitsPerSecond } = PHONE;
-    const travelled = (bytes: number) => pause(roundTripMs + (bytes * 8_000) / bitsPerSecond);
-    const partCame =
-      onPart && ((soFar: AnswerSoFar) => void travelled(sizeOf(soFar)).then(() => onPart(soFar)));
-    // The address must be unique, so that `packedSize` finds the browser's entry of this request.
+    const travel = (bytes: number) => pause(PHONE.roundTripMs + bytes / PHONE.bytesPerMs);
+    const showLater =
+      onPart && ((soFar: AnswerSoFar) => void travel(sizeOf(soFar)).then(() => onPart(soFar)));
+    // For an answer in parts the address must be unique, so that `packedSize` finds the browser's entry of this request.
     const address = onPart ? `${url}?${id}` : url;
-    const answer = await answerOf(fetch(address, { ...init, cache: 'reload' }), partCame);
-    await travelled(answer.bytes);
+    const answer = await answerOf(fetch(address, { ...init, cache: 'reload' }), showLater);
+    await travel(answer.bytes);
     const call = judge({ label, startMs, endMs: this.#elapsedMs, ...answer });
     this.calls.push(call);
     return call;
@@ -67,6 +66,7 @@ async function answerOf(
 ) {
   try {
     const response = await request.catch(() => {
+      // A thrown text is the problem itself.
       throw navigator.onLine ? 'unreachable' : 'offline';
     });
     const boundary = boundaryOf(response);
@@ -77,23 +77,26 @@ async function answerOf(
     }
     const text = await response.text();
     const body = parse(text);
-    const isRefused = response.status >= 400;
-    const problem = isRefused ? String(response.status) : body === null ? 'not JSON' : null;
-    return { body, problem, bytes: bytesOf(response, text) };
+    return { body, problem: problemOf(response, body), bytes: bytesOf(response, text) };
   } catch (reason) {
     const problem = typeof reason === 'string' ? reason : 'broken off';
     return { body: null, problem, bytes: 0 };
   }
 }
 
-/** The compressed size of an answer in parts. The browser reports it a moment after the end of the answer. */
-async function packedSize({ url }: Response, otherwise: number): Promise<number> {
+function problemOf({ status }: Response, body: unknown): string | null {
+  if (status >= 400) return String(status);
+  return body === null ? 'not JSON' : null;
+}
+
+/** The compressed size of an answer in parts. The browser reports the size a moment after the end of the answer. */
+async function packedSize({ url }: Response, fallback: number): Promise<number> {
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
     const [found] = performance.getEntriesByName(url, 'resource') as PerformanceResourceTiming[];
-    if (found) return found.encodedBodySize || otherwise;
+    if (found) return found.encodedBodySize || fallback;
     await pause(ATTEMPT_MS);
   }
-  return otherwise;
+  return fallback;
 }
 
 const MAX_ATTEMPTS = 20;

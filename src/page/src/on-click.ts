@@ -14,7 +14,7 @@ export function onClick(button: HTMLButtonElement, task: Task): void {
   });
 }
 
-/** Runs the task; if it fails, a sentence below the button says why. Resolves with whether it succeeded. */
+/** Runs the task. If the task fails, a sentence below the button says why. Resolves to whether the task succeeded. */
 export async function attempt(button: HTMLButtonElement, task: Task): Promise<boolean> {
   const row = button.closest('.tools, ul') ?? button;
   const clear = () => {

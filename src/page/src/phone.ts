@@ -11,7 +11,7 @@ interface Part {
   /** The part needs all of these fields. */
   readonly fields: readonly Field[];
   readonly rows: (found: Found) => readonly Row[];
-  /** When the gateway gave it, if known. */
+  /** When the gateway gave the part, if known. */
   readonly asOf?: (way: Way) => Date | null | undefined;
 }
 
@@ -64,7 +64,10 @@ export function rowsOf({ data }: Way, { fields, rows }: Part): readonly Row[] | 
   return fields.every((field) => data[field] != null) ? rows(data as Found) : null;
 }
 
-/** A phone that draws each part of the screen when it arrives. */
+/** The parts whose title has the number of their rows. */
+const COUNTED: ReadonlySet<string> = new Set(['Positions', 'Orders', 'Watch list']);
+
+/** A phone that draws each part of the screen when the part arrives. */
 export class Phone {
   readonly #parts = PARTS.map((part) => {
     const title = h('h3', {}, part.name);
@@ -81,34 +84,40 @@ export class Phone {
     for (const { part, element, title, rows } of this.#parts) {
       const [failure] = way ? failuresOf(way, part) : [];
       const found = way && !failure ? rowsOf(way, part) : null;
-      const state = failure ? 'missing' : found ? 'here' : 'waiting';
-      // A part that is drawn already is not animated again.
+      const arrived = found ? 'here' : 'waiting';
+      const state = failure ? 'missing' : arrived;
+      // A part that is drawn already is not drawn again, but its failure may have changed.
       if (element.dataset.state === state && !failure) continue;
       element.dataset.state = state;
-      const isList = found !== null && part.fields.length === 1 && part.name !== 'Equity';
       const asOf = way && found && part.asOf?.(way);
+      const isCounted = found !== null && COUNTED.has(part.name) && !asOf;
       title.replaceChildren(
-        isList && !asOf ? `${part.name} ${found.length}` : part.name,
+        isCounted ? `${part.name} ${found.length}` : part.name,
         ...(asOf ? [h('time', {}, formatTime(asOf))] : []),
       );
-      const why = failure && ['blank', ...Object.values(failure)].filter(Boolean).join(': ');
-      rows.replaceChildren(
-        // A code of two words is wider than the phone, so it may break between them.
-        ...(why ? [h('li', {}, why.replaceAll('_', ' ').toLowerCase())] : []),
-        ...(found ?? []).map(([name, about, figure]) =>
-          h(
-            'li',
-            {},
-            h('b', {}, name),
-            h('span', { class: 'name', dir: 'auto' }, about),
-            h('span', { class: toneOf(figure) }, figure),
-          ),
-        ),
-      );
+      const failed = failure ? [h('li', {}, textOf(failure))] : [];
+      rows.replaceChildren(...failed, ...(found ?? []).map(toElement));
     }
   }
 }
 
+function textOf({ call, reason }: Failure): string {
+  const text = ['blank', call, reason].filter(Boolean).join(': ');
+  // A code of two words is wider than the phone, so it may break between its words.
+  return text.replaceAll('_', ' ').toLowerCase();
+}
+
+function toElement([name, about, figure]: Row): HTMLLIElement {
+  return h(
+    'li',
+    {},
+    h('b', {}, name),
+    h('span', { class: 'name', dir: 'auto' }, about),
+    h('span', { class: toneOf(figure) }, figure),
+  );
+}
+
 function toneOf(figure: string): string {
-  return figure.startsWith('+') ? 'profit' : figure.startsWith('−') ? 'loss' : '';
+  if (figure.startsWith('+')) return 'profit';
+  return figure.startsWith('−') ? 'loss' : '';
 }

@@ -12,7 +12,7 @@ export const OUTAGES: readonly (readonly [name: string, seconds: number, fault: 
   ['Prices are garbage', 15, { operation: 'getOpenPositions', kind: 'garbage' }],
 ];
 
-/** Whether this browser may use the sandbox's controls: only on the server's own machine. The server writes it into the page. */
+/** Whether this browser may use the sandbox's controls: only on the server's own machine. The server marks other pages. */
 export const HAS_CONTROLS = !document.documentElement.hasAttribute('data-remote');
 
 const ANSWER_MS = 5_000;

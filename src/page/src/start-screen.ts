@@ -47,7 +47,7 @@ type WireSession = NonNullable<ScreenData['session']> & {
 };
 type WireTicker = WireRow & { readonly _id: string };
 
-/** Loads the screen like an app that calls the gateway itself. The catalog is requested once the session has named the group. */
+/** Loads the screen like an app that calls the gateway itself. The catalog is requested after the session names the group. */
 export async function fetchFromGateway(app: App, token: string, show: Show): Promise<Way> {
   const stopwatch = new Stopwatch();
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {} };
@@ -59,7 +59,7 @@ export async function fetchFromGateway(app: App, token: string, show: Show): Pro
     fields: readonly Field[],
     read: (body: Body) => Partial<ScreenData>,
   ): Promise<Body | null> {
-    let { body, problem } = await askWell(app, token, (bearerToken) =>
+    let { body, problem } = await sendWithRetry(app, token, (bearerToken) =>
       stopwatch.fetch(label, GATEWAY + path, { headers: bearer(bearerToken) }),
     );
     try {
@@ -127,7 +127,7 @@ function named({ friendlyName: name, ...row }: WireRow): ScreenRow {
   return { ...row, name };
 }
 
-/** Loads the screen by one query. It does not use the client, because the page shows the answer's bytes and gateway calls. */
+/** Loads the screen by one query, without the client, because the page shows the answer's size and its parts. */
 export async function fetchFromGraph(app: App, token: string, show: Show): Promise<Way> {
   const stopwatch = new Stopwatch();
   const way: Way = { calls: stopwatch.calls, data: {}, missing: {} };
@@ -140,13 +140,13 @@ export async function fetchFromGraph(app: App, token: string, show: Show): Promi
     }
     show(way);
   };
-  const { body, problem } = await askWell(app, token, (bearerToken) => {
+  const { body, problem } = await sendWithRetry(app, token, (bearerToken) => {
     const init = {
       method: 'POST',
       headers: { ...bearer(bearerToken), ...JSON_OR_PARTS },
       body: JSON.stringify({ query: START_SCREEN }),
     };
-    return stopwatch.fetch('graphql', ENDPOINT, init, ofAnswer, drawPart);
+    return stopwatch.fetch('graphql', ENDPOINT, init, judgeAnswer, drawPart);
   });
   const { data, errors = [] } = (body ?? {}) as Answer;
   const lacksPositions = body !== null && data?.positions == null;
@@ -154,16 +154,21 @@ export async function fetchFromGraph(app: App, token: string, show: Show): Promi
   if (known) way.positionsAsOf = known.asOf;
   for (const field of FIELDS) {
     const value = data?.[field] ?? (field === 'positions' ? known?.positions : null);
-    const error = errors.find(({ path = [field] }) => path[0] === field)?.extensions.code;
-    const failure = error ? { call: null, reason: error } : { call: 'the query', reason: problem };
-    if (value == null) Object.assign(way.missing, { [field]: failure });
-    else Object.assign(way.data, { [field]: value });
+    if (value != null) {
+      Object.assign(way.data, { [field]: value });
+      continue;
+    }
+    // An error without a path concerns every field.
+    const error = errors.find(({ path }) => path === undefined || path[0] === field);
+    const code = error?.extensions.code;
+    const failure = code ? { call: null, reason: code } : { call: 'the query', reason: problem };
+    Object.assign(way.missing, { [field]: failure });
   }
   show(way);
   return way;
 }
 
-/** The last positions that the server knows, with their age, as a subscription gives them to a device that has just started. */
+/** The last positions that the server knows, with their time, as a subscription gives them to a new device. */
 async function lastKnown(app: App): Promise<AccountState | null> {
   const device = app.anotherClient();
   const known = await new Promise<AccountState | null>((resolve) => {
@@ -180,19 +185,19 @@ const KNOWN_WITHIN_MS = 5_000;
  * Sends a request like a good app: repeated once if it was lost or failed at the server, and with a new token if the token
  * was refused.
  */
-async function askWell(
+async function sendWithRetry(
   app: App,
   token: string,
-  ask: (token: string) => Promise<MeasuredCall>,
+  send: (token: string) => Promise<MeasuredCall>,
 ): Promise<MeasuredCall> {
-  const answer = await ask(token);
+  const answer = await send(token);
   if (answer.problem === REFUSED) {
     const renewed = await app.token({ force: true }).catch(() => null);
-    return renewed === null ? answer : ask(renewed);
+    return renewed === null ? answer : send(renewed);
   }
   if (!RETRYABLE.test(answer.problem ?? '')) return answer;
   await pause(REPEAT_MS);
-  return ask(token);
+  return send(token);
 }
 
 const REFUSED = '401';
@@ -212,8 +217,8 @@ interface Answer {
   }[];
 }
 
-/** Adds the problem of an answer that has errors. */
-function ofAnswer(call: MeasuredCall): MeasuredCall {
+/** Adds the problem of a GraphQL answer that has errors. */
+function judgeAnswer(call: MeasuredCall): MeasuredCall {
   const { data, errors } = (call.body ?? {}) as Answer;
   if (errors === undefined || errors.length === 0) return call;
   const isRefused = errors.some(({ extensions }) => extensions.code === 'UNAUTHENTICATED');

@@ -26,7 +26,7 @@ export function startLiveAccount(app: App): void {
   const body = find('live-rows', HTMLTableSectionElement);
   // An unchanged position is the same object, and keeps its table row.
   const rows = new WeakMap<Position, HTMLTableRowElement>();
-  let last: AccountState['status'] | null = null;
+  let lastStatus: AccountState['status'] | null = null;
 
   app.client.account(({ positions, totals, session, asOf, status }) => {
     for (const position of positions ?? []) {
@@ -47,8 +47,9 @@ export function startLiveAccount(app: App): void {
     }
     setText(find('live-status-words', HTMLElement), WORDS[status]);
     // The first status is not announced.
-    if (last !== null && last !== status) announce(`Account ${status}: ${WORDS[status]}.`);
-    last = status;
+    const isFirst = lastStatus === null;
+    if (!isFirst && lastStatus !== status) announce(`Account ${status}: ${WORDS[status]}.`);
+    lastStatus = status;
   });
   onClick(find('live-kill', HTMLButtonElement), () => app.line.kill());
 }

@@ -10,8 +10,8 @@ const SYMBOL = 'AAPL';
 /** The usual pause of an app before it repeats a lost request. */
 const REPEAT_MS = 1_000;
 
-/** One app's order: its requests, its answer, and the result at the gateway. */
-type Seen = Awaited<ReturnType<typeof counted>>;
+/** What is seen of one app's order: the requests, the answer, and the result at the gateway. */
+type Seen = Awaited<ReturnType<typeof countOrder>>;
 
 const ROWS: readonly (readonly [name: string, figure: (seen: Seen) => string | number])[] = [
   ['Sent by the app', ({ sent }) => `${sent} ×`],
@@ -36,18 +36,19 @@ export function startLostLine(app: App): void {
 
   onClick(find('lost-run', HTMLButtonElement), async () => {
     setText(verdict, 'The connection drops in both apps …');
-    const rest = await counted(app, buyOverRest);
+    const rest = await countOrder(app, buyOverRest);
     draw(rest);
-    const graph = await counted(app, buyOverGraph);
+    const graph = await countOrder(app, buyOverGraph);
     draw(rest, graph);
     const words = `REST’s repeat makes ${rest.opened} positions of one order; the graph’s makes ${graph.opened}: it carries the key of the first request.`;
     setText(verdict, rest.opened > graph.opened ? words : 'The gateway took no second order.');
   });
 }
 
-async function counted(app: App, buy: (app: App, send: typeof fetch) => Promise<string>) {
+/** Buys by `buy`, over a connection that drops once, and counts the requests and their results. */
+async function countOrder(app: App, buy: (app: App, send: typeof fetch) => Promise<string>) {
   let sent = 0;
-  // The connection drops once: the first order arrives, and its answer does not.
+  // The first order arrives, but its answer does not.
   const send: typeof fetch = async (input, init) => {
     const isOrder = String(init?.body).includes(SYMBOL);
     if (isOrder) sent += 1;
@@ -57,10 +58,12 @@ async function counted(app: App, buy: (app: App, send: typeof fetch) => Promise<
     return answer;
   };
   const login = loginOf(await app.token({ force: false }));
-  const before = [await ordersReceived(login), await positionsOf(app)] as const;
+  const ordersBefore = await ordersReceived(login);
+  const positionsBefore = await positionsOf(app);
   const outcome = await buy(app, send);
-  const received = (await ordersReceived(login)) - before[0];
-  return { sent, outcome, received, opened: (await positionsOf(app)) - before[1] };
+  const received = (await ordersReceived(login)) - ordersBefore;
+  const opened = (await positionsOf(app)) - positionsBefore;
+  return { sent, outcome, received, opened };
 }
 
 /** Buys like an app without keys, which cannot know that the first request arrived. */
@@ -81,7 +84,7 @@ async function buyOverGraph(app: App, send: typeof fetch): Promise<string> {
   return outcome.status;
 }
 
-/** The open positions in the symbol, read from the gateway directly. */
+/** The number of open positions in the symbol, read from the gateway directly. */
 async function positionsOf(app: App): Promise<number> {
   const answer = await fetch(POSITIONS, { headers: await bearerOf(app) });
   const { positions } = (await answer.json()) as { positions: readonly { symbol: string }[] };

@@ -10,14 +10,14 @@ import { HAS_CONTROLS } from '../sandbox.ts';
 import { endOf, fetchFromGateway, fetchFromGraph, type Way } from '../start-screen.ts';
 
 export interface OneScreen {
-  /** A fault has begun: measures, and names the fault in the caption. */
-  broken(name: string): Promise<unknown>;
-  /** The fault is over: describes what was shown during it, and measures again. */
-  mended(name: string): void;
+  /** Called when a fault has begun: measures, and names the fault in the caption. */
+  faultBegan(name: string): Promise<unknown>;
+  /** Called when the fault is over: describes the phones during the fault, and measures again. */
+  faultEnded(name: string): void;
 }
 
 const PHONES = ['rest', 'graph'] as const;
-/** Longer times are not shown: they measure the slow machine. */
+/** Longer times are not shown, because only a slow machine causes them. */
 const MAX_SHOWN_MS = 1_000;
 const NAMES = new Intl.ListFormat('en-GB');
 
@@ -29,8 +29,10 @@ export function startOneScreen(app: App): OneScreen {
   const button = find('screen-run', HTMLButtonElement);
   const panel = find('screen-demo', HTMLElement);
   const phones = { rest: new Phone('rest-phone'), graph: new Phone('graph-phone') };
-  const broken = new Map<string, Date>();
-  let story = '';
+  /** The present faults, and when each began. */
+  const faults = new Map<string, Date>();
+  /** The caption of the last fault after its end. */
+  let lastFault = '';
   let runs = 0;
   let shown: Ways = {};
 
@@ -38,11 +40,12 @@ export function startOneScreen(app: App): OneScreen {
 
   async function measure(): Promise<void> {
     runs += 1;
-    const own = runs;
+    // A later run replaces this one.
+    const run = runs;
     panel.setAttribute('aria-busy', 'true');
     draw({});
     const show = (ways: Ways) => {
-      if (own === runs) draw({ ...shown, ...ways });
+      if (run === runs) draw({ ...shown, ...ways });
     };
     try {
       const token = await app.token({ force: false });
@@ -51,17 +54,18 @@ export function startOneScreen(app: App): OneScreen {
         HAS_CONTROLS ? fetchFromGateway(app, token, (way) => show({ rest: way })) : null,
         fetchFromGraph(app, token, (way) => show({ graph: way })),
       ]);
-      if (own !== runs) return;
+      if (run !== runs) return;
       // Figures are compared only if both screens are complete.
       if (rest !== null && isWhole(rest) && isWhole(graph)) drawFigures(graph, rest);
-      if (own > 1) announce(sentence());
+      // The first run belongs to the loading of the page, and is not announced.
+      if (run > 1) announce(sentence());
     } catch (error) {
-      if (own !== runs) return;
+      if (run !== runs) return;
       draw({});
       setText(find('screen-verdict', HTMLElement), 'Neither app can open its screen.');
       throw error;
     } finally {
-      if (own === runs) panel.removeAttribute('aria-busy');
+      if (run === runs) panel.removeAttribute('aria-busy');
     }
   }
 
@@ -70,7 +74,7 @@ export function startOneScreen(app: App): OneScreen {
     for (const name of PHONES) phones[name].draw(ways[name]);
     drawFigures();
     setText(find('screen-verdict', HTMLElement), sentence());
-    setText(find('outage-verdict', HTMLElement), outage());
+    setText(find('outage-verdict', HTMLElement), faultCaption());
   }
 
   function sentence(): string {
@@ -79,32 +83,33 @@ export function startOneScreen(app: App): OneScreen {
     return seen.charAt(0).toUpperCase() + seen.slice(1);
   }
 
-  function outage(): string {
-    const [since] = broken.values();
-    if (since === undefined) return story;
-    return `${NAMES.format(broken.keys())}, since ${formatTime(since)}: ${captionOf(shown)}`;
+  function faultCaption(): string {
+    const [since] = faults.values();
+    if (since === undefined) return lastFault;
+    return `${NAMES.format(faults.keys())}, since ${formatTime(since)}: ${captionOf(shown)}`;
   }
 
   const rerun = () => {
-    story = '';
+    lastFault = '';
     return measure();
   };
   onClick(button, rerun);
   void attempt(button, measure);
   return {
-    broken(name) {
-      broken.set(name, new Date());
+    faultBegan(name) {
+      faults.set(name, new Date());
       return attempt(button, rerun);
     },
-    mended(name) {
-      const times = `${formatTime(broken.get(name) ?? null)} to ${formatTime(new Date())}`;
-      broken.delete(name);
-      story = `${name}, ${times}: ${captionOf(shown, 'showed')}`;
+    faultEnded(name) {
+      const times = `${formatTime(faults.get(name) ?? null)} to ${formatTime(new Date())}`;
+      faults.delete(name);
+      lastFault = `${name}, ${times}: ${captionOf(shown, 'showed')}`;
       void attempt(button, measure);
     },
   };
 }
 
+/** Draws the figures of two complete ways; without them, empties the figures. */
 function drawFigures(graph?: Way, rest?: Way): void {
   const after = graph && figuresOf(graph);
   const before = rest && figuresOf(rest);
@@ -112,8 +117,8 @@ function drawFigures(graph?: Way, rest?: Way): void {
     setText(find(`screen-${name}`, HTMLElement), after?.[name] ?? '–');
     setText(find(`screen-${name}-before`, HTMLElement), before ? `instead of ${before[name]}` : '');
   }
-  const areSlow = graph !== undefined && rest !== undefined && endOf(graph.calls) > MAX_SHOWN_MS;
-  find('screen-time-box', HTMLElement).hidden = areSlow;
+  const isTooSlow = graph !== undefined && rest !== undefined && endOf(graph.calls) > MAX_SHOWN_MS;
+  find('screen-time-box', HTMLElement).hidden = isTooSlow;
   setText(find('rest-cost', HTMLElement), before?.cost ?? '');
   setText(find('graph-cost', HTMLElement), after?.cost ?? '');
 }

@@ -29,19 +29,19 @@ export function startOrder(app: App): void {
   onClick(find('order-twice', HTMLButtonElement), () => place(app, form, 2));
 }
 
-/** Places one ticket with this many simultaneous taps. */
+/** Places one ticket as often as the button is tapped at the same moment. */
 async function place(app: App, form: HTMLFormElement, taps: number): Promise<void> {
   const symbol = String(new FormData(form).get('symbol'));
   const order = { symbol, side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
   const ticket = app.client.orders.ticket();
   show('pending', [['Key', ticket.idempotencyKey]]);
-  const before = await received(app);
+  const before = await receivedOrders(app);
   const outcomes = await Promise.all(Array.from({ length: taps }, () => ticket.place(order)));
-  const after = await received(app);
+  const after = await receivedOrders(app);
   const [outcome] = outcomes;
   if (outcome === undefined) return;
-  const sent: Details =
-    before === null || after === null ? [] : [['Orders at the gateway', String(after - before)]];
+  const isCounted = before !== null && after !== null;
+  const sent: Details = isCounted ? [['Orders at the gateway', String(after - before)]] : [];
   show(outcome.status, [
     ['Key', ticket.idempotencyKey],
     ...(taps > 1 ? [['Taps', String(taps)] as const] : []),
@@ -74,8 +74,8 @@ function detailsOf(outcome: OrderOutcome): Details {
   }
 }
 
-/** Null if the gateway cannot be asked. */
-async function received(app: App): Promise<number | null> {
+/** The number of orders that the gateway has received; null if this page cannot ask the gateway. */
+async function receivedOrders(app: App): Promise<number | null> {
   const { session } = app.client.account.state();
   return HAS_CONTROLS && session ? ordersReceived(session.login).catch(() => null) : null;
 }

@@ -19,7 +19,7 @@ export function startOutages(screen: OneScreen): void {
         await failGateway({ ...fault, forMs: 1_000 * seconds });
         announce(`${name}, ${idle}.`);
         button.classList.add('running');
-        const isShown = screen.broken(name);
+        const isShown = screen.faultBegan(name);
         const leftMs = () => untilMs - performance.now();
         while (leftMs() > 0) {
           setText(left, `${Math.ceil(leftMs() / 1_000)} s left`);
@@ -27,7 +27,7 @@ export function startOutages(screen: OneScreen): void {
         }
         // The phones may show the fault only after its end.
         await isShown;
-        screen.mended(name);
+        screen.faultEnded(name);
         button.classList.remove('running');
         setText(left, idle);
         announce(`${name}: over.`);
