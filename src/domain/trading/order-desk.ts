@@ -27,7 +27,7 @@ export function createOrderDesk(
   log: Pick<Log, 'info' | 'warn'>,
   lines: OrderLines,
 ) {
-  /** Each of its errors tells the client that this request did nothing. */
+  /** Every error of this function tells the client that this request did nothing. */
   async function proofOf(viewer: Viewer, operation?: Ticket['operation']) {
     try {
       return await prover.account(viewer);
@@ -55,7 +55,7 @@ export function createOrderDesk(
 
   function report(viewer: Viewer, ticket: Ticket, result: OrderResult): void {
     const { outcome, replayed } = result;
-    // An unsent order that is not replayed has expired: a closed key is always a replayed outcome.
+    // An unsent order that is not replayed has expired, because the outcome of a closed key is always replayed.
     if (!replayed) metrics.orders.inc({ outcome: isUnsent(outcome) ? 'expired' : outcome.kind });
     if (!replayed && outcome.kind === 'unknown') {
       const sentAt = new Date(outcome.sentAtMs).toISOString();
@@ -95,7 +95,7 @@ export function createOrderDesk(
     try {
       return await orders.void(proof, idempotencyKey, keyMadeMs);
     } catch (error) {
-      // This subclass of RecordsUnavailableError says more.
+      // It is a RecordsUnavailableError too, but says more.
       if (error instanceof KeyForgottenError) throw error;
       throw error instanceof RecordsUnavailableError ? new KeyNotVoidedError(error) : error;
     }

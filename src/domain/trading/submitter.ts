@@ -69,6 +69,7 @@ export class Submitter {
     const isTimely = clock.now() - startedAtMs <= RESERVE_PATIENCE_MS;
     // Only a reservation can be too late. Another order's record is as good as before.
     if (arrived && (isTimely || !arrived.reserved)) return arrived;
+    // Frees the key if a reservation arrives after all.
     answer.then(
       (late) => (late.reserved ? this.#recorder.release(late.reservation) : undefined),
       () => {},
