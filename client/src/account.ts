@@ -48,7 +48,7 @@ export class Accounts {
     this.#listeners = new Listeners(options.environment);
   }
 
-  /** The login of a token. A call with an `exchange` joins no request that waits on the usual connection, which may be dead. */
+  /** The login of a token. A call with an `exchange` joins no request on the usual connection, which may be dead. */
   loginOf(token: string, exchange?: Exchanger): Promise<string> {
     const last = this.#known;
     if (last?.token === token && (!exchange || last.isFound)) return last.login;

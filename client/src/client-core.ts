@@ -60,9 +60,9 @@ export class ClientCore implements Core {
   readonly #requests: Requests;
   readonly #subscriptions: SubscriptionsPart | undefined;
   readonly #tasks: (() => void)[] = [];
-  /** The error that ends all live data when a client on a server is used for several users: rows could reach the wrong one. */
+  /** The error that ends all live data when a client on a server has several users: rows could reach the wrong user. */
   #severalUsers: TradingGraphError | null = null;
-  /** The sign-in whose account is in doubt: the server was asked, and did not name it. */
+  /** The sign-in whose account is in doubt: the server was asked, and did not name the account. */
   #doubted: SignIn | null = null;
   #doubts = 0;
   #cancelAsking: (() => void) | null = null;

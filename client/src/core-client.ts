@@ -16,12 +16,12 @@ export interface CoreClientOptions {
   readonly url: string;
   /**
    * Returns the app's token, or null if no user is signed in. It is called before each request, so it should keep the
-   * token. With `force` the last token was refused, and it must fetch a new one.
+   * token. With `force` the last token was refused, and the function must fetch a new one.
    */
   readonly token: TokenSource;
-  /** Stores the keys of orders. Without it they are lost when the app ends. */
+  /** Stores the keys of orders. Without a storage they are lost when the app ends. */
   readonly storage?: ClientStorage | undefined;
-  /** Called once when the user is signed out: there is no token, or a renewed one was refused. */
+  /** Called once when the user is signed out: there is no token, or the renewed token was refused. */
   readonly onSignedOut?: ((error: TradingGraphError) => void) | undefined;
   /**
    * The longest time between two messages of a quiet connection: 15 s (the default) to 60, because each message wakes a
@@ -36,7 +36,7 @@ export interface CoreClientOptions {
 
 /** A client for queries, mutations and subscriptions. Each feature adds its own methods. */
 export interface CoreClient extends RequestsClient {
-  /** Subscribes, and again after a lost connection. Each time `variables` is called. Returns a function that ends it. */
+  /** Subscribes, and again after a lost connection. Each time it calls `variables`. Returns a function that ends it. */
   subscribe<Data, Variables = unknown>(
     operation: Operation<Data, Variables>,
     variables: () => Variables,
@@ -92,7 +92,7 @@ function checkOptions({ heartbeatSeconds = 15, hiddenSeconds = 30 }: CoreClientO
   if (!(hiddenSeconds >= 0)) throw new RangeError('`hiddenSeconds` is a number from 0 on');
 }
 
-/** Throws if the app has replaced a function by null, or the lifecycle is incomplete. Otherwise only a later call would fail. */
+/** Throws at once if the app has replaced a function by null, or if the lifecycle is incomplete. */
 function checkEnvironment({ lifecycle, ...functions }: Environment): void {
   const { fetch, now, uptime, random, randomId, after } = functions;
   const { onReturn, onHide } = Object(lifecycle) as Partial<Lifecycle>;

@@ -19,8 +19,8 @@ export interface RequestOptions<Data = unknown> {
    */
   readonly repeats?: boolean | undefined;
   /**
-   * The login that the request is made for. If another one is signed in by then, the request is not sent and the error is
-   * `SIGNED_OUT`.
+   * The login that the request is made for. If another account is signed in by then, the request is not sent, and the error
+   * is `SIGNED_OUT`.
    */
   readonly account?: string | undefined;
   /** Sends no token, like the request that signs in. */
@@ -41,7 +41,7 @@ export interface RequestOptions<Data = unknown> {
 
 /** Options that only the client's own parts use. */
 export interface OwnRequestOptions<Data = unknown> extends RequestOptions<Data> {
-  /** Called right before the request is sent, after all waiting. If it throws, the request is not sent. */
+  /** Called right before the request is sent, after all waiting. If `leaving` throws, the request is not sent. */
   readonly leaving?: (() => void) | undefined;
   /** Sends the request in another way than by the platform's `fetch`. */
   readonly exchange?: Exchanger | undefined;
@@ -53,9 +53,9 @@ export interface Sink<Data> {
   /** The subscription has ended: by the server, or because of a permanent error. */
   ended(error: TradingGraphError | null): void;
   /**
-   * Called when the connection is lost, and again while it is tried if the reason changes. The old connection delivers
-   * nothing after it; `connected` is called when the server has acknowledged a new one. The error is the server's reason,
-   * or the reason why no connection opens.
+   * Called when the connection is lost, and again if the reason changes before another connection opens. The lost connection
+   * delivers nothing after this call. When the server has acknowledged another one, `connected` is called. The error is the
+   * server's reason, or the reason why no connection opens.
    */
   disconnected?(error: TradingGraphError | null): void;
   connected?(): void;
@@ -65,7 +65,7 @@ export interface Sink<Data> {
 export interface OwnSink<Data> extends Sink<Data> {
   /** Called at each step of a socket that opens. */
   progressed?(): void;
-  /** Two sockets in a row were refused, or the platform has none: the next one may open late, or never. */
+  /** Two sockets in a row were refused, or the platform has none: the next socket may open late, or never. */
   unreachable?(): void;
 }
 
@@ -92,8 +92,8 @@ export interface Core {
     sink: OwnSink<Data>,
   ): () => void;
   /**
-   * The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. With an
-   * `exchange` the request is sent through it, even if another one is waiting for the same answer.
+   * The login of the signed-in account, as the server says; memoized per token. Rejects with a TradingGraphError. An
+   * `exchange` replaces the usual way of sending: then the request is sent even if another one waits for the same answer.
    */
   account(signal?: Signal, exchange?: Exchanger): Promise<string>;
   /**
@@ -103,7 +103,7 @@ export interface Core {
   onAccountChange(listener: (login: string | null) => void): () => void;
   /** The login that the server named last; null while it is unknown, or no user is signed in. */
   readonly login: string | null;
-  /** The present sign-in. An operation remembers the one that it began with, and never runs for another account. */
+  /** The present sign-in. An operation remembers the sign-in at its start, and never runs for another account. */
   readonly signIn: SignIn;
   readonly isDisposed: boolean;
   onDispose(task: () => void): void;

@@ -9,7 +9,7 @@ export interface ClientOptions<Names extends LiveNames = LiveNames>
     LiveFields<Names> {
   /**
    * Whether orders are placed even if the storage refuses to keep their keys, as in some private windows. Such an order
-   * cannot be found again if the app ends while it is under way. By default it is `unsent`.
+   * cannot be found again if the app ends while the order is under way. By default it is `unsent`.
    */
   readonly allowVolatileOrders?: boolean | undefined;
 }

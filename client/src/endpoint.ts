@@ -1,6 +1,6 @@
 /**
- * The endpoint's address as requests and sockets need it. Throws if the app gives none, for example because its setting is
- * missing.
+ * The endpoint's address, in the form for requests and sockets. Throws if the app gives no address, for example because a
+ * setting is missing.
  */
 export function endpointOf(given: unknown): string {
   const text = String(given ?? '').trim();

@@ -15,7 +15,7 @@ export interface Environment {
   randomId(): string;
   /** Runs the task once and returns a function that cancels it, which may be called twice. */
   after(ms: number, task: () => void): () => void;
-  /** Whether the process may serve several users, so that each request asks for its own token. By default true if there is no window. */
+  /** Whether the process may have several users: then each request asks for its own token. By default true without a window. */
   readonly isServer?: boolean | undefined;
   /** Whether `fetch` may repeat a request after its connection broke. By default true if `fetch` is not Node's own. */
   readonly resends?: boolean | undefined;

@@ -34,7 +34,7 @@ export class ServerClock {
     const dateMs = Date.parse(date);
     const earliest = dateMs - arrivedUp;
     const latest = dateMs + RESOLUTION_MS - sentUp;
-    // The highest lower bound is the closest one. If it exceeds an upper bound, the server's clock was set back.
+    // The highest lower bound is the closest one. If that bound exceeds an upper one, the server's clock was set back.
     this.#earliest = this.#earliest <= latest ? Math.max(this.#earliest, earliest) : earliest;
     this.#offsetMs = this.#currentOffsetMs;
     const roundTripMs = arrivedUp - sentUp;
@@ -48,7 +48,7 @@ export class ServerClock {
     return Number.isNaN(now) ? null : now;
   }
 
-  /** Whether this machine seems to have slept since the last date. If its uptime has not counted that, `now` is too early. */
+  /** Whether this machine seems to have slept since the last date. If the uptime has not counted that, `now` is early. */
   get isBehind(): boolean {
     return this.#currentOffsetMs - this.#offsetMs > SLEPT_MS;
   }

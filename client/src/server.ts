@@ -16,10 +16,10 @@ export interface ServerClient extends Pick<RequestsClient, 'query' | 'mutate' | 
 }
 
 /**
- * Makes a client for one request that a server answers. The token is that of the request's user; null for none. The client
- * has queries, mutations and orders, which no cache keeps. Its methods for live data throw, because only a browser can follow
- * live data. Unlike other clients it rejects with an error that a framework throws from `fetch` to render later. It opens
- * nothing until it is used.
+ * Makes a client for one request that a server answers. The token is that of the request's user; null for no user. The
+ * client has queries, mutations and orders, which no cache keeps. Its methods for live data throw, because only a browser
+ * can follow live data. Unlike other clients it rejects with an error that a framework throws from `fetch` to render later.
+ * It opens nothing until it is used.
  */
 export function forRequest(token: string | null, options: ServerOptions): ServerClient {
   const platform = { ...browserEnvironment(), ...options.environment } as Environment;

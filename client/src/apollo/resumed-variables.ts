@@ -3,7 +3,7 @@ import type { ApolloLink } from '@apollo/client/link';
 type Values = Record<string, unknown>;
 
 /**
- * The variables of a subscription, read again for each new connection. If it follows a live list, such as
+ * The variables of a subscription, read again for each new connection. If the subscription follows a live list, such as
  * `positionChanges`, its variable for `after` is the cursor of the last event. Without such a variable each connection
  * begins with the whole list.
  */

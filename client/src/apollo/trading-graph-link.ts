@@ -20,9 +20,9 @@ interface Observer {
 export interface LinkContext {
   /** Sends no token, like the request that signs in. */
   readonly anonymous?: boolean | undefined;
-  /** Called when the subscription's connection has opened, also after a lost one. */
+  /** Called when a connection of the subscription has opened: the first, and each later one. */
   readonly connected?: (() => void) | undefined;
-  /** Called when the subscription's connection is lost. The subscription continues on the next one. */
+  /** Called when the subscription's connection is lost. The subscription continues on the next connection. */
   readonly disconnected?: ((error: TradingGraphError | null) => void) | undefined;
   readonly fetchOptions?: { readonly signal?: AbortSignal };
   /** Set by Apollo: by its link for persisted queries, and by the app's handler of incremental delivery. */
@@ -31,7 +31,7 @@ export interface LinkContext {
 
 /**
  * Sends Apollo Client's operations through the client: tokens are renewed once for all requests, queries are repeated if
- * that is safe, mutations never are, and subscriptions continue after a lost connection. It is the last link of its chain.
+ * that is safe, mutations never are, and subscriptions continue after a lost connection. This link is the last of its chain.
  */
 export function tradingGraphLink(client: LinkClient): ApolloLink {
   return new ApolloLink(

@@ -17,7 +17,7 @@ export interface AccountChanges extends LiveEvent {
    * this list, in ISO 8601.
    */
   readonly orders?: (ListChanges<PendingOrder> & { readonly fetchedAt: string }) | null;
-  /** Null until the gateway has given a session; undefined if no fields of it are selected. */
+  /** Null until the gateway has given a session; undefined if no fields of the session are selected. */
   readonly session?: AccountFigures | null | undefined;
 }
 

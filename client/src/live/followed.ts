@@ -36,7 +36,7 @@ interface Registration<State> {
 
 const MAX_INTERVAL_MS = 15_000;
 
-/** Follows a source with one feed, which is open while it has listeners. */
+/** Follows a source with one feed, which is open while there are listeners. */
 export function createFollowed<
   Data,
   PolledData,
@@ -116,7 +116,7 @@ class Audience<State> {
     callApp(this.#core.environment, () => each.listener(state));
   }
 
-  /** Asks the server for the account. If the client serves several users, the answer ends the feed before a listener is called. */
+  /** Asks the server for the account. If the client has several users, its answer ends the feed before a listener is called. */
   #ask(each: Registration<State>): void {
     each.isOwn = undefined;
     this.#core.account().then(

@@ -131,7 +131,7 @@ export class LiveFeed<
     this.#publish();
   }
 
-  /** Starts CONNECTING. Its timer runs only while there are listeners: a list that no one follows does not become OFFLINE. */
+  /** Starts CONNECTING. Its timer runs only while there are listeners: without them the list does not become OFFLINE. */
   #connect(): void {
     this.#connecting?.();
     const end = () => {

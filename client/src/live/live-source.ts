@@ -56,8 +56,8 @@ export interface LiveVariables {
 /** The part of a state that says whether it is up to date. */
 export interface LiveState {
   /**
-   * `CONNECTING`: the first list is requested; a list, a failure, or 5 s without progress end it. `LIVE`: it follows the
-   * gateway. `DELAYED`: the gateway does not answer the server, or no socket opens and the list is polled every 5 s.
+   * `CONNECTING`: the first list is requested; a list, a failure, or 5 s without progress end this. `LIVE`: the list follows
+   * the gateway. `DELAYED`: the gateway does not answer the server, or no socket opens and the list is polled every 5 s.
    * `OFFLINE`: the server cannot be reached, and the data is as of `asOf`.
    */
   readonly status: 'CONNECTING' | 'LIVE' | 'DELAYED' | 'OFFLINE';
@@ -66,7 +66,7 @@ export interface LiveState {
    * the listeners. `age()` says how long ago that was.
    */
   readonly asOf: Date | null;
-  /** The reason why there is no list, or why it is not updated; null while it is. */
+  /** The reason why there is no list, or why the list is not updated; null while it is updated. */
   readonly error: TradingGraphError | null;
 }
 

@@ -19,8 +19,8 @@ export interface PolledPositions {
 }
 
 /**
- * The texts that `positions` sends if these fields are selected, for a manifest of trusted documents. The query is sent if no
- * WebSocket opens.
+ * The texts that `positions` sends if these fields are selected, for a manifest of trusted documents. The query is sent if
+ * no WebSocket opens.
  */
 export function positionsDocuments({ positionFields }: LiveFields = {}): {
   readonly subscription: TypedText<PositionChangesData, LiveVariables>;

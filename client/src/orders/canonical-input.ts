@@ -8,7 +8,7 @@ export function canonicalInput(input: object): string {
   return JSON.stringify(sorted(input, 'input'));
 }
 
-// The key is the ticket's; an input object may carry another one.
+// The key is the ticket's; an input object may carry another key.
 const NOT_INPUT = 'input.idempotencyKey';
 
 function sorted(value: unknown, path: string): unknown {
@@ -25,7 +25,7 @@ function sorted(value: unknown, path: string): unknown {
   );
 }
 
-/** Whether the field counts as left out. A null does so for some fields; for others it may be a mistyped number. */
+/** Whether the field counts as left out. Null counts so only for some fields: elsewhere it may be a mistyped number. */
 function isLeftOut(field: unknown, path: string, input: object): boolean {
   if (path === NOT_INPUT) return true;
   if (field !== null) return field === undefined;

@@ -1,6 +1,6 @@
 /**
- * A hash of 53 bits (cyrb53). It distinguishes a repeat from a mistake, and need not be secure: the server compares the input.
- * Web Crypto is missing in React Native and on pages without TLS.
+ * A hash of 53 bits (cyrb53). It tells a repeat from a mistake, and need not be secure: the server compares the input. Web
+ * Crypto is missing in React Native and on pages without TLS.
  */
 export function digestOf(text: string): string {
   let high = 0xdeadbeef;

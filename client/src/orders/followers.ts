@@ -2,7 +2,7 @@ import { callApp } from '../call-app.ts';
 import type { Core } from '../core.ts';
 import { Listeners } from '../listeners.ts';
 
-/** The listeners to state of one account, which is dropped when another account is signed in. */
+/** The listeners to the state of one account. That state is dropped when another account is signed in. */
 export class Followers<State> {
   readonly #core: Core;
   readonly #state: () => State;

@@ -9,7 +9,7 @@ const REPLICAS_DIFFER_MS = 2_000;
 const UNDATED =
   'The order was not sent, because the time of the server is unknown: its answers lack the headers `Date` and `X-Request-Id`.';
 
-/** `fresh`: the server still has its record of the key. `old`: it may have removed it. `inDoubt`: the key's age is unknown. */
+/** `fresh`: the server still has the key's record. `old`: it may have removed the record. `inDoubt`: the age is unknown. */
 export type KeyAge = 'fresh' | 'old' | 'inDoubt';
 
 /** The time when an order's key was first used, and the dates that are sent to the server for it. */

@@ -6,7 +6,7 @@ import type { OrderAnswer } from './outcome.ts';
 export type Keyed<Input> = {
   readonly input: Input & {
     readonly idempotencyKey: string;
-    /** The time until which the server may send it, in ISO 8601. */
+    /** The time until which the server may send the order, in ISO 8601. */
     readonly sendBefore?: string | undefined;
     /** When the key was made, in ISO 8601. */
     readonly keyMade?: string | undefined;
@@ -16,7 +16,7 @@ export type Keyed<Input> = {
 /** A question about a key. */
 export interface AskedKey {
   readonly key: string;
-  /** When it was made, in ISO 8601, for a void. */
+  /** When the key was made, in ISO 8601; only for closing the key. */
   readonly since?: string | undefined;
 }
 

@@ -28,7 +28,7 @@ export class OrderConnection {
     const exchange = this.#isDead ? freshSocket(environment) : undefined;
     this.#isDead = false;
     return withinTime(environment, ms, parent, async (time) => {
-      // A slow connection is kept if there is no WebSocket, because there is no other one.
+      // A slow connection is kept if there is no WebSocket, because no other connection is possible.
       const isWatched = exchange === undefined && environment.WebSocket != null;
       const cancel = isWatched ? this.#watch(ms, time) : () => {};
       try {
@@ -76,7 +76,7 @@ export class OrderConnection {
   }
 }
 
-/** Whether the error means that no answer arrived. A proxy that answers in place of the server shows that the connection works. */
+/** Whether the error means that no answer arrived. A proxy's answer in place of the server's shows a working connection. */
 function isOfConnection({ code, cause }: TradingGraphError): boolean {
   return code === 'ABORTED' || (code === 'NETWORK' && cause !== undefined);
 }

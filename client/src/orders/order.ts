@@ -112,7 +112,7 @@ export class Order {
     order.#belongsTo(account);
     order.#isInDoubt = true;
     if (stored.unsent) {
-      // The server does not know the key, unless another tab has sent it since. So the key counts as made now.
+      // The server does not know the key, unless another tab has sent the order since. So the key counts as made now.
       order.#dates.begin();
       order.#dates.date();
       order.#dates.leaveOutKeyMade();
@@ -336,7 +336,7 @@ export class Order {
     });
   }
 
-  /** The login that is signed in. Throws if it is not that of the order's sign-in. */
+  /** The login that is signed in. Throws if the order's sign-in has another login. */
   async #checkAccount(time: Deadline, exchange: Exchanger | undefined): Promise<string> {
     const { core } = this.#context;
     const signIn = this.#signIn ?? core.signIn;
@@ -366,7 +366,7 @@ export class Order {
   async #ask(account: string, time: Deadline, exchange?: Exchanger): Promise<OrderOutcome> {
     const own = { account, exchange, repeats: false };
     const outcome = await askOutcome(this.#context, PLACED_ORDER, { key: this.key }, time, own);
-    // For a key that is not fresh, the server may answer so because it has removed the record.
+    // If the key is not fresh, this may only mean that the server has removed its record.
     const mayBeForgotten = outcome === null || outcome.status === 'unsent';
     if (mayBeForgotten && this.#dates.age !== 'fresh') throw forgottenError();
     // The order may not have arrived yet, or another tab may not have sent it yet.
@@ -426,7 +426,7 @@ export class Order {
     return outcome;
   }
 
-  /** The server knows of the order if its records reach back to this time; undefined if the key may have been used earlier. */
+  /** The server knows of the order if its records reach back to this time; undefined if the key may have an earlier use. */
   get #since(): string | undefined {
     return this.#isGiven ? undefined : this.#dates.since;
   }

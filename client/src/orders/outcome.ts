@@ -32,7 +32,7 @@ export interface OrderRejected {
 export interface OrderUnknown {
   readonly status: 'unknown';
   readonly idempotencyKey: string;
-  /** When it was sent, in ISO 8601. */
+  /** When the order was sent, in ISO 8601. */
   readonly sentAt: string;
   readonly message: string | null;
   /** The reason why no answer arrived; null if the server answered that the outcome is unknown. */
@@ -77,7 +77,7 @@ export function unsentCode(outcome: OrderOutcome | null): string | null {
   return outcome?.status === 'unsent' ? outcome.error.code : null;
 }
 
-/** The outcome in an answer; null if the server has no record of the key. Throws a TradingGraphError for any other answer. */
+/** The outcome in an answer; null if the server has no record of the key. Throws a TradingGraphError for another answer. */
 export function readAnswer(
   { data, errors }: Result<OrderAnswer>,
   key: string,

@@ -16,7 +16,7 @@ type AnyInput = OrderInput | LimitOrderInput;
 export interface Placed {
   readonly operation: TypedText<OrderAnswer, Keyed<AnyInput>>;
   readonly input: AnyInput;
-  /** How long it may be sent, if the app sets no time. */
+  /** How long the order may be sent, if the app sets no time. */
   readonly maxWaitMs: number;
   /** Differs between different orders, and between keys, so that the storage does not show which orders are equal. */
   digest(key: string): string;
@@ -35,7 +35,7 @@ export function placedOrder(given: OrderInput): Placed {
   return placed('order', PLACE_ORDER as Placed['operation'], input, maxWaitMs);
 }
 
-/** An order that always waits for its price. The server refuses one with a `kind`. */
+/** An order that always waits for its price. The server refuses such an order with a `kind`. */
 export function placedLimitOrder(given: LimitOrderInput): Placed {
   return placed('limit order', PLACE_LIMIT_ORDER as Placed['operation'], copyOf(given), MAX_MS);
 }

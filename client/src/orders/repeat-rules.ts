@@ -4,7 +4,7 @@ import { neverLeft } from '../request/never-left.ts';
 const BASE_MS = 250;
 const MAX_MS = 4_000;
 
-/** Errors with which the server says that this request traded nothing, and that a later one may. */
+/** Errors with which the server says that this request traded nothing, and that a later request may. */
 const NOT_YET: ReadonlySet<string> = new Set([
   'IDEMPOTENCY_UNAVAILABLE',
   'GATEWAY_UNAVAILABLE',
@@ -12,7 +12,7 @@ const NOT_YET: ReadonlySet<string> = new Set([
   'UNAUTHENTICATED',
 ]);
 
-/** Errors with which the server says that this request traded nothing, and that the same one never will. */
+/** Errors with which the server says that this request traded nothing, and that the same request never will. */
 const REFUSED =
   /^(?:FORBIDDEN|BAD_USER_INPUT|GRAPHQL_|QUERY_TOO_COMPLEX|PERSISTED_DOCUMENT_|PAYLOAD_TOO_LARGE)/;
 

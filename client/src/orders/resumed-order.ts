@@ -13,12 +13,12 @@ export interface ResumeOptions {
 /** An order that was placed in an earlier run of the app, or is being placed by another tab, with its outcome. */
 export interface ResumedOrder {
   readonly idempotencyKey: string;
-  /** When it was first placed, by the server's clock if that was known, in ISO 8601; null if it cannot be read. */
+  /** When the order was first placed, by the server's clock if that was known, in ISO 8601; null if no time is readable. */
   readonly placedAt: string | null;
   readonly outcome: OrderOutcome;
   /** Whether the earlier run had this outcome already, but may not have shown it. */
   readonly settled: boolean;
-  /** If the outcome is unknown, its `retry` asks again. It shows the order, and becomes another one after `reset`. */
+  /** Shows the order, and begins another one after `reset`. If the outcome is unknown, `retry` asks again. */
   readonly ticket: Ticket;
   /**
    * Deletes the key of an order that the user has dealt with. Until then each `resume` returns an unknown order again, and

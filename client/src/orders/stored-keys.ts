@@ -13,7 +13,7 @@ export interface StoredKey {
   readonly key: string;
   /** The digest of the input; null if the entry cannot be read. */
   readonly digest: string | null;
-  /** When it was first used, by this device's clock; null if the entry cannot be read. */
+  /** When the key was first used, by this device's clock; null if the entry cannot be read. */
   readonly at: number | null;
   /** The earliest time of the first use by the server's clock; null if that clock was unknown. */
   readonly made: number | null;
@@ -21,17 +21,17 @@ export interface StoredKey {
   readonly keyMade?: string | undefined;
   /** The time until which the order may be sent, by the server's clock, in ISO 8601; left out if it was unknown. */
   readonly sendBefore?: string | undefined;
-  /** How long it may be sent, if that is not the default. */
+  /** How long the order may be sent, if that is not the default. */
   readonly maxWaitMs?: number | undefined;
   /** Whether no request has left the device, so that the key has no date yet. */
   readonly unsent?: boolean | undefined;
-  /** The outcome of its order. */
+  /** The outcome of the key's order. */
   readonly outcome?: Settled | undefined;
 }
 
 /**
  * The keys of orders whose outcome was not shown yet. Each key is an entry of its own, so that two tabs never write the
- * same one. An entry has no amounts, no comment and no token. Rejects with a TradingGraphError whose code is `STORAGE`.
+ * same entry. An entry has no amounts, no comment and no token. Rejects with a TradingGraphError whose code is `STORAGE`.
  */
 export class StoredKeys {
   readonly #storage: ClientStorage;

@@ -9,7 +9,7 @@ export interface TicketContext {
   readonly allowVolatile: boolean;
   /** Aborted when the client is disposed. */
   readonly disposal: AbortSignal;
-  /** The keys of orders under way, and of those whose outcome this run got within the last second. */
+  /** The keys of orders under way, and of orders whose outcome this run got within the last second. */
   readonly underWay: Set<string>;
   readonly list: OrderList;
 }

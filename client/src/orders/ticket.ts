@@ -4,14 +4,14 @@ import type { OrderOutcome } from './outcome.ts';
 /** The options of a ticket. */
 export interface TicketOptions {
   /**
-   * How long after the first tap the order may still be sent or repeated, in milliseconds. 5,000 by default for an order at
-   * the market, whose price the user has seen; 23 hours, the maximum, for one that waits for its price. After that its key
-   * is closed: an order that has not been placed by then never will be.
+   * How long after the first tap the order may still be sent or repeated, in milliseconds. By default 5,000 for an order at
+   * the market, whose price the user has seen, and 23 hours, the maximum, for an order that waits for its price. After that
+   * time its key is closed: an order that has not been placed by then never will be.
    */
   readonly maxWaitMs?: number | undefined;
   /**
-   * The key of its first order, for a form that is posted to a server, so that a repeated request is the same order. It may
-   * have been used before: then an error leaves the order `unknown`. By default a new key.
+   * The key of the ticket's first order; by default a new key. For a form that is posted to a server, so that a repeated
+   * request is the same order. The key may have been used before, so an error leaves the order `unknown`.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -33,14 +33,14 @@ export interface PlaceOptions {
 /**
  * The step of an order. `sending`: its first request is under way. `asking`: that request may have been lost, so it is
  * repeated under the same key, and the answer has the outcome of the first. `closing`: its time is over, so its key is being
- * closed, and it cannot be placed any more.
+ * closed, and the order cannot be placed any more.
  */
 export type OrderProgress = 'sending' | 'asking' | 'closing';
 
 /** The state of a ticket's order. */
 export type TicketState =
   | { readonly status: 'ready'; readonly outcome: null }
-  /** It is under way. If an order is placed again, the outcome is the former one. */
+  /** The order is under way. If it is placed again, the outcome is the former one. */
   | {
       readonly status: 'placing';
       readonly outcome: OrderOutcome | null;
@@ -73,15 +73,15 @@ export interface Ticket {
   place(input: OrderInput, options?: PlaceOptions): Promise<OrderOutcome>;
   /** Places an order that always waits for its price, by the same rules. */
   placeLimit(input: LimitOrderInput, options?: PlaceOptions): Promise<OrderOutcome>;
-  /** Places the same order again: asks for its outcome, or sends an unsent one. Null if none was placed. */
+  /** Places the same order again: asks for its outcome, or sends an unsent order. Null if no order was placed. */
   retry(options?: PlaceOptions): Promise<OrderOutcome | null>;
-  /** Begins another order. It does nothing while one is being placed, so that its outcome is shown. */
+  /** Begins another order. It does nothing while an order is being placed, so that its outcome is shown. */
   reset(): void;
   /** The same object until something changes. */
   state(): TicketState;
   /**
-   * Calls the listener at once and at each change. While it has listeners, the ticket resets if another account signs in. The
-   * order of the former account continues. Returns a function that stops the calls.
+   * Calls the listener at once and at each change. While there are listeners, the ticket resets if another account signs in.
+   * The order of the former account continues. Returns a function that stops the calls.
    */
   follow(listener: (state: TicketState) => void): () => void;
 }

@@ -31,7 +31,7 @@ export interface ReactNativeParts {
   readonly randomUUID?: (() => string) | undefined;
 }
 
-/** The options of `createClient` that differ on React Native: `createClient({ …, ...reactNative({ … }) })`, called once. */
+/** The options of `createClient` that differ on React Native: `createClient({ …, ...reactNative({ … }) })`. Call it once. */
 export function reactNative({ AppState, NetInfo, AsyncStorage, randomUUID }: ReactNativeParts): {
   readonly storage: ClientStorage;
   readonly environment: Partial<Environment>;

@@ -11,15 +11,15 @@ const READY: TicketState = { status: 'ready', outcome: null };
 const NONE: readonly FollowedOrder[] = [];
 
 /**
- * A ticket for a form: it becomes at most one order, and resets by `reset` and for another account. By default it lives as
- * long as the component. With a given ticket, a form that is unmounted in between shows the same order again. An order
- * continues after its component is unmounted.
+ * A ticket for a form. It becomes at most one order. It is reset by `reset`, and if another account signs in. By default it
+ * lives as long as the component. With a given ticket, a form that is unmounted in between shows the same order again. An
+ * order continues after its component is unmounted.
  */
 export function useTicket(given?: Ticket): TicketForm {
   const orders = featureOf(useProvided(), 'orders');
-  const [held, hold] = useState(() => ({ orders, own: orders.ticket() }));
-  if (held.orders !== orders) hold({ orders, own: orders.ticket() });
-  const ticket = given ?? held.own;
+  const [kept, keep] = useState(() => ({ orders, ticket: orders.ticket() }));
+  if (kept.orders !== orders) keep({ orders, ticket: orders.ticket() });
+  const ticket = given ?? kept.ticket;
   const state = useSyncExternalStore(ticket.follow, ticket.state, () => READY);
   return useMemo(
     () => ({

@@ -18,8 +18,8 @@ export function isWhollyRefused({ data, errors }: Result<unknown>): boolean {
 }
 
 /**
- * The pause before the request is repeated; null if it is not. An answer with some data is not repeated: its data can be
- * shown.
+ * The pause before the request is repeated; null if it is not repeated. After an answer with some data it is not: the data
+ * can be shown.
  */
 export function retryDelay(
   { data, errors }: Result<unknown>,

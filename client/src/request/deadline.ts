@@ -3,7 +3,7 @@ import { lateError } from './failures.ts';
 import { pause } from './pause.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** A timer that is this late shows that the thread was blocked: answers that arrived meanwhile are read within a grace period. */
+/** A timer that is this late shows that the thread was blocked. Answers that arrived then are read in a grace period. */
 const LATE_MS = 500;
 const GRACE_MS = 250;
 /** The longest timer that platforms have. */

@@ -18,7 +18,7 @@ export function requestedDocument<Data, Variables>(
   throw unsendable('operation', 'is a text, a document or { documentId }');
 }
 
-/** Whether the document can be a mutation. An id does not show that, so it can. */
+/** Whether the document can be a mutation. An id may name any document, so the answer for an id is true. */
 export function mayMutate(document: RequestedDocument): boolean {
   if ('documentId' in document) return true;
   // Without texts, comments and arguments, which may contain braces or the word.

@@ -154,7 +154,7 @@ export class Requests {
     return isWhollyRefused(second) ? failed(error) : second;
   }
 
-  /** Whether the token surely belongs to the request's account. If not, the server is asked which account the token is for. */
+  /** Whether the token surely belongs to the request's account. If not, the server is asked for the token's account. */
   #isOfAccount(signIn: SignIn, isRenewed: boolean): boolean {
     const isPresent = signIn === this.#options.signIn();
     const mayTokenDiffer = isRenewed && signIn.login !== null;

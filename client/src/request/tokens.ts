@@ -5,7 +5,7 @@ import { withinTime } from './deadline.ts';
 import { asTradingGraphError, disposedError, networkError, signedOutError } from './failures.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** Asks the app for its token. With `force` it must be a new one, because the last token was refused. */
+/** Asks the app for its token. With `force` the token must be new, because the last one was refused. */
 export type TokenSource = (options: {
   readonly force: boolean;
 }) => string | null | undefined | Promise<string | null | undefined>;
@@ -127,7 +127,7 @@ export class Tokens {
     return this.#current;
   }
 
-  /** Signs out, because the server has refused the renewed token as well, unless another one has replaced it. */
+  /** Signs out, unless another token is in use by now: the server has refused the renewed token as well. */
   refusedAgain(token: string): TradingGraphError {
     if (token !== this.#current && !this.#isSignedOut)
       return networkError('Another token has replaced the refused one.');
@@ -187,7 +187,7 @@ export class Tokens {
     const token = this.#answer(force, replaced.signal).finally(() => {
       if (this.#replaced === replaced) this.#callUnderWay = null;
     });
-    // The requests that wait handle a failure. If none waits, it must not be an unhandled rejection.
+    // The requests that wait handle a failure. If none waits, the failure must not be an unhandled rejection.
     fireAndForget(token);
     this.#callUnderWay = { force, token };
     return this.#callUnderWay;
@@ -201,7 +201,7 @@ export class Tokens {
       if (force) this.#coolDown(answer);
       throw answer;
     }
-    // The app may return it with `Bearer`, or with a line end from a file.
+    // The app may return its token with `Bearer`, or with a line end from a file.
     const token = typeof answer === 'string' ? answer.replace(/^\s*bearer\s|\s/gi, '') : answer;
     // An app may forget to return its token, which would then be sent as `Bearer undefined`.
     if (typeof token !== 'string' || token === '' || (force && this.#refused.includes(token))) {

@@ -42,7 +42,7 @@ export class SocketTransport {
   #watchdog: Watchdog | null = null;
   #isOver = false;
 
-  /** Opens the socket at the endpoint's address. Throws if the platform refuses it. */
+  /** Opens the socket at the endpoint's address. Throws if the platform refuses the socket. */
   constructor({ WebSocket, sendsAfter, ...options }: SocketTransportOptions) {
     const { environment, url, token, events } = options;
     const socket = new WebSocket(url.replace(/^http/, 'ws'), PROTOCOL);
@@ -64,7 +64,7 @@ export class SocketTransport {
     this.#cancelHandshake = environment.after(HANDSHAKE_MS, lost);
   }
 
-  /** Begins a subscription; the function ends it. */
+  /** Begins a subscription. The returned function ends it. */
   start({ document, variables }: SubscribeRequest, events: SubscriptionEvents): () => void {
     this.#lastId += 1;
     const id = String(this.#lastId);

@@ -16,7 +16,7 @@ export interface SubscriptionsOptions {
   readonly environment: Environment;
   readonly tokens: Tokens;
   readonly url: string;
-  /** The longest time between two events, as the subscriptions ask for it. */
+  /** The longest time between two events, which the subscriptions demand of the server. */
   readonly heartbeatMs: number;
   /** The time for which the app is hidden before the transport is closed. */
   readonly hiddenMs: number;

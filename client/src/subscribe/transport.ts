@@ -10,7 +10,7 @@ export interface SubscribeRequest {
 
 export interface SubscriptionEvents {
   next(result: Result<unknown>): void;
-  /** The server ends the subscription; with errors if it never began. */
+  /** The server ends the subscription; with errors if the subscription never began. */
   ended(errors: readonly TradingGraphError[]): void;
 }
 
@@ -22,7 +22,7 @@ export interface TransportEvents {
 }
 
 export type Disconnect =
-  /** The network failed, the server restarted, or the transport was silent for too long. `error` tells why it did not open. */
+  /** The network failed, the server restarted, or the transport was silent too long. `error`: why it did not open. */
   | {
       readonly kind: 'broken';
       readonly retryAfter?: number | undefined;

@@ -15,9 +15,9 @@ const LATE_MS = 5_000;
 const ANSWER_MS = 5_000;
 /** The shortest silence after which a lively connection gets a ping. */
 const SOON_MS = 5_000;
-// A heartbeat may be this late, because events take different times. After a return to the app one overdue heartbeat is enough.
+// After a return to the app a heartbeat may be this late, because events take different times to arrive.
 const OVERDUE_MS = 1_000;
-// Timers stand still while a machine sleeps, so that a single long one would find a dead transport late.
+// Timers stand still while a machine sleeps, so that a single long timer would find a dead transport late.
 const CHECK_MS = 5_000;
 
 /**

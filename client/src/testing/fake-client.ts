@@ -16,7 +16,7 @@ export interface Fake {
   open(): Client;
 }
 
-/** A client for tests of components: the real one, with a market that the test moves, without a server and without timers. */
+/** The real client for tests of components, with a market that the test moves, without a server and without timers. */
 export function fakeClient({ client: options = {}, ...own }: FakeOptions = {}): Fake {
   const network = new FakeNetwork();
   const market = new FakeMarket(network, own);

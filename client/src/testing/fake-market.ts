@@ -27,7 +27,7 @@ export interface FakeResult {
   readonly errors?: readonly { readonly code: string; readonly message?: string }[];
 }
 
-/** The app's answer when its token ends: a new token, a refused one, none, the same token, an error, or none until `renew`. */
+/** The app's answer when its token ends: a new token, a refused one, none, the same, an error, or none before `renew`. */
 export type Renewal = 'another' | 'refused' | 'none' | 'same' | 'fails' | 'waits';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -50,7 +50,7 @@ export class FakeMarket implements FakeServer {
   readonly network: FakeNetwork;
   /** Requests that have no answer yet, oldest first. */
   waiting: readonly FakeRequest[] = [];
-  /** Subscriptions, as they were begun. */
+  /** All subscriptions, oldest first. */
   readonly subscriptions: FakeSubscription[] = [];
   renewal: Renewal = 'another';
   /** How often a token was asked for because the last one was refused. */
@@ -177,7 +177,7 @@ export class FakeMarket implements FakeServer {
     return this.#answerOrder({ __typename: 'OrderOutcomeUnknown', sentAt });
   }
 
-  /** Loses the order's answer. The client then asks for the outcome; the next call, such as `accept`, answers that request. */
+  /** Loses the order's answer. The client then asks for the outcome. The next call, such as `accept`, answers that. */
   async lose(): Promise<void> {
     (await this.#next(ORDER)).lose();
     await settled();
@@ -405,7 +405,7 @@ export class FakeMarket implements FakeServer {
   }
 }
 
-/** The orders of an event; null if it has none. */
+/** The orders of an event; null if the event has none. */
 function ordersOf(rows: unknown, fetchedAt: string): object | null {
   if (!Array.isArray(rows)) return null;
   const upserted = rows.map((row) => ({ __typename: 'Order', ...row }));

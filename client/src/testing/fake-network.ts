@@ -246,7 +246,7 @@ export class FakeRequest {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Empty without a token. */
   readonly token: string;
-  /** When it left, by the server's clock. */
+  /** When the request left, by the server's clock. */
   readonly sentMs: number;
   readonly answered: Promise<object>;
   isOver = false;

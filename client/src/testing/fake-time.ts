@@ -21,7 +21,7 @@ export class FakeTime {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Lets this time pass, or as much of it as it takes until the condition holds. */
+  /** Lets this time pass, but no more once the condition holds. Returns whether it holds at the end. */
   async pass(ms: number, isOver: () => boolean = () => false): Promise<boolean> {
     const endMs = this.uptimeMs + ms;
     for (;;) {

@@ -106,7 +106,7 @@ function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSo
     });
   const device = {
     clock,
-    /** The round trip of each request, which continues after the client has given it up; infinite if the connection is dead. */
+    /** The round trip of each request, even if the client gives the request up; infinite if the connection is dead. */
     roundTripMs: 0,
     environment: {
       fetch: travelling,
