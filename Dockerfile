@@ -1,4 +1,4 @@
-# The exact Node that the project is developed and tested on; a mirror's name or a digest may be given instead.
+# The exact version of Node that the project is developed and tested with. You may set a mirror's name or a digest instead.
 ARG NODE_IMAGE=node:26.10.0-slim
 
 FROM ${NODE_IMAGE} AS dependencies
@@ -7,7 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 # The image has its Node already, which is the one optional package.
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 
-# One file in place of two thousand modules, and Node's compile cache for it.
+# Bundles two thousand modules into one file, and fills Node's compile cache for it.
 FROM ${NODE_IMAGE} AS bundle
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
@@ -18,10 +18,10 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY src ./src
 RUN node ../build/scripts/image/bundle.ts . dist
-# Portable, for else a cache is of use to the user alone who wrote it.
+# Without PORTABLE only the user who wrote the cache could use it.
 ENV NODE_ENV=production NODE_COMPILE_CACHE=compile-cache NODE_COMPILE_CACHE_PORTABLE=1
 RUN mkdir data && node ../build/scripts/image/warm.ts dist/main.js
-# A checkout may be its owner's alone, and the image's user is another.
+# In a checkout the files may be readable only by their owner, but the image runs as another user.
 RUN chmod -R a+rX package.json dist src/graphiql compile-cache
 
 FROM ${NODE_IMAGE}
@@ -45,15 +45,15 @@ COPY --from=bundle /app/package.json ./
 COPY --from=bundle /app/dist ./dist
 COPY --from=bundle /app/src/graphiql/bundle ./src/graphiql/bundle
 COPY --from=bundle /app/src/graphiql/page ./src/graphiql/page
-# It belongs to root, so that nobody in the container can put code into it.
+# The cache belongs to root, so that nobody in the container can put code into it.
 COPY --from=bundle /app/compile-cache ./compile-cache
-# The order records live here; without a volume they end with the container.
+# The folder of the order records. Without a volume they are lost with the container.
 RUN mkdir -m 700 data && chown 1000:1000 data
-# The image's user `node`, by number: Kubernetes cannot tell from a name that it is not root.
+# The user `node` as a number, because Kubernetes cannot tell from a name that the user is not root.
 USER 1000:1000
 VOLUME /app/data
 EXPOSE 4000 4001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 4000}/health/live`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# Node itself is process 1, so that SIGTERM reaches the server and nothing in between.
+# Node itself is process 1, so that SIGTERM reaches the server directly.
 CMD ["node", "dist/main.js"]

@@ -17,7 +17,8 @@ if (suites.length > 0) {
 const exclude = [...configDefaults.exclude, ...suites];
 const others = [...LONG_SUITES, ...SUITES_OF_THEIR_OWN, ...SUITES_ALONE];
 
-// A run takes five minutes on two quiet cores, a long one sixteen; on busy ones twice that. One in full has no such bound.
+// On two quiet cores a run takes five minutes, and a long run sixteen. On busy cores they take twice as long. A run in full
+// takes hours.
 const RUN_MS = (process.env.FULL ? 180 : 40) * 60_000;
 setTimeout(() => {
   process.stderr.write('The run is past its deadline\n');
@@ -31,7 +32,7 @@ export default defineConfig({
     setupFiles: ['test/support/watchdog.ts'],
     restoreMocks: true,
     unstubGlobals: true,
-    // For a machine that is busy with something else; a test that hangs is found all the same.
+    // Long enough for a busy machine. A test that hangs is found nevertheless.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
@@ -44,9 +45,9 @@ export default defineConfig({
           name: 'shared-process',
           include: ['test/**/*.test.ts', 'client/test/**/*.test.ts'],
           exclude: [...exclude, ...others],
-          // A process for each file takes half of the CPU: it loads the whole service anew.
+          // With a process for each file, half of the CPU time would go into loading the service again and again.
           isolate: false,
-          // Much of the time is spent waiting for a condition, not for a core; with more of them tests wait for each other on a slow machine.
+          // Tests mostly wait for conditions, so more workers than cores are of use. With more than five they delay each other.
           maxWorkers: 5,
           sequence: { groupOrder: 1 },
         },
@@ -57,7 +58,7 @@ export default defineConfig({
           name: 'own-process',
           include: [...SUITES_OF_THEIR_OWN, ...LONG_SUITES],
           exclude: [...exclude, ...SUITES_ALONE],
-          // They hold megabytes or start processes: more of them at once do not end in time on two cores.
+          // These suites hold megabytes or start processes. More than four at a time do not end in time on two cores.
           maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },

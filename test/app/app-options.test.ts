@@ -16,7 +16,7 @@ function runWith(files: number, module: string): string {
   return execFileSync('sh', ['-c', command, process.execPath, module], { encoding: 'utf8' }).trim();
 }
 
-test('connections leave open files of the process for the store and the gateway', async () => {
+test('connections leave open files for the store, 256, and for the connections to the gateway', async () => {
   const module = `
     import { readConfig } from '${source}/config.ts';
     import { withDefaults } from '${source}/app/app-options.ts';

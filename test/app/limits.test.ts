@@ -18,6 +18,7 @@ test('every limit has a row in the documentation, and its own series from the st
   const { values = [] } =
     (await registry.getSingleMetric('trading_graph_refusals_total')?.get()) ?? {};
   const counted = Object.fromEntries(values.map(({ labels, value }) => [labels.limit, value]));
+  // Several limits share a label. A label that is no limit of the table counts as `other`.
   const times = (label: string) => labels.filter((each) => each === label).length;
   const expected = Object.fromEntries(labels.map((label) => [label, times(label)]));
   expect(counted).toEqual({ ...expected, ORDER_RECORDS_PER_ACCOUNT: 0, other: 1 });

@@ -4,6 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { heldBytes } from '../support/heap.ts';
 
 test('a live heap above four fifths of the limit degrades readiness', async () => {
+  // heldBytes() collects garbage, after which MemoryWatch measures the heap.
   const held = heldBytes();
   using short = new MemoryWatch(held / 10);
   using roomy = new MemoryWatch(100 * held);

@@ -39,6 +39,7 @@ test('a secret and a file for it contradict each other, and neither is shown', a
 });
 
 test('an unusable file is one problem, and does not block the start', async () => {
+  // Reading a pipe would wait for a writer.
   execFileSync('mkfifo', [join(folder.path, 'pipe')]);
   for (const [path, reason] of [
     [
@@ -75,7 +76,7 @@ test('a secret of fewer than 32 bytes or with a line end is refused, also from a
   expect(problemsOf({ JWT_SECRET: 'ü'.repeat(15) })).toEqual(refused);
   const path = await fileWith(`${'x'.repeat(31)}\n`);
   expect(problemsOf({ JWT_SECRET_FILE: path }).join()).toContain('at least 32 bytes');
-  // The line end of a file does not belong to the secret.
+  // One line end of a file does not belong to the secret, but further ones do, and so does the variable's.
   const ended = { JWT_SECRET: `${'x'.repeat(32)}\n`, JWT_SECRET_FILE: '' };
   const doubled = { JWT_SECRET_FILE: await fileWith(`${'x'.repeat(32)}\r\n\n`) };
   for (const environment of [ended, doubled]) {

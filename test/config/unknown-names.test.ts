@@ -46,12 +46,12 @@ test('variables of a machine, a shell, a container or Kubernetes are not taken f
   expect(warningsOf(Object.fromEntries(names.map((name) => [name, '1'])))).toEqual([]);
 });
 
-test('no setting is taken for a misspelt other one', () => {
+test('no setting is taken for another, misspelt setting', () => {
   const all = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '1']));
   expect(warningsOf({ ...all, JWT_SECRET_FILE: '/x', REDIS_URL_FILE: '/x' })).toEqual([]);
 });
 
-test('an origin with a * is refused, because it matches nothing', () => {
+test('an origin with a * is refused, because no origin would match it', () => {
   const { problems } = parseEnvironment({ CORS_ORIGINS: 'https://*.example.com' });
   expect(problems).toEqual([expect.stringContaining('no `*`')]);
 });

@@ -6,30 +6,32 @@ import { createScriptedClock } from '../support/scripted-clock.ts';
 function open() {
   const clock = createScriptedClock(Date.UTC(2026, 0, 5, 12));
   const skew = new ClockSkew(clock);
-  const saw = (headers: Readonly<Record<string, string>>, name = 'getSession') => {
+  /** Reports an answer with these headers. */
+  const observe = (headers: Readonly<Record<string, string>>, name = 'getSession') => {
     const exchange = { sent: true, answered: true, headers, sentAtMs: clock.now() };
     skew.observe({ operation: { name } } as WireCall, exchange as Exchange);
   };
   const dateAt = (aheadMs: number) => ({ date: new Date(clock.now() + aheadMs).toUTCString() });
-  return { clock, skew, saw, dateAt };
+  return { clock, skew, observe, dateAt };
 }
 
+// A `Date` header has whole seconds, so each expected skew is half a second more.
 test('two answers that agree are enough', () => {
-  const { skew, saw, dateAt } = open();
-  saw(dateAt(300_000));
+  const { skew, observe, dateAt } = open();
+  observe(dateAt(300_000));
   expect([skew.ms, skew.earlyMs]).toEqual([null, 300_500]);
-  saw(dateAt(301_000));
+  observe(dateAt(301_000));
   expect(skew.ms).toBe(300_500);
   expect(skew.degradedReason()).toMatch(/301 s ahead/);
 });
 
 test('if answers disagree, the skew is unknown until the tenth answer, and then their median', () => {
-  const { skew, saw, dateAt } = open();
-  saw(dateAt(0));
-  for (let index = 0; index < 4; index += 1) saw(dateAt(7_200_000));
-  for (let index = 0; index < 4; index += 1) saw(dateAt(0));
+  const { skew, observe, dateAt } = open();
+  observe(dateAt(0));
+  for (let index = 0; index < 4; index += 1) observe(dateAt(7_200_000));
+  for (let index = 0; index < 4; index += 1) observe(dateAt(0));
   expect(skew.ms).toBeNull();
-  saw(dateAt(0));
+  observe(dateAt(0));
   expect(skew.ms).toBe(500);
 });
 
@@ -40,29 +42,30 @@ test.each([
 ])(
   'dates are judged by the later clock, or by the gateway’s if ours is over a minute ahead: %d ms',
   (skewMs, aheadMs) => {
-    const { skew, saw, dateAt } = open();
-    for (let index = 0; index < 10; index += 1) saw(dateAt(skewMs));
+    const { skew, observe, dateAt } = open();
+    for (let index = 0; index < 10; index += 1) observe(dateAt(skewMs));
     expect(skew.aheadMs).toBe(aheadMs);
     expect(skew.degradedReason() === null).toBe(skewMs === -60_000);
   },
 );
 
 test('answers without a date, and answers that a cache may have kept, are ignored', () => {
-  const { skew, saw, dateAt } = open();
+  const { skew, observe, dateAt } = open();
   for (let index = 0; index < 10; index += 1) {
-    saw({});
-    saw(dateAt(-60_000), 'getAllTickers');
-    saw({ ...dateAt(-60_000), age: '60' });
+    observe({});
+    observe(dateAt(-60_000), 'getAllTickers');
+    observe({ ...dateAt(-60_000), age: '60' });
   }
   expect(skew.ms).toBeNull();
 });
 
-test('after ten answers one per second counts', async () => {
-  const { clock, skew, saw, dateAt } = open();
-  for (let index = 0; index < 10; index += 1) saw(dateAt(-60_000));
+test('after ten answers only one per second counts', async () => {
+  const { clock, skew, observe, dateAt } = open();
+  for (let index = 0; index < 10; index += 1) observe(dateAt(-60_000));
   expect(skew.ms).toBe(-59_500);
   for (let second = 0; second < 10; second += 1) {
-    for (let index = 0; index < 20; index += 1) saw(dateAt(index === 0 ? 0 : -60_000));
+    observe(dateAt(0));
+    for (let index = 0; index < 19; index += 1) observe(dateAt(-60_000));
     await clock.advance(1_000);
   }
   expect(skew.ms).toBe(500);

@@ -13,9 +13,10 @@ import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { startTlsFront } from '../support/tls-front.ts';
 import { anyCaller, marketOrder, openClient, wordFor } from './open-client.ts';
 
-const AGE_MS = 10_000;
+/** A connection that is older takes no new call. */
+const OLDEST_MS = 10_000;
 
-/** undici measures a connection's age by the date. */
+/** Moves the date on, by which undici measures a connection's age. */
 function letTimePass(ms: number): void {
   const date = Date.now;
   vi.spyOn(Date, 'now').mockImplementation(() => date() + ms);
@@ -43,7 +44,7 @@ test('reads and orders follow the gateway’s name to a new address', async () =
   };
   await callBoth();
   address = '127.0.0.2';
-  letTimePass(AGE_MS + 1);
+  letTimePass(OLDEST_MS + 1);
   await callBoth();
   expect(calls).toEqual(['GET 127.0.0.1', 'POST 127.0.0.1', 'GET 127.0.0.2', 'POST 127.0.0.2']);
 });
@@ -56,7 +57,7 @@ test('an old connection takes no new call, and its running call ends first', asy
   await using open = openClient(gateway.url);
   const first = open.client.read(anyCaller, OPERATIONS.getCustomerId);
   await eventually(() => expect(answers).toHaveLength(1));
-  letTimePass(AGE_MS + 1);
+  letTimePass(OLDEST_MS + 1);
   const second = open.client.read(anyCaller, OPERATIONS.getCustomerId);
   await eventually(() => expect(answers).toHaveLength(2));
   answers[1]?.();
@@ -65,12 +66,13 @@ test('an old connection takes no new call, and its running call ends first', asy
   await eventually(() => expect(gateway.openConnections).toBe(1));
 });
 
-test('a gateway with TLS is called if its certificate is trusted, and a second connection resumes the session', async () => {
+test('a gateway with a trusted certificate is called, and later connections resume its TLS session', async () => {
   await using place = await openSandbox();
   await using files = await makeCertificate();
   await using front = await startTlsFront(files, Number(new URL(place.sandbox.url).port));
   const url = `https://127.0.0.1:${front.port}`;
-  const called = async ({ client }: ReturnType<typeof openClient>) => {
+  /** Makes three calls, each on a new connection, and returns their outcomes. */
+  const callThrice = async ({ client }: ReturnType<typeof openClient>) => {
     const words = [];
     for (let call = 0; call < 3; call += 1) {
       words.push(await wordFor(OPERATION_CASES.getCustomerId.call(client, place.caller())));
@@ -80,19 +82,19 @@ test('a gateway with TLS is called if its certificate is trusted, and a second c
   };
 
   await using distrusting = openClient(url);
-  expect(await called(distrusting)).toEqual(['unavailable', 'unavailable', 'unavailable']);
+  expect(await callThrice(distrusting)).toEqual(['unavailable', 'unavailable', 'unavailable']);
   const known = getCACertificates('default');
   setDefaultCACertificates([...known, readFileSync(files.certificate, 'utf8')]);
   await using trusting = openClient(url);
-  // All connections share one context, made with the pools, so this change has no effect.
+  // The connections of `trusting` share the trust at its opening, so this change has no effect on them.
   setDefaultCACertificates(known);
   front.resumed.length = 0;
-  expect(await called(trusting)).toEqual(['answer', 'answer', 'answer']);
+  expect(await callThrice(trusting)).toEqual(['answer', 'answer', 'answer']);
   expect(front.resumed[0]).toBe(false);
   // undici refers to a session weakly, so a garbage collection between two connections may remove it.
   await eventually(async () => {
     front.resumed.length = 0;
-    expect(await called(trusting)).toEqual(['answer', 'answer', 'answer']);
+    expect(await callThrice(trusting)).toEqual(['answer', 'answer', 'answer']);
     expect(front.resumed).toEqual([true, true, true]);
   });
 });

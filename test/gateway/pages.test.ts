@@ -7,6 +7,7 @@ import { anyCaller, type ClientSettings, openClient } from './open-client.ts';
 const ROW = f.table('Row', { id: f.vital(f.filled) });
 const PAGE = f.table('Page', { items: f.vital(f.wholeList(ROW)), next: f.unneeded(f.text) });
 
+/** A read that follows the cursors of its pages. The gateway has no such operation. */
 const getNews = read({
   name: 'getNews',
   number: 16,

@@ -76,7 +76,7 @@ describe('a 429', () => {
     ['nonsense', 'soon', null],
     ['a day', '86400', 3_600],
     ['a date in the past', new Date(0).toUTCString(), 0],
-  ])('with Retry-After in %s', async (_, header, seconds) => {
+  ])('whose Retry-After is %s (%j) asks for a pause of %j seconds', async (_, header, seconds) => {
     await using place = await openSandbox();
     await using open = openClient(place.sandbox.url);
     place.sandbox.fail({
@@ -112,7 +112,7 @@ test.each([
   ['success: "true"', { success: 'true' }, 'unknown'],
   ['a list', [{ success: true }], 'unknown'],
   ['null', 'null', 'unknown'],
-])('a small write answered 200 with %s', async (_, body, word) => {
+])('a small write answered 200 with %s has the outcome of its body', async (_, body, word) => {
   await using place = await openSandbox();
   await using open = openClient(place.sandbox.url);
   place.sandbox.fail({ operation: 'setValue', kind: 'status', status: 200, body });
@@ -137,7 +137,7 @@ test.each([
   [{ access_token: '' }, { kind: 'contract' }],
   [{ access_token: 7 }, { kind: 'contract' }],
   [[], { kind: 'contract' }],
-])('a sign-in answered 200 with %j', async (body, expected) => {
+])('a sign-in answered 200 with %j has the outcome of its body', async (body, expected) => {
   await using place = await openSandbox();
   await using open = openClient(place.sandbox.url);
   place.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body });

@@ -44,6 +44,7 @@ test('a call whose span cannot begin is never sent, and frees its place', async 
   await using open = await openTraced(() => {
     throw cause;
   });
+  // The second call needs the only connection that the first one had.
   for (let call = 0; call < 2; call += 1) {
     await expect(open.client.read(anyCaller, OPERATIONS.getOpenPositions, null)).rejects.toBe(
       cause,

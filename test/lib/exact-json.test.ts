@@ -38,6 +38,7 @@ test.each(INEXACT_TEXTS)('%s is inexact at any position', (text) => {
 });
 
 test('every printed double is exact', () => {
+  // A generator of pseudo-random bits.
   let state = 1n;
   const bits = new DataView(new ArrayBuffer(8));
   for (let run = 0; run < 20_000; run += 1) {
@@ -48,6 +49,7 @@ test('every printed double is exact', () => {
   }
 });
 
+// With quadratic time, eight times the zeros would take 64 times as long.
 test('checking a number of many zeros takes linear time', () => {
   const texts = (zeros: number) => [
     `1${'0'.repeat(zeros)}1e-${zeros + 1}`,
@@ -81,9 +83,10 @@ test('a whole number of sixteen digits keeps its digits at any position', () => 
   expect(parseLongIntegers(text)).toStrictEqual({ a: [...kept, ...rest] });
 });
 
-test('after a thousand suspect numbers every further one counts as inexact', () => {
+test('after a thousand numbers that need a check, every further one counts as inexact', () => {
   const texts = [...Array(1_001).keys()].map((index) => `${index + 1}e2`);
   const parsed = parseExactJson(`[1,"1e1",${texts}]`) as unknown[];
+  // Two values precede the thousand, whose last is 1000e2.
   expect(parsed.lastIndexOf(100_000)).toBe(1_001);
   expect(parsed.indexOf(INEXACT)).toBe(1_002);
 });

@@ -27,6 +27,7 @@ test('lines beyond the bound are dropped and counted', async () => {
   const first = `${'f'.repeat(150_000)}\n`;
   output.write(first);
   await output.drain(1);
+  // These 40,001 lines do not fit into the 200,000 bytes beside the first line.
   output.write(`${'too\nmuch\n'.repeat(20_000)}for it\n`);
   await output.drain(1);
   expect(output.droppedLines).toBe(40_001);

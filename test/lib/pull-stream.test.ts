@@ -2,17 +2,18 @@ import { expect, test, vi } from 'vitest';
 import { PullStream, pullStreamOf } from '../../src/lib/pull-stream.ts';
 import { eventually } from '../support/eventually.ts';
 
+/** A stream of the numbers in `ready`. It records what its listener receives, and how often it is opened and closed. */
 function createNumbers(...ready: number[]) {
   const taken: (number | undefined)[] = [];
   const ends: (Error | null)[] = [];
-  const seen = { opened: 0, closed: 0 };
+  const counts = { opened: 0, closed: 0 };
   const stream = new PullStream<number>({
     open: () => {
-      seen.opened += 1;
+      counts.opened += 1;
     },
     take: () => ready.shift(),
     close: () => {
-      seen.closed += 1;
+      counts.closed += 1;
     },
   });
   const listen = () =>
@@ -20,48 +21,49 @@ function createNumbers(...ready: number[]) {
       woken: () => taken.push(stream.take()),
       ended: (error) => ends.push(error),
     });
-  return { ready, taken, ends, seen, stream, listen };
+  return { ready, taken, ends, counts, stream, listen };
 }
 
 test('a stream without a reader is neither opened nor closed', () => {
-  const { ends, seen, stream, listen } = createNumbers(1);
+  const { ends, counts, stream, listen } = createNumbers(1);
   stream.leave();
-  expect(seen).toEqual({ opened: 0, closed: 0 });
+  expect(counts).toEqual({ opened: 0, closed: 0 });
   listen();
   expect([ends, stream.take()]).toEqual([[null], undefined]);
 });
 
-test('a reader receives the end with its error once, even if it listens later; after it has left there is no error', () => {
+test('a reader receives the error of the end once, even if it listens after the end', () => {
   const over = new Error('over');
   const reading = createNumbers();
   reading.listen();
   reading.stream.end(over);
   reading.stream.end(new Error('over again'));
-  expect([reading.ends, reading.seen.closed]).toEqual([[over], 1]);
+  expect([reading.ends, reading.counts.closed]).toEqual([[over], 1]);
   const late = createNumbers(1);
   late.stream.end(over);
   late.listen();
-  expect([late.ends, late.taken, late.seen.opened]).toEqual([[over], [], 0]);
+  expect([late.ends, late.taken, late.counts.opened]).toEqual([[over], [], 0]);
+  // A reader that has left receives an end without an error.
   late.stream.leave();
   late.listen();
   expect(late.ends).toEqual([over, null]);
 });
 
 test('a listener is woken immediately for each event, and once for the end', () => {
-  const { ready, taken, ends, seen, stream, listen } = createNumbers(1);
+  const { ready, taken, ends, counts, stream, listen } = createNumbers(1);
   listen();
   ready.push(2);
   stream.wake();
   stream.wake();
   expect(taken).toEqual([1, 2, undefined]);
-  expect(seen).toEqual({ opened: 1, closed: 0 });
+  expect(counts).toEqual({ opened: 1, closed: 0 });
   const over = new Error('over');
   stream.end(over);
   stream.end();
   ready.push(3);
   stream.wake();
   expect(stream.take()).toBeUndefined();
-  expect([taken.length, ends, seen.closed]).toEqual([3, [over], 1]);
+  expect([taken.length, ends, counts.closed]).toEqual([3, [over], 1]);
 });
 
 test('an iterable is read one value ahead of its listener, and is closed when the listener leaves', async () => {

@@ -52,7 +52,7 @@ test.each([
 
 test('all tokens of a login are revoked, including tokens from before a restart', async () => {
   await using before = await openSandbox();
-  const [, , former] = [1, 2, 3].map(() => before.sandbox.token({ email: DEMO }));
+  const former = [1, 2, 3].map(() => before.sandbox.token({ email: DEMO })).at(-1);
   await before.clock.advance(1_000);
   await using place = await openSandbox({ clock: before.clock });
   const statusOf = async (token: string | undefined) => {

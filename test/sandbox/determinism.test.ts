@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { openSandbox } from './sandbox-client.ts';
 
-async function story(seed: string): Promise<string[]> {
+/** The answers of a sandbox after the same ticks and the same order. */
+async function answersOf(seed: string): Promise<string[]> {
   await using place = await openSandbox({ seed });
   const demo = place.as('demo@example.com');
   place.sandbox.tick(20);
@@ -19,7 +20,7 @@ async function story(seed: string): Promise<string[]> {
 }
 
 test('the same seed produces the same bytes', async () => {
-  expect(await story('one')).toEqual(await story('one'));
+  expect(await answersOf('one')).toEqual(await answersOf('one'));
 });
 
 test('a reset restores the initial state', async () => {
@@ -47,6 +48,7 @@ test('an order number is issued once, also across resets', async () => {
   await eventually(() => place.sandbox.calls('openPosition') === 2);
   place.sandbox.reset();
   expect(Number(await numberOf())).toBe(Number(first) + 1);
+  // An order from before the reset ends after it, and gets the next number.
   await place.clock.advance(60_000);
   expect(Number(await waiting)).toBe(Number(first) + 2);
 });

@@ -24,7 +24,8 @@ test('every element of the schema has a description that ends in a full stop', (
       if (!NAMED.has(node.kind)) return;
       count += 1;
       const { name, description } = node as FieldDefinitionNode;
-      if (!/\S\.$/.test(description?.value ?? '')) odd.push([name.value, description?.value]);
+      const isSentence = /\S\.$/.test(description?.value ?? '');
+      if (!isSentence) odd.push([name.value, description?.value]);
     },
   });
   expect(count).toBeGreaterThan(200);

@@ -28,17 +28,17 @@ describe('an error as clients see it', () => {
   });
 
   test('has a code by the source of an unsafe path: the input, the token, the session or the setting', () => {
-    const of = (...args: ConstructorParameters<typeof UnsafePathError>) =>
+    const unsafePath = (...args: ConstructorParameters<typeof UnsafePathError>) =>
       extensionsOf(new UnsafePathError(...args));
-    expect(of('alertId', { argument: 'input.alertId' })).toMatchObject({
+    expect(unsafePath('alertId', { argument: 'input.alertId' })).toMatchObject({
       code: 'BAD_USER_INPUT',
       argument: 'input.alertId',
     });
-    expect(of('group', 'token').code).toBe('UNAUTHENTICATED');
-    expect(of('group', 'session')).toMatchObject({
+    expect(unsafePath('group', 'token').code).toBe('UNAUTHENTICATED');
+    expect(unsafePath('group', 'session')).toMatchObject({
       code: 'GATEWAY_CONTRACT',
       operation: 'getSession',
     });
-    expect(of('provider', 'setting').code).toBe('INTERNAL');
+    expect(unsafePath('provider', 'setting').code).toBe('INTERNAL');
   });
 });

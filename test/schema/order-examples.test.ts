@@ -8,6 +8,7 @@ const FOLDERS = '{docs,examples/*/src,src/graphiql/page}/**/*.{md,js,ts,tsx}';
 const FILES = ['README.md', ...globSync(FOLDERS)];
 const textOf = (files: readonly string[]) =>
   files.map((file) => readFileSync(file, 'utf8')).join('\n');
+// `{ …` stands for an input that a page leaves out.
 const EXAMPLES = FILES.flatMap((place) => {
   const text = textOf([place]);
   return /placeOrder\(input: (?!\{ …)/.test(text) ? [{ place, text }] : [];
@@ -20,6 +21,7 @@ test('there are examples of placeOrder', () => {
 test.each(EXAMPLES)('each example of placeOrder in $place sends kind', ({ text }) => {
   const inline = text.matchAll(/placeOrder\(\s*input: \{(?! …)[\s\S]*?idempotencyKey/g);
   for (const [example] of inline) expect(example).toMatch(/kind: (MARKET|PENDING)/);
+  // An example with a variable sets `kind` anywhere else in the file.
   if (/placeOrder\(input: \$input\)/.test(text)) {
     expect(text).toMatch(/"?kind"?\s*[:=]\s*\S*(MARKET|PENDING|market)|kind: 'MARKET'/);
   }

@@ -62,6 +62,7 @@ function codeOf(judge: () => unknown): Code | null {
   }
 }
 
+/** Each write and order except `login`, with the function that judges the end of its call. */
 const JUDGED = OPERATION_NAMES.flatMap((operation) => {
   const { effect } = OPERATIONS[operation];
   if (effect === 'read' || operation === 'login') return [];
@@ -76,7 +77,7 @@ function publicCode(error: unknown): Code {
   return publicCause(error).extensions.code as Code;
 }
 
-describe('errors.md is right about writes', () => {
+describe('the table of error codes is right about the effects of a write', () => {
   test.each(JUDGED)('for each outcome of %s', (_operation, judge) => {
     for (const [what, effect, exchange] of ROWS) {
       const code = codeOf(() => judge(exchange));
@@ -97,16 +98,16 @@ describe('errors.md is right about writes', () => {
   });
 
   test('for the codes that writes never have', () => {
-    const had = new Set(
-      JUDGED.flatMap(([, judge]) => ROWS.map(([, , exchange]) => codeOf(() => judge(exchange)))),
-    );
+    const codesOf = (judge: (exchange: Exchange) => unknown) =>
+      ROWS.map(([, , exchange]) => codeOf(() => judge(exchange)));
+    const found = new Set(JUDGED.flatMap(([, judge]) => codesOf(judge)));
     const never = Object.entries(ERROR_CODES).filter(([, { write }]) => write === 'never');
     expect(never.map(([code]) => code)).toEqual([
       'GATEWAY_TIMEOUT',
       'GATEWAY_REFUSED',
       'GATEWAY_CONTRACT',
     ]);
-    for (const [code] of never) expect(had.has(code as Code)).toBe(false);
-    expect(had).toContain('OUTCOME_UNKNOWN');
+    for (const [code] of never) expect(found.has(code as Code)).toBe(false);
+    expect(found).toContain('OUTCOME_UNKNOWN');
   });
 });

@@ -39,7 +39,7 @@ export interface TestApp extends AsyncDisposable {
   query(document: string, options?: QueryOptions): Promise<GraphQLAnswer>;
   /** Signs in through the facade; returns the token. */
   signIn(email?: string): Promise<string>;
-  /** Closes the service, and rejects if it has logged a secret. */
+  /** Closes the service. Rejects if the service has logged a secret. */
   close(): Promise<void>;
 }
 
@@ -53,8 +53,8 @@ export interface TestAppOptions extends Omit<AppOptions, 'log'> {
 }
 
 /**
- * Starts the real facade in this process, on free ports. It has its sandbox gateway, whose market only the test moves, and
- * keeps its log.
+ * Starts the real facade in this process, on free ports, with its sandbox gateway. The prices of the sandbox change only
+ * when the test moves them.
  */
 export async function startTestApp(
   environment: Environment = {},
@@ -91,8 +91,8 @@ export async function startTestApp(
   const sandbox = gateway ?? app.sandbox;
   if (sandbox === null) throw new Error('tests run against the sandbox gateway');
   const { url, adminUrl } = app;
-  const query = (document: string, asked: QueryOptions = {}) =>
-    postQuery(`${url}/graphql`, document, asked);
+  const query = (document: string, queryOptions: QueryOptions = {}) =>
+    postQuery(`${url}/graphql`, document, queryOptions);
   const close = async () => {
     await app.close();
     assertNoLeak('log', logged, sandbox.requests());

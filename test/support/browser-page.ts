@@ -36,8 +36,9 @@ export async function openPage(
   };
   const { host } = new URL(url);
   const noteOutside = (target: string) => {
-    const { protocol, host: asked } = new URL(target);
-    if (/^(http|ws)/.test(protocol) && asked !== host) note(`request to ${target}`);
+    const { protocol, host: targetHost } = new URL(target);
+    const isOutside = /^(http|ws)/.test(protocol) && targetHost !== host;
+    if (isOutside) note(`request to ${target}`);
   };
   page.on('request', (request) => noteOutside(request.url()));
   page.on('websocket', (socket) => noteOutside(socket.url()));
@@ -58,7 +59,7 @@ export async function openPage(
 }
 
 /** Waits until GraphiQL accepts operations: its editors appear after its frame. */
-export async function isReady(page: Page): Promise<void> {
+export async function waitForGraphiQL(page: Page): Promise<void> {
   await page.locator('.graphiql-query-editor .CodeMirror-code').waitFor();
   await page.locator('.result-window .CodeMirror-code').waitFor({ state: 'attached' });
 }
@@ -79,8 +80,8 @@ export async function clickAsAPerson(page: Page, selector: string): Promise<void
 }
 
 /**
- * The violations of WCAG 2.1 A and AA and of axe's best practices. axe throws if an element is removed while it runs: then
- * it runs again.
+ * The violations of WCAG 2.1 A and AA and of axe's best practices. axe throws if an element is removed while axe runs, and
+ * is then run again.
  */
 export async function violations(
   page: Page,

@@ -3,8 +3,8 @@ const MIN_MICROS = 20_000;
 const RUNS = 3;
 
 /**
- * The microseconds of CPU that a task takes in this thread, to compare two sizes of it. Other load of the machine is not
- * included. It is the minimum of several runs, without compilation and garbage collection.
+ * The microseconds of CPU that a task takes in this thread, without the other load of the machine. The minimum of several
+ * runs leaves out compilation and garbage collection, so that tests can compare two sizes of a task.
  */
 export function cpuOf(task: () => unknown): number {
   return Math.min(...Array.from({ length: RUNS }, () => cpuOfOne(task)));

@@ -11,7 +11,7 @@ import {
 
 type DescribeWith = (name: string, suite: (path: string) => void) => void;
 
-/** Suites with a real program. If the machine lacks it they are skipped, with the reason in their names. */
+/** Suites with a real program. If the machine lacks the program they are skipped, with the reason in their names. */
 export const describeWithRedis = describeWith('redis-server', redisServerPath);
 export const describeWithHaproxy = describeWith('haproxy', haproxyPath);
 /** Reading a file needs no daemon. */

@@ -5,14 +5,14 @@ import { compileCache } from './compile-cache.ts';
 import { PROGRAM } from './program.ts';
 
 export interface FailedStart {
-  /** Null if it had to be killed, because it neither served nor exited. */
+  /** Null if the program had to be killed because it did not exit. */
   readonly code: number | null;
   readonly stdout: string;
   /** The lines of stderr. */
   readonly problems: readonly string[];
 }
 
-const PATIENCE_MS = 30_000;
+const EXITS_WITHIN_MS = 30_000;
 const run = promisify(execFile);
 
 /** Starts the program like an operator, with only this environment, and waits until it has exited. */
@@ -26,7 +26,7 @@ export async function failedStart(
     stderr,
   } = await run(process.execPath, program, {
     env: { PORT: '0', ADMIN_PORT: '0', ...compileCache(), ...environment },
-    timeout: PATIENCE_MS,
+    timeout: EXITS_WITHIN_MS,
     killSignal: 'SIGKILL',
   }).catch((error) => error);
   return { code, stdout, problems: stderr.trimEnd().split('\n') };

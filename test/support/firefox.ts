@@ -51,6 +51,7 @@ export async function startFirefox(executablePath: string) {
     else if (reply.params?.level === 'error') problems.push(String(reply.params.text));
   });
   async function command<Result>(method: string, params: object): Promise<Result> {
+    // No entry is ever removed, so each id is new.
     const id = waiting.size + 1;
     const reply = Promise.withResolvers<Reply>();
     waiting.set(id, reply);

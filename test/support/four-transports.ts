@@ -8,8 +8,8 @@ export type Transport = (typeof TRANSPORTS)[number];
 
 export type Server = Pick<TestApp, 'url' | 'webSocketUrl'>;
 
-/** The JSON of a request. */
-export interface Asked {
+/** What the JSON of a request contains. */
+export interface RequestJson {
   readonly query?: unknown;
   readonly variables?: unknown;
   readonly documentId?: string;
@@ -45,16 +45,17 @@ export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The data of an event in an event stream. */
 const EVENT = /^data: ?(\{.*\})\n/m;
 
 /** Sends an operation, and reads its only result, or the first of a subscription. */
 export async function send(
   app: Server,
   transport: Transport,
-  asked: string | Asked,
+  request: string | RequestJson,
   { token, headers = {} }: SendOptions = {},
 ): Promise<Sent> {
-  const message = typeof asked === 'string' ? { query: asked } : asked;
+  const message = typeof request === 'string' ? { query: request } : request;
   if (transport === 'WebSocket') return sendBySocket(app, message, token);
   const isGet = transport === 'GET';
   const response = await fetch(`${app.url}/graphql${isGet ? `?${searchOf(message)}` : ''}`, {
@@ -70,13 +71,14 @@ export async function send(
   const type = response.headers.get('content-type') ?? '';
   const isEvents = type.startsWith('text/event-stream');
   const text = await readUntil(response.body, (read) => isEvents && EVENT.test(read));
-  const json = isEvents ? EVENT.exec(text)?.[1] : type.includes('json') && text;
-  const answer: Answer = json ? JSON.parse(json) : {};
+  const firstEvent = EVENT.exec(text)?.[1] ?? '{}';
+  const body = type.includes('json') ? text : '{}';
+  const answer: Answer = JSON.parse(isEvents ? firstEvent : body);
   const { data, errors = [] } = answer;
   return { status: response.status, headers: response.headers, data, errors, answer, text };
 }
 
-async function sendBySocket(app: Server, payload: Asked, token?: string): Promise<Sent> {
+async function sendBySocket(app: Server, payload: RequestJson, token?: string): Promise<Sent> {
   using socket = await initializedSocket(app, token);
   socket.say({ id: '1', type: 'subscribe', payload });
   await eventually(() => socket.closed !== null || socket.of('1').length > 0);
@@ -88,11 +90,7 @@ async function sendBySocket(app: Server, payload: Asked, token?: string): Promis
   return { status: null, headers: new Headers(), data, errors, answer, text };
 }
 
-function searchOf(message: Asked): URLSearchParams {
-  return new URLSearchParams(
-    Object.entries(message).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]),
-  );
+function searchOf(message: RequestJson): URLSearchParams {
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+  return new URLSearchParams(Object.entries(message).map(([name, value]) => [name, textOf(value)]));
 }

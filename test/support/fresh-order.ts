@@ -9,8 +9,8 @@ export const FRESH_WITHIN_MS = 70_000;
 const BETWEEN_MS = 1_000;
 
 /**
- * Places orders by the client, with a ticket for each tap, until one is accepted. Resolves with the number of refused orders.
- * They are refused because of a gap in the records, and are not sent.
+ * Places orders with the client until an order is accepted, and resolves with the number of refused orders. Because of a gap
+ * in the records the service refuses these without sending them.
  */
 export async function freshOrderTaken(
   url: string,

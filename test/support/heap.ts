@@ -10,6 +10,7 @@ export function heldBytes(): number {
 
 export function collectGarbage(): void {
   const collect = collector();
+  // The second collection takes what the finalizers of the first one have released.
   collect();
   collect();
 }

@@ -1,4 +1,4 @@
-/** Runs a task for each number from 0, with this many at a time. */
+/** Runs a task for each index below `times`, at most `atOnce` of them at a time. */
 export async function inParallel<T>(
   times: number,
   atOnce: number,

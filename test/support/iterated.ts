@@ -4,6 +4,7 @@ import type { PullStream } from '../../src/lib/pull-stream.ts';
 export async function* iterated<T>(stream: PullStream<T>): AsyncGenerator<T, undefined> {
   let end: { readonly error: Error | null } | null = null;
   let wake = () => {};
+  // Read by a function: the compiler does not know that a callback sets `end`.
   const ended = () => end;
   stream.listen({
     woken: () => wake(),
@@ -15,10 +16,10 @@ export async function* iterated<T>(stream: PullStream<T>): AsyncGenerator<T, und
   try {
     for (;;) {
       const value = stream.take();
-      const over = ended();
+      const streamEnd = ended();
       if (value !== undefined) yield value;
-      else if (over !== null) {
-        if (over.error !== null) throw over.error;
+      else if (streamEnd !== null) {
+        if (streamEnd.error !== null) throw streamEnd.error;
         return undefined;
       } else {
         await new Promise<void>((resolve) => {

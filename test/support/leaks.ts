@@ -18,14 +18,15 @@ const FORBIDDEN: readonly (readonly [string, RegExp])[] = [
 /** The members of the gateway's requests with secrets, or with a user's own text. */
 const SECRET_MEMBERS = new Set(['password', 'email', 'phone', 'address', 'token', 'comment']);
 // Shorter values occur in other words by chance.
-const MIN_LENGTH = 8;
+const MIN_SECRET_LENGTH = 8;
 // Load tests send thousands of similar values.
-const MAX_VALUES = 50;
-const EXCERPT = 60;
+const MAX_SECRETS = 50;
+/** How many characters an error shows before a secret, and after its beginning. */
+const EXCERPT_LENGTH = 60;
 
 /**
  * Throws if the service's output contains a secret: text that looks like one, or a value from its requests to the gateway.
- * It checks each test's service at its end.
+ * Each test's service is checked when it is closed.
  */
 export function assertNoLeak(
   source: string,
@@ -34,12 +35,12 @@ export function assertNoLeak(
 ): void {
   const text = [...texts].join('\n');
   for (const [kind, pattern] of FORBIDDEN) {
-    const at = text.search(pattern);
-    if (at >= 0) throw new Error(`${kind} is in the ${source}: ${excerpt(text, at)}`);
+    const index = text.search(pattern);
+    if (index >= 0) throw new Error(`${kind} is in the ${source}: ${excerpt(text, index)}`);
   }
   for (const secret of secretsOf(received)) {
-    const at = text.indexOf(secret);
-    if (at >= 0) throw new Error(`"${secret}" is in the ${source}: ${excerpt(text, at)}`);
+    const index = text.indexOf(secret);
+    if (index >= 0) throw new Error(`"${secret}" is in the ${source}: ${excerpt(text, index)}`);
   }
 }
 
@@ -56,12 +57,12 @@ export async function readMetrics(adminUrl: string): Promise<string> {
 function secretsOf(received: readonly Received[]): Set<string> {
   const secrets = new Set<string>();
   for (const { body } of received) {
-    if (secrets.size >= MAX_VALUES) break;
+    if (secrets.size >= MAX_SECRETS) break;
     if (body === '') continue;
     try {
       JSON.parse(body, (name, value: unknown) => {
         const isSecret = SECRET_MEMBERS.has(name) && typeof value === 'string';
-        if (isSecret && value.length >= MIN_LENGTH) secrets.add(value);
+        if (isSecret && value.length >= MIN_SECRET_LENGTH) secrets.add(value);
         return value;
       });
     } catch {
@@ -71,6 +72,6 @@ function secretsOf(received: readonly Received[]): Set<string> {
   return secrets;
 }
 
-function excerpt(text: string, at: number): string {
-  return text.slice(Math.max(0, at - EXCERPT), at + EXCERPT);
+function excerpt(text: string, index: number): string {
+  return text.slice(Math.max(0, index - EXCERPT_LENGTH), index + EXCERPT_LENGTH);
 }

@@ -10,14 +10,14 @@ export interface LocalServer extends AsyncDisposable {
 export async function listenLocally(
   server: Server,
   host = '127.0.0.1',
-  wanted = 0,
+  requestedPort = 0,
 ): Promise<LocalServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(wanted, host);
+  server.listen(requestedPort, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -81,17 +81,19 @@ export const LONGEST: readonly string[] = [
 /** Suites that run while no other suite runs: they transfer so many bytes that their waits would time out. */
 export const SUITES_ALONE: readonly string[] = ['test/end-to-end/limits/pipelining.test.ts'];
 
-/** The suites that this run leaves out. A file that is named always runs; of a folder that is named the short suites run. */
+/** The suites that this run leaves out. A file in the command always runs, and a folder without its long suites. */
 export function leftOut(): readonly string[] {
   const { FULL, LONG, CI } = process.env;
   if (FULL) return [];
-  // In `vitest run` the word `run` is the command, though paths of test files contain it too.
+  // In `vitest run` the word `run` is the command, and not a part of a path, although some paths contain it.
   const isName = (each: string) =>
     each !== 'run' && !each.startsWith('-') && filesOf(each).length > 0;
   const names = process.argv.slice(2).filter(isName);
   const find = (patterns: readonly string[]) => globSync(patterns, { cwd: ROOT });
-  if (LONG)
-    return find(SUITES_IN_FULL).filter((file) => !names.some((name) => file.includes(name)));
+  if (LONG) {
+    const isNamed = (file: string) => names.some((name) => file.includes(name));
+    return find(SUITES_IN_FULL).filter((file) => !isNamed(file));
+  }
   const long = find(LONG_SUITES);
   if (names.length === 0) {
     if (!CI) return LONG_SUITES;
@@ -105,7 +107,7 @@ export function leftOut(): readonly string[] {
   return long.filter((file) => selected.includes(file) && !named.includes(file));
 }
 
-/** The test files that Vitest selects by an argument: those with it in their path. */
+/** The test files that Vitest selects by an argument: those whose path contains it. */
 function filesOf(argument: string): readonly string[] {
   return globSync('{test,client/test}/**/*.test.ts', { cwd: ROOT }).filter((file) =>
     `${ROOT}/${file}`.includes(argument.replace(/^\.\//, '')),

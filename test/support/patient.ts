@@ -1,4 +1,4 @@
 import type { Environment } from '../../src/config.ts';
 
-/** For tests of long calls: a busy machine would exceed the service's short default deadlines. */
+/** A long deadline for calls of the gateway, because a busy machine would exceed the short default. */
 export const PATIENT: Environment = { GATEWAY_TIMEOUT_MS: '60000' };

@@ -1,8 +1,8 @@
 import { WITHIN_MS, within } from './eventually.ts';
 
-const SHOWN = 300;
+const SHOWN_CHARACTERS = 300;
 
-/** Reads a body as text until it contains a text, or to its end; the rest is cancelled. */
+/** Reads a body as text until it is enough, or to its end, and cancels the rest. */
 export async function readUntil(
   body: AsyncIterable<Uint8Array> | null,
   isEnough: (text: string) => boolean,
@@ -16,6 +16,6 @@ export async function readUntil(
     }
     return text;
   };
-  const late = () => new Error(`Waited for ${isEnough}, read: …${text.slice(-SHOWN)}`);
+  const late = () => new Error(`Waited for ${isEnough}, read: …${text.slice(-SHOWN_CHARACTERS)}`);
   return within(WITHIN_MS, read, late);
 }

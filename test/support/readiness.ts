@@ -1,4 +1,4 @@
-/** The readiness that a port of the service answers: the admin port has more detail. */
+/** The answer of a port's `/health/ready`. That of the admin port has more detail. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever it expects
 export async function readinessOf(url: string): Promise<any> {
   return (await fetch(`${url}/health/ready`)).json();

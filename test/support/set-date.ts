@@ -1,4 +1,4 @@
-/** A test imports this before the program that it starts. The program's date is wrong until SIGUSR2. */
+// Node loads this file before a program that a test starts. The program's date is wrong until the signal SIGUSR2.
 const { now } = Date;
 let aheadMs = Number(process.env.DATE_AHEAD_MS);
 Date.now = () => now() + aheadMs;

@@ -21,9 +21,9 @@ export interface Sample {
   readonly bytes: number;
 }
 
-const AT_A_TIME = 6;
-const TOKENS = 20;
-const CATALOG_SECONDS = 2;
+const CONCURRENT_REQUESTS = 6;
+const MAX_TOKENS = 20;
+/** How often the catalog changes. */
 const CHANGE_MS = 1_500;
 const environment: Environment = {
   PORT: '0',
@@ -32,7 +32,7 @@ const environment: Environment = {
   GRAPHIQL: 'on',
   RATE_LIMIT_PER_MINUTE: '100000000',
   LOGIN_LIMIT_PER_MINUTE: '100000000',
-  CATALOG_MAX_AGE_SECONDS: String(CATALOG_SECONDS),
+  CATALOG_MAX_AGE_SECONDS: '2',
   SESSION_MAX_AGE_SECONDS: '5',
 };
 const HOME =
@@ -55,7 +55,7 @@ export async function soak({
   const config = readConfig({ ...environment, GATEWAY_URL: gateway.url });
   const log = createLog({ level: 'fatal', destination: { write: () => {} } });
   const app = await startApp(config, { log, cacheBytes });
-  const changing = setInterval(() => gateway.changeCatalog({ change: 3 }), CHANGE_MS);
+  const changeTimer = setInterval(() => gateway.changeCatalog({ change: 3 }), CHANGE_MS);
   const clients = createClients(app, gateway);
   const samples: Sample[] = [];
   try {
@@ -65,7 +65,7 @@ export async function soak({
       samples.push({ requests: clients.requests(), bytes: heldBytes() });
     }
   } finally {
-    clearInterval(changing);
+    clearInterval(changeTimer);
     await app.close();
   }
   return samples;
@@ -78,7 +78,7 @@ function createClients({ url }: App, gateway: Sandbox) {
   const tokens: string[] = [];
   let requests = 0;
 
-  async function once(): Promise<void> {
+  async function sendOne(): Promise<void> {
     const kind = random();
     if (kind < 0.03) return watch();
     const { query, variables } = question(kind);
@@ -92,6 +92,7 @@ function createClients({ url }: App, gateway: Sandbox) {
     await response.arrayBuffer();
   }
 
+  /** A query by its kind, a number from 0 to 1: a random document, or one of the others below. */
   function question(kind: number): { query: string; variables: object } {
     if (kind < 0.35) {
       const { text, variables } = randomDocument(schema, random, { maxDepth: 3 });
@@ -99,11 +100,12 @@ function createClients({ url }: App, gateway: Sandbox) {
     }
     if (kind < 0.4) return { query: WHOLE, variables: {} };
     if (kind < 0.55) return { query: HOME, variables: {} };
+    // The fields of this document do not exist.
     if (kind < 0.6)
       return { query: `{ ${'nope '.repeat(random() * 30)} n${random()} }`, variables: {} };
-    const search = `${pick(random, ['a', 'b', 'inc', 'gold'])}${Math.floor(random() * 20_000)}`;
-    const some = random() < 0.5 ? { search: search.slice(0, 2) } : { search };
-    return { query: SEARCH, variables: { ...some, n: Math.floor(random() * 60) } };
+    const text = `${pick(random, ['a', 'b', 'inc', 'gold'])}${Math.floor(random() * 20_000)}`;
+    const search = random() < 0.5 ? text.slice(0, 2) : text;
+    return { query: SEARCH, variables: { search, n: Math.floor(random() * 60) } };
   }
 
   function headers(): Record<string, string> {
@@ -111,9 +113,9 @@ function createClients({ url }: App, gateway: Sandbox) {
     return { authorization: `Bearer ${token()}`, 'accept-encoding': encoding };
   }
 
-  /** Few tokens, because the memory of each would hide the rest. */
+  /** One of few tokens: the memory that many tokens take would hide a leak. */
   function token(): string {
-    if (tokens.length === TOKENS) return pick(random, tokens);
+    if (tokens.length === MAX_TOKENS) return pick(random, tokens);
     const email = pick(random, ['demo@example.com', 'pro@example.com']);
     const signature = random() < 0.8 ? 'valid' : 'forged';
     tokens.push(gateway.token({ email, signature }));
@@ -135,11 +137,11 @@ function createClients({ url }: App, gateway: Sandbox) {
     async workWhile(goesOn: () => boolean): Promise<void> {
       const work = async () => {
         while (goesOn()) {
-          await once();
+          await sendOne();
           requests += 1;
         }
       };
-      await Promise.all(Array.from({ length: AT_A_TIME }, work));
+      await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, work));
       // Lets the garbage of the last requests be collected as well.
       await delay(50);
     },

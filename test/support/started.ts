@@ -14,7 +14,7 @@ export function startedForEach<T extends Closable>(start: () => Promise<T>): T {
 
 type Hook = (task: () => Promise<void>) => void;
 
-/** A placeholder for an object that exists only while the tests run. */
+/** Forwards to an object that exists only while the tests run. */
 function standIn<T extends Closable>(start: () => Promise<T>, before: Hook, after: Hook): T {
   let started: T | undefined;
   before(async () => {
@@ -25,15 +25,15 @@ function standIn<T extends Closable>(start: () => Promise<T>, before: Hook, afte
     await ('close' in started ? started.close() : started[Symbol.asyncDispose]());
     started = undefined;
   });
-  const during = (name: string | symbol) => {
-    if (started === undefined) throw new Error(`${String(name)} is asked for outside of a test`);
+  const startedFor = (name: string | symbol) => {
+    if (started === undefined) throw new Error(`${String(name)} is used outside of a test`);
     return started;
   };
   return new Proxy({} as T, {
     get(_, name) {
-      const value: unknown = Reflect.get(during(name), name);
+      const value: unknown = Reflect.get(startedFor(name), name);
       return typeof value === 'function' ? value.bind(started) : value;
     },
-    set: (_, name, value) => Reflect.set(during(name), name, value),
+    set: (_, name, value) => Reflect.set(startedFor(name), name, value),
   });
 }

@@ -5,20 +5,20 @@
 export async function stepUntil(
   isDone: () => boolean,
   step: () => unknown,
-  most: number,
+  maxSteps: number,
 ): Promise<void> {
-  for (let taken = 0; !isDone(); taken += 1) {
-    if (taken === most) throw new Error(`not after ${most} steps: ${isDone}`);
+  for (let steps = 0; !isDone(); steps += 1) {
+    if (steps === maxSteps) throw new Error(`not after ${maxSteps} steps: ${isDone}`);
     await step();
   }
 }
 
-/** The same values; throws if there are more than this, as of a stream that never waits. */
-export async function* atMost<T>(most: number, values: AsyncIterable<T>): AsyncGenerator<T> {
+/** The same values. Throws if there are more than `max`, because the loop over a stream that never waits would not end. */
+export async function* atMost<T>(max: number, values: AsyncIterable<T>): AsyncGenerator<T> {
   let count = 0;
   for await (const value of values) {
     count += 1;
-    if (count > most) throw new Error(`more than ${most} values were read`);
+    if (count > max) throw new Error(`more than ${max} values were read`);
     yield value;
   }
 }

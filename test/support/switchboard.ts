@@ -13,10 +13,9 @@ export async function startSwitchboard(...urls: readonly string[]) {
     client.once('close', () => sockets.delete(client));
     client.on('error', () => {});
     turn += 1;
-    const upstream = await firstThatConnects([
-      ...targets.slice(turn % targets.length),
-      ...targets.slice(0, turn % targets.length),
-    ]);
+    const start = turn % targets.length;
+    const inTurn = [...targets.slice(start), ...targets.slice(0, start)];
+    const upstream = await firstThatConnects(inTurn);
     if (upstream === null || client.destroyed) {
       upstream?.destroy();
       client.destroy();
@@ -29,11 +28,11 @@ export async function startSwitchboard(...urls: readonly string[]) {
   function pass(from: Socket, to: Socket): void {
     from.setNoDelay(true);
     from.on('error', () => {});
-    let before = Promise.resolve();
+    let previousChunk = Promise.resolve();
     from.on('data', (chunk) => {
       const dueAtMs = performance.now() + board.delayMs;
       // A chunk waits for the one before it, whose delay may be longer.
-      before = before.then(async () => {
+      previousChunk = previousChunk.then(async () => {
         const leftMs = dueAtMs - performance.now();
         if (leftMs > 0) await delay(leftMs);
         if (!to.destroyed) to.write(chunk);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 
 /**
  * A thread that ends the process if a loop has blocked it for too long, and names the running tests. In a blocked process no
- * timer fires, so Vitest cannot end the tests itself. After the end of the process it continues with the other files.
+ * timer fires, so Vitest cannot end the tests itself. After the process has ended, Vitest continues with the other files.
  */
 const WATCH = `
 const { parentPort } = require('node:worker_threads');

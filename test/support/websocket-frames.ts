@@ -24,6 +24,7 @@ export function frame(
   payload: Buffer,
   { isLast = true, rsv = 0, isMasked = true, announced = payload.length }: FrameBits = {},
 ): Buffer {
+  // 127 in the first byte means that the length is in the next eight bytes.
   const length = Buffer.alloc(announced < 126 ? 1 : 9);
   if (announced < 126) length[0] = announced;
   else {
@@ -40,10 +41,11 @@ export function frame(
 /** The bit of a frame with a compressed payload. */
 export const PACKED = 0x40;
 const text = (value: string) => Buffer.from(value);
+/** The compressed payload of a text. */
 export const packed = (value: string) => deflateRawSync(value).subarray(0, -1);
 const INVALID_UTF8 = Buffer.from([0xff, 0xfe]);
 
-/** Frames whole and broken, compressed and plain: bytes after a broken one must have no effect. */
+/** Frames whole and broken, compressed and plain. The bytes after a broken frame must have no effect. */
 export const FRAMES: Readonly<Record<string, Buffer>> = {
   text: frame(OPCODES.text, text('{"type":"ping"}')),
   packedText: frame(OPCODES.text, packed('{"type":"ping"}'), { rsv: PACKED }),

@@ -9,7 +9,7 @@ import { turnsDuring } from '../../support/turns.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { sseClient, webSocketClient } from '../live/watcher.ts';
-import { type Asked, codesOf, TRANSPORTS } from './every-transport.ts';
+import { codesOf, type RequestJson, TRANSPORTS } from './every-transport.ts';
 import { postOf } from './slow-reader.ts';
 
 const app = sharedApp();
@@ -29,7 +29,7 @@ const nested = (levels: number) =>
 const deepJson = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 // The other limits of documents are tested in test/engine/documents/documents.test.ts.
-test.each<[string, string, Asked]>([
+test.each<[string, string, RequestJson]>([
   [
     'thirty-one aliases',
     'MAX_ALIASES',

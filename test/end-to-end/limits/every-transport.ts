@@ -1,14 +1,14 @@
 import {
   type Answer,
-  type Asked,
   TRANSPORTS as NAMES,
+  type RequestJson,
   type Server,
   send,
   type Transport,
 } from '../../support/four-transports.ts';
 
-export type { Asked };
-export type Ask = (app: Server, asked: Asked, token?: string) => Promise<Answer>;
+export type { RequestJson };
+export type Ask = (app: Server, asked: RequestJson, token?: string) => Promise<Answer>;
 
 /** Every transport of the graph. */
 export const TRANSPORTS = NAMES.map((name): readonly [string, Ask] => [name, askBy(name)]);

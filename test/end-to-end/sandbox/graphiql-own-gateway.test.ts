@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { CONFIRMED_FIELDS } from '../../../src/graphiql/page/examples.js';
 import { startTestApp } from '../../support/app.ts';
-import { expectFlawless, isReady } from '../../support/browser-page.ts';
+import { expectFlawless, waitForGraphiQL } from '../../support/browser-page.ts';
 import { DESKTOP, PHONE } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { inFull } from '../../support/in-full.ts';
@@ -75,7 +75,7 @@ describeInBrowser('GraphiQL in front of a gateway of its own', (browser) => {
       await run();
       await result.getByText('UNAUTHENTICATED').waitFor();
       await page.reload();
-      await isReady(page);
+      await waitForGraphiQL(page);
       expect(await page.locator('#account-state').innerText()).toBe('Sign in');
       expect(problems).toEqual([]);
     },

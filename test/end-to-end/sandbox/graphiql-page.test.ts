@@ -4,9 +4,9 @@ import { EXAMPLES } from '../../../src/graphiql/page/examples.js';
 import {
   clickAsAPerson,
   expectFlawless,
-  isReady,
   openPage,
   overflowsSideways,
+  waitForGraphiQL,
 } from '../../support/browser-page.ts';
 import { DESKTOP, PHONE } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
@@ -152,12 +152,12 @@ describeInBrowser('GraphiQL', (browser) => {
       });
     await expectUserInLink('pro@example.com');
     await page.locator('#graphiql-link').click();
-    await isReady(page);
+    await waitForGraphiQL(page);
     const user = page.getByLabel('User');
     expect(await user.inputValue()).toBe('pro@example.com');
     await user.selectOption('fresh@example.com');
     await page.reload();
-    await isReady(page);
+    await waitForGraphiQL(page);
     expect(await user.inputValue()).toBe('fresh@example.com');
     await page.getByRole('link', { name: 'Trading Graph' }).click();
     await expectUserInLink('fresh@example.com');
@@ -185,7 +185,7 @@ describeInBrowser('GraphiQL', (browser) => {
       await page.getByRole('region', { name: 'Variables' }).getByText('AAPL').waitFor();
       // The tab stays after a reload.
       await page.reload();
-      await isReady(page);
+      await waitForGraphiQL(page);
       expect(await tabNames(page)).toEqual(['Linked', ...NAMES]);
       // The editor shows the open tab's operation.
       await page.locator('.graphiql-query-editor').getByText('Linked').waitFor();

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { isReady, openPage, type PageOptions } from '../../support/browser-page.ts';
+import { openPage, type PageOptions, waitForGraphiQL } from '../../support/browser-page.ts';
 import { DESKTOP } from '../../support/demo-visit.ts';
 
 /** The part of an address, after its `#` or `?`, that opens a tab with an operation. */
@@ -18,7 +18,7 @@ export async function openGraphiql(
   const address = `${url}/graphql${rest}`;
   const opened = await openPage(browser, address, { viewport: DESKTOP, ...options });
   const { page } = opened;
-  await isReady(page);
+  await waitForGraphiQL(page);
   return {
     ...opened,
     run: () => page.getByRole('button', { name: /execute query/i }).click(),

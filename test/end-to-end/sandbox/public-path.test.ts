@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
-import { isReady } from '../../support/browser-page.ts';
+import { waitForGraphiQL } from '../../support/browser-page.ts';
 import { visit } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { rawRequest } from '../../support/raw-request.ts';
@@ -17,7 +17,7 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
     await visitor.unfoldWhenLive();
     await visitor.reads('screen-verdict', /the same 25 positions/);
     await page.getByRole('link', { name: 'GraphiQL', exact: true }).first().click();
-    await isReady(page);
+    await waitForGraphiQL(page);
     await page.getByRole('button', { name: /execute query/i }).click();
     await page.locator('.result-window').getByText('positions').first().waitFor();
     await page.getByRole('heading', { level: 1 }).getByRole('link').click();

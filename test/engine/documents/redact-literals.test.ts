@@ -8,9 +8,9 @@ test.each([
   // GraphQL prints the value with escapes.
   [String.raw`found "say \"friend\""`, ['say "friend"'], 'found "[…]"'],
 ])(
-  'a secret is redacted completely, also if a longer or shorter one overlaps it: %s',
-  (message, texts, left) => {
-    expect(redactTexts(message, texts)).toBe(left);
+  'a secret is redacted completely, even if it contains another secret: %s',
+  (message, texts, expected) => {
+    expect(redactTexts(message, texts)).toBe(expected);
   },
 );
 

@@ -2,9 +2,12 @@ import { expect, test } from 'vitest';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { factsIn, schemaOf } from '../schema-of.ts';
 
+/**
+ * Marks a field with the users who see the same value: `group`, `account`, or `copy`, which is the group too, but differs
+ * with time. A field without a mark is the viewer's own.
+ */
 const marked = (sharing: string) => ({ extensions: { sharing } });
 
-/** A field without a mark is the viewer's. */
 const schema = schemaOf(
   `type Query { node: Node any: Any cat: Cat dog: Dog plain: Int }
   interface Node { name: String next: Node }
@@ -26,6 +29,7 @@ const schema = schemaOf(
   },
 );
 
+// Each expected value is null if the answer is not shared, and otherwise tells whether the answer contains its time.
 test.each([
   ['{ cat { __typename } }', false],
   ['{ cat { name lives } }', true],
@@ -37,8 +41,8 @@ test.each([
   ['{ cat { name lives @include(if: false) } }', false],
 ])(
   'the marks of all fields decide whether an answer is shared, and contains its time: %s',
-  (text, time) => {
-    expect(factsIn(schema, text).sharedUse?.selectsTime ?? null).toBe(time);
+  (text, expected) => {
+    expect(factsIn(schema, text).sharedUse?.selectsTime ?? null).toBe(expected);
   },
 );
 
@@ -92,9 +96,9 @@ test.each([
   ['subscription S($x: Boolean!) { positions { id @include(if: $x) } }', null],
   ['subscription S($x: Int) { positions(intervalMs: $x) { id } }', false],
 ])(
-  'in the service’s schema it is known which answers are shared, and which contain their time: %s',
-  (text, time) => {
+  'the marks of the service’s schema decide whether an answer is shared, and contains its time: %s',
+  (text, expected) => {
     const { sharedUse } = factsIn(buildSchema(), text);
-    expect(sharedUse?.selectsTime ?? null).toBe(time);
+    expect(sharedUse?.selectsTime ?? null).toBe(expected);
   },
 );

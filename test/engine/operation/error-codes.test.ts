@@ -47,7 +47,7 @@ test('an error that several fields of a request share is logged once, and its li
   expect(counted).toEqual(['calls', 'INTERNAL', 'INTERNAL', 'INTERNAL']);
 });
 
-test('a failed call is a fault in its request’s log line, and a call over our own limit counts as refused', () => {
+test('the outcome of a request is a fault after a failed call, and refused after a call over our own limit', () => {
   const away = maskedAs({ message: 'away', extensions: { code: 'GATEWAY_UNAVAILABLE' } });
   expect([away.record.outcome, away.counted, away.log]).toEqual([
     'fault',

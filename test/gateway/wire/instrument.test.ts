@@ -72,6 +72,7 @@ describe('an instrument', () => {
     const asTexts = { min: String(min), digits: `${digits}.0`, swap: { ...swap, long: '-1.50' } };
     const row = { ...instrumentRow, ...asTexts };
     expect(instrumentIn(row)).toStrictEqual(instrumentIn(instrumentRow));
+    // The nearest number that JavaScript has.
     expect(instrumentIn({ ...row, max: '1000000000000000.1' })?.max).toBe(1e15 + 0.125);
   });
 

@@ -10,7 +10,7 @@ const sources = globSync('src/engine/transports/websocket/*.ts', { cwd: ROOT }).
 test('every closing is listed, used and documented', () => {
   const used = [...sources.matchAll(/\.close\('(\w+)'/g)].map(([, name]) => name);
   expect(Object.keys(CLOSINGS).sort()).toEqual([...new Set(used)].sort());
-  // Only one method passes a code to `ws`.
+  // Every other call names its closing. Only one method passes a code to `ws`.
   expect(sources.match(/\.close\((?!'\w+')/g)).toHaveLength(1);
   const documented = read('docs/live.md');
   for (const [code, reason] of Object.values(CLOSINGS)) {

@@ -11,14 +11,15 @@ const NEVER_MS = 86_400_000;
 const unfinishedBytes = (app: TestApp) => seriesValue(app, 'receive_buffer_bytes');
 const cuts = (app: TestApp) => seriesValue(app, 'connections_cut_total{reason="bytes"}');
 
-/** The first bytes of a longer message. */
+/** A frame that announces 200,000 bytes, with only the first of them. */
 const begun = (bytes: number) =>
   frame(OPCODES.text, Buffer.alloc(bytes, ' '), { announced: 200_000 });
 
-test('an unfinished message counts with the memory that it keeps: the whole read that it arrived in, and its unpacked size', async () => {
+test('an unfinished message counts with the size of the read that it arrived in, and with its unpacked size', async () => {
   await using app = await startTestApp({}, { connections: { pingMs: NEVER_MS } });
   using plain = await initializedSocket(app);
   const ping = frame(OPCODES.text, Buffer.from('{"type":"ping"}'.padEnd(30_000)));
+  // The read of 30,000 bytes stays in memory for the hundred bytes at its end.
   plain.stream.write(Buffer.concat([ping, begun(100)]));
   await eventually(() => plain.messages.some(({ type }) => type === 'pong'));
   expect(await unfinishedBytes(app)).toBeGreaterThan(20_000);
@@ -38,6 +39,7 @@ test('if all connections together hold too many bytes, the largest are closed an
   await using app = await startTestApp({}, { connections });
   using calm = await initializedSocket(app);
   calm.stream.write(begun(10_000));
+  // Six sockets and a request hold 1.4 MB together.
   const large = await Promise.all(Array.from({ length: 6 }, () => initializedSocket(app)));
   for (const { stream } of large) stream.write(begun(190_000));
   using body = await openRaw(app.url);
@@ -47,6 +49,7 @@ test('if all connections together hold too many bytes, the largest are closed an
   await eventually(async () => expect(await cuts(app)).toBeGreaterThanOrEqual(2));
   expect((await unfinishedBytes(app)) + (await unreadBytes(app))).toBeLessThanOrEqual(MEGABYTE);
   expect(large.some(({ closed }) => closed === null)).toBe(true);
+  // The calm socket completes its message, and is closed only because blanks are no valid message.
   calm.stream.write(Buffer.alloc(190_000, ' '));
   expect(await calm.close()).toMatchObject({ code: 4400 });
   expect((await app.query('{ __typename }')).errors).toEqual([]);

@@ -16,6 +16,7 @@ const TYPES = new Map([
   [FORMATS.deferSpec, DEFERRED],
 ]);
 
+/** The type of a single answer, and after it how a subscription is answered if that differs. */
 function chosen(accept: string | undefined): string {
   const accepted = negotiated(accept);
   if (accepted === null) return 'none';
@@ -122,6 +123,9 @@ test.each([
   [`${DEFERRED};q=0.5, multipart/mixed;incrementalSpec=v0.2, ${PLAIN};q=0.5`, 'incrementalSpec'],
   [`${RESPONSE}, ${EVENTS}, multipart/mixed`, 'events'],
   [EVENTS, 'events'],
-] as const)('the Accept header %s selects this format for parts: %s', (accept, format) => {
-  expect(negotiated(accept)?.parts ?? null).toBe(format && FORMATS[format]);
-});
+] as const)(
+  'the Accept header %s selects the format of an answer in parts: %s',
+  (accept, format) => {
+    expect(negotiated(accept)?.parts ?? null).toBe(format && FORMATS[format]);
+  },
+);

@@ -30,12 +30,13 @@ test('the sandbox’s controls can be reached through the service from this mach
   expect(JSON.stringify(calls)).toContain('getCustomerId');
 });
 
-test('with CORS_ORIGINS only the server’s own page reaches the controls, and queries are answered if the sandbox fails', async () => {
+test('with CORS_ORIGINS only the server’s own page reaches the controls', async () => {
   await using own = await startTestApp({ CORS_ORIGINS: 'https://app.example.com' });
   const statusFrom = async (origin: string) =>
     (await rawRequest(`${own.url}/sandbox/calls`, { headers: { origin } })).status;
   expect(await statusFrom(own.url)).toBe(200);
   expect(await statusFrom('http://localhost:1')).toBe(404);
+  // Without the sandbox the controls fail, and queries are answered.
   await own.sandbox.close();
   expect(await statusFrom(own.url)).toBe(500);
   expect((await own.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
@@ -88,7 +89,7 @@ test.each([
   expect(app.sandbox.calls()).toBe(0);
 });
 
-test('answers of the gateway’s operations are passed on unchanged, and a reset is not logged as an error', async () => {
+test('answers of the gateway’s operations are passed on unchanged, and a reset becomes a 502', async () => {
   const headers = { ...bearer(), 'accept-encoding': 'gzip' };
   const session = await rawRequest(app.url + GATEWAY_PATH, { headers });
   expect(JSON.parse(session.text)).toMatchObject({ login: 700001, group: 'standard-usd' });
@@ -124,10 +125,10 @@ test('a local Host does not open the controls to a remote peer', () => {
     origins: { origins: [], anyLocalhost: false },
   });
   const request = { headers: { host: 'localhost' }, url: '/sandbox/calls?from=here' };
-  const opensTo = (remoteAddress: string) =>
+  const isOpenTo = (remoteAddress: string) =>
     proxy.isOpenTo({ ...request, socket: { remoteAddress } } as never);
   const own = ['127.0.0.1', '127.8.9.10', '::1', '::ffff:127.0.0.1'];
-  expect(own.map(opensTo)).toEqual(own.map(() => true));
+  expect(own.filter(isOpenTo)).toEqual(own);
   const others = ['192.0.2.1', '10.0.0.1', '::ffff:10.0.0.1', '2001:db8::1', '::ffff:127', ''];
-  expect(others.map(opensTo)).toEqual(others.map(() => false));
+  expect(others.filter(isOpenTo)).toEqual([]);
 });
