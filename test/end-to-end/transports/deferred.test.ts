@@ -191,9 +191,12 @@ test('a client that accepts multipart without a version gets the version that mo
   await plain.body?.cancel();
   // An answer to a client that accepts nothing else has one part if nothing is deferred.
   const onlyMultipart = await ask('multipart/mixed;deferSpec=20220824', '{ session { id } }');
+  const text = await onlyMultipart.clone().text();
   const messages: Message[] = [];
   for await (const part of partsOf(onlyMultipart)) messages.push(part);
   expect(messages).toMatchObject([{ data: { session: { id: '700001' } } }]);
+  // The closing boundary, by which a client knows that the answer is complete.
+  expect(text).toMatch(/\r\n--graphql--\r\n$/);
 });
 
 test('an event stream contains each deferred field once', async () => {

@@ -62,6 +62,8 @@ describe('SIGTERM', () => {
     sandbox.clearFaults();
     expect((await rawRequest(`${facade.url}/health/ready`)).status).toBe(200);
     facade.signal('SIGTERM');
+    // npm repeats a signal from a terminal.
+    facade.signal('SIGINT');
     await eventually(async () => {
       const ready = await rawRequest(`${facade.url}/health/ready`);
       return ready.status === 503;
@@ -76,6 +78,7 @@ describe('SIGTERM', () => {
     // This header makes a client with a keep-alive connection send its next request to another replica.
     expect(answer.headers.connection).toBe('close');
     expect(await facade.ended()).toBe(0);
+    expect(facade.logged.filter((line) => line.includes('"msg":"draining"'))).toHaveLength(1);
     await expect(rawRequest(`${facade.url}/health/live`)).rejects.toThrow();
   });
 });

@@ -134,6 +134,27 @@ test.each(Object.entries(losses))(
   },
 );
 
+test('a file that is damaged while it is in use takes no order until a restart', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'orders.db');
+  {
+    await using one = await opened(path);
+    await one.records.settle(await reserved(one.records, '1', 'before'), accepted);
+    const whole = readFileSync(path);
+    writeFileSync(path, Buffer.alloc(whole.length, 'damage'));
+    const damaged = { name: 'RecordsUnavailableError', message: expect.stringContaining('damaged') };
+    await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(damaged);
+    writeFileSync(path, whole);
+    await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(damaged);
+    await expect(one.records.find(request('1', 'before').account, 'before')).rejects.toThrow();
+    expect(one.records.status.degradedReason).toContain('damaged');
+    expect(one.warnings).toEqual([expect.stringContaining('damaged')]);
+  }
+  await using one = await opened(path);
+  expect(await one.records.reserve(request('1', 'before'))).toMatchObject({ reserved: false });
+  expect(await one.records.reserve(request('1', 'new'))).toMatchObject({ reserved: true });
+});
+
 test('a loss is detected if a newer copy replaces a restored file that has taken an order since', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
