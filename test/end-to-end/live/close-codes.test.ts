@@ -20,12 +20,16 @@ const writeBytes =
   (raw: RawSocket) =>
     raw.stream.write(bytes);
 
+const subscribeMessage = (id: string) =>
+  JSON.stringify({ type: 'subscribe', id, payload: { query: '{ __typename }' } });
+
 describe('a client that breaks the protocol', () => {
   test.each([
     ['invalid JSON', 'hello'],
     ['a list', '[]'],
     ['a message within a string', JSON.stringify('{"type":"ping"}')],
     ['a message type of the server', '{"type":"next","id":"1","payload":{}}'],
+    ['an id that is too long', subscribeMessage('x'.repeat(256))],
   ])('is closed with 4400: %s', async (_what, message) => {
     using raw = await initializedSocket(app, token);
     raw.say(message);
@@ -75,6 +79,13 @@ describe('a client that breaks the protocol', () => {
     using raw = await initializedSocket(app, token);
     await send(raw);
     expect(await raw.close()).toEqual({ code, reason });
+  });
+
+  test('can use an id up to the maximum length', async () => {
+    using raw = await initializedSocket(app, token);
+    const id = 'x'.repeat(255);
+    raw.say(subscribeMessage(id));
+    expect((await raw.until(id, 'next')).payload.data).toEqual({ __typename: 'Query' });
   });
 
   test('can send a token up to the maximum length of a header', async () => {

@@ -9,8 +9,10 @@ import { startedOnce } from '../../support/started.ts';
 
 const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
 const gateway = startedOnce(() => startHeldGateway(sandbox));
+// Longer than a test waits, so that no held call ends by its time-out.
+const GATEWAY_TIMEOUT_MS = '100000';
 const app = startedOnce(() =>
-  startTestApp({ GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS: '20000' }, { gateway: sandbox }),
+  startTestApp({ GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS }, { gateway: sandbox }),
 );
 afterEach(() => gateway.release());
 

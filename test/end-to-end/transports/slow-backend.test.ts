@@ -9,8 +9,10 @@ import { marketOrder, placeMutation } from '../orders/order-request.ts';
 
 const sandbox = startedOnce(() => startSandbox({ tickMs: 0 }));
 const gateway = startedOnce(() => startHeldGateway(sandbox));
+// Longer than a test waits, so that no held call ends by its time-out.
+const GATEWAY_TIMEOUT_MS = '100000';
 const app = startedOnce(() =>
-  startTestApp({ GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS: '20000' }, { gateway: sandbox }),
+  startTestApp({ GATEWAY_URL: gateway.url, GATEWAY_TIMEOUT_MS }, { gateway: sandbox }),
 );
 afterEach(() => gateway.release());
 
@@ -63,6 +65,15 @@ test('an operation stops when its client unsubscribes, and its id can be reused 
   await app.query('{ __typename }', { token: token() });
   const gone = app.logged.filter((line) => line.includes('"outcome":"gone"'));
   expect(gone).toHaveLength(1);
+});
+
+test('the reads of an operation stop when its client disconnects', async () => {
+  using socket = await initializedSocket(app, token());
+  gateway.hold(PAYMENTS);
+  socket.subscribe('a', METHODS);
+  await eventually(() => expect(gateway.waiting).toBe(1));
+  socket.stream.destroy();
+  await eventually(() => expect(gateway.left).toBe(1));
 });
 
 test('orders whose client unsubscribes are executed, and count as operations of the socket until they end', async () => {
