@@ -142,7 +142,10 @@ test('a file that is damaged while it is in use takes no order until a restart',
     await one.records.settle(await reserved(one.records, '1', 'before'), accepted);
     const whole = readFileSync(path);
     writeFileSync(path, Buffer.alloc(whole.length, 'damage'));
-    const damaged = { name: 'RecordsUnavailableError', message: expect.stringContaining('damaged') };
+    const damaged = {
+      name: 'RecordsUnavailableError',
+      message: expect.stringContaining('damaged'),
+    };
     await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(damaged);
     writeFileSync(path, whole);
     await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(damaged);
