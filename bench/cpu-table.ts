@@ -97,7 +97,6 @@ async function samplesOf(
 }
 
 /** Writes a number with about three digits. */
-
 function digits(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }

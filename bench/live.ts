@@ -116,7 +116,8 @@ async function windowsUnder(size: Size, order: readonly number[], count: number,
 
 async function windowOf(clients: LiveClients, process: ProbedProcess, ms: number): Promise<Window> {
   const startedAtMs = performance.now();
-  const [cpu, events] = [await process.ask({ ask: 'cpu' }), clients.events];
+  const cpu = await process.ask({ ask: 'cpu' });
+  const { events } = clients;
   await delay(ms);
   return {
     events: clients.events - events,

@@ -7,14 +7,14 @@ import { openSubjects } from './support/open-subjects.ts';
 
 const USAGE = `npm run bench -- [options] [what]
   Measures the CPU per request for each of these rows, or for those that are named: home, home-still, search,
-  search-fresh, positions, positions-still, customer-id. With them may be named:
+  search-fresh, positions, positions-still, customer-id. Further arguments:
     peers        also measures servers made of other libraries, which are installed for it
     --quick      takes less than a minute, for a first impression
     --rounds     how often each subject is measured
     --processes  how many processes of each subject are measured, one set after the other
     --beside     also measures this project in another form: a folder with another checkout, a flag of Node, or a
                  setting as NAME=value; --beside=--cpu-prof writes a profile
-  Instead of rows may be named:
+  Another benchmark, in place of rows:
     live         the CPU per live event, compared with that of a bare loop; also with --quick`;
 
 const QUICK_PACE = {
@@ -51,19 +51,20 @@ async function measure(): Promise<void> {
   const usual = values.quick ? QUICK_PACE : USUAL_PACE;
   const { rounds = usual.rounds, processes = usual.processes } = values;
   const pace = { ...usual, rounds: Number(rounds), processes: Number(processes) };
-  const what = new Set(positionals);
-  const peers = what.delete('peers');
+  const peers = positionals.includes('peers');
+  const rowNames = new Set(positionals.filter((name) => name !== 'peers'));
 
   pinOwnProcess();
   const today = new Date().toISOString().slice(0, 10);
   print(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${today}`);
-  const names = [...what];
   const runs: RowSamples[][] = [];
   let subjectNames: readonly string[] = [];
   for (let run = 0; run < pace.processes; run += 1) {
-    await using subjects = await openSubjects({ rows: names, variants: values.beside, peers });
+    const options = { rows: [...rowNames], variants: values.beside, peers };
+    await using subjects = await openSubjects(options);
     const rows = subjects.workloads;
-    if (names.length > 0 && rows.length !== names.length) throw new Error(USAGE);
+    const hasUnknownName = rowNames.size > 0 && rows.length !== rowNames.size;
+    if (hasUnknownName) throw new Error(USAGE);
     // Each run begins with another row, because the first requests of a process decide how V8 compiles the code.
     const first = run % rows.length;
     const rotated = [...rows.slice(first), ...rows.slice(0, first)];

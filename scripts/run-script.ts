@@ -6,9 +6,9 @@ const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
 /** The arguments of `node`, or a command of npm. */
 type Program = readonly string[];
 /** The programs that run one after the other, by subcommand. */
-type Kinds = Readonly<Record<string, readonly Program[]>>;
+type Subcommands = Readonly<Record<string, readonly Program[]>>;
 
-const KINDS: Readonly<Record<string, Kinds>> = {
+const SUBCOMMANDS: Readonly<Record<string, Subcommands>> = {
   test: {
     suites: [['scripts/test-tools.ts'], VITEST],
     '--long': [['scripts/test-tools.ts'], VITEST],
@@ -28,17 +28,18 @@ const KINDS: Readonly<Record<string, Kinds>> = {
   bundle: { program: [['scripts/image/bundle.ts', '.']] },
 };
 
-const [script = '', kind = '', ...rest] = process.argv.slice(2);
-const kinds = KINDS[script] ?? {};
-const isNamed = Object.hasOwn(kinds, kind);
-const [firstPrograms] = Object.values(kinds);
-const programs = (isNamed ? kinds[kind] : firstPrograms) ?? [];
-const isArgument = !isNamed && kind !== '';
-const args = isArgument ? [kind, ...rest] : rest;
-if (kind === '--long') Object.assign(process.env, { CI: 'true', LONG: 'true' });
-if (kind === '--all') Object.assign(process.env, { CI: 'true', FULL: 'true' });
+const [script = '', subcommand = '', ...rest] = process.argv.slice(2);
+const subcommands = SUBCOMMANDS[script] ?? {};
+const isNamed = Object.hasOwn(subcommands, subcommand);
+const [firstPrograms] = Object.values(subcommands);
+const programs = (isNamed ? subcommands[subcommand] : firstPrograms) ?? [];
+const isArgument = !isNamed && subcommand !== '';
+const args = isArgument ? [subcommand, ...rest] : rest;
+if (subcommand === '--long') Object.assign(process.env, { CI: 'true', LONG: 'true' });
+if (subcommand === '--all') Object.assign(process.env, { CI: 'true', FULL: 'true' });
 for (const program of programs.slice(0, -1)) {
   const command = program[0] === 'npm' ? program : [process.execPath, ...program];
+  // `env` runs the command that its arguments name.
   const { status } = spawnSync('env', command, { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }

@@ -17,7 +17,8 @@ const NODE = 'node_modules/.bin/node';
 const OLDEST_NODE = 24;
 /** Runs npm with its usual cache, or with one in this folder if that cache cannot be written. */
 const NPM_WITH_CACHE = `cache=\${npm_config_cache:-\${HOME:-.npm-cache}/.npm}
-mkdir -p "$cache/_cacache" 2>/dev/null && test -w "$cache" && test -w "$cache/_cacache" || cache=.npm-cache
+mkdir -p "$cache/_cacache" 2>/dev/null
+if ! test -w "$cache" || ! test -w "$cache/_cacache"; then cache=.npm-cache; fi
 npm_config_cache=$cache exec npm "$@" --engine-strict=false --ignore-scripts --loglevel=error`;
 const say = (text) => process.stderr.write(`${text}\n`);
 const read = (path) => (fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : '');

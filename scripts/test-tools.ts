@@ -36,8 +36,8 @@ for (const [index, [, variable, ...packages]] of missing.entries()) {
 }
 
 // If the machine has another Chromium, the leaner one is optional: no package lists are fetched for it, and it may fail.
-const hasWindow = chromiumPath !== null && basename(chromiumPath) !== HEADLESS_SHELL;
-if (hasWindow && !process.env.CHROMIUM_PATH && isOffered(HEADLESS_SHELL)) {
+const hasOtherChromium = chromiumPath !== null && basename(chromiumPath) !== HEADLESS_SHELL;
+if (hasOtherChromium && !process.env.CHROMIUM_PATH && isOffered(HEADLESS_SHELL)) {
   installPackage(HEADLESS_SHELL, 'a leaner Chromium', deadlineMs);
 }
 

@@ -16,7 +16,7 @@ export class LiveClients {
     this.#port = port;
   }
 
-  /** Opens one socket per token, through `connection_init` and no further. */
+  /** Opens one socket per token, and sends `connection_init`. */
   async connect(tokens: readonly string[]): Promise<void> {
     await inBatches(tokens, (token, index) => this.#connect(token, index));
   }
@@ -69,7 +69,7 @@ export class LiveClients {
   }
 }
 
-/** Returns the address of a home. No address of a host ends in 0. */
+/** Returns the address of a home. It does not end in 0, as no host's address does, so homes 0 and 1 share an address. */
 function addressOf(home: number): string {
   const high = home >> 8;
   const low = home & 255;

@@ -43,7 +43,8 @@ export function limitErrors(
     for (const [limit, value, maximum] of measured(node, size, limits, schema)) {
       if (value <= maximum || errors.has(limit)) continue;
       const error = tooComplex(limit, value, maximum);
-      errors.set(limit, definitions.length > 1 ? located(error, { nodes: [node] }) : error);
+      const isOneOfSeveral = definitions.length > 1;
+      errors.set(limit, isOneOfSeveral ? located(error, { nodes: [node] }) : error);
     }
   }
   return [...errors.values()];

@@ -57,7 +57,7 @@ export class OperationFacts {
   constructor(selections: Selections, operation: OperationDefinitionNode) {
     this.#selections = selections;
     this.#operation = operation;
-    // Unknown variables exclude no field, so this walk visits all of them.
+    // Unknown variables exclude no field, so this walk visits all fields.
     const walk = new FieldWalk(selections, operation, {}, () => 0);
     const facts = walk.facts();
     const { marks, isUnmarked } = walk;

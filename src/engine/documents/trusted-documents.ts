@@ -69,8 +69,8 @@ export class TrustedDocuments {
       const message = path === null ? 'PersistedQueryNotSupported' : 'PersistedQueryNotFound';
       return refusing('PERSISTED_DOCUMENT_NOT_FOUND', message);
     }
-    const hasBoth = query !== null && documentId !== null;
-    if (hasBoth && query !== trustedText && hashOf(query) !== documentId) {
+    const hasOtherText = query !== null && documentId !== null && query !== trustedText;
+    if (hasOtherText && hashOf(query) !== documentId) {
       return refusing('BAD_USER_INPUT', 'The document has another hash.');
     }
     record.isTrusted = this.#texts.has(text);

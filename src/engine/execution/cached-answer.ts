@@ -31,9 +31,9 @@ export function cachedAnswer(
   execute: Execute,
 ): MaybePromise<ExecutionResult> {
   const { transport, prepared } = context.operation;
-  const use = prepared.facts.sharedUse;
-  if (use === null || use.isBarred || !transport.takesBytes) return execute();
-  const answer = (validity: Validity) => answerFor(validity, parts, context, use, execute);
+  const { sharedUse } = prepared.facts;
+  if (sharedUse === null || sharedUse.isBarred || !transport.takesBytes) return execute();
+  const answer = (validity: Validity) => answerFor(validity, parts, context, sharedUse, execute);
   let validity: MaybePromise<Validity>;
   try {
     validity = context.validity();
@@ -48,17 +48,17 @@ function answerFor(
   validity: Validity,
   { responses, limits, hasPlugins }: CachedAnswerParts,
   context: OperationContext,
-  use: SharedUse,
+  sharedUse: SharedUse,
   execute: Execute,
 ): MaybePromise<ExecutionResult> {
   const { operation } = context;
   const { freshSeconds } = validity;
-  const key = cacheKey(validity, operation, use);
+  const key = cacheKey(validity, operation, sharedUse);
   // Plugins read the data of a result, which cached bytes do not have.
   const cached = hasPlugins ? undefined : responses.get(key);
   const etag = cached?.etag ?? etagFor(key);
   const resultBytes = (bytes: Buffer) => {
-    const packed = use.selectsTime
+    const packed = sharedUse.selectsTime
       ? null
       : (encoding: Encoding) => responses.packed(key, bytes, encoding);
     return { etag, freshSeconds, bytes, packed };
@@ -71,10 +71,10 @@ function answerFor(
   }
   return chain(execute(), (result): MaybePromise<ExecutionResult> => {
     // If one run has read the viewer's data, later runs may read such data too, so the operation is never cached again.
-    use.isBarred ||= context.isPersonal;
-    if (use.isBarred || result.errors) return result;
+    sharedUse.isBarred ||= context.isPersonal;
+    if (sharedUse.isBarred || result.errors) return result;
     return chain(bytesOf(result, operation), (bytes) => {
-      if (!use.selectsTime) responses.set(key, etag, bytes);
+      if (!sharedUse.selectsTime) responses.set(key, etag, bytes);
       return new CachedResult(resultBytes(bytes), hasPlugins ? result.data : null);
     });
   });

@@ -94,7 +94,7 @@ export class Pipeline {
     // Plugins expect one result, so with plugins no answer has parts.
     const transport = this.#parts.plugins.length > 0 ? { ...given, partsFormat: null } : given;
     return chain(admit(this.#parts, caller, transport), (operation) => {
-      if (operation.kind === 'operation') return this.#enveloped(operation);
+      if (operation.kind === 'operation') return this.#openByYoga(operation);
       this.codes.refused(operation.errors, transport.record);
       if (mayBeMutation(transport)) markNotSent(operation.errors);
       return operation;
@@ -107,7 +107,7 @@ export class Pipeline {
   }
 
   /** Lets yoga parse and validate an operation, and run the plugins around its execution. */
-  #enveloped(operation: Operation): MaybePromise<OpenedOperation | Refusal> {
+  #openByYoga(operation: Operation): MaybePromise<OpenedOperation | Refusal> {
     const { schema } = this;
     const { caller, params, transport } = operation;
     const context = this.#parts.createContext(operation);
@@ -119,7 +119,7 @@ export class Pipeline {
       const opened = (contextValue: unknown, document: DocumentNode): OpenedOperation => {
         const { variables, operationName } = params;
         const args = { schema, document, contextValue, variableValues: variables, operationName };
-        return { kind: 'opened', operation, start: () => this.#started(enveloped, args, own) };
+        return { kind: 'opened', operation, start: () => this.#start(enveloped, args, own) };
       };
       // Admission has parsed and validated the document. Yoga does both again only for the hooks of plugins.
       if (this.#parts.plugins.length === 0) return opened(hookContext, operation.document.document);
@@ -135,7 +135,7 @@ export class Pipeline {
     }
   }
 
-  #started(enveloped: Enveloped, args: ExecutionArgs, own: OwnContext): MaybePromise<Subscribed> {
+  #start(enveloped: Enveloped, args: ExecutionArgs, own: OwnContext): MaybePromise<Subscribed> {
     const { operation } = own.context;
     const toSend = (outcome: Subscribed) => this.#toSend(own.context, this.#checked(own, outcome));
     const failure = (error: unknown) => toSend(failed(error));

@@ -6,7 +6,7 @@ export interface Limit {
   readonly max: Readonly<Partial<Record<ClientKind, number>>>;
   /** How many times `max` is refilled per minute; 0 if tokens only return when they are given back. */
   readonly refills: number;
-  /** The maximum debt of a client that used more, as a multiple of `max`. */
+  /** The maximum debt of a client that used more than it had, as a multiple of `max`. */
   readonly maxDebt: number;
   /** Whether replicas share it. A resource of the process is counted per process. */
   readonly isShared: boolean;

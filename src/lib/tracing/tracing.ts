@@ -46,7 +46,7 @@ export class Tracing implements AsyncDisposable {
   readonly #tracer: Tracer;
 
   constructor(log: Pick<Log, 'warn'>, version: string) {
-    const name = { 'service.name': 'trading-graph', 'service.version': version };
+    const service = { 'service.name': 'trading-graph', 'service.version': version };
     const repeated = new RepeatedErrors(steadyClock.now);
     setGlobalErrorHandler((error) => {
       const repeats = repeated.next('export');
@@ -59,7 +59,7 @@ export class Tracing implements AsyncDisposable {
     diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
     this.#provider = new TracerProvider({
       resource: defaultResource()
-        .merge(resourceFromAttributes(name))
+        .merge(resourceFromAttributes(service))
         .merge(detectResources({ detectors: [envDetector] })),
       sampler: sampler(),
       spanProcessors: [

@@ -29,6 +29,7 @@ export type Flags = ReadonlyMap<string, boolean>;
 
 /** The fields of a selection set that have one response key, and so are one field of the answer. */
 type Nodes = readonly FieldNode[];
+type Parents = Nodes | [OperationDefinitionNode];
 type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;
 
 interface Resolver {
@@ -73,8 +74,8 @@ export function compile(
   if (!root || operation.operation === 'mutation') return null;
   const writer = new Writer(selections, flags);
   try {
-    const entry = writer.object(root, [operation], true);
-    const make = new Function('leaves', 'resolvers', 'NOT_WHOLE', writer.text(entry));
+    const entry = writer.writeObject(root, [operation], true);
+    const make = new Function('leaves', 'resolvers', 'NOT_WHOLE', writer.programText(entry));
     const { leaves, resolvers, args, nullable, size } = writer;
     const code = make(leaves, resolvers, NOT_WHOLE) as RunRoot;
     return { root: code, nullable, size, argsFor: argumentsReader(args) };
@@ -105,7 +106,7 @@ class Writer {
     this.#flags = flags;
   }
 
-  text(entry: string): string {
+  programText(entry: string): string {
     const leaves = this.leaves.map((_, i) => `const leaf${i} = leaves[${i}];`);
     const resolvers = this.resolvers.map((_, i) => `const resolve${i} = resolvers[${i}];`);
     const code = ['"use strict";', ...leaves, ...resolvers, ...this.#functions, `return ${entry};`];
@@ -113,7 +114,7 @@ class Writer {
   }
 
   /** Writes a function that makes the object with the selections of `from`. Returns the function's name. */
-  object(type: GraphQLObjectType, from: Nodes | [OperationDefinitionNode], isRoot = false): string {
+  writeObject(type: GraphQLObjectType, from: Parents, isRoot = false): string {
     if (type.isTypeOf) throw new NotCompilableError('isTypeOf');
     const collected = this.#selections.collect([type], from, (node) =>
       node.kind === Kind.VARIABLE ? this.#flags.get(node.name.value) : literalOf(node),
@@ -176,32 +177,32 @@ class Writer {
   }`;
   }
 
-  /** Returns an expression for the completed value of `from`, which the variable `value` lets it evaluate only once. */
+  /** Returns an expression for the completed value of `from`. The variable `value` avoids that `from` is evaluated twice. */
   #read(type: GraphQLOutputType, nodes: Nodes, from: string): string {
     const complete = this.#completer(getNullableType(type), nodes);
     if (isNonNullType(type)) return complete(from);
     return `(value = ${from}) == null ? null : ${complete('value')}`;
   }
 
-  /** Returns a function from an expression to the expression that completes its value, which is not null. */
+  /** Returns a function that turns the expression of a non-null value into an expression that completes the value. */
   #completer(type: GraphQLOutputType, nodes: Nodes): (from: string) => string {
     if (isLeafType(type)) {
-      const leaf = this.#leaf(type);
+      const leaf = this.#leafName(type);
       return (from) => `${leaf}(${from}, run)`;
     }
     if (isListType(type)) {
       const isOfObjects = isCompositeType(getNamedType(type));
       const list = isOfObjects
-        ? this.#listOfObjects(type.ofType, nodes)
-        : this.#listOfLeaves(type.ofType, nodes);
+        ? this.#writeObjectList(type.ofType, nodes)
+        : this.#writeLeafList(type.ofType, nodes);
       return (from) => `${list}(run, ${from})`;
     }
     if (!isObjectType(type)) throw new NotCompilableError('its type depends on the value');
-    const object = this.object(type, nodes);
+    const object = this.writeObject(type, nodes);
     return (from) => `${object}(run, ${from})`;
   }
 
-  #listOfLeaves(item: GraphQLOutputType, nodes: Nodes): string {
+  #writeLeafList(item: GraphQLOutputType, nodes: Nodes): string {
     const read = this.#read(item, nodes, 'values[index]');
     const name = `list${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, values) {
@@ -215,7 +216,7 @@ class Writer {
   }
 
   /** Writes a function that completes the items that fit into this turn, and appends the others in later turns. */
-  #listOfObjects(item: GraphQLOutputType, nodes: Nodes): string {
+  #writeObjectList(item: GraphQLOutputType, nodes: Nodes): string {
     const read = this.#read(item, nodes, 'values[index]');
     const name = `list${this.#functions.length}`;
     const rest = `rest${this.#functions.length}`;
@@ -223,7 +224,7 @@ class Writer {
   let value;
   for (; index < values.length; index += 1) {
     if (run.fields >= run.nextClockCheck && run.mustYield()) {
-      run.later(${rest}, values, items, index);
+      run.completeLater(${rest}, values, items, index);
       return items;
     }
     items.push(${read});
@@ -237,7 +238,7 @@ function ${name}(run, values) {
     return name;
   }
 
-  #leaf(type: GraphQLLeafType): string {
+  #leafName(type: GraphQLLeafType): string {
     return memo(this.#leafNames, type, () => {
       const name = `leaf${this.leaves.length}`;
       this.leaves.push(leafOf(type));

@@ -40,7 +40,7 @@ export type Metering = ReturnType<typeof createMetering>;
 export function createMetering(schema: GraphQLSchema) {
   const outcomes = outcomeTypes(schema);
 
-  // The outcome of a write is returned even if the reads of the same mutation exceed the budget.
+  // The outcome of a write (its field and the leaves of its result) is returned even if reads after it exceed the budget.
   const isOutcome = (parent: GraphQLCompositeType, field: Field) =>
     parent === schema.getMutationType() ||
     (outcomes.has(parent.name) && isLeafType(getNamedType(field.type)));

@@ -47,7 +47,7 @@ export class Run {
     this.maxFields = meter.maxFields;
   }
 
-  /** Returns null if the reference executor has to answer, which reports the error. */
+  /** Returns null if the reference executor has to answer in its place, and report an error. */
   answer(root: RunRoot, source: unknown): MaybePromise<ExecutionResult | null> {
     let data: Target;
     try {
@@ -89,7 +89,7 @@ export class Run {
   mustYield(): boolean {
     this.nextClockCheck = this.fields + FIELDS_BETWEEN_CLOCK_CHECKS;
     const isSliceOver = this.meter.scheduler.isSliceOver();
-    // Enclosing lists check the clock at their next item as well, and yield too.
+    // So the enclosing lists check the clock at their next item, and yield too.
     if (isSliceOver) this.nextClockCheck = this.fields;
     return isSliceOver;
   }
@@ -98,9 +98,9 @@ export class Run {
     return this.meter.isCostly || this.fields > COSTLY_FIELDS;
   }
 
-  later(rest: CompleteRest, values: readonly unknown[], items: unknown[], index: number): void {
+  completeLater(rest: CompleteRest, values: readonly unknown[], items: unknown[], i: number): void {
     this.#later(() => {
-      rest(this, values, items, index);
+      rest(this, values, items, i);
     });
   }
 

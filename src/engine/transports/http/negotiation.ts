@@ -52,6 +52,7 @@ function acceptedBy(accept: string): Accepted | null {
     formats
       .filter((format) => weight(format) > 0)
       .sort((one, other) => weight(other) - weight(one))[0] ?? null;
+  // The formats of parts carry a single result only if nothing else is accepted.
   const single: Format | null =
     best([response, json, events, subscriptionSpec]) ?? best([deferSpec, incrementalSpec]);
   if (single === null) return null;

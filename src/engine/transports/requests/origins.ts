@@ -44,10 +44,8 @@ export function isCrossSite(
   const { origin, 'sec-fetch-site': site, 'content-type': type } = request.headers;
   // The browser's own header is checked first, because a proxy may have rewritten `Host`.
   if (site === 'same-origin') return false;
-  const isForeign =
-    site === 'cross-site'
-      ? origin === undefined || !isAllowedOrigin(origin, allowed)
-      : !isAllowedPage(request, allowed, cookie);
+  const isAllowed = origin !== undefined && isAllowedOrigin(origin, allowed);
+  const isForeign = site === 'cross-site' ? !isAllowed : !isAllowedPage(request, allowed, cookie);
   const isPreflightedType = type && !SIMPLE_TYPE.test(type);
   if (!isForeign || isPreflightedType) return false;
   const { authorization: _, ...others } = request.headers;

@@ -106,10 +106,10 @@ export class SocketOperation implements ResultSink {
     const { operation, start } = this.#opened as OpenedOperation;
     const { meter } = operation;
     this.#opened = null;
-    const outcome = await start();
-    if (Symbol.asyncIterator in outcome) {
-      const { outcome: ended, type } = this.summary;
-      if (type === 'subscription' && ended === 'ok') this.summary.started(null);
+    const executed = await start();
+    if (Symbol.asyncIterator in executed) {
+      const { outcome, type } = this.summary;
+      if (type === 'subscription' && outcome === 'ok') this.summary.started(null);
       this.#events = operation.events;
     }
     // A shutdown does not wait for subscriptions.
@@ -118,7 +118,7 @@ export class SocketOperation implements ResultSink {
       this.#events?.leave();
       this.#end();
     }
-    return this.#deliver(outcome, meter);
+    return this.#deliver(executed, meter);
   }
 
   async *#deliver(outcome: Subscribed, meter: Meter): AsyncGenerator<never, void> {
@@ -220,7 +220,7 @@ export class SocketOperation implements ResultSink {
     );
   }
 
-  /** An operation that its client has left counts as gone, unless it was a subscription. */
+  /** An operation that its client has left counts as gone, unless it was a subscription that had started. */
   #end(): void {
     const { summary } = this;
     const { isOpen, session, settings } = this.#socket;
