@@ -15,7 +15,7 @@ export interface Listed {
   readonly wire: WireInstrument;
 }
 
-/** The trading modes by the numbers of trading platforms. */
+/** Trading modes, in the numbering of trading platforms. */
 const MODE_CLOSED = 0;
 export const MODE_FULL = 4;
 
@@ -40,8 +40,9 @@ export function toListed(listing: Listing, index: number, access: string[]): Lis
   const { kind, symbol, price } = listing;
   const style = STYLES[kind];
   const hashed = hash(symbol);
-  const isYenPair = kind === 'forex' && price > 20;
-  const digits = isYenPair ? 3 : style.digits(price);
+  // A pair with a high price, such as one with the yen, has fewer decimals than other pairs.
+  const isHighPair = kind === 'forex' && price > 20;
+  const digits = isHighPair ? 3 : style.digits(price);
   const [mCurrency, pCurrency] = currencies(listing);
   const mFx = conversionPair(mCurrency);
   const pFx = conversionPair(pCurrency);

@@ -23,7 +23,7 @@ export class Quotes {
     return this.#prices[index] as number;
   }
 
-  /** Returns US dollars for one unit of the currency. */
+  /** Returns US dollars for one unit of the currency; 1 for a currency without a pair. */
   rate(currency: string): number {
     if (currency === 'USD') return 1;
     const direct = this.#pairs.get(`${currency}USD`);
@@ -84,8 +84,8 @@ export class Market extends Quotes {
   #nextPrice(index: number): number {
     const { kind, firstPrice, wire } = this.#instruments[index] as Listed;
     const price = this.price(index);
-    // A pull towards the first price keeps a sandbox that runs for weeks in a plausible range.
-    // A price below 0, which a test can set, gives NaN: then there is no pull.
+    // A pull towards the first price keeps the prices plausible in a sandbox that runs for weeks. There is no pull if the
+    // logarithm is NaN: a test can set a price below 0.
     const pull = (Math.log(firstPrice / price) || 0) * 1e-3;
     const move = VOLATILITY[kind] * noise(this.#seedBits, index, this.#ticks);
     const lowestPrice = 10 ** -wire.digits;

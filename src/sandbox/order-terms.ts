@@ -23,7 +23,7 @@ interface OrderTerms {
 type Refused = { readonly kind: 'refused'; readonly refusal: OrderRefusal };
 
 const MAX_SHOWN_SYMBOL = 40;
-/** More than a quotient of whole steps is off by binary rounding. */
+/** Binary rounding changes a quotient of whole steps by less than this. */
 const STEP_TOLERANCE = 1e-9;
 
 /** Checks the rules of the trading desk one after the other. The first broken rule refuses the order. */

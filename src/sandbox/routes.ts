@@ -15,7 +15,7 @@ interface Row extends Omit<Route, 'params'> {
 
 const PARAMETER = /\{(\w+)\}/;
 
-/** Finds the operation for an HTTP method and a path, and which of its calls they are. */
+/** Finds the operation for an HTTP method and a path, and which of the operation's calls has them. */
 export class Routes {
   readonly #rows: readonly Row[];
 

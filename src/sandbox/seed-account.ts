@@ -66,19 +66,19 @@ function choose(
 ): Listed[] {
   const knownCount = isLoadUser(user) ? 0 : Math.min(count, WELL_KNOWN);
   const others = tradeable.slice(knownCount);
-  const otherCount = Math.min(count - knownCount, others.length);
-  const step = Math.max(1, Math.floor(others.length / Math.max(1, count - knownCount)));
-  const offset = Math.floor(random() * others.length);
-  const spread = Array.from(
-    { length: otherCount },
-    (_, i) => others[(offset + i * step) % others.length] as Listed,
-  );
+  const wanted = count - knownCount;
+  const step = wanted > 0 ? Math.max(1, Math.floor(others.length / wanted)) : 1;
+  const start = Math.floor(random() * others.length);
+  const spread = Array.from({ length: Math.min(wanted, others.length) }, (_, i) => {
+    const index = (start + i * step) % others.length;
+    return others[index] as Listed;
+  });
   return [...tradeable.slice(0, knownCount), ...spread];
 }
 
 type Terms = Omit<OpenPosition, 'storage'>;
 
-/** The terms of an account's holding number `i`; null if the account's money does not suffice for the smallest size. */
+/** The terms of an account's holding number `i`; null if the smallest size costs too much. */
 function termsOf(
   user: SandboxUser,
   i: number,

@@ -192,7 +192,8 @@ function describeGateway(error: GatewayError): Described {
   const operation = isOperation(error.operation) ? OPERATIONS[error.operation] : null;
   const isUnsentOrder = operation?.effect === 'order' && cause instanceof NotAttemptedError;
   const unsent = isUnsentOrder ? UNSENT_ORDERS[cause.reason] : undefined;
-  const [message = messageOfKind, retryAfterSeconds = error.retryAfterSeconds] = unsent ?? [];
+  const message = unsent?.[0] ?? messageOfKind;
+  const retryAfterSeconds = unsent?.[1] ?? error.retryAfterSeconds;
   const hasRetryAfter = code === 'RATE_LIMITED' || retryAfterSeconds !== null;
   const words = refusal !== null && hasWordsForClients(code, error) ? refusalWords(refusal) : null;
   return {

@@ -105,7 +105,7 @@ export class Scope implements OwnReads {
     return new Scope(this.#services, caller, this.#record, plan, logicalClock.next());
   }
 
-  /** Whoever reads the caller makes a result for this request alone. */
+  /** A result that depends on the caller is personal. */
   get caller(): Caller {
     this.#record.isPersonal = true;
     return this.#caller;

@@ -87,9 +87,7 @@ const LoginInput = builder.inputType('LoginInput', {
 
 const ForgotPasswordInput = builder.inputType('ForgotPasswordInput', {
   description: 'The account whose password is to be reset.',
-  fields: (t) => ({
-    email: t.string({ required: true, description: 'The e-mail address.' }),
-  }),
+  fields: (t) => ({ email: t.string({ required: true, description: 'The e-mail address.' }) }),
 });
 
 builder.mutationFields((t) => ({

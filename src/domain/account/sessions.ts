@@ -72,7 +72,7 @@ export class Sessions {
     return board.hasNewer(viewer, logicalTime) ? answer : null;
   }
 
-  /** A feed's snapshot, requested after this logical time. Queries do not share its call, because this is not retried. */
+  /** A feed's snapshot, requested after this logical time. Queries do not share the call, which is not retried. */
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
     return this.cached(viewer, { after }) ?? this.#call(polling(viewer), false);
   }

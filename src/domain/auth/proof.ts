@@ -56,7 +56,7 @@ interface Refusal {
   /** Answers to calls that began before this logical time do not count. */
   readonly atTime: number;
   readonly expiresAtMs: number | null;
-  /** Whether the token's signature is valid. The refusal of a forged token can be forgotten: no signature proves it. */
+  /** Whether the token's signature is valid. A forged token's refusal can be forgotten, as its signature proves nothing. */
   isSigned: boolean;
 }
 
@@ -125,8 +125,7 @@ export class ProofLedger {
 
   /**
    * Proof of the token's group. The token itself must be accepted as well, because a 200 of op 1 can come from a cache that
-   * never saw the token. The proof lapses from the time when an answer last named the group: the account may have moved to
-   * another group since.
+   * never saw the token. The proof is as old as the last answer that named the group: the account may have moved since.
    */
   group(viewer: Viewer): GroupProof | null {
     const evidence = this.#evidence.get(viewer.tokenHash);

@@ -7,7 +7,7 @@ import type { PollTurn } from './poll-schedule.ts';
 import type { Subscription } from './subscription.ts';
 import type { TokenRotation } from './token-rotation.ts';
 
-/** The session of followers of its figures is read once in this many polls. */
+/** For followers of its figures, the session is read once in this many polls. */
 const POLLS_PER_READ = 5;
 
 /** Decides when a feed reads op 10 for subscriptions to orders or session. If op 10 fails, the positions stay live. */
@@ -128,7 +128,7 @@ export class SessionReads {
     fireAndForget('live feed', reading);
   }
 
-  /** Lets first events go that wait for a read. */
+  /** Lets the first events that wait for a read be sent. */
   #release(): void {
     this.#cancelWait();
     if (!this.isPending) return;
