@@ -12,8 +12,8 @@ export function browserEnvironment(): Environment {
 }
 
 /**
- * On Angular's server the global `Event` is not Node's, and Node's sockets throw an error that cannot be caught. A dispatch
- * of such an `Event` on an AbortSignal, which Angular does not replace, throws here.
+ * Whether the WebSocket works. On Angular's server the global `Event` is not Node's: there Node's sockets throw an error
+ * that cannot be caught. The dispatch of such an `Event` on an AbortSignal, which Angular does not replace, throws too.
  */
 function hasSockets(): boolean {
   if (typeof globalThis.WebSocket !== 'function') return false;

@@ -3,7 +3,7 @@ import { type Client, type ClientOptions, createClient } from '../src/create-cli
 import type { Environment } from '../src/environment.ts';
 import { fakeClient } from '../src/testing.ts';
 
-/** Returns the server's answer to a body and a token. A scripted `fetch` sends it, because a server rarely answers so. */
+/** Returns the answer to a body and a token. A scripted `fetch` gives such answers, because a server rarely does. */
 type Answer = (body: string, token: string) => unknown;
 
 const refused = (...path: string[]) => ({

@@ -140,7 +140,7 @@ test('an order is placed for the user who places it, or is refused', async () =>
           expect(end.status).toBe('accepted');
           return end;
         }),
-        // By the shared client, which may refuse it.
+        // By the shared client, which may refuse the order.
         await request.run(token, () => client.orders.ticket().place({ ...BUY, comment })),
       ];
       return ends.map(({ status }) => status);

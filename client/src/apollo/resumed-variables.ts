@@ -26,7 +26,7 @@ export class ResumedVariables {
     return { ...this.#given, [this.#name]: this.#cursor };
   }
 
-  /** A subscription has one field, which may have an alias. */
+  /** Notes the cursor of an event. A subscription has one field, which may have an alias. */
   note(data: Values | null): void {
     const [event] = Object.values(data ?? {}) as readonly ({ cursor?: unknown } | null)[];
     if (typeof event?.cursor === 'string') this.#cursor = event.cursor;

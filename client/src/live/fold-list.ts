@@ -11,7 +11,7 @@ import { applyChanges, idOf, isSame, type KeyOf, withKnownRows } from './rows.ts
 
 /** The result of all events so far. The list and its cursor are one value, so that neither is newer than the other. */
 export interface FoldedList<Row> extends LiveSum {
-  /** The rows in the order of the last whole list. Later rows follow it. */
+  /** The rows in the order of the last whole list, then those that were added later. */
   readonly rows: readonly Row[];
   /** Null if the list has none. */
   readonly totals: PositionTotals | null;
@@ -49,9 +49,9 @@ export function foldList<Row extends object>(
   if (isRepeated) {
     // The cursor was applied before, but this event has changes: an event without changes has overtaken this one.
     if (changed !== state.rows) return null;
-    const isSameNews =
-      event.status === state.status && Date.parse(event.asOf) === state.asOf.getTime();
-    return isLate || isSameNews ? state : stateAfter(state, event, changed);
+    const hasNews =
+      event.status !== state.status || Date.parse(event.asOf) !== state.asOf.getTime();
+    return hasNews && !isLate ? stateAfter(state, event, changed) : state;
   }
   // A whole list that no longer has the server's count lacks an event.
   const wasWhole = state.rows.length === state.totals?.count;

@@ -125,6 +125,7 @@ export class LiveFeed<
   }
 
   dispose(error: TradingGraphError): void {
+    // On a server the list may belong to another user than the one who reads it next.
     if (this.#core.environment.isServer) this.#folded = null;
     this.#error = error;
     this.pause();
@@ -311,6 +312,7 @@ export class LiveFeed<
     this.#settle();
   }
 
+  /** Computes the state, and reports it if a property other than `asOf` has changed. */
   #publish(): void {
     const folded = this.#folded;
     const { nothing, shown } = this.#source;

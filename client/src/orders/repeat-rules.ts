@@ -24,6 +24,7 @@ const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED',
  * error may answer only a second copy of the request. A server that cannot read its records knows nothing of the first copy.
  */
 export function mayHaveTraded(error: TradingGraphError, resends: boolean): boolean {
+  // `sent`: whether the server has sent this request to the gateway. `earlierUnknown`: whether an earlier one may have been.
   const { sent, earlierUnknown } = error.extensions;
   if (earlierUnknown === true) return sent !== false || resends;
   if (sent === false) return false;
@@ -56,7 +57,7 @@ export function mayClose(error: TradingGraphError): boolean {
   return REFUSED.test(error.code) || error.code === 'STORAGE' || isFull(error);
 }
 
-/** Exponential back-off with jitter, and at least the time that the server names. */
+/** Exponential back-off with jitter, from half of the ceiling to the ceiling, after the time that the server names. */
 export function pauseMs(error: TradingGraphError, failures: number, random: number): number {
   const ceilingMs = Math.min(MAX_MS, BASE_MS * 2 ** failures);
   return Math.max(0, error.retryAfter ?? 0) * 1_000 + (ceilingMs / 2) * (1 + random);

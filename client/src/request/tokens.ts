@@ -34,9 +34,7 @@ export const ONE_USER: string =
   'A client is for one user: a server makes one for each request by `forRequest`; a program of one user sets `environment: { isServer: false }`.';
 const NO_TEXT = '`token` does not return a text.';
 
-/**
- * The tokens of the app. All waiting requests share one call of the app, and one renewal if the server refuses a token.
- */
+/** The tokens of the app. All waiting requests share one call of the app, and one renewal after a refusal by the server. */
 export class Tokens {
   readonly #options: TokensOptions;
   readonly #source: TokenSource;

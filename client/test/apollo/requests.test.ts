@@ -128,7 +128,7 @@ describe('a token', () => {
 describe('a query', () => {
   test('is aborted by its signal, and when its subscriber leaves', async () => {
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 3_000 });
-    // Counts closed connections: Node's fetch opens a spare one after an aborted request, so some stay open.
+    // Counts closed connections: Node's fetch opens a spare connection after an aborted request, which stays open.
     const closed = () => proxy.accepted - proxy.open;
     const abort = new AbortController();
     const query = gql`{ positions { id } }`;
@@ -136,7 +136,7 @@ describe('a query', () => {
       query,
       context: { fetchOptions: { signal: abort.signal } },
     });
-    // Aborts only after the request has reached the gateway: otherwise its connection would stay open, and idle.
+    // Aborts only after the request has reached the gateway. Before, the connection would stay open, and idle.
     await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBe(1));
     abort.abort();
     await expect(failed).rejects.toMatchObject({ code: 'ABORTED' });

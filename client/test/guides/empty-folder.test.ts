@@ -200,6 +200,7 @@ describe.skipIf(reason !== null)(
 
       test('the guide for React leads from a clone to live positions, an order, and an order with an unknown outcome', async () => {
         const blocks = readPage(GUIDE, 'React').samples.filter(({ language }) => language === 'sh');
+        // The commands that start the service, make the app, and open its page.
         const [service = [], make = [], look = []] = blocks.map(({ text }) =>
           text.trim().split('\n'),
         );
@@ -247,9 +248,11 @@ describe.skipIf(reason !== null)(
         await tap('Buy 1 TEST.UNKNOWN');
         const unknown = page.getByText('We have no confirmation of your order.');
         await unknown.waitFor();
+        // The sandbox carries the order out, but gives no clear answer.
         await hasRows(8);
         await tap('Ask again');
         await unknown.waitFor();
+        // To ask again sends no order.
         const calls = await fetch(`${url}/sandbox/calls`);
         expect((await calls.json()).operations.openPosition).toBe(2);
         await page.reload();

@@ -86,7 +86,7 @@ function nativePlatform() {
       AppState.currentState = state;
       for (const listener of [...stateListeners]) listener(state);
     },
-    /** The type of its network, `none` in flight mode. */
+    /** Changes the type of the phone's network: `none` in flight mode. */
     connect(type: string) {
       network = { type, isConnected: type !== 'none' };
       for (const listener of [...networkListeners]) listener(network);

@@ -54,6 +54,7 @@ describe('a query', () => {
     using core = startCore(app);
     for (const options of [null, { signal: null }, { timeoutMs: Number.NaN }, { timeoutMs: null }])
       expect((await core.request(BALANCE, undefined, options as never)).errors).toEqual([]);
+    // The controller itself, in place of its signal.
     const signal = new AbortController() as never;
     const { errors } = await core.request(BALANCE, undefined, { signal });
     expect(errors).toMatchObject([{ code: 'BAD_USER_INPUT', extensions: { argument: 'signal' } }]);

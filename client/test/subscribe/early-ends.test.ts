@@ -5,7 +5,7 @@ import {
 } from '../../src/subscribe/socket-transport.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 
-/** A WebSocket for which the test acts as the server; the last one is kept. */
+/** A WebSocket for which the test acts as the server. `last` is the newest. */
 class ScriptedSocket extends EventTarget {
   static last: ScriptedSocket;
   readonly sent: unknown[] = [];

@@ -40,7 +40,7 @@ export function startProgram(
   child.stderr.on('data', (text) => {
     program.err += text;
   });
-  // At `close` all of its output has arrived.
+  // At `close` all output of the program has arrived.
   child.once('close', (code, signal) => {
     failure = `${command} exited with ${code ?? signal}: ${program.err}`;
   });

@@ -3,7 +3,7 @@ import type { ClientStorage } from '../../src/storage.ts';
 
 export interface StorageUnderTest {
   readonly storage: ClientStorage;
-  /** Another adapter with the same data, as after a restart of the app; null if it keeps nothing. */
+  /** Another adapter with the same data, as after a restart of the app; null if the adapter keeps nothing. */
   readonly reopen: (() => Promise<ClientStorage>) | null;
 }
 
