@@ -46,7 +46,7 @@ export class SandboxControl {
     this.#parts.faults.clear();
   }
 
-  /** Counts the calls of an operation, or of all of them. */
+  /** Counts the calls of an operation, or of all operations. */
   calls(operation?: OperationName, login?: number): number {
     return this.#parts.observations.count(operation, login);
   }

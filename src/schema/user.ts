@@ -114,7 +114,7 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-/** The gateway's interface does not state whether ops 14 and 15 need a token. One is sent if the request has one. */
+/** It is not documented whether ops 14 and 15 need a token. A token is sent if the request has one. */
 const ANONYMOUS: ReadonlySet<OperationName> = new Set(['markNotificationsRead', 'registerDevice']);
 
 function write<Input>(

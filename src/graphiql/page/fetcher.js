@@ -12,7 +12,12 @@ import { isConfirmed } from './confirmation.js';
  * Sends GraphiQL's operations with the account's token. A token in the Headers pane takes precedence. Failures are returned
  * as GraphQL errors, because GraphiQL shows thrown errors with their stack.
  *
- * @param {{ endpoint: string, credentials: RequestCredentials, confirmedFields: readonly string[], signIn: SignIn, answers: AnswerLine }} parts
+ * @param {object} parts
+ * @param {string} parts.endpoint
+ * @param {RequestCredentials} parts.credentials
+ * @param {readonly string[]} parts.confirmedFields
+ * @param {SignIn} parts.signIn
+ * @param {AnswerLine} parts.answers
  */
 export function createFetcher({ endpoint, credentials, confirmedFields, signIn, answers }) {
   /**
