@@ -130,6 +130,7 @@ test('an order is placed for the user who places it, or is refused', async () =>
   const placed = await Promise.all(
     Array.from({ length: 10 }, async (_, at) => {
       const token = tokens[at % 2] ?? '';
+      // The comment names the user, so that the sandbox shows for whom each order was meant.
       const comment = logins[at % 2] ?? '';
       await waitTurns(at % 3);
       const own = forRequest(token, { url: url() });
@@ -180,6 +181,7 @@ test('an order whose key comes from a form is sent without the key’s date, and
       return answer;
     },
   };
+  // Orders on a cut connection get short times.
   const place = (own: TicketOptions) =>
     forRequest(tokens[0] ?? '', { url: url(), environment })
       .orders.ticket({ maxWaitMs: isCut ? 300 : 6_000, ...own })
@@ -188,6 +190,7 @@ test('an order whose key comes from a form is sent without the key’s date, and
   const dates = () => sent.splice(0).flatMap((text) => text.match(/"(keyMade|since)":"2/g) ?? []);
   expect(await place({})).toMatchObject({ status: 'accepted' });
   expect(new Set(dates())).toEqual(new Set(['"keyMade":"2', '"since":"2']));
+  // The answer of the order is lost, so its key is closed.
   await place({ idempotencyKey: 'of a form' });
   expect(sent.join()).toContain('VoidOrder');
   expect(dates()).toEqual([]);
@@ -196,7 +199,7 @@ test('an order whose key comes from a form is sent without the key’s date, and
   expect(await place({ idempotencyKey: 'cut off' })).toMatchObject({ status: 'unknown' });
 });
 
-test('a request forbids caching, and the client reads no time or random number before it sends it', async () => {
+test('a request forbids caching, and the client reads no time or random number before it sends the request', async () => {
   const inits: (RequestInit | undefined)[] = [];
   const calls: string[] = [];
   const environment: OwnEnvironment = {

@@ -23,6 +23,7 @@ function placed({ client }: Pick<ReturnType<typeof fakeClient>, 'client'>) {
 test('a test can move prices, open and close positions, and let the gateway fail', async () => {
   const { market, state } = await followed();
   expect(state()).toMatchObject({ status: 'LIVE', positions: [{ profit: 0, comment: null }] });
+  // Two units were bought at 100.
   await market.move('AAPL', 103);
   expect(state().positions).toMatchObject([{ priceCurrent: 103, profit: 6 }]);
   await market.change({ id: '2', symbol: 'TSLA', profit: -1 });

@@ -15,6 +15,7 @@ const POSITION_CHANGES: TypedDocumentNode<{ changes: PositionChanges }, { from?:
     }
   }
 `;
+const DEMO_LOGIN = 700_001;
 const PLACE = 'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
 
 const world = startedForEach(startLiveWorld);
@@ -105,7 +106,7 @@ describe('positionChanges', () => {
     await eventually(() => follower.events.length > 0);
     const dead = token();
     token = () => dead;
-    world.sandbox.revoke({ login: 700_001 });
+    world.sandbox.revoke({ login: DEMO_LOGIN });
     await eventually(() => follower.isComplete);
     expect(follower.errors).toMatchObject([{ name: 'TradingGraphError', code: 'SIGNED_OUT' }]);
     expect(device.signedOut).toEqual(['SIGNED_OUT']);

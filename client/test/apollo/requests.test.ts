@@ -77,7 +77,7 @@ describe('an order', () => {
       variables: order(symbol, 'one'),
     });
     expect(data?.placeOrder).toMatchObject({ ...outcome, idempotencyKey: 'one', replayed: false });
-    // The cache drops the fields of a type that does not match.
+    // The cache keeps the fields of an interface only if it knows the interface's types.
     const asked = gql`query { placedOrder(idempotencyKey: "one") { ... on OrderOutcome { idempotencyKey replayed } } }`;
     const { data: cached } = await device.apollo.query<{ placedOrder: object }>({ query: asked });
     expect(cached?.placedOrder).toMatchObject({ idempotencyKey: 'one', replayed: true });

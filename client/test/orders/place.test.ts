@@ -12,7 +12,8 @@ beforeEach(() => {
   phone.app.sandbox.clearCalls();
 });
 
-const applied = (comment: string) =>
+/** The gateway's orders with this comment. */
+const placedWith = (comment: string) =>
   phone.app.sandbox.orders().filter((order) => order.comment === comment);
 
 test.each(['none', ...CUTS] as const)(
@@ -23,7 +24,7 @@ test.each(['none', ...CUTS] as const)(
     const { idempotencyKey } = ticket;
     phone.line.next.push(cut);
     const outcome = await ticket.place(buying(cut));
-    const [{ orderId } = {}, ...others] = applied(cut);
+    const [{ orderId } = {}, ...others] = placedWith(cut);
     expect(outcome).toMatchObject({ ...ACCEPTED, idempotencyKey, orderId });
     expect(await ticket.place(buying(cut))).toEqual(outcome);
     expect(others).toEqual([]);

@@ -69,6 +69,7 @@ test('a tab that resumes does not disturb an order that another tab is placing',
 });
 
 test('an account whose login begins with another login has keys of its own', async () => {
+  // The login of the signed-in user is 700001.
   phone.storage.entries.set('orders/7000011/key', JSON.stringify({ digest: 'd', at: Date.now() }));
   phone.storage.entries.set('orders/70000/key', JSON.stringify({ digest: 'd', at: Date.now() }));
   expect(await phone.open().orders.resume()).toEqual([]);

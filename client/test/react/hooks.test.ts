@@ -111,7 +111,7 @@ describeWithChromium('in a browser', (executablePath) => {
   });
 
   describe('useTicket', () => {
-    const applied = () => app.facade.sandbox.orders().length;
+    const placedOrders = () => app.facade.sandbox.orders().length;
     async function openForm(): Promise<HooksPage> {
       const hooks = await openHooksPage(app, { ticket: true });
       await showsForm(hooks, 'ready');
@@ -140,26 +140,26 @@ describeWithChromium('in a browser', (executablePath) => {
       expect(await Promise.all(taps)).toEqual(['accepted', 'accepted', 'accepted']);
       const first = await showsForm(hooks, 'accepted');
       expect(await hooks.call('place', order('AAPL'))).toBe('accepted');
-      expect(applied()).toBe(1);
+      expect(placedOrders()).toBe(1);
       await hooks.call('reset');
       expect(await showsForm(hooks, 'ready')).toEqual({ status: 'ready', outcome: null });
       await hooks.call('place', order('AAPL'));
       const second = await showsForm(hooks, 'accepted');
       expect(second.outcome?.idempotencyKey).not.toBe(first.outcome?.idempotencyKey);
-      expect(applied()).toBe(2);
+      expect(placedOrders()).toBe(2);
     });
 
     test('an unknown order stays unknown when the form is edited, and a retry asks for it under its key', async () => {
       const hooks = await openForm();
       await hooks.call('place', order('TEST.UNKNOWN'));
       const first = await showsForm(hooks, 'unknown');
-      expect(applied()).toBe(1);
+      expect(placedOrders()).toBe(1);
       expect(await hooks.call('place', order('AAPL'))).toBe('unknown');
       expect(await showsForm(hooks, 'unknown')).toEqual(first);
       expect(await hooks.call('retry')).toBe('unknown');
       const second = await showsForm(hooks, 'unknown');
       expect(second.outcome?.idempotencyKey).toBe(first.outcome?.idempotencyKey);
-      expect(applied()).toBe(1);
+      expect(placedOrders()).toBe(1);
     });
   });
 });

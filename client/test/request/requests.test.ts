@@ -12,7 +12,7 @@ import { startCutProxy } from '../support/cut-proxy.ts';
 const BALANCE: TypedText<{ session: { balance: number } | null }, undefined> =
   '{ session { balance } }';
 /** Skips all pauses between attempts. The time-outs are 15 seconds or longer, and stay. */
-const HURRIED = () => countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms) });
+const hurriedEnvironment = () => countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms) });
 
 const app = ownApp();
 
@@ -30,7 +30,7 @@ describe('a query', () => {
   });
 
   test('is repeated four times after an error without data, and never after an error beside some data', async () => {
-    using core = startCore(app, { environment: HURRIED() });
+    using core = startCore(app, { environment: hurriedEnvironment() });
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 500 });
     const { data, errors } = await core.request(
       '{ session { balance } positions { id } }',
@@ -111,7 +111,10 @@ describe('a query', () => {
   });
 
   test('fails with NETWORK if there is no server, and with ABORTED when its signal aborts', async () => {
-    using core = startCore(app, { url: 'http://127.0.0.1:9/graphql', environment: HURRIED() });
+    using core = startCore(app, {
+      url: 'http://127.0.0.1:9/graphql',
+      environment: hurriedEnvironment(),
+    });
     const { errors } = await core.request(BALANCE, undefined);
     expect(errors).toMatchObject([{ code: 'NETWORK', retryable: true }]);
     using slow = startCore(app);
@@ -131,7 +134,7 @@ test.each([
   onTestFinished(() => proxy.close());
   if (path === '/portal') proxy.showPortal();
   const url = `${proxy.url}${path}`;
-  using core = startCore(app, { url, environment: HURRIED() });
+  using core = startCore(app, { url, environment: hurriedEnvironment() });
   const { errors } = await core.request(BALANCE, undefined);
   const message = `The answer is not GraphQL (HTTP ${status}): is ${url} its endpoint?`;
   expect(errors).toMatchObject([{ code: 'NETWORK', retryable: true, message }]);

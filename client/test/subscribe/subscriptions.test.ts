@@ -6,7 +6,7 @@ import { cutLine } from '../support/cut-line.ts';
 import { CHANGES, Events } from '../support/events.ts';
 
 // Shortens back-off; watchdogs, handshakes and requests keep their time.
-const HURRIED = (changed = {}) =>
+const hurriedEnvironment = (changed = {}) =>
   countedEnvironment({
     hurry: (ms) => (ms < 10_000 ? Math.min(ms, 20) : ms),
     ...changed,
@@ -16,7 +16,7 @@ const HURRIED = (changed = {}) =>
 const { app, open } = cutLine({ GATEWAY_TIMEOUT_MS: '3000' });
 
 test('events arrive until the subscription ends, and then nothing stays open', async () => {
-  using core = open({ environment: HURRIED() });
+  using core = open({ environment: hurriedEnvironment() });
   const events = new Events();
   const leave = core.subscribe(CHANGES, events.variables, events);
   await eventually(() => events.results.length > 0);

@@ -21,6 +21,7 @@ export class Events implements Sink<ChangesData> {
   readonly connections: ('connected' | 'disconnected')[] = [];
   /** The errors of connections that were lost, or not opened. */
   readonly losses: TradingGraphError[] = [];
+  /** Undefined before the end of the subscription; null after an end without an error. */
   end: TradingGraphError | null | undefined = undefined;
   cursor: string | null = null;
 

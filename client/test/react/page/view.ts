@@ -13,10 +13,13 @@ export interface View {
   readonly intervalMs?: number;
 }
 
-/** The state that the components showed last. */
+/** What the components have shown. */
 export interface Shown {
+  /** The last state of the order's form. */
   ticket: TicketForm | null;
+  /** How often lists and the order's form were rendered. */
   renders: number;
+  /** How often the number of positions was rendered. */
   counts: number;
 }
 
