@@ -1,7 +1,7 @@
 import type { OrderRecords } from '../../src/store/order-records.ts';
 
-/** Order records that are closed together with their resources. */
-export function disposed(
+/** Order records whose disposal closes them and their resources. */
+export function withResources(
   records: OrderRecords,
   resources: AsyncDisposable,
 ): OrderRecords & AsyncDisposable {

@@ -48,13 +48,13 @@ export async function reserved(
   pendingMs?: number,
 ): Promise<Reservation> {
   const answer = await records.reserve(request(account, key, pendingMs));
-  if (!answer.reserved) throw new Error(`${account}/${key} is held already`);
+  if (!answer.reserved) throw new Error(`${account}/${key} is reserved already`);
   return answer.reservation;
 }
 
-/** Expects a refusal because the account has too many records. */
-export async function expectFull(asked: Promise<unknown>, message: string): Promise<void> {
-  await expect(asked).rejects.toMatchObject({ name: 'AccountRecordsFullError', message });
+/** Expects that the call is refused because the account has too many records. */
+export async function expectFull(call: Promise<unknown>, message: string): Promise<void> {
+  await expect(call).rejects.toMatchObject({ name: 'AccountRecordsFullError', message });
 }
 
 /** The tests that every store of order records must pass. */
@@ -64,26 +64,27 @@ export function itKeepsOrderRecords(
   test('a key is reserved once, and a repeat receives the pending record', async () => {
     await using records = await open(10);
     expect(await records.find(accountNamed('1'), 'k')).toBe(null);
-    const asked = request('1', 'k', 3_600_000);
-    expect(await records.reserve(asked)).toMatchObject({ reserved: true, reservation: asked });
-    const repeat = await records.reserve({ ...asked, inputDigest: 'other', reservedAtMs: 0 });
+    const first = request('1', 'k', 3_600_000);
+    expect(await records.reserve(first)).toMatchObject({ reserved: true, reservation: first });
+    const repeat = await records.reserve({ ...first, inputDigest: 'other', reservedAtMs: 0 });
     expect(repeat).toMatchObject({
       reserved: false,
-      record: { inputDigest: asked.inputDigest, reservedAtMs: asked.reservedAtMs, outcome: null },
+      record: { inputDigest: first.inputDigest, reservedAtMs: first.reservedAtMs, outcome: null },
     });
-    const left = repeat.reserved ? 0 : repeat.record.pendingMs;
-    expect(left).toBeGreaterThan(3_000_000);
-    expect(left).toBeLessThanOrEqual(3_600_000);
+    const leftMs = repeat.reserved ? 0 : repeat.record.pendingMs;
+    expect(leftMs).toBeGreaterThan(3_000_000);
+    expect(leftMs).toBeLessThanOrEqual(3_600_000);
   });
 
-  test('one of many concurrent requests gets the key, and all together get at most their account’s share', async () => {
+  test('concurrent requests with one key get one record, and with many keys at most the account’s share', async () => {
     await using records = await open(100, 5);
-    const ofOneKey = Array.from({ length: 50 }, () => records.reserve(request('1', 'k')));
-    const answers = await Promise.all(ofOneKey);
+    const withOneKey = Array.from({ length: 50 }, () => records.reserve(request('1', 'k')));
+    const answers = await Promise.all(withOneKey);
     expect(answers.filter(({ reserved }) => reserved)).toHaveLength(1);
-    const ofMany = Array.from({ length: 20 }, (_, n) => records.reserve(request('1', `k${n}`)));
-    const ends = await Promise.allSettled(ofMany);
-    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+    const withKeys = Array.from({ length: 20 }, (_, n) => records.reserve(request('1', `k${n}`)));
+    const results = await Promise.allSettled(withKeys);
+    // The account may have five records, and has one already.
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
     await eventually(() => expect(records.status.count).toBe(5));
   });
 
@@ -96,7 +97,7 @@ export function itKeepsOrderRecords(
       const repeat = await records.reserve(request('1', key));
       expect(repeat).toMatchObject({ reserved: false, record: { outcome } });
     }
-    // A late answer replaces an unknown outcome, never a known one. An order with an outcome is never released.
+    // A late answer replaces an unknown outcome, but no known outcome. An order with an outcome is never released.
     const late = await reserved(records, '1', 'late');
     await records.settle(late, unknown);
     await records.release(late);
@@ -173,14 +174,15 @@ export function itKeepsOrderRecords(
     for (const key of ['a', 'b']) await reserved(records, 'another', key);
     expect(records.status.degradedReason).toBe(null);
     await eventually(() => expect(records.status.count).toBe(10));
-    const left = await Promise.all(
+    // The two oldest rejected orders made room for `a` and `b`.
+    const found = await Promise.all(
       ['k1', 'k2', 'k3'].map((key) => records.find(accountNamed('1'), key)),
     );
-    expect(left.map((each) => each === null)).toEqual([true, true, false]);
+    expect(found.map((each) => each === null)).toEqual([true, true, false]);
     expect(await records.find(accountNamed('4'), 'pending')).not.toBe(null);
   });
 
-  test('a full share removes only rejected orders, and refuses repeats of removed orders by the age of their keys', async () => {
+  test('an account with a full share loses only rejected orders, and a repeat of a removed order is refused by its key’s age', async () => {
     await using records = await open(100, 4);
     const keyMadeMs = Date.now();
     const outcomes = { accepted, rejected, unsent, unknown };
@@ -194,11 +196,9 @@ export function itKeepsOrderRecords(
       expect(await records.find(accountNamed('1'), key)).not.toBe(null);
     }
     expect(await records.find(accountNamed('1'), 'rejected')).toBe(null);
-    await expectFull(
-      records.reserve(request('1', 'newer')),
-      'all 4 order records of this account are in use',
-    );
-    // Any unknown key may belong to the removed record, so it is refused too.
+    const newer = records.reserve(request('1', 'newer'));
+    await expectFull(newer, 'all 4 order records of this account are in use');
+    // Any unknown key may belong to the removed record, so the key `other` is refused too.
     for (const key of ['rejected', 'other']) {
       const repeat = records.reserve({ ...request('1', key), keyMadeMs });
       await expect(repeat).rejects.toMatchObject({ name: 'RecordsForgottenError' });
@@ -211,6 +211,7 @@ export function itKeepsOrderRecords(
   test('a key older than the store or than a record’s life is refused if its client states its age', async () => {
     await using records = await open(10);
     const hourMs = 3_600_000;
+    // The store has existed for less than a minute, and a record lives for a day.
     for (const ageMs of [60_000, 25 * hourMs]) {
       const old = { ...request('1', 'k'), keyMadeMs: Date.now() - ageMs };
       await expect(records.reserve(old)).rejects.toMatchObject({
@@ -252,8 +253,8 @@ export function itKeepsOrderRecords(
     await records.settle(kept[0], accepted);
     await records.settle(kept[1], unknown);
     const pending = await reserved(records, '1', 'pending');
-    const asked = records.reserve(request('1', 'new'));
-    await expectFull(asked, 'all 3 order records of this account are in use');
+    const refused = records.reserve(request('1', 'new'));
+    await expectFull(refused, 'all 3 order records of this account are in use');
     expect(await records.find(accountNamed('1'), 'new')).toBe(null);
     expect(records.status.degradedReason).toBe(null);
     for (const account of ['11', '2', '1:']) await reserved(records, account, 'new');

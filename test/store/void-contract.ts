@@ -21,7 +21,7 @@ import {
 
 const VOIDED = { kind: 'rejected', error: 'VOIDED', message: null, sent: false };
 
-/** Closes a key and returns how far back the store remembers. */
+/** Closes a key, and returns how far back the store's records reach. */
 export async function rememberedMs(records: OrderRecords, key: string): Promise<number> {
   const { voided, record } = await records.voidKey(voidRequest('1', key));
   expect(voided).toBe(true);
@@ -34,37 +34,35 @@ export function itVoidsKeys(
 ): void {
   test('an unused key is closed for orders, queries and later voids', async () => {
     await using records = await open(100);
-    const asked = voidRequest('1', 'k', 1_234);
-    const first = await records.voidKey(asked);
+    const closingRequest = voidRequest('1', 'k', 1_234);
+    const { voided, record } = await records.voidKey(closingRequest);
+    expect(voided).toBe(true);
     const closing = { keyAgeMs: 1_234, rememberedMs: expect.any(Number) };
-    expect(first).toMatchObject({
-      voided: true,
-      record: {
-        outcome: { ...VOIDED, closing },
-        inputDigest: '',
-        reservedAtMs: asked.atMs,
-        pendingMs: 0,
-      },
+    expect(record).toMatchObject({
+      outcome: { ...VOIDED, closing },
+      inputDigest: '',
+      reservedAtMs: closingRequest.atMs,
+      pendingMs: 0,
     });
-    const { record } = first;
     expect(await records.reserve(request('1', 'k'))).toEqual({ reserved: false, record });
     expect(await records.find(accountNamed('1'), 'k')).toEqual(record);
-    const again = await records.voidKey({ ...asked, keyAgeMs: null, atMs: 5 });
-    expect(again).toEqual({ voided: false, record });
+    const repeat = await records.voidKey({ ...closingRequest, keyAgeMs: null, atMs: 5 });
+    expect(repeat).toEqual({ voided: false, record });
     await reserved(records, '2', 'k');
     await eventually(() => expect(records.status.count).toBe(2));
-    // The record has no order, and nothing replaces it.
+    // A closed key has no order that could be released or settled.
     const reservation = { ...request('1', 'k'), id: record.id };
     await records.release(reservation);
     await records.settle(reservation, accepted);
     expect(await records.find(accountNamed('1'), 'k')).toEqual(record);
     // A key of unknown age counts as old as a record can be.
-    const unaged = closingOf((await records.voidKey(voidRequest('1', 'unaged', null))).record);
-    expect(unaged?.keyAgeMs).toBe(RECORD_LIFE_MS);
-    expect(unaged?.rememberedMs).toBeLessThan(60_000);
+    const withoutAge = await records.voidKey(voidRequest('1', 'without age', null));
+    const assumed = closingOf(withoutAge.record);
+    expect(assumed?.keyAgeMs).toBe(RECORD_LIFE_MS);
+    expect(assumed?.rememberedMs).toBeLessThan(60_000);
   });
 
-  test('a used key is not closed, whatever its outcome, unless it was released', async () => {
+  test('a used key is not closed for any outcome of its order, but a released key is closed', async () => {
     await using records = await open(100);
     const pending = await reserved(records, '1', 'pending');
     const answer = await records.voidKey(voidRequest('1', 'pending'));
@@ -89,6 +87,7 @@ export function itVoidsKeys(
   test('one of many concurrent orders and voids gets the key, and all receive its record', async () => {
     await using records = await open(100);
     for (const key of ['k1', 'k2', 'k3', 'k4']) {
+      // Every third request is a void.
       const answers = await Promise.all(
         Array.from({ length: 40 }, (_, n) =>
           n % 3 === 0 ? records.voidKey(voidRequest('1', key)) : records.reserve(request('1', key)),
@@ -98,10 +97,10 @@ export function itVoidsKeys(
         'reservation' in answer ? answer.reservation.id : answer.record.id,
       );
       expect(new Set(ids).size).toBe(1);
-      const takers = answers.filter((answer) =>
+      const successes = answers.filter((answer) =>
         'voided' in answer ? answer.voided : answer.reserved,
       );
-      expect(takers).toHaveLength(1);
+      expect(successes).toHaveLength(1);
     }
   });
 
@@ -109,13 +108,9 @@ export function itVoidsKeys(
     await using records = await open(100, 4);
     await records.voidKey(voidRequest('1', 'k1'));
     const late = await records.reserve({ ...request('1', 'k2'), isTooLate: true });
-    for (const another of [
-      records.voidKey(voidRequest('1', 'k3')),
-      records.reserve({ ...request('1', 'k3'), isTooLate: true }),
-    ]) {
-      const message = 'all 2 records of orders that were never sent of this account are in use';
-      await expectFull(another, message);
-    }
+    const message = 'all 2 records of orders that were never sent of this account are in use';
+    await expectFull(records.voidKey(voidRequest('1', 'k3')), message);
+    await expectFull(records.reserve({ ...request('1', 'k3'), isTooLate: true }), message);
     expect(await records.find(accountNamed('1'), 'k3')).toBe(null);
     expect(await records.voidKey(voidRequest('1', 'k1'))).toMatchObject({ voided: false });
     expect(await records.voidKey(voidRequest('2', 'k3'))).toMatchObject({ voided: true });
@@ -125,8 +120,9 @@ export function itVoidsKeys(
     await expect(records.reserve(request('1', 'more'))).rejects.toThrow('all 4 order records');
   });
 
-  test('the closing of a key measures rememberedMs from the time of its request, not of its arrival', async () => {
+  test('the closing of a key measures rememberedMs from the time of its request', async () => {
     await using records = await open(100);
+    // At the time of this request the store did not exist yet.
     const late = { ...voidRequest('1', 'k', 1_000), atMs: Date.now() - 90_000 };
     expect(closingOf((await records.voidKey(late)).record)?.rememberedMs).toBe(0);
   });

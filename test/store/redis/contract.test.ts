@@ -6,7 +6,7 @@ import { OrderStore } from '../../../src/store/redis/order-store.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRedis } from '../../support/redis.ts';
-import { disposed } from '../opened-records.ts';
+import { withResources } from '../opened-records.ts';
 import { rejected, request, reserved } from '../order-records-contract.ts';
 import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
 import { openOperator, openReplica, PREFIX } from './replica.ts';
@@ -16,7 +16,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     async (max, maxPerAccount = max) => {
       const redis = await startTestRedis(serverPath);
       const { records } = await openReplica(redis.url, { max, maxPerAccount });
-      return disposed(records, redis);
+      return withResources(records, redis);
     },
     async () => {
       const redis = await startTestRedis(serverPath);
@@ -60,7 +60,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     const order = await reserved(one.records, '1', 'k', 1);
     const find = () => one.records.find(order.account, 'k');
     await eventually(async () => expect(await find()).toMatchObject({ pendingMs: 0 }));
-    // Simulates a primary with an earlier clock.
+    // Simulates a primary with an earlier clock, by which the order is not overdue.
     await redis.command('HSET', `${PREFIX}:record:1:k`, 'deadline', `${Date.now() + 60_000}`);
     expect(await find()).toMatchObject({ outcome: null, pendingMs: 0 });
     await one.records.release(order);
@@ -69,11 +69,11 @@ describeWithRedis('order records in Redis', (serverPath) => {
 
   test('a reservation that arrives after its release is refused', async () => {
     await using redis = await startTestRedis(serverPath);
-    const connecting = { redisUrl: redis.url, prefix: 'trading-graph:', onWarn() {} };
-    const connection = await connectRedis(connecting);
+    const common = { redisUrl: redis.url, prefix: 'trading-graph:', onWarn() {} };
+    const connection = await connectRedis(common);
     const needs = { redisReplicas: 0, requiresAppendonly: false, max: 10, graceMs: 0 };
-    const of = { ...connecting, ...needs, clock: systemClock, gatewaySkewMs: () => 0 };
-    const store = new OrderStore(connection, connection, of);
+    const options = { ...common, ...needs, clock: systemClock, gatewaySkewMs: () => 0 };
+    const store = new OrderStore(connection, connection, options);
     await store.write(RELEASE, { name: '1:k', id: 'late' });
     const order = { digest: 'd', reservedAtMs: Date.now(), pendingMs: 60_000, asked: 'null' };
     const reserve = (id: string) => store.write(RESERVE, { name: '1:k', id, ...order });

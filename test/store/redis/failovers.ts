@@ -6,7 +6,8 @@ import { startSwitchboard } from '../../support/switchboard.ts';
 import { accepted, request, reserved } from '../order-records-contract.ts';
 import { DURABLE, MARKER, openReadyReplica, openReplica } from './replica.ts';
 
-export const atBoard = ({ address }: { readonly address: string }) =>
+/** The URL of a Redis behind this connection, which a test can cut or slow down. */
+export const urlThrough = ({ address }: { readonly address: string }) =>
   `redis://:${REDIS_PASSWORD}@${address}`;
 
 const PRIMARY = [...DURABLE.args, '--repl-diskless-sync-delay', '0'];
@@ -36,7 +37,8 @@ export async function startCopiedRedis(serverPath: string, lagsMs: readonly numb
     const replication = String(await primary.command('INFO', 'replication'));
     expect(replication.match(/state=online/g) ?? []).toHaveLength(lagsMs.length);
   });
-  for (const [at, { line }] of copies.entries()) line.delayMs = (lagsMs[at] ?? 0) / 2;
+  // The delay counts in both directions.
+  for (const [index, { line }] of copies.entries()) line.delayMs = (lagsMs[index] ?? 0) / 2;
   const owned = started.move();
   return { primary, copies, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
@@ -46,9 +48,11 @@ interface Failover {
   readonly lagsMs: readonly number[];
   /** The promoted replica; `leading`: the replica with the most writes. */
   readonly promoted: number | 'leading';
-  /** REDIS_REPLICAS; by default the most that were seen. */
+  /** The setting REDIS_REPLICAS. By default it is the largest number of replicas that was seen. */
   readonly redisReplicas?: number;
 }
+
+type CopiedRedis = Awaited<ReturnType<typeof startCopiedRedis>>;
 
 const BUYERS = 6;
 const MAX_ORDERS = 5_000;
@@ -58,35 +62,8 @@ const NEW_ORDERS = 50;
 export async function failOver(serverPath: string, { lagsMs, promoted, ...setting }: Failover) {
   await using started = new AsyncDisposableStack();
   const redis = started.use(await startCopiedRedis(serverPath, lagsMs));
-  const line = started.use(await startSwitchboard(redis.primary.url));
   const options = { requiresAppendonly: true, ...setting } as const;
-  const ours = started.use(await openReadyReplica(atBoard(line), { ...options, graceMs: 2_000 }));
-  const sent: string[] = [];
-  let refused = 0;
-  let isDead = false;
-  const order = async (key: string) => {
-    const answer = await ours.records.reserve(request('1', key)).catch(() => null);
-    if (isDead) return;
-    if (!answer?.reserved) {
-      refused += 1;
-      return;
-    }
-    sent.push(key);
-    await ours.records.settle(answer.reservation, accepted).catch(() => {});
-  };
-  const buyer = async (name: number) => {
-    for (let n = 0; !isDead && n < MAX_ORDERS; n += 1) await order(`${name}-${n}`);
-  };
-  for (const copy of redis.copies) await isMarked(copy.redis, lagsMs.length);
-  const buyers = Array.from({ length: BUYERS }, (_, name) => buyer(name));
-  await eventually(() => sent.length >= 2 * BUYERS);
-  await delay(Math.random() * 200);
-  isDead = true;
-  const killed = redis.primary.kill();
-  line.to('redis://127.0.0.1:1');
-  line.cut();
-  for (const { line: ofCopy } of redis.copies) ofCopy.cut();
-  await Promise.all([killed, ...buyers]);
+  const { sent, refused } = await buyUntilDeath(redis, options);
   const replicas = redis.copies.map((copy) => copy.redis);
   const offsets = await Promise.all(replicas.map(offsetOf));
   const leading = offsets.indexOf(Math.max(...offsets));
@@ -97,9 +74,8 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
   for (const other of replicas.filter((each) => each !== next)) {
     await other.command('REPLICAOF', '127.0.0.1', port);
   }
-  const successor = started.use(await openReplica(next.url, options));
-  const { records } = successor;
-  // By default an order waits for as many replicas as were ever seen, so a new one replaces the promoted one.
+  const { records } = started.use(await openReplica(next.url, options));
+  // By default an order waits for as many replicas as were ever seen, so a new replica replaces the promoted one.
   if (setting.redisReplicas === undefined) {
     const args = [...PRIMARY, '--replicaof', `127.0.0.1 ${port}`];
     await eventually(() => records.status.degradedReason === null);
@@ -107,32 +83,66 @@ export async function failOver(serverPath: string, { lagsMs, promoted, ...settin
   }
   await eventually(() => reserved(records, '1', 'the first afterwards'));
   const waitedMs = performance.now() - promotedAtMs;
+  const isAccepted = async (key: string) =>
+    (await records.reserve(request('1', key)).catch(() => null))?.reserved === true;
   const twice: string[] = [];
-  for (const key of sent) {
-    const again = await records.reserve(request('1', key)).catch(() => null);
-    if (again?.reserved) twice.push(key);
-  }
-  let taken = 0;
-  for (let n = 0; n < NEW_ORDERS; n += 1) {
-    const answer = await records.reserve(request('1', `afterwards ${n}`)).catch(() => null);
-    if (answer?.reserved) taken += 1;
-  }
-  return { sent: sent.length, refused, twice, waitedMs, takenAfterwards: taken / NEW_ORDERS };
+  for (const key of sent) if (await isAccepted(key)) twice.push(key);
+  let newOrders = 0;
+  for (let n = 0; n < NEW_ORDERS; n += 1) if (await isAccepted(`afterwards ${n}`)) newOrders += 1;
+  const acceptedAfterwards = newOrders / NEW_ORDERS;
+  return { sent: sent.length, refused, twice, waitedMs, acceptedAfterwards };
 }
 
+/** Several clients place orders with one process. At a random moment this process and the primary die. */
+async function buyUntilDeath(
+  { primary, copies }: CopiedRedis,
+  options: Parameters<typeof openReadyReplica>[1],
+) {
+  await using line = await startSwitchboard(primary.url);
+  await using service = await openReadyReplica(urlThrough(line), { ...options, graceMs: 2_000 });
+  for (const copy of copies) await isMarked(copy.redis, copies.length);
+  const sent: string[] = [];
+  let refused = 0;
+  let isDead = false;
+  const order = async (key: string) => {
+    const answer = await service.records.reserve(request('1', key)).catch(() => null);
+    if (isDead) return;
+    if (!answer?.reserved) {
+      refused += 1;
+      return;
+    }
+    sent.push(key);
+    await service.records.settle(answer.reservation, accepted).catch(() => {});
+  };
+  const buy = async (buyer: number) => {
+    for (let n = 0; !isDead && n < MAX_ORDERS; n += 1) await order(`${buyer}-${n}`);
+  };
+  const buyers = Array.from({ length: BUYERS }, (_, buyer) => buy(buyer));
+  await eventually(() => sent.length >= 2 * BUYERS);
+  await delay(Math.random() * 200);
+  isDead = true;
+  const killed = primary.kill();
+  // The process reaches no Redis any more.
+  line.to('redis://127.0.0.1:1');
+  for (const connection of [line, ...copies.map((copy) => copy.line)]) connection.cut();
+  await Promise.all([killed, ...buyers]);
+  return { sent, refused };
+}
+
+/** How much of the primary's writes the replica has. */
 async function offsetOf(replica: TestRedis): Promise<number> {
-  const [, offset] =
-    /slave_repl_offset:(\d+)/.exec(String(await replica.command('INFO', 'replication'))) ?? [];
-  return Number(offset);
+  const replication = String(await replica.command('INFO', 'replication'));
+  return Number(/slave_repl_offset:(\d+)/.exec(replication)?.[1]);
 }
 
-/** Waits until the replica has run for three seconds, and has received the marker again, with this `reach`. */
-export async function isMarked(replica: TestRedis, reach: number): Promise<void> {
-  const of = async (field: string) => Number(await replica.command('HGET', MARKER, field));
+/** Waits until the replica has run for three seconds, and the marker says that this many replicas had the writes. */
+export async function isMarked(replica: TestRedis, replicas: number): Promise<void> {
+  const markOf = async (field: string) => Number(await replica.command('HGET', MARKER, field));
   await eventually(async () => {
     const uptime = /uptime_in_seconds:(\d+)/.exec(String(await replica.command('INFO', 'server')));
-    return Number(uptime?.[1]) >= 3 && (await of('reach')) === reach;
+    return Number(uptime?.[1]) >= 3 && (await markOf('reach')) === replicas;
   });
-  const at = await of('at');
-  await eventually(async () => (await of('at')) > at);
+  // The marker is written at least once more.
+  const writtenAt = await markOf('at');
+  await eventually(async () => (await markOf('at')) > writtenAt);
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { request } from '../order-records-contract.ts';
 
-/** Reserves orders until it is killed, and logs each key once its order may be sent. */
+// Reserves orders until the process is killed, and logs each key once its order may be sent.
 const [path = '', log = '', name = ''] = process.argv.slice(2);
 const records = await openSqliteOrderRecords({
   path,

@@ -7,7 +7,7 @@ import {
   openSqliteOrderRecords,
 } from '../../../src/store/sqlite/order-records.ts';
 import { temporaryFolder } from '../../support/own-folder.ts';
-import { disposed } from '../opened-records.ts';
+import { withResources } from '../opened-records.ts';
 import { accepted, request, reserved, voidRequest } from '../order-records-contract.ts';
 import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
 
@@ -19,7 +19,7 @@ describe('order records in a file', () => {
       const folder = await temporaryFolder();
       const path = join(folder.path, 'orders.db');
       const bounds = { max, maxPerAccount };
-      return disposed(await openSqliteOrderRecords({ ...quiet, path, ...bounds }), folder);
+      return withResources(await openSqliteOrderRecords({ ...quiet, path, ...bounds }), folder);
     },
     async () => {
       const folder = await temporaryFolder();
@@ -46,20 +46,21 @@ describe('order records in memory', () => {
   itIsAStoreOfOrderRecords(async (max, maxPerAccount = max) => {
     const bounds = { max, maxPerAccount };
     const records = await openSqliteOrderRecords({ ...quiet, path: ':memory:', ...bounds });
-    return disposed(records, { async [Symbol.asyncDispose]() {} });
+    return withResources(records, { async [Symbol.asyncDispose]() {} });
   });
 });
 
 test('an order that was read as overdue stays overdue after the date is set back, and its key is not freed', async () => {
   let aheadMs = 0;
   const clock = { ...systemClock, date: () => Date.now() + aheadMs };
-  for (const ask of ['find', 'reserve', 'voidKey'] as const) {
+  for (const method of ['find', 'reserve', 'voidKey'] as const) {
     const records = openInlineOrderRecords({ ...quiet, clock, path: ':memory:', max: 10 });
     const order = await reserved(records, '1', 'k', 60_000);
+    // The order is overdue by this date.
     aheadMs = 3_600_000;
-    if (ask === 'find') await records.find(order.account, 'k');
-    if (ask === 'reserve') await records.reserve(request('1', 'k'));
-    if (ask === 'voidKey') await records.voidKey(voidRequest('1', 'k'));
+    if (method === 'find') await records.find(order.account, 'k');
+    if (method === 'reserve') await records.reserve(request('1', 'k'));
+    if (method === 'voidKey') await records.voidKey(voidRequest('1', 'k'));
     aheadMs = 0;
     await records.release(order);
     expect(await records.find(order.account, 'k')).toMatchObject({ outcome: null, pendingMs: 0 });
@@ -69,16 +70,16 @@ test('an order that was read as overdue stays overdue after the date is set back
   }
 });
 
-test('the queue of queries and orders is bounded; outcomes are always queued', async () => {
+test('the queue of queries and orders is bounded, but outcomes are always queued', async () => {
   const records = openInlineOrderRecords({ ...quiet, path: ':memory:', max: 10 });
   const pending = await reserved(records, '1', 'k');
   const { account } = pending;
-  // All are queued in one turn. The first one becomes the first batch.
-  const asked = Array.from({ length: 10_002 }, () => records.find(account, 'k'));
+  // The first query is executed at once, 10,000 queries fit into the queue, and the last query is refused.
+  const queries = Array.from({ length: 10_002 }, () => records.find(account, 'k'));
   const settled = records.settle(pending, accepted);
-  const ends = await Promise.allSettled(asked);
-  expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
-  expect(ends.at(-1)).toMatchObject({ reason: { name: 'RecordsUnavailableError' } });
+  const results = await Promise.allSettled(queries);
+  expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  expect(results.at(-1)).toMatchObject({ reason: { name: 'RecordsUnavailableError' } });
   await settled;
   expect(await records.find(account, 'k')).toMatchObject({ outcome: accepted });
   await records.close();

@@ -22,7 +22,7 @@ import { accepted, request, reserved, unknown, voidRequest } from '../order-reco
 
 const HOUR_MS = 3_600_000;
 
-async function opened(path: string, gatewaySkewMs: () => number | null = () => 0) {
+async function openRecords(path: string, gatewaySkewMs: () => number | null = () => 0) {
   const warnings: string[] = [];
   const records = await openSqliteOrderRecords({
     path,
@@ -34,8 +34,8 @@ async function opened(path: string, gatewaySkewMs: () => number | null = () => 0
   return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
 }
 
-/** An order whose key is made this long after now. */
-const made = (key: string, aheadMs: number) => ({
+/** The request of an order whose key is made this long after now. */
+const withKeyMade = (key: string, aheadMs: number) => ({
   ...request('1', key),
   keyMadeMs: Date.now() + aheadMs,
 });
@@ -45,24 +45,27 @@ function operatorOf(path: string) {
   return Object.assign(operator, { [Symbol.dispose]: () => operator.close() });
 }
 
-const LATE = ['late1', 'late2', 'late3'];
+const LATE_KEYS = ['late1', 'late2', 'late3'];
 
-/** Makes a file with late orders. `.kept` are copies of the file and its mark from before these orders. */
+/**
+ * Makes a file with orders. By the mark file beside it, `.mark`, the records detect an older copy. The files `.kept` are
+ * copies of both from before the late orders.
+ */
 async function fileWithCopy(folder: string): Promise<string> {
   const path = join(folder, 'orders.db');
   {
-    await using one = await opened(path);
+    await using one = await openRecords(path);
     await one.records.settle(await reserved(one.records, '1', 'early'), accepted);
   }
   for (const each of [path, `${path}.mark`]) copyFileSync(each, `${each}.kept`);
-  await using one = await opened(path);
-  for (const key of LATE) {
+  await using one = await openRecords(path);
+  for (const key of LATE_KEYS) {
     await one.records.settle(await reserved(one.records, '1', key), accepted);
   }
   return path;
 }
 
-/** Each function returns the path of the file after the loss. */
+/** Each function makes the file lose orders, and returns the path of the file afterwards. */
 const losses: Readonly<Record<string, (path: string) => string>> = {
   'an older copy is moved over it': (path) => {
     renameSync(`${path}.kept`, path);
@@ -90,7 +93,7 @@ const losses: Readonly<Record<string, (path: string) => string>> = {
     rmSync(path);
     return path;
   },
-  'its mark cannot be read': (path) => {
+  'its mark is invalid': (path) => {
     writeFileSync(`${path}.mark`, 'a line of another program');
     return path;
   },
@@ -105,29 +108,29 @@ test.each(Object.entries(losses))(
   async (_, lose) => {
     await using folder = await temporaryFolder();
     const path = await fileWithCopy(folder.path);
-    const place = lose(path);
+    const pathAfter = lose(path);
     {
-      await using one = await opened(place, () => null);
+      await using one = await openRecords(pathAfter, () => null);
       expect(one.warnings).toEqual([expect.stringMatching(/may lack orders/)]);
       // Until the gateway's clock is measured, all unknown keys are refused.
-      await expect(one.records.reserve(made('new', HOUR_MS))).rejects.toMatchObject({
+      await expect(one.records.reserve(withKeyMade('new', HOUR_MS))).rejects.toMatchObject({
         name: 'RecordsGapError',
         untilMs: null,
       });
       expect(one.records.status.gapReason).toContain('until the clock of the gateway is known');
     }
-    await using one = await opened(place);
+    await using one = await openRecords(pathAfter);
     expect(one.warnings).toEqual([]);
-    for (const key of LATE) {
-      const again = await one.records.reserve(request('1', key)).catch((error: Error) => error);
-      if (again instanceof Error) expect(again).toMatchObject({ name: 'RecordsGapError' });
-      else expect(again).toMatchObject({ reserved: false });
+    for (const key of LATE_KEYS) {
+      const repeat = await one.records.reserve(request('1', key)).catch((error: Error) => error);
+      if (repeat instanceof Error) expect(repeat).toMatchObject({ name: 'RecordsGapError' });
+      else expect(repeat).toMatchObject({ reserved: false });
     }
     await expect(one.records.reserve(request('1', 'without'))).rejects.toThrow('incomplete');
-    await expect(one.records.reserve(made('x', 30_000))).rejects.toThrow('incomplete');
+    await expect(one.records.reserve(withKeyMade('x', 30_000))).rejects.toThrow('incomplete');
     await expect(one.records.find(request('1', 'x').account, 'x')).rejects.toThrow('incomplete');
-    expect(await one.records.reserve(made('y', 90_000))).toMatchObject({ reserved: true });
-    // A key can still be closed. Its record states that the records do not reach back to it.
+    expect(await one.records.reserve(withKeyMade('y', 90_000))).toMatchObject({ reserved: true });
+    // A key can still be closed. Its record states that the records remember nothing from before.
     const { voided, record } = await one.records.voidKey(voidRequest('1', 'void'));
     expect(voided).toBe(true);
     expect(closingOf(record)?.rememberedMs).toBe(0);
@@ -138,14 +141,12 @@ test('a file that is damaged while it is in use takes no order until a restart',
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   {
-    await using one = await opened(path);
+    await using one = await openRecords(path);
     await one.records.settle(await reserved(one.records, '1', 'before'), accepted);
     const whole = readFileSync(path);
     writeFileSync(path, Buffer.alloc(whole.length, 'damage'));
-    const damaged = {
-      name: 'RecordsUnavailableError',
-      message: expect.stringContaining('damaged'),
-    };
+    const message = expect.stringContaining('damaged');
+    const damaged = { name: 'RecordsUnavailableError', message };
     await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(damaged);
     writeFileSync(path, whole);
     await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(damaged);
@@ -153,22 +154,24 @@ test('a file that is damaged while it is in use takes no order until a restart',
     expect(one.records.status.degradedReason).toContain('damaged');
     expect(one.warnings).toEqual([expect.stringContaining('damaged')]);
   }
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   expect(await one.records.reserve(request('1', 'before'))).toMatchObject({ reserved: false });
   expect(await one.records.reserve(request('1', 'new'))).toMatchObject({ reserved: true });
 });
 
-test('a loss is detected if a newer copy replaces a restored file that has taken an order since', async () => {
+test('a loss is detected if a newer copy replaces a restored file that has reserved an order since', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(path, `${path}.later`);
   losses['an older copy replaces it without a mark']?.(path);
   {
-    await using one = await opened(path);
-    expect(await one.records.reserve(made('between', 90_000))).toMatchObject({ reserved: true });
+    await using one = await openRecords(path);
+    expect(await one.records.reserve(withKeyMade('between', 90_000))).toMatchObject({
+      reserved: true,
+    });
   }
   copyFileSync(`${path}.later`, path);
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
   await expect(one.records.reserve(request('1', 'between'))).rejects.toThrow('incomplete');
 });
@@ -176,14 +179,14 @@ test('a loss is detected if a newer copy replaces a restored file that has taken
 test('a loss is detected if a copy without records is restored without a mark', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
-  await (await opened(path)).records.close();
+  await (await openRecords(path)).records.close();
   copyFileSync(path, `${path}.kept`);
   {
-    await using one = await opened(path);
+    await using one = await openRecords(path);
     await reserved(one.records, '1', 'k');
   }
   losses['an older copy replaces it without a mark']?.(path);
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
 });
 
@@ -192,10 +195,12 @@ test('no loss is detected after a restart, with an older mark, by two processes 
   const path = await fileWithCopy(folder.path);
   copyFileSync(`${path}.mark.kept`, `${path}.mark`);
   {
-    await using one = await opened(path);
-    await using two = await opened(path);
+    await using one = await openRecords(path);
+    await using two = await openRecords(path);
     for (let n = 0; n < 10; n += 1) {
-      const orders = [one, two].map((each, at) => reserved(each.records, '1', `${n}-${at}`));
+      const orders = [one, two].map(({ records }, index) =>
+        reserved(records, '1', `${n}-${index}`),
+      );
       await Promise.all(orders);
       const before = readFileSync(path);
       using operator = operatorOf(path);
@@ -204,13 +209,13 @@ test('no loss is detected after a restart, with an older mark, by two processes 
     }
     expect([...one.warnings, ...two.warnings]).toEqual([]);
   }
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   await reserved(one.records, '1', 'new');
   expect(one.warnings).toEqual([]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('an operator’s command on an older copy detects the loss, and the next start keeps it', async () => {
+test('an operator’s command detects that the file is an older copy, and the next start still refuses its keys', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(`${path}.kept`, path);
@@ -218,22 +223,22 @@ test('an operator’s command on an older copy detects the loss, and the next st
     using operator = operatorOf(path);
     expect((await operator.status()).gapReason).toContain('incomplete');
   }
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   await expect(one.records.reserve(request('1', 'late1'))).rejects.toThrow('incomplete');
 });
 
 test.each([
   ['an order', false],
   ['a query', true],
-])('a copy written over a file in use is detected by %s', async (_, isQuestion) => {
+])('a copy written over a file in use is detected by %s', async (_, isQuery) => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   const pending = await reserved(one.records, '1', 'before');
   copyFileSync(`${path}.kept`, path);
   const { account } = pending;
-  if (isQuestion) await expect(one.records.find(account, 'late1')).rejects.toThrow('incomplete');
-  for (const key of [...LATE, 'before']) {
+  if (isQuery) await expect(one.records.find(account, 'late1')).rejects.toThrow('incomplete');
+  for (const key of [...LATE_KEYS, 'before']) {
     await expect(one.records.reserve(request('1', key))).rejects.toThrow('incomplete');
   }
   expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
@@ -250,9 +255,9 @@ test.each([
 test('a copy written over a file in use is detected if it lacks the writes of another process', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   {
-    await using two = await opened(path);
+    await using two = await openRecords(path);
     await reserved(two.records, '1', 'early');
     copyFileSync(path, `${path}.kept`);
     await reserved(two.records, '1', 'late');
@@ -262,25 +267,27 @@ test('a copy written over a file in use is detected if it lacks the writes of an
   expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
 });
 
-test('a file that was moved away and back is a loss, because it lacks the writes of the file that replaced it', async () => {
+test('a file that was moved away and back counts as a loss, because the file in between had other orders', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   await reserved(one.records, '1', 'early');
   renameSync(path, `${path}.moved`);
   {
-    await using two = await opened(path);
-    expect(await two.records.reserve(made('meanwhile', 90_000))).toMatchObject({ reserved: true });
+    await using two = await openRecords(path);
+    expect(await two.records.reserve(withKeyMade('meanwhile', 90_000))).toMatchObject({
+      reserved: true,
+    });
   }
   renameSync(`${path}.moved`, path);
-  const again = await one.records.reserve(request('1', 'meanwhile')).catch((error: Error) => error);
-  expect(again).toMatchObject({ name: 'RecordsGapError' });
+  const repeat = one.records.reserve(request('1', 'meanwhile'));
+  await expect(repeat).rejects.toMatchObject({ name: 'RecordsGapError' });
 });
 
 test('a file that is removed or replaced during use is refused until it is restored', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   renameSync(path, `${path}.moved`);
   const refused = { name: 'RecordsUnavailableError', earlierUnknown: true };
   await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(refused);
@@ -292,7 +299,7 @@ test('a file that is removed or replaced during use is refused until it is resto
   await reserved(one.records, '1', 'new');
 });
 
-test('a file restored together with its mark is not detected, and an operator must declare the loss', async () => {
+test('the loss of a file that is restored together with its mark must be declared by an operator', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   for (const each of [path, `${path}.mark`]) copyFileSync(`${each}.kept`, each);
@@ -300,7 +307,7 @@ test('a file restored together with its mark is not detected, and an operator mu
     using operator = operatorOf(path);
     await operator.declareIncomplete();
   }
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   await expect(one.records.reserve(request('1', 'late1'))).rejects.toThrow('incomplete');
   expect(one.records.status.gapReason).toContain('keys made before');
 });
@@ -310,25 +317,27 @@ test('records of an earlier version count as lost', async () => {
   const path = join(folder.path, 'orders.db');
   {
     using old = new DatabaseSync(path);
+    // The application id is `TGOR` in ASCII.
     old.exec(`CREATE TABLE orders (id INTEGER PRIMARY KEY, account TEXT); INSERT INTO orders VALUES (1, '1');
-      CREATE TABLE state (writes INTEGER); PRAGMA application_id = ${0x54474f52}; PRAGMA user_version = 1`);
+      CREATE TABLE state (writes INTEGER); PRAGMA application_id = 0x54474f52; PRAGMA user_version = 1`);
   }
   {
-    await using one = await opened(path, () => null);
+    await using one = await openRecords(path, () => null);
     expect(one.warnings).toEqual([expect.stringContaining('an earlier version')]);
     await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
   }
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   expect(one.warnings).toEqual([]);
   await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
-  await one.records.reserve(made('k', 90_000));
+  await one.records.reserve(withKeyMade('k', 90_000));
 });
 
 test('a loss is over after a day', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(`${path}.kept`, path);
-  const at = async (hours: number) => {
+  /** Whether a key without a stated age is accepted so many hours later. */
+  const acceptsAfter = async (hours: number) => {
     const clock = { ...systemClock, date: () => Date.now() + hours * HOUR_MS };
     const records = await openSqliteOrderRecords({
       path,
@@ -341,12 +350,12 @@ test('a loss is over after a day', async () => {
     await records.close();
     return answer?.reserved ?? false;
   };
-  expect(await at(0)).toBe(false);
-  expect(await at(23.9)).toBe(false);
-  expect(await at(24.1)).toBe(true);
+  expect(await acceptsAfter(0)).toBe(false);
+  expect(await acceptsAfter(23.9)).toBe(false);
+  expect(await acceptsAfter(24.1)).toBe(true);
 });
 
-test('kill -9 loses no order that may have been sent, and does not count as a loss', async () => {
+test('a kill loses no order that may have been sent, and does not count as a loss', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
   const log = join(folder.path, 'log');
@@ -357,12 +366,14 @@ test('kill -9 loses no order that may have been sent, and does not count as a lo
       const args = [join(import.meta.dirname, 'buying-child.ts'), path, log, `${round}${name}`];
       return spawn(process.execPath, args, { stdio: 'inherit' });
     });
-    const wanted = 10 + round;
-    await eventually(() => lines().filter((line) => line.startsWith(`${round}`)).length >= wanted);
+    // The kills happen after different numbers of orders.
+    const minOrders = 10 + round;
+    const orders = () => lines().filter((line) => line.startsWith(`${round}`));
+    await eventually(() => orders().length >= minOrders);
     for (const child of children) child.kill('SIGKILL');
     await Promise.all(children.map((child) => once(child, 'exit')));
   }
-  await using one = await opened(path);
+  await using one = await openRecords(path);
   expect(one.warnings).toEqual([]);
   expect(one.records.status.gapReason).toBe(null);
   for (const key of lines()) {
