@@ -16,12 +16,13 @@ function runWith(files: number, module: string): string {
   return execFileSync('sh', ['-c', command, process.execPath, module], { encoding: 'utf8' }).trim();
 }
 
-test('connections leave open files for the store, 256, and for the connections to the gateway', async () => {
+test('the maximum of connections leaves some open files for the store and the gateway', async () => {
   const module = `
     import { readConfig } from '${source}/config.ts';
     import { withDefaults } from '${source}/app/app-options.ts';
     const config = readConfig({ SANDBOX: 'on', GATEWAY_CONNECTIONS: '100' });
     console.log(withDefaults(config, { log: null }).connections.most);`;
+  // 256 files are left for the store and others, and a file for each connection to the gateway: 128 by default.
   expect(runWith(1_000, module)).toBe(String(1_000 - 256 - 100));
   const config = readConfig({ SANDBOX: 'on' });
   const { most } = withDefaults(config, { log }).connections;

@@ -8,7 +8,7 @@ test.each([
   [[], 2],
   [['help'], 0],
   [['--help'], 0],
-])('%j lists the commands', async (args, code) => {
+])('the arguments %j list the commands', async (args, code) => {
   const { out, ...rest } = await runCli(args);
   expect(rest).toEqual({ code, err: '' });
   for (const [name, { summary }] of Object.entries(COMMANDS)) {
@@ -55,12 +55,12 @@ test.each([
   expect(err).toContain(text);
 });
 
-test('a wrong configuration or an argument stops the service', async () => {
+test('the service does not start with a wrong configuration or with an argument', async () => {
   const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
   const { code, problems } = await failedStart({ PORT: 'x' }, [main, 'start']);
   expect(code).toBe(78);
   expect(problems.join()).toContain('PORT="x": must be a whole number');
-  const argued = await runCli(['start', '--port', '80']);
-  expect(argued.code).toBe(2);
-  expect(argued.err).toContain('start takes no arguments (--port 80)');
+  const withArgument = await runCli(['start', '--port', '80']);
+  expect(withArgument.code).toBe(2);
+  expect(withArgument.err).toContain('start takes no arguments (--port 80)');
 });

@@ -8,7 +8,7 @@ import { runCli } from '../support/run-cli.ts';
 const docs = join(import.meta.dirname, '../../docs');
 const PUBLISHED = readFileSync(join(docs, 'openapi.json'), 'utf8');
 
-test('the command prints the published document', async () => {
+test('the command `interface` prints the published OpenAPI document', async () => {
   const { code, out } = await runCli(['interface']);
   expect({ code, out }).toEqual({ code: 0, out: PUBLISHED });
 });

@@ -19,6 +19,7 @@ import { accountNamed, loginNamed } from '../support/accounts.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../support/redis.ts';
 
+/** Sets up the command `orders` for a new file with one order record. */
 async function openCli(given: Environment = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'trading-graph-orders-cli-'));
   const path = join(folder, 'orders.db');
@@ -49,24 +50,26 @@ async function openCli(given: Environment = {}) {
   };
 }
 
-test('commands hold orders, even after a restart, release them, and declare the records incomplete', async () => {
+test('commands hold and release orders, and declare the records incomplete', async () => {
   using cli = await openCli();
-  const status = async (word = 'status') => {
-    expect(await cli.run(word)).toBe(0);
-    if (word === 'hold' || word === 'release') expect(await cli.run('status')).toBe(0);
+  const statusAfter = async (command: string) => {
+    expect(await cli.run(command)).toBe(0);
+    if (command === 'hold' || command === 'release') expect(await cli.run('status')).toBe(0);
     return cli.out.at(-1);
   };
-  expect(await status()).toBe(`${cli.path}: 1 order records; orders are taken`);
-  expect(await status('hold')).toContain('no order is taken: orders are held back by an operator');
-  const later = await cli.open();
-  expect(later.status.holdReason).toContain('held back by an operator');
-  await later.close();
-  expect(await status('release')).toContain('orders are taken');
-  expect(await status('incomplete')).toContain('may be incomplete');
+  expect(await statusAfter('status')).toBe(`${cli.path}: 1 order records; orders are taken`);
+  const held = await statusAfter('hold');
+  expect(held).toContain('no order is taken: orders are held back by an operator');
+  // Orders are still held after a restart.
+  const restarted = await cli.open();
+  expect(restarted.status.holdReason).toContain('held back by an operator');
+  await restarted.close();
+  expect(await statusAfter('release')).toContain('orders are taken');
+  expect(await statusAfter('incomplete')).toContain('may be incomplete');
   expect(cli.err).toEqual([]);
 });
 
-test('the file is copied while the service runs, but Redis is not copied', async () => {
+test('the command copies the file while the service runs, but does not copy Redis', async () => {
   using cli = await openCli();
   const records = await cli.open();
   const copy = join(cli.folder, 'copy.db');
@@ -78,7 +81,7 @@ test('the file is copied while the service runs, but Redis is not copied', async
   expect(cli.err).toEqual([`The file ${cli.path} is not copied: ${copy} exists already.`]);
   using elsewhere = await openCli({ REDIS_URL: 'redis://127.0.0.1:1' });
   expect(await elsewhere.run('copy', copy)).toBe(2);
-  // The status command and the check do not turn the copy into the original.
+  // The status command and the check read the copy, but the service still detects it as a copy.
   cli.environment.ORDER_STORE = copy;
   expect(await cli.run('status')).toBe(0);
   await findUnusable(readConfig({ ORDER_STORE: copy, PORT: '0', ADMIN_PORT: '0' }), new Set(), {
@@ -92,7 +95,7 @@ test('the file is copied while the service runs, but Redis is not copied', async
   await restored.close();
 });
 
-test('an order of a tenant is settled only with its headers, and no control character of a client reaches the terminal', async () => {
+test('an order of a tenant is settled only with its headers, and control characters in its key are escaped', async () => {
   using cli = await openCli({ GATEWAY_FORWARD_HEADERS: 'x-tenant' });
   const forwarding = createHeaderForwarding(['x-tenant']);
   const account = accountOf(loginNamed('2'), forwarding.forwarded({ 'x-tenant': 'acme' }));
@@ -101,14 +104,14 @@ test('an order of a tenant is settled only with its headers, and no control char
   for (const each of [account, '2']) await reserved(records, each, key, LONG_OVER_MS);
   await records.close();
   const settle = (tenant: string, by = 'jane') => {
-    const of = ['--header', `x-tenant=${tenant}`, '--by', by, '--why', 'ticket'];
-    return cli.run('settle', '2', key, 'not-sent', ...of);
+    const options = ['--header', `x-tenant=${tenant}`, '--by', by, '--why', 'ticket'];
+    return cli.run('settle', '2', key, 'not-sent', ...options);
   };
   expect(await settle('other')).toBe(1);
   expect(cli.err.at(-1)).toContain('has no such order');
   expect(await settle('acme')).toBe(0);
   expect(cli.out.at(-1)).toMatch(/^Settled\. .*by="jane"/);
-  // If another operator settles the order in the same way, the output still names the first.
+  // If another operator settles the order in the same way, the output still names the first operator.
   expect(await settle('acme', 'joe')).toBe(0);
   expect(cli.out.at(-1)).toMatch(/^Settled before: .*by="jane"/);
   expect(await cli.run('show', '2', key, '--header', 'x-tenant=acme')).toBe(0);
@@ -118,9 +121,9 @@ test('an order of a tenant is settled only with its headers, and no control char
     expect(await cli.run('show', '2', key, '--header', header)).toBe(2);
   }
   // The order of the same login without a tenant is unchanged.
-  const lines = cli.out.length;
+  const linesBefore = cli.out.length;
   expect(await cli.run('list', '--unknown')).toBe(0);
-  expect(cli.out.slice(lines)).toEqual([
+  expect(cli.out.slice(linesBefore)).toEqual([
     expect.stringMatching(/login="2" key="\\u001b\[2J\\u009b1m" .* {2}unknown, as it was cut off$/),
   ]);
   for (const each of ['\u001b', '\u009b']) expect(cli.out.join()).not.toContain(each);
@@ -142,22 +145,22 @@ test.each([
   ],
   [['settle', '1', 'key', 'rejected', '--by', 'jane', '--why', 'ticket'], 'Choose accepted'],
   [['settle', '1', 'key', 'not-sent', '--by', 'jane', '--why', ' '], 'Give --why'],
-])('%j is refused with its fault', async (args, text) => {
+])('the arguments %j are refused with the message %j', async (args, text) => {
   using cli = await openCli();
   expect(await cli.run(...args)).toBe(2);
   expect(cli.err.join()).toContain(text);
 });
 
-test('no file is created, and foreign files are not changed', async () => {
+test('a command fails for a missing file, a foreign file and records in memory', async () => {
   using cli = await openCli();
   const missing = join(cli.folder, 'missing', 'orders.db');
   cli.environment.ORDER_STORE = missing;
   expect(await cli.run('incomplete')).toBe(1);
   expect(cli.err.at(-1)).toBe(`The file ${missing} does not exist.`);
   expect(existsSync(join(cli.folder, 'missing'))).toBe(false);
-  const thesis = join(cli.folder, 'thesis');
-  writeFileSync(thesis, 'my thesis\n'.repeat(100));
-  cli.environment.ORDER_STORE = thesis;
+  const foreign = join(cli.folder, 'thesis');
+  writeFileSync(foreign, 'my thesis\n'.repeat(100));
+  cli.environment.ORDER_STORE = foreign;
   expect(await cli.run('incomplete')).toBe(1);
   expect(cli.err.at(-1)).toContain('is not a database');
   cli.environment.ORDER_STORE = 'memory';
@@ -168,7 +171,7 @@ test('no file is created, and foreign files are not changed', async () => {
 describeWithRedis('with Redis', (serverPath) => {
   const openRecords = async ({ url }: TestRedis, maxPerAccount = 100) =>
     (await openReplica(url, { max: 100, maxPerAccount })).records;
-  const shown = ({ url }: TestRedis) => url.replace(`:${REDIS_PASSWORD}@`, '***@');
+  const urlInOutput = ({ url }: TestRedis) => url.replace(`:${REDIS_PASSWORD}@`, '***@');
 
   test('the commands status and incomplete use Redis', async () => {
     await using redis = await startTestRedis(serverPath);
@@ -177,7 +180,7 @@ describeWithRedis('with Redis', (serverPath) => {
     await reserved(records, '1', 'other');
     using cli = await openCli({ REDIS_URL: redis.url });
     expect(await cli.run('status')).toBe(0);
-    expect(cli.out).toEqual([`${shown(redis)}: 2 order records; orders are taken`]);
+    expect(cli.out).toEqual([`${urlInOutput(redis)}: 2 order records; orders are taken`]);
     expect(await cli.run('incomplete')).toBe(0);
     expect(cli.out.at(-1)).toMatch(/2 order records; .* may be incomplete/);
     await expect(records.find(accountNamed('1'), 'another')).rejects.toThrow('may be incomplete');
@@ -213,12 +216,14 @@ describeWithRedis('with Redis', (serverPath) => {
     });
   });
 
-  test('the program ends after its query', async () => {
+  test('the program ends after its output', async () => {
     await using redis = await startTestRedis(serverPath);
     await (await openRecords(redis)).close();
     const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
     const env = { ...process.env, REDIS_URL: redis.url };
     const run = promisify(execFile)(process.execPath, [main, 'orders', 'status'], { env });
-    expect((await run).stdout).toContain(`${shown(redis)}: 0 order records; orders are taken`);
+    expect((await run).stdout).toContain(
+      `${urlInOutput(redis)}: 0 order records; orders are taken`,
+    );
   });
 });

@@ -31,7 +31,7 @@ test.each([
   },
 );
 
-test('a secret and a file for it contradict each other, and neither is shown', async () => {
+test('a secret must not be set both by value and by file, and the problem shows no secret', async () => {
   const path = await fileWith(SECRET);
   expect(problemsOf({ JWT_SECRET: SECRET, JWT_SECRET_FILE: path })).toEqual([
     `JWT_SECRET_FILE="${path}": must be unset if JWT_SECRET is set`,
@@ -41,11 +41,9 @@ test('a secret and a file for it contradict each other, and neither is shown', a
 test('an unusable file is one problem, and does not block the start', async () => {
   // Reading a pipe would wait for a writer.
   execFileSync('mkfifo', [join(folder.path, 'pipe')]);
+  const missing = join(folder.path, 'none');
   for (const [path, reason] of [
-    [
-      join(folder.path, 'none'),
-      `ENOENT: no such file or directory, stat '${join(folder.path, 'none')}'`,
-    ],
+    [missing, `ENOENT: no such file or directory, stat '${missing}'`],
     [folder.path, 'it is not a file'],
     [join(folder.path, 'pipe'), 'it is not a file'],
     ['/dev/zero', 'it is not a file'],
@@ -66,7 +64,7 @@ test('a mistake in a file is reported without its content', async () => {
   expect(line).not.toContain('canary');
 });
 
-test('a secret of fewer than 32 bytes or with a line end is refused, also from a file, and not shown', async () => {
+test('a secret of fewer than 32 bytes or with a line end is refused, by value and by file', async () => {
   const refused = [
     'JWT_SECRET (value not shown): must be a shared secret of at least 32 bytes, without a line end',
   ];
@@ -76,10 +74,10 @@ test('a secret of fewer than 32 bytes or with a line end is refused, also from a
   expect(problemsOf({ JWT_SECRET: 'ü'.repeat(15) })).toEqual(refused);
   const path = await fileWith(`${'x'.repeat(31)}\n`);
   expect(problemsOf({ JWT_SECRET_FILE: path }).join()).toContain('at least 32 bytes');
-  // One line end of a file does not belong to the secret, but further ones do, and so does the variable's.
-  const ended = { JWT_SECRET: `${'x'.repeat(32)}\n`, JWT_SECRET_FILE: '' };
-  const doubled = { JWT_SECRET_FILE: await fileWith(`${'x'.repeat(32)}\r\n\n`) };
-  for (const environment of [ended, doubled]) {
+  // Only the last line end of a file does not belong to the secret.
+  const byValue = { JWT_SECRET: `${'x'.repeat(32)}\n`, JWT_SECRET_FILE: '' };
+  const byFile = { JWT_SECRET_FILE: await fileWith(`${'x'.repeat(32)}\r\n\n`) };
+  for (const environment of [byValue, byFile]) {
     expect(problemsOf(environment).join()).toContain('without a line end');
   }
 });

@@ -11,13 +11,14 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
     labels: { alertname: `TradingGraph${alertname}`, severity: 'page', ...(job && { job }) },
   });
   const ours = (alertname: string) => page(alertname, 'trading-graph');
-  const refusing = { labels: { ...ours('StoreLately').labels, severity: 'none' } };
+  /** An alert that notifies nobody. It states that a store refused orders lately. */
+  const storeRefuses = { labels: { ...ours('StoreLately').labels, severity: 'none' } };
 
   test.each([
     [[ours('BudgetBurn'), ours('Orders'), ours('GatewayUnreachable')], ['GatewayUnreachable']],
     [[ours('BudgetBurn'), ours('Orders')], ['Orders']],
     [[ours('BudgetBurn')], ['BudgetBurn']],
-    // A problem of one replica is not the cause of a problem of many clients. A store is one only if it refuses orders.
+    // A problem of one replica is not the cause of a problem of many clients. A store is the cause only if it refuses orders.
     [
       [ours('MemoryShort'), ours('LiveDelayed')],
       ['LiveDelayed', 'MemoryShort'],
@@ -26,7 +27,7 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
       [ours('StoreAway'), ours('Orders')],
       ['Orders', 'StoreAway'],
     ],
-    [[ours('StoreAway'), ours('Orders'), refusing], ['StoreAway']],
+    [[ours('StoreAway'), ours('Orders'), storeRefuses], ['StoreAway']],
     // The alert of an unreachable front proxy has no job, and hides every other page.
     [[ours('GatewayUnreachable'), page('FrontDoor')], ['FrontDoor']],
     // Alerts of another installation hide no alert of this one.
@@ -34,7 +35,7 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
       [ours('Orders'), page('GatewayUnreachable', 'trading-graph-of-others')],
       ['GatewayUnreachable', 'Orders'],
     ],
-  ])('page only for the cause of alerts that fire together (%#)', async (alerts, wanted) => {
+  ])('page only for the cause of alerts that fire together (%#)', async (alerts, causes) => {
     await using alertmanager = await startAlertmanager(alertmanagerPath, SPEED_UP);
     // An operator has to settle each of these orders, so no alert hides this ticket.
     const unknown = 'TradingGraphOrderUnknown';
@@ -45,7 +46,7 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
       body: JSON.stringify([...alerts, ticket]),
     });
     expect(ok).toBe(true);
-    const names = wanted.map((name) => `TradingGraph${name}`);
+    const names = causes.map((name) => `TradingGraph${name}`);
     // Tickets wait longer than pages, so all pages have been sent.
     await eventually(() => alertmanager.tickets.size > 0);
     expect([...alertmanager.tickets]).toEqual([unknown]);

@@ -14,10 +14,10 @@ const folder = join(root, 'deploy', 'prometheus');
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 
 const rules = read('deploy', 'prometheus', 'alerts.yml');
-/** The files with tests of the rules, and how often a short run evaluates the rules: evaluations take most of the time. */
+/** The files with tests of the rules, and the interval at which a short run evaluates the rules. Evaluations take most of the time. */
 const RULE_TESTS = { 'alerts.test.yml': '30s', 'alerts-of-hours.test.yml': '5m' };
 const ruleTests = Object.entries(RULE_TESTS).map(
-  ([name, every]) => [name, read('deploy', 'prometheus', name), every] as const,
+  ([name, interval]) => [name, read('deploy', 'prometheus', name), interval] as const,
 );
 const dashboard = JSON.parse(read('deploy', 'grafana', 'trading-graph.json')) as Dashboard;
 const panels = dashboard.panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
@@ -28,7 +28,7 @@ const routes = read('deploy', 'prometheus', 'alertmanager.yml');
 const allAlerts = rules.split(/^ {6}- alert: /m).slice(1);
 /** The alerts that page or open a ticket. */
 const alerts = allAlerts.filter((text) => !text.includes('severity: none'));
-const isFigure = ({ type }: Panel) => type !== 'row';
+const hasFigures = ({ type }: Panel) => type !== 'row';
 const nameOf = (alert: string) => /^\w+/.exec(alert)?.[0] ?? '';
 
 interface Panel {
@@ -45,18 +45,18 @@ interface Dashboard {
   readonly annotations: { readonly list: readonly { readonly expr: string }[] };
 }
 
-/** The scraped series, and those that exist only with Redis or traffic. */
+/** The scraped series, and series that exist only with Redis or traffic. */
 let series: string[];
 let scrapedText: string;
 beforeAll(async () => {
   await using app = await startTestApp();
   const token = await app.signIn();
   await app.query('{ catalog { id } }', { token });
-  // The series of garbage collection exist after the first collection, which scrapes cause.
+  // The series of garbage collection exist after the first collection. Repeated scrapes cause it.
   const scraped = await eventually(async () => {
     const { series, text } = await scrape(app);
     expect(series.has('trading_graph_catalog_left_seconds')).toBe(true);
-    expect([...series.keys()].some((one) => one.startsWith('nodejs_gc_'))).toBe(true);
+    expect([...series.keys()].some((name) => name.startsWith('nodejs_gc_'))).toBe(true);
     return { series, text };
   });
   scrapedText = scraped.text;
@@ -68,13 +68,14 @@ beforeAll(async () => {
 });
 
 test('every series that the rules name is measured', () => {
-  const named = namedSeries(rules.replaceAll(/^\s*#.*$/gm, ''));
+  const withoutComments = rules.replaceAll(/^\s*#.*$/gm, '');
+  const named = namedSeries(withoutComments);
   expect(named.length).toBeGreaterThan(30);
-  expect(named.map((one) => missingFrom(series, one)).filter(Boolean)).toEqual([]);
+  expect(named.map((each) => missingFrom(series, each)).filter(Boolean)).toEqual([]);
 });
 
 describe('the dashboard', () => {
-  test('shows the paging alerts first, each with a link to its entry', () => {
+  test('shows the paging alerts first, each with a link to its entry in the runbook', () => {
     const linked = dashboard.panels
       .filter(({ type }) => type === 'stat')
       .map(({ links }) => /^\$\{docs:raw\}\/on-call\.md#(\w+)$/.exec(links?.[0]?.url ?? '')?.[1]);
@@ -85,17 +86,17 @@ describe('the dashboard', () => {
   });
 
   test('names only series that are measured, on every panel', () => {
-    for (const { targets, title } of panels.filter(isFigure)) {
+    for (const { targets, title } of panels.filter(hasFigures)) {
       expect(targets?.length, title).toBeGreaterThan(0);
     }
-    // The front proxy's series comes from a probe, which knows no replica.
-    const own = expressions.filter((each) => !each.includes('probe_success'));
-    expect(own).toHaveLength(expressions.length - 1);
-    for (const expression of [...own, ...annotations]) {
+    // One series comes from a probe of the front proxy, and not from a replica.
+    const ofReplicas = expressions.filter((each) => !each.includes('probe_success'));
+    expect(ofReplicas).toHaveLength(expressions.length - 1);
+    for (const expression of [...ofReplicas, ...annotations]) {
       const named = namedSeries(expression);
       expect(named.length, expression).toBeGreaterThan(0);
-      expect(named.map((one) => missingFrom(series, one)).filter(Boolean)).toEqual([]);
-      // Otherwise a panel would show other services' processes too.
+      expect(named.map((each) => missingFrom(series, each)).filter(Boolean)).toEqual([]);
+      // Without `$instance` a panel would show other services' processes too.
       expect(expression.match(/\$instance/g)?.length, expression).toBe(named.length);
     }
   });
@@ -129,10 +130,12 @@ test('alerts inhibit only existing alerts', () => {
   // Alerts that other services send to the same Alertmanager must not be inhibited.
   const targets = routes.match(/target_matchers: .*/g) ?? [];
   expect(targets.filter((each) => !/alertname=~?"TradingGraph/.test(each))).toEqual([]);
-  // An operator has to settle each unknown order, whatever its cause.
+  // An operator has to settle each unknown order, for any cause.
   expect(targets.filter((each) => each.includes('OrderUnknown'))).toEqual([]);
+  // Matches `TradingGraph(Orders|StoreAway)` and `TradingGraphOrders`.
   const named = [...routes.matchAll(/TradingGraph(?:\(([^)]*)\)|(\w+))/g)].flatMap(
-    ([, several, one = '']) => (several?.split('|') ?? [one]).map((name) => `TradingGraph${name}`),
+    ([, several, single = '']) =>
+      (several?.split('|') ?? [single]).map((name) => `TradingGraph${name}`),
   );
   const names = allAlerts.map(nameOf);
   expect(named.length).toBeGreaterThan(10);
@@ -146,7 +149,8 @@ test('the runbook has entries only for existing alerts, and names only measured 
   const missing = named
     .flatMap(([, text = '']) => namedSeries(text))
     .map(({ metric, labels }) => {
-      const isHistogram = series.some((one) => one.startsWith(`${metric}_count`));
+      // A histogram has no series of its own name.
+      const isHistogram = series.some((each) => each.startsWith(`${metric}_count`));
       return missingFrom(series, { metric: isHistogram ? `${metric}_count` : metric, labels });
     });
   expect(missing.length).toBeGreaterThan(20);
@@ -165,21 +169,22 @@ describeWithPromtool('the rules', (promtool) => {
       env: { ...process.env, GOGC: '400' },
     });
 
+  // The check of the configuration includes the rules.
   test.each([[['config', 'prometheus.yml']], [['metrics']]])(
-    'are well-formed, and so are the example configuration and the scraped metrics: %s',
-    (what) => {
-      const { status, stderr } = run(['check', ...what]);
+    'and the scraped metrics are well-formed: promtool check %s',
+    (args) => {
+      const { status, stderr } = run(['check', ...args]);
       expect(stderr).toBe('');
       expect(status).toBe(0);
     },
   );
 
   test('can evaluate each expression of the dashboard', () => {
-    const reads = [...expressions, ...annotations].map((expr) => ({
+    const evaluations = [...expressions, ...annotations].map((expr) => ({
       expr: inGrafana(expr),
       eval_time: '1h',
     }));
-    const tests = JSON.stringify({ tests: [{ promql_expr_test: reads }] });
+    const tests = JSON.stringify({ tests: [{ promql_expr_test: evaluations }] });
     writeFileSync(join(copies.path, 'dashboard.test.yml'), tests);
     const { status, stdout, stderr } = run(['test', 'rules', 'dashboard.test.yml'], copies.path);
     expect(stdout + stderr).toContain('SUCCESS');
@@ -188,10 +193,10 @@ describeWithPromtool('the rules', (promtool) => {
 
   test('fire, clear and stay quiet as in their tests', () => {
     copyFileSync(join(folder, 'alerts.yml'), join(copies.path, 'alerts.yml'));
-    for (const [name, text, every] of ruleTests) {
-      const interval = /^evaluation_interval: .*$/m;
-      expect(text).toMatch(interval);
-      const short = text.replace(interval, `evaluation_interval: ${every}`);
+    for (const [name, text, shortInterval] of ruleTests) {
+      const setting = /^evaluation_interval: .*$/m;
+      expect(text).toMatch(setting);
+      const short = text.replace(setting, `evaluation_interval: ${shortInterval}`);
       writeFileSync(join(copies.path, name), inFull(text, short));
     }
     const { status, stdout, stderr } = run(
@@ -212,7 +217,7 @@ function inGrafana(expression: string): string {
     .replaceAll('$__range', '3h');
 }
 
-/** A metric in an expression: its name, and the label values that must exist. */
+/** A metric in an expression: its name, and the label values that a scraped series must have. */
 interface NamedSeries {
   readonly metric: string;
   readonly labels: readonly { readonly name: string; readonly value: RegExp }[];
@@ -222,7 +227,7 @@ const METRIC = /(?<![\w:])((?:trading_graph|process|nodejs)_\w+)(?![\w:])(?:\{([
 const MATCHER = /(\w+)\s*(=~|!=|!~|=)\s*"([^"]*)"/g;
 const LABELS_OF_PROMETHEUS = ['job', 'instance'];
 
-/** All series in a PromQL text that the service measures. */
+/** All series in a PromQL text whose names are those of the service's metrics. */
 function namedSeries(text: string): NamedSeries[] {
   return [...text.matchAll(METRIC)].map(([, metric = '', matchers = '']) => ({
     metric,
@@ -230,27 +235,30 @@ function namedSeries(text: string): NamedSeries[] {
       .filter(([, name = '']) => !LABELS_OF_PROMETHEUS.includes(name))
       .map(([, name = '', operator, value = '']) => ({
         name,
-        // An excluded value (`!=`, `!~`) must exist too; otherwise it is misspelt.
-        value:
-          operator === '=' || operator === '!=' ? literal(value) : new RegExp(`^(?:${value})$`),
+        value: valuePattern(operator, value),
       })),
   }));
 }
 
-/** Returns the part of a series that a scrape lacks, or null. */
-function missingFrom(series: Iterable<string>, { metric, labels }: NamedSeries): string | null {
-  const ofMetric = [...series].filter((one) => one === metric || one.startsWith(`${metric}{`));
+/** The pattern of the values in a matcher. An excluded value (`!=`, `!~`) must exist as well, because otherwise it is misspelt. */
+function valuePattern(operator: string | undefined, value: string): RegExp {
+  const isLiteral = operator === '=' || operator === '!=';
+  const pattern = isLiteral ? value.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&') : value;
+  return new RegExp(`^(?:${pattern})$`);
+}
+
+/** Returns the metric or the label value that no scraped series has, or null. */
+function missingFrom(scraped: Iterable<string>, { metric, labels }: NamedSeries): string | null {
+  const ofMetric = [...scraped].filter((each) => each === metric || each.startsWith(`${metric}{`));
   if (ofMetric.length === 0) return metric;
-  const misfit = labels.find(
-    ({ name, value }) => !ofMetric.some((one) => value.test(labelValue(one, name) ?? '\0')),
-  );
-  return misfit === undefined ? null : `${metric} with ${misfit.name} ${misfit.value}`;
+  const missing = labels.find(({ name, value }) => {
+    // For a missing label a value that only a pattern for any value matches.
+    const values = ofMetric.map((each) => labelValue(each, name) ?? '\0');
+    return !values.some((each) => value.test(each));
+  });
+  return missing === undefined ? null : `${metric} with ${missing.name} ${missing.value}`;
 }
 
 function labelValue(series: string, label: string): string | undefined {
   return new RegExp(`[{,]${label}="([^"]*)"`).exec(series)?.[1];
-}
-
-function literal(value: string): RegExp {
-  return new RegExp(`^${value.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
 }

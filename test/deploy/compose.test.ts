@@ -32,10 +32,9 @@ const mounts = services.flatMap(([name, { volumes }]) =>
 );
 
 describeWithDockerCompose('docker-compose 1.29', (dockerCompose) => {
-  test('reads the file, with the project name from the file next to it', () => {
-    const read = (...args: string[]) =>
-      spawnSync(dockerCompose, args, { cwd: folder, encoding: 'utf8', timeout: 50_000 });
-    const { stdout, stderr, status } = read('config', '--services');
+  test('reads the file, and `.env` next to it has the project name', () => {
+    const options = { cwd: folder, encoding: 'utf8', timeout: 50_000 } as const;
+    const { stdout, stderr, status } = spawnSync(dockerCompose, ['config', '--services'], options);
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
     expect(stdout.trim().split('\n').sort()).toEqual(services.map(([name]) => name).sort());
     expect(readDeployed('compose', '.env')).toContain(`COMPOSE_PROJECT_NAME=${IMAGE}\n`);
@@ -62,24 +61,25 @@ test('the replicas have settings that the service accepts, and time to stop', ()
       ...environment,
     });
     expect([...problems, ...warnings], name).toEqual([]);
-    expect(Object.keys(environment).filter((one) => !isDocumented(one))).toEqual([]);
-    const needed = config.shutdownDelayMs + config.shutdownGraceMs + 15_000;
-    expect(Number.parseInt(grace ?? '', 10) * 1_000).toBeGreaterThanOrEqual(needed);
+    expect(Object.keys(environment).filter((setting) => !isDocumented(setting))).toEqual([]);
+    // The service needs up to 15 seconds to close its stores and to export traces.
+    const neededMs = config.shutdownDelayMs + config.shutdownGraceMs + 15_000;
+    expect(Number.parseInt(grace ?? '', 10) * 1_000).toBeGreaterThanOrEqual(neededMs);
     expect(environment.TRUSTED_PROXIES).toBe(
       serviceNamed('haproxy').networks?.default.ipv4_address,
     );
-    // Without a shared Redis each replica would send orders that the other has sent.
+    // Without a shared Redis each replica would send orders that the other replica has sent.
     expect(config.redisUrl).toBe('redis://valkey:6379/0');
     expect(config.gatewayUrl).toBe(`http://gateway:${gatewayPort}`);
   }
 });
 
-test('every image is pinned, and ours has the project’s version and no unneeded rights', () => {
+test('every image is pinned, and the project’s image has its version and no unneeded rights', () => {
   const { version } = JSON.parse(readProject('package.json')) as { version: string };
-  for (const [name, one] of services) {
-    expect(one.image, name).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+$/);
-    if (!one.image.startsWith(`${IMAGE}:`)) continue;
-    expect(one, name).toMatchObject({
+  for (const [name, service] of services) {
+    expect(service.image, name).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+$/);
+    if (!service.image.startsWith(`${IMAGE}:`)) continue;
+    expect(service, name).toMatchObject({
       image: `${IMAGE}:${version}`,
       read_only: true,
       cap_drop: ['ALL'],
@@ -98,10 +98,9 @@ test('ports are published only on the loopback address', () => {
 test('the load balancer and Prometheus have the address and port of each replica', () => {
   const { BIND, STATS_BIND, STATS_SOCKET, ...addresses } = serviceNamed('haproxy').environment;
   const { config } = parseEnvironment({ ...imageEnvironment, ...replicas[0]?.[1].environment });
-  const named = (port: number) => replicas.map(([name]) => `${name}:${port}`);
-  expect(addresses).toEqual(
-    Object.fromEntries(named(config.port).map((address, at) => [`REPLICA_${at + 1}`, address])),
-  );
+  const addressesAt = (port: number) => replicas.map(([name]) => `${name}:${port}`);
+  const numbered = addressesAt(config.port).map((address, i) => [`REPLICA_${i + 1}`, address]);
+  expect(addresses).toEqual(Object.fromEntries(numbered));
   const { scrape_configs: jobs } = parse(readDeployed('compose', 'prometheus.yml')) as {
     scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
   };
@@ -109,7 +108,7 @@ test('the load balancer and Prometheus have the address and port of each replica
     jobs
       .find(({ job_name: name }) => name === job)
       ?.static_configs.flatMap(({ targets }) => targets);
-  expect(targetsOf('trading-graph')).toEqual(named(config.adminPort));
+  expect(targetsOf('trading-graph')).toEqual(addressesAt(config.adminPort));
   expect(targetsOf('trading-graph-haproxy')).toEqual([`haproxy:${STATS_BIND?.split(':')[1]}`]);
   expect(targetsOf('trading-graph-front')).toEqual([
     `http://haproxy:${BIND?.split(':')[1]}/health/ready`,
@@ -153,18 +152,16 @@ describeWithRedis('the Redis of the replicas', (path) => {
 });
 
 describeWithHaproxy('the load balancer', (path) => {
-  test('takes the settings that it is given', () => {
+  test('accepts its settings', () => {
     const { environment, volumes } = serviceNamed('haproxy');
-    const [mounted = ''] = volumes[0]?.split(':') ?? [];
-    const { status, stderr } = spawnSync(path, ['-c', '-f', join(folder, mounted)], {
-      env: Object.fromEntries(
-        Object.entries(environment).map(([name, value]) => [
-          name,
-          value.replace(/^[a-z][\w-]*:/, '127.0.0.1:'),
-        ]),
-      ),
-      encoding: 'utf8',
+    const [configuration = ''] = volumes[0]?.split(':') ?? [];
+    // The names of the containers do not exist here.
+    const local = Object.entries(environment).map(([name, value]) => {
+      return [name, value.replace(/^[a-z][\w-]*:/, '127.0.0.1:')];
     });
+    const args = ['-c', '-f', join(folder, configuration)];
+    const env = Object.fromEntries(local);
+    const { status, stderr } = spawnSync(path, args, { env, encoding: 'utf8' });
     expect(status, stderr).toBe(0);
   });
 });

@@ -10,15 +10,17 @@ import { inParallel } from '../support/in-parallel.ts';
 import { CONFIGURATION, startHaproxy } from '../support/replicas.ts';
 import { startPod } from './support/pod.ts';
 
+/** Streams of one HTTP/2 connection. */
 const STREAMS = 100;
-const SILENT = 260;
-const ASKED = 20;
+const SILENT_CONNECTIONS = 260;
+const NEW_CONNECTIONS = 20;
 
-/** Starts a front proxy with TLS and HTTP/2 before a simulated replica, and returns its address. */
+/** Starts a front proxy with TLS and HTTP/2 before a simulated replica, and returns the proxy's URL. */
 type StartFront = (opened: AsyncDisposableStack) => Promise<string>;
 
-function tryFront(start: StartFront): void {
-  /** The front proxy, and connections to it. */
+/** The tests of a front proxy. */
+function itProtectsReplicas(start: StartFront): void {
+  /** Starts the front proxy. `connection` opens a connection to it. */
   async function openFront(opened: AsyncDisposableStack) {
     const url = await start(opened);
     const connection = () => {
@@ -35,9 +37,9 @@ function tryFront(start: StartFront): void {
     return { status: head[':status'], retryAfter: head['retry-after'], body: await text(stream) };
   }
 
-  /** The number of new connections that are answered, opened one after another. */
-  async function answeredOf(connection: () => ClientHttp2Session) {
-    const answers = await inParallel(ASKED, 1, async () => {
+  /** Opens new connections one after another, and counts the answered ones. */
+  async function countAnswered(connection: () => ClientHttp2Session) {
+    const answers = await inParallel(NEW_CONNECTIONS, 1, async () => {
       const session = connection();
       const { status } = await ask(session, '/graphql');
       session.destroy();
@@ -46,14 +48,14 @@ function tryFront(start: StartFront): void {
     return answers.filter((status) => status === 200).length;
   }
 
-  test('requests of an address are limited if they have no credentials, except probes', async () => {
+  test('requests of an address are limited, except requests with credentials and probes', async () => {
     await using opened = new AsyncDisposableStack();
     const { connection } = await openFront(opened);
     let refused: Awaited<ReturnType<typeof ask>> | undefined;
     for (let batch = 0; batch < 100 && refused === undefined; batch += 1) {
       const session = connection();
-      const asked = Array.from({ length: STREAMS }, () => ask(session, '/graphql'));
-      refused = (await Promise.all(asked)).find(({ status }) => status !== 200);
+      const answers = Array.from({ length: STREAMS }, () => ask(session, '/graphql'));
+      refused = (await Promise.all(answers)).find(({ status }) => status !== 200);
     }
     expect(refused).toMatchObject({ status: 429, retryAfter: expect.stringMatching(/^\d+$/) });
     expect(JSON.parse(refused?.body ?? '')).toMatchObject({
@@ -68,14 +70,13 @@ function tryFront(start: StartFront): void {
     expect(await ask(session, '/health/live')).toMatchObject({ status: 200, body: 'pod' });
   });
 
-  test('requests whose bodies never arrive occupy no connection to a replica, so others are answered', async () => {
+  test('requests whose bodies never arrive occupy no connection to a replica', async () => {
     await using opened = new AsyncDisposableStack();
     const { connection } = await openFront(opened);
     let answered = 0;
     for (let client = 0; client < 4; client += 1) {
       const session = connection();
-      // One connection carries this many streams.
-      for (let at = 0; at < STREAMS; at += 1) {
+      for (let n = 0; n < STREAMS; n += 1) {
         const stream = session.request({ ':method': 'POST', ':path': '/', 'content-length': '9' });
         stream.on('error', () => {}).on('response', () => (answered += 1));
         stream.write('{');
@@ -83,24 +84,26 @@ function tryFront(start: StartFront): void {
       await once(session, 'remoteSettings');
       expect(session.remoteSettings.maxConcurrentStreams).toBeGreaterThanOrEqual(STREAMS);
     }
-    expect(await answeredOf(connection)).toBe(ASKED);
+    // Other requests are answered.
+    expect(await countAnswered(connection)).toBe(NEW_CONNECTIONS);
     expect(answered).toBe(0);
   });
 
   test('silent connections do not delay other connections', async () => {
     await using opened = new AsyncDisposableStack();
     const { url, connection } = await openFront(opened);
-    const without = await answeredOf(connection);
-    const silent = await inParallel(SILENT, 20, () => openRaw(url));
+    expect(await countAnswered(connection)).toBe(NEW_CONNECTIONS);
+    const silent = await inParallel(SILENT_CONNECTIONS, 20, () => openRaw(url));
     for (const raw of silent) opened.use(raw);
-    expect([without, await answeredOf(connection)]).toEqual([ASKED, ASKED]);
+    expect(await countAnswered(connection)).toBe(NEW_CONNECTIONS);
     expect(silent.filter(({ isClosed }) => isClosed)).toEqual([]);
   });
 }
 
 describeWithHaproxy('haproxy as it is shipped, with TLS and HTTP/2,', (path) =>
-  tryFront(async (opened) => {
+  itProtectsReplicas(async (opened) => {
     const { key, certificate } = opened.use(await makeCertificate());
+    // haproxy reads the certificate and its key from one file.
     const file = `${certificate}.all`;
     await writeFile(file, [await readFile(certificate), await readFile(key)].join('\n'));
     const environment = { REPLICA_1: await startPod(opened, 'pod'), CERTIFICATE: file };

@@ -10,7 +10,6 @@ import { describeWithHaproxy } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-ports.ts';
 import { CONFIGURATION, startHaproxy } from '../support/replicas.ts';
-
 import { readProject } from './support/files.ts';
 import { startPod } from './support/pod.ts';
 
@@ -19,28 +18,29 @@ const COMMANDS = [
   ...readProject('docs', 'on-call.md').matchAll(/^echo '([^']+)'\s+\| socat - (\S+)/gm),
 ].map(([, command = '', socket = '']) => ({ command, socket }));
 
+/** The bytes of a DNS message before its question. */
+const HEADER_BYTES = 12;
+
 /** Starts a name server that returns these addresses for every name. */
-async function startNames(opened: AsyncDisposableStack, addresses: readonly string[]) {
+async function startNameServer(opened: AsyncDisposableStack, addresses: readonly string[]) {
   const port = await freePort();
-  const server = createSocket('udp4', (query, from) => {
-    const isA = query.readUInt16BE(query.indexOf(0, 12) + 1) === 1;
-    const found = isA ? addresses : [];
-    const end = query.indexOf(0, 12) + 5;
-    const head = Buffer.from(query.subarray(0, 12));
-    // The head of a response: no error, one question, and the number of answers.
-    head.writeUInt16BE(0x8180, 2);
-    head.writeUInt16BE(found.length, 6);
-    head.writeUInt16BE(0, 8);
-    head.writeUInt16BE(0, 10);
+  const server = createSocket('udp4', (query, client) => {
+    // The question is a name that ends with a zero byte, then two bytes of type and two of class.
+    const nameEnd = query.indexOf(0, HEADER_BYTES) + 1;
+    const isTypeA = query.readUInt16BE(nameEnd) === 1;
+    const found = isTypeA ? addresses : [];
+    const question = query.subarray(HEADER_BYTES, nameEnd + 4);
+    const header = Buffer.from(query.subarray(0, HEADER_BYTES));
+    // A response without error, and the numbers of its answers, authorities and additional records.
+    header.writeUInt16BE(0x8180, 2);
+    header.writeUInt16BE(found.length, 6);
+    header.writeUInt16BE(0, 8);
+    header.writeUInt16BE(0, 10);
     const answers = found.map((address) =>
       // The question's name, type A, class IN, a TTL of one second, four bytes.
       Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, ...address.split('.').map(Number)]),
     );
-    server.send(
-      Buffer.concat([head, query.subarray(12, end), ...answers]),
-      from.port,
-      from.address,
-    );
+    server.send(Buffer.concat([header, question, ...answers]), client.port, client.address);
   });
   await new Promise<void>((resolve) => server.bind(port, '127.0.0.1', resolve));
   opened.defer(() => new Promise<void>((resolve) => server.close(() => resolve())));
@@ -60,13 +60,14 @@ async function startFront(haproxyPath: string, environment: Record<string, strin
       STATS_BIND: `127.0.0.1:${statsPort}`,
     }),
   );
-  const say = (command: string) => text(createConnection(socket).end(`${command}\n`));
-  const replicasOf = async (requests: number) => {
+  const execute = (command: string) => text(createConnection(socket).end(`${command}\n`));
+  /** The names of the replicas that answer so many requests. */
+  const answering = async (requests: number) => {
     const answers = Array.from({ length: requests }, async () => (await fetch(url)).text());
     return [...new Set(await Promise.all(answers))].sort();
   };
-  const exported = async () => (await fetch(`http://127.0.0.1:${statsPort}/metrics`)).text();
-  return { say, replicasOf, exported, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  const metrics = async () => (await fetch(`http://127.0.0.1:${statsPort}/metrics`)).text();
+  return { execute, answering, metrics, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
@@ -76,28 +77,29 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
       REPLICA_1: await startPod(opened, 'one'),
       REPLICA_2: await startPod(opened, 'two'),
     });
-    const { say, replicasOf, exported } = front;
-    await eventually(async () => expect(await replicasOf(30)).toEqual(['one', 'two']));
+    const { execute, answering, metrics } = front;
+    await eventually(async () => expect(await answering(30)).toEqual(['one', 'two']));
     const [drain = '', count = '', ready = ''] = COMMANDS.map(({ command }) => command);
-    expect(await say(drain)).toBe('\n');
-    expect(await replicasOf(30)).toEqual(['two']);
-    expect(await exported()).toMatch(
+    // An empty answer means that the command succeeded.
+    expect(await execute(drain)).toBe('\n');
+    expect(await answering(30)).toEqual(['two']);
+    expect(await metrics()).toMatch(
       /haproxy_server_status\{proxy="replicas",server="replica-1",state="DRAIN"\} 1/,
     );
-    expect(await say(count)).toMatch(/^replicas\/replica-1 .*/m);
-    expect(await say(ready)).toBe('\n');
-    await eventually(async () => expect(await replicasOf(30)).toEqual(['one', 'two']));
-    expect(await exported()).toMatch(/^haproxy_backend_active_servers\{proxy="replicas"\} 2$/m);
+    expect(await execute(count)).toMatch(/^replicas\/replica-1 .*/m);
+    expect(await execute(ready)).toBe('\n');
+    await eventually(async () => expect(await answering(30)).toEqual(['one', 'two']));
+    expect(await metrics()).toMatch(/^haproxy_backend_active_servers\{proxy="replicas"\} 2$/m);
     expect(new Set(COMMANDS.map(({ socket }) => socket)).size).toBe(1);
   });
 
-  test('closes connections of a source that has too many open or opens too many, and no others', async () => {
+  test('closes new connections only of an address that has too many open or opens too many', async () => {
     await using opened = new AsyncDisposableStack();
     const bounds = { SOURCE_CONNECTIONS: '3', SOURCE_RATE: '6' };
     const environment = { REPLICA_1: await startPod(opened, 'pod'), ...bounds };
     const { url } = opened.use(await startHaproxy(haproxyPath, CONFIGURATION, environment));
-    /** Null if the connection is refused. */
-    const asked = async (address: string) => {
+    /** A connection that has been answered; null if it is refused. */
+    const connected = async (address: string) => {
       const raw = await openRaw(url, address).catch(() => null);
       raw?.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
       await eventually(() => raw === null || raw.isClosed || raw.received.includes('pod'));
@@ -105,18 +107,18 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
       return raw?.received ? raw : null;
     };
     const results = [];
-    for (let at = 0; at < 4; at += 1) results.push(await asked('127.0.1.2'));
+    for (let n = 0; n < 4; n += 1) results.push(await connected('127.0.1.2'));
     expect(results.map((raw) => raw !== null)).toEqual([true, true, true, false]);
-    expect(await asked('127.0.1.3')).not.toBeNull();
-    // Once these are closed the source may connect again, but at most six times within ten seconds.
+    expect(await connected('127.0.1.3')).not.toBeNull();
+    // Once these connections are closed the address may connect again, but at most six times within ten seconds.
     for (const raw of results) raw?.socket.destroy();
-    for (let at = 0; at < 4; at += 1) {
-      const next = await asked('127.0.1.2');
+    for (let n = 0; n < 4; n += 1) {
+      const next = await connected('127.0.1.2');
       next?.socket.destroy();
       results.push(next);
     }
     expect(results.at(-1)).toBeNull();
-    expect(await asked('127.0.1.3')).not.toBeNull();
+    expect(await connected('127.0.1.3')).not.toBeNull();
   });
 
   test('marks a replica as down only by its health checks', () => {
@@ -131,17 +133,17 @@ describeWithHaproxy('haproxy as it is shipped', (haproxyPath) => {
     for (const host of [...addresses, '127.0.0.4']) {
       await startPod(opened, host, { host, port });
     }
-    const names = await startNames(opened, addresses);
+    const nameServer = await startNameServer(opened, addresses);
     await using front = await startFront(haproxyPath, {
       REPLICAS: `replicas.test:${port}`,
-      RESOLVER: names,
+      RESOLVER: nameServer,
     });
     await eventually(async () =>
-      expect(await front.replicasOf(40)).toEqual(['127.0.0.2', '127.0.0.3']),
+      expect(await front.answering(40)).toEqual(['127.0.0.2', '127.0.0.3']),
     );
     addresses.push('127.0.0.4');
-    await eventually(async () => expect(await front.replicasOf(40)).toContain('127.0.0.4'));
-    const servers = (await front.exported()).match(/^haproxy_server_weight\{proxy="replicas"/gm);
+    await eventually(async () => expect(await front.answering(40)).toContain('127.0.0.4'));
+    const servers = (await front.metrics()).match(/^haproxy_server_weight\{proxy="replicas"/gm);
     expect(servers).toHaveLength(32);
   });
 });

@@ -15,15 +15,17 @@ const { metadata, spec, ...rest } = parse(readDeployed('kubernetes', 'ingress.ya
 const annotations: Readonly<Record<string, string>> = metadata.annotations;
 const snippet = annotations[SNIPPET] ?? '';
 const [head = '', rules = ''] = readDeployed('haproxy', 'haproxy.cfg').split('frontend graph\n');
-// The ingress has neither the statistics page nor the tables of limits: the controller's annotations set those limits.
+// The ingress has no statistics page, and no tables of limits because the controller's annotations set these limits.
 const notInIngress = /^(?:frontend stats|backend (?:sources|requests|anonymous))\n(?: .*\n)*/gm;
 const haproxy = `${head.replaceAll(notInIngress, '')}${rules}`;
+const COMMON_RULE = /^(http-request|stick-table|acl|balance|hash-type|retry-on)\b/;
+/** The limit of requests without credentials, which an annotation sets in the ingress. */
+const REQUEST_LIMIT = /\b(sc2|probe|named)\b|track-sc2|sc2_/;
 const rulesOf = (text: string) =>
   text
     .split('\n')
-    .map((line) => line.trim().replaceAll(/\((replicas)\)/g, ''))
-    .filter((line) => /^(http-request|stick-table|acl|balance|hash-type|retry-on)\b/.test(line))
-    .filter((line) => !/\b(sc2|probe|named)\b|track-sc2|sc2_/.test(line));
+    .map((line) => line.trim().replaceAll('(replicas)', ''))
+    .filter((line) => COMMON_RULE.test(line) && !REQUEST_LIMIT.test(line));
 
 test('the ingress names the service’s port, and has its host in the certificate', () => {
   const [{ host }] = spec.rules;
@@ -39,18 +41,18 @@ test('the ingress names the service’s port, and has its host in the certificat
   expect(readDeployed('kubernetes', 'service.yaml')).toMatch(/name: http,/);
 });
 
-test('its rules and time-outs equal those of deploy/haproxy', () => {
+test('the ingress has the rules and timeouts of deploy/haproxy', () => {
   expect(rulesOf(haproxy).length).toBeGreaterThan(10);
   expect(rulesOf(snippet).sort()).toEqual(rulesOf(haproxy).sort());
-  const times = Object.entries(annotations).filter(([name]) => /timeout-/.test(name));
-  expect(times.length).toBe(5);
-  for (const [name, value] of times) {
+  const timeouts = Object.entries(annotations).filter(([name]) => /timeout-/.test(name));
+  expect(timeouts.length).toBe(5);
+  for (const [name, value] of timeouts) {
     const directive = name.replace('haproxy.org/timeout-', '');
     expect(haproxy).toContain(`timeout ${directive} ${value}\n`);
   }
 });
 
-test('no proxy replaces the date of the service’s answers', () => {
+test('the ingress keeps the date of the service’s answers', () => {
   expect(JSON.stringify(metadata)).not.toMatch(/(?:set|del|add|replace)-header date/i);
 });
 
@@ -74,20 +76,20 @@ describeWithHaproxy(
     const podOf = async (query: string, headers: Record<string, string> = {}) =>
       (await fetch(`${url}/graphql${query}`, { headers })).text();
 
-    test('an account is routed to one pod, by its hint or its token', async () => {
+    test('an account is routed to one pod, by the route in its URL or by its token', async () => {
       const pods = new Set<string>();
       for (let login = 700_001; login <= 700_030; login += 1) {
         const digest = hash('sha256', String(login), 'hex').slice(0, 4);
-        const hinted = await podOf(`?route=${digest}`);
+        const pod = await podOf(`?route=${digest}`);
         const token = unsignedToken({ login });
-        expect(await podOf('', { authorization: `Bearer ${token}` })).toBe(hinted);
-        expect(await podOf(`?route=${digest}`)).toBe(hinted);
-        pods.add(hinted);
+        expect(await podOf('', { authorization: `Bearer ${token}` })).toBe(pod);
+        expect(await podOf(`?route=${digest}`)).toBe(pod);
+        pods.add(pod);
       }
       expect([...pods].sort()).toEqual(['a', 'b', 'c']);
     });
 
-    test('clients cannot set a trace or an address, but keep their request id', async () => {
+    test('clients can set their request id, but neither a trace nor an address', async () => {
       const { headers } = await fetch(`${url}/graphql`, {
         headers: {
           traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
@@ -111,7 +113,7 @@ describeWithHaproxy(
   },
 );
 
-/** A configuration like the one that the controller generates. */
+/** A configuration like that of the ingress controller, with the ingress's snippet. */
 function generated(pods: readonly string[]): string {
   return `defaults
   mode http

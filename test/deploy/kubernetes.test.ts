@@ -9,7 +9,7 @@ import { imageEnvironment } from './support/compose-file.ts';
 import { deployFolder, readDeployed, readProject } from './support/files.ts';
 
 const NAME = 'trading-graph';
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever its manifest has
+// biome-ignore lint/suspicious/noExplicitAny: the manifests have different shapes
 const manifest = (file: string): any => parse(readDeployed('kubernetes', file));
 const kustomization = manifest('kustomization.yaml');
 const deployment = manifest('deployment.yaml');
@@ -25,7 +25,7 @@ interface Port {
   readonly containerPort: number;
 }
 
-test('the manifests belong to the service, and kustomize lists each of them', () => {
+test('the manifests belong to the service, and kustomize lists each file', () => {
   for (const name of [service.name, kustomization.namespace, kustomization.images[0].name]) {
     expect(name).toBe(NAME);
   }
@@ -34,14 +34,11 @@ test('the manifests belong to the service, and kustomize lists each of them', ()
   const { metadata } = manifest('namespace.yaml');
   expect(metadata.name).toBe(kustomization.namespace);
   expect(metadata.labels).toEqual({ 'pod-security.kubernetes.io/enforce': 'restricted' });
-  const listed = [
-    ...kustomization.resources,
-    'autoscaler-sockets.yaml',
-    'ingress.yaml',
-    'kustomization.yaml',
-  ];
+  // The first two are added by hand where they are wanted.
+  const unlisted = ['autoscaler-sockets.yaml', 'ingress.yaml', 'kustomization.yaml'];
+  const expected = [...kustomization.resources, ...unlisted];
   const files = readdirSync(join(deployFolder, 'kubernetes')).filter((name) => /yaml$/.test(name));
-  expect(listed.sort()).toEqual(files.sort());
+  expect(expected.sort()).toEqual(files.sort());
 });
 
 test('a pod has no unneeded rights, and ends only after its replacement is ready', () => {
@@ -73,26 +70,26 @@ const { config, problems, warnings } = parseEnvironment({
   ...secrets,
 });
 
-test('the service accepts every setting, and secrets are only referenced', () => {
+test('the service accepts every setting, and the manifests contain no secret', () => {
   expect([...problems, ...warnings]).toEqual([]);
   const names = [...Object.keys(settings), ...Object.keys(secrets)];
   expect(names.filter((name) => !(name in SETTINGS))).toEqual([]);
-  expect(Object.keys(settings).filter((name) => name in secrets || /SECRET/.test(name))).toEqual(
-    [],
-  );
+  const isSecret = (name: string) => name in secrets || /SECRET/.test(name);
+  expect(Object.keys(settings).filter(isSecret)).toEqual([]);
+  // A secret's value is a reference.
   for (const { name, ...rest } of service.env) {
     expect(rest, name).toEqual({
       valueFrom: { secretKeyRef: expect.objectContaining({ name: NAME }) },
     });
   }
-  // Pods share no disk, so without Redis a pod would send orders that another has sent.
+  // Pods share no disk, so without Redis a pod would send orders that another pod has sent.
   expect(config.redisUrl).not.toBeNull();
-  // A few accounts cannot fill the store of order records.
+  // Few accounts must not be able to fill the store of order records.
   expect(settings).toHaveProperty('ORDER_RECORDS_PER_ACCOUNT');
   expect(config.orderRecordsMax / config.orderRecordsPerAccount).toBeGreaterThanOrEqual(400);
 });
 
-test('ports and probes fit the service, and a probe has the time-out of haproxy’s check', () => {
+test('ports and probes fit the service, and a probe has the timeout of haproxy’s check', () => {
   const portOf = (name: string) =>
     service.ports.find((port: Port) => port.name === name)?.containerPort;
   expect([portOf('http'), portOf('admin')]).toEqual([config.port, config.adminPort]);
@@ -100,19 +97,20 @@ test('ports and probes fit the service, and a probe has the time-out of haproxy�
   expect(startupProbe.httpGet).toEqual({ path: '/health/live', port: 'admin' });
   expect(livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'admin' });
   expect(readinessProbe.httpGet).toEqual({ path: '/health/ready', port: 'http' });
-  // A busy pod must not be removed.
+  // The timeout is long, because a busy pod must not be removed.
   const [, seconds] = /timeout check (\d+)s/.exec(readDeployed('haproxy', 'haproxy.cfg')) ?? [];
   for (const { timeoutSeconds } of [startupProbe, livenessProbe, readinessProbe]) {
     expect(timeoutSeconds).toBe(Number(seconds));
   }
 });
 
-test('an ending pod is noticed while it still serves, and has the time that its settings need', () => {
-  const { readinessProbe: probed } = service;
-  const noticedMs = probed.periodSeconds * probed.failureThreshold * 1_000;
-  expect(config.shutdownDelayMs).toBeGreaterThanOrEqual(2 * noticedMs);
-  const endMs = template.spec.terminationGracePeriodSeconds * 1_000;
-  expect(endMs).toBe(config.shutdownDelayMs + config.shutdownGraceMs + 15_000);
+test('a pod that shuts down serves until its probe has failed, and has enough time to end', () => {
+  const { readinessProbe: probe } = service;
+  const noticedAfterMs = probe.periodSeconds * probe.failureThreshold * 1_000;
+  expect(config.shutdownDelayMs).toBeGreaterThanOrEqual(2 * noticedAfterMs);
+  const graceMs = template.spec.terminationGracePeriodSeconds * 1_000;
+  // After the settings' times the service has 15 seconds to close its stores and to export traces.
+  expect(graceMs).toBe(config.shutdownDelayMs + config.shutdownGraceMs + 15_000);
 });
 
 test('the image is pinned to the project’s version, and runs as its own user', () => {
@@ -139,11 +137,11 @@ test('the autoscaler uses the CPU and a metric of the service', () => {
   expect(spec.metrics[0].resource.name).toBe('cpu');
   expect(spec.behavior.scaleDown.stabilizationWindowSeconds).toBeGreaterThan(0);
   expect(spec.minReplicas).toBeGreaterThan(1);
-  // The rate that the gateway accepts, from the config map, is shared by the maximum number of pods.
-  const [, taken] =
+  // A comment in the config map states the gateway's rate. The maximum number of pods share this rate.
+  const [, gatewayRate] =
     /the gateway takes (\d+) a second/.exec(readDeployed('kubernetes', 'config-map.yaml')) ?? [];
-  const most = spec.maxReplicas + deployment.spec.strategy.rollingUpdate.maxSurge;
-  expect(config.gatewayPollsPerSecond * most).toBe(Number(taken));
+  const maxPods = spec.maxReplicas + deployment.spec.strategy.rollingUpdate.maxSurge;
+  expect(config.gatewayPollsPerSecond * maxPods).toBe(Number(gatewayRate));
   expect(spec.maxReplicas).toBeGreaterThan(spec.minReplicas);
   expect(spec.metrics).toHaveLength(1);
   const [{ op, path, value }] = manifest('autoscaler-sockets.yaml');
@@ -158,11 +156,13 @@ test('the autoscaler uses the CPU and a metric of the service', () => {
 test('the trusted proxies are the ingress, not a network of pods', () => {
   expect(config.trustedProxies.length).toBeGreaterThan(0);
   for (const network of config.trustedProxies) {
-    expect(Number(network.split('/')[1] ?? 32), network).toBeGreaterThanOrEqual(28);
+    // At most sixteen addresses.
+    const prefixLength = Number(network.split('/')[1] ?? 32);
+    expect(prefixLength, network).toBeGreaterThanOrEqual(28);
   }
 });
 
-test('the network policy admits the service’s ports, and connections to the targets of its settings', () => {
+test('the network policy allows connections to the service’s ports, and to the targets of its settings', () => {
   const { spec } = manifest('network-policy.yaml');
   expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
   expect(spec.podSelector).toEqual(selector);
@@ -171,8 +171,8 @@ test('the network policy admits the service’s ports, and connections to the ta
   expect(portsOf(spec.ingress)).toEqual(service.ports.map(({ name }: Port) => name));
   for (const { to } of spec.egress) expect(to).toHaveLength(1);
   const gatewayPort = Number(new URL(config.gatewayUrl ?? '').port || 443);
-  // The ports of Redis and of OTLP over HTTP: the documentation's examples have them.
-  expect([...new Set(portsOf(spec.egress))]).toEqual([53, gatewayPort, 6379, 4_318]);
+  // The ports of DNS, the gateway, Redis, and OTLP over HTTP. The documentation's examples have the last two.
+  expect([...new Set(portsOf(spec.egress))]).toEqual([53, gatewayPort, 6379, 4318]);
   expect(readProject('docs', 'order-records.md')).toContain('host:6379');
   expect(readProject('docs', 'traces.md')).toContain(':4318');
 });

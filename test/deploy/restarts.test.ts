@@ -16,7 +16,7 @@ import type { Program } from '../support/started-program.ts';
 import { imageEnvironment, replicas, serviceNamed } from './support/compose-file.ts';
 
 /** Settings for this machine: free ports, and no delay for a load balancer. */
-const HERE = {
+const LOCAL_SETTINGS = {
   HOST: '127.0.0.1',
   ADMIN_HOST: '127.0.0.1',
   PORT: '0',
@@ -27,7 +27,7 @@ const HERE = {
 type Processes = readonly FacadeProcess[];
 type When = 'at once' | 'within a minute';
 
-/** Scripts that change the folder `$1` while the service is stopped. The folder `$2` has a backup. */
+/** Shell scripts that change the data folder `$1` while the service is stopped. The folder `$2` has a backup. */
 const SCRIPTS: readonly (readonly [how: string, when: When, script: string])[] = [
   ['whose files were chowned to the same owner', 'at once', 'chown -R "$(id -u):$(id -g)" "$1"'],
   ['started again', 'at once', ':'],
@@ -40,7 +40,7 @@ const SCRIPTS: readonly (readonly [how: string, when: When, script: string])[] =
   [
     'moved to another disk by an archive',
     'within a minute',
-    // The former files stay, so that no new file gets the inode of one.
+    // The former files stay in `$2`, so that no new file gets the inode of a former file.
     'tar -C "$1" -cf "$2/moved.tar" . && mv "$1" "$2" && mkdir "$1" && tar -C "$1" -xf "$2/moved.tar"',
   ],
   [
@@ -62,7 +62,7 @@ describe.each([
     scripts: inFull(SCRIPTS, []),
   },
 ])('$name', ({ environments, scripts }) => {
-  test.concurrent.each(scripts)('%s takes fresh orders %s', async (_, when, script) => {
+  test.concurrent.each(scripts)('%s takes new orders %s', async (_, when, script) => {
     await using folder = await temporaryFolder();
     const [data, spare] = [join(folder.path, 'data'), join(folder.path, 'spare')];
     for (const path of [data, spare]) await mkdir(path, { mode: 0o700 });
@@ -78,7 +78,7 @@ describe.each([
     });
   });
 
-  test('upgraded one process after another, and after a power cut, takes fresh orders at once', async () => {
+  test('takes new orders at once after an upgrade, one process after another, and a power cut', async () => {
     await using folder = await temporaryFolder();
     const own = { ORDER_STORE: join(folder.path, 'orders.db') };
     await takesOrdersAfter(environments, own, 'at once', async (processes) => {
@@ -124,7 +124,7 @@ describeWithRedis('two replicas with Compose', (path) => {
     ],
   ];
 
-  test.each(operations)('%s take fresh orders %s', async (_, when, operate) => {
+  test.each(operations)('%s take new orders %s', async (_, when, operate) => {
     await using valkey = await startTestRedis(path, { args });
     const environments = replicas.map((each) => ({ ...imageEnvironment, ...each[1].environment }));
     await takesOrdersAfter(environments, { REDIS_URL: valkey.url }, when, (processes) =>
@@ -133,7 +133,7 @@ describeWithRedis('two replicas with Compose', (path) => {
   });
 });
 
-/** Records an order, runs an operation on the processes, and then places new orders and repeats the recorded one. */
+/** Records an order, runs an operation on the processes, and then places new orders and repeats the recorded order. */
 async function takesOrdersAfter(
   environments: readonly Environment[],
   own: Environment,
@@ -144,26 +144,25 @@ async function takesOrdersAfter(
   const sandbox = opened.use(await startSandbox({ tickMs: 0, instruments: 40 }));
   const processes = await Promise.all(
     environments.map(async (environment) => {
-      const env = { ...environment, ...HERE, ...own, GATEWAY_URL: sandbox.url };
+      const env = { ...environment, ...LOCAL_SETTINGS, ...own, GATEWAY_URL: sandbox.url };
       return opened.use(await startFacadeProcess(env));
     }),
   );
   const token = sandbox.token({ email: 'demo@example.com' });
   const placeOld = (each: FacadeProcess) => each.query(buying('old', '__typename'), { token });
-  for (const each of processes) {
-    expect(await placeOld(each)).toMatchObject({
-      data: { placeOrder: { __typename: 'OrderAccepted' } },
-    });
-  }
+  const accepted = { data: { placeOrder: { __typename: 'OrderAccepted' } } };
+  for (const each of processes) expect(await placeOld(each)).toMatchObject(accepted);
   await operate(processes);
-  const refused: number[] = [];
+  const refusals: number[] = [];
   for (const each of processes) {
-    // Like an app, it also reads: the process needs two answers of the gateway to know its clock.
+    // Reads as well, because the process needs two answers of the gateway to know the gateway's clock.
     await each.query('{ positions { id } }', { token });
-    refused.push(await freshOrderTaken(each.url, sandbox));
+    refusals.push(await freshOrderTaken(each.url, sandbox));
     await placeOld(each);
   }
-  expect(Math.max(...refused) > 0 ? 'within a minute' : 'at once').toBe(when);
+  const wasRefused = Math.max(...refusals) > 0;
+  expect(wasRefused ? 'within a minute' : 'at once').toBe(when);
+  // The old order was sent once, and each process has sent one new order.
   expect(sandbox.calls('openPosition')).toBe(1 + processes.length);
 }
 

@@ -7,7 +7,7 @@ import type { OperationCase, ReadCase } from './operation-case.ts';
 
 type Cases = { readonly [Name in OperationName]: Name extends ReadName ? ReadCase : OperationCase };
 
-/** The cases of all operations, for suites that iterate over them. `get-session.ts` exports getSession. */
+/** The cases of all operations, for suites that iterate over these. For example, `get-session.ts` exports getSession. */
 export const OPERATION_CASES = Object.fromEntries(
   await Promise.all(OPERATION_NAMES.map(async (name) => [name, await caseOf(name)])),
 ) as Cases;

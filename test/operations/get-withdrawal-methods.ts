@@ -19,6 +19,7 @@ export const getWithdrawalMethods = plainRead(OPERATIONS.getWithdrawalMethods, m
   sends: 'GET /payments/client/withdrawal-methods',
   answer: [[row]],
   odd: [
+    // These bodies cannot be read.
     ...[[row], {}, null, [[null]], ['x'], '[[]]'].map((body) => [body, null] as const),
     [[], []],
     [[[]], []],

@@ -37,47 +37,48 @@ test('the sandbox itself can be checked, with a report in JSON', async () => {
   });
 });
 
+/** A fault of a gateway or a setting, and what the check reports. */
 interface Case {
   readonly gateway?: SandboxOptions;
   readonly faults?: readonly Fault[];
   readonly catalog?: CatalogChange;
-  /** A path that is added to the gateway's address. */
-  readonly base?: string;
-  readonly set?: Variables;
+  /** A path that is added to the gateway's URL. */
+  readonly basePath?: string;
+  readonly settings?: Variables;
   readonly problems: readonly RegExp[];
   /** The settings that the report suggests. */
   readonly suggested?: Variables;
-  /** Whether the check finds no gateway, so that it sends no password. */
+  /** Set if the check finds no gateway, so that the check sends no password. */
   readonly sendsNoPassword?: true;
 }
 
-const body = (operation: Fault['operation'], value: unknown): Fault => ({
+const withBody = (operation: Fault['operation'], body: unknown): Fault => ({
   operation,
   kind: 'status',
   status: 200,
-  body: value,
+  body,
   // The check also calls without a token and with a broken signature. Those calls get the usual answers.
   login: 700001,
 });
 const position = { id: 'p-1', symbol: 'AAPL', units: 1, isBuy: true, profit: 5 };
-const everything = (fault: Omit<Fault, 'operation'>) => [{ operation: '*', ...fault } as const];
+const ofEachCall = (fault: Omit<Fault, 'operation'>) => [{ operation: '*', ...fault } as const];
 
 const CASES: Readonly<Record<string, Case>> = {
   'a wrong path': {
-    base: '/api/v1',
+    basePath: '/api/v1',
     problems: [
       /^GATEWAY_URL {2}op 12: Status 404: the gateway has no GET \/api\/v1\/trading\/positions\. .* is the path right\?/,
     ],
     sendsNoPassword: true,
   },
   'failures of every call': {
-    faults: everything({ kind: 'status', status: 502 }),
+    faults: ofEachCall({ kind: 'status', status: 502 }),
     problems: [/^op 12: Status 502: the gateway, or a proxy/],
     sendsNoPassword: true,
   },
   'calls that all hang': {
-    faults: everything({ kind: 'delay', delayMs: 600_000 }),
-    set: { GATEWAY_TIMEOUT_MS: '2000' },
+    faults: ofEachCall({ kind: 'delay', delayMs: 600_000 }),
+    settings: { GATEWAY_TIMEOUT_MS: '2000' },
     problems: [/^GATEWAY_TIMEOUT_MS {2}op 12: No complete answer arrived/],
     sendsNoPassword: true,
   },
@@ -90,7 +91,7 @@ const CASES: Readonly<Record<string, Case>> = {
     suggested: { GATEWAY_LOGIN_CLAIM: 'mt5_account', GATEWAY_GROUP_CLAIM: 'tier' },
   },
   'another unit of times': {
-    set: { GATEWAY_TIME_UNIT: 's' },
+    settings: { GATEWAY_TIME_UNIT: 's' },
     problems: [
       /^GATEWAY_TIME_UNIT {2}op 10: Times are not all in s; auto reads/,
       /^GATEWAY_TIME_UNIT {2}op 12: Times are not all in s; auto reads/,
@@ -98,20 +99,20 @@ const CASES: Readonly<Record<string, Case>> = {
     suggested: { GATEWAY_TIME_UNIT: 'auto' },
   },
   'another key, so that the service would refuse every request': {
-    set: { JWT_SECRET: 'another secret of thirty-two bytes' },
+    settings: { JWT_SECRET: 'another secret of thirty-two bytes' },
     problems: [/^JWT_SECRET {2}The token does not verify/],
   },
   'an answer that does not arrive': {
     faults: [{ operation: 'getWithdrawalMethods', kind: 'delay', delayMs: 600_000 }],
-    set: { GATEWAY_TIMEOUT_MS: '4000' },
+    settings: { GATEWAY_TIMEOUT_MS: '4000' },
     problems: [/^GATEWAY_TIMEOUT_MS {2}op 11: No complete answer arrived within 4000 ms/],
   },
   'an answer that is too large': {
-    set: { GATEWAY_MAX_BYTES: '100' },
+    settings: { GATEWAY_MAX_BYTES: '100' },
     problems: [/^GATEWAY_MAX_BYTES {2}op 2: The answer is larger than the limit/],
   },
   'a wrong password': {
-    set: { CHECK_PASSWORD: 'wrong' },
+    settings: { CHECK_PASSWORD: 'wrong' },
     problems: [/^CHECK_PASSWORD {2}op 2: The sign-in is refused \(status \d+\)/],
   },
   'an answer that is not JSON': {
@@ -123,7 +124,7 @@ const CASES: Readonly<Record<string, Case>> = {
     problems: [/^op 13: The connection broke before the answer was complete/],
   },
   'a list instead of an object': {
-    faults: [body('getCustomerId', ['x'])],
+    faults: [withBody('getCustomerId', ['x'])],
     problems: [
       /^op 13: the answer itself: object expected, list found; the whole answer cannot be used/,
       /^op 13: The answer cannot be used \(GATEWAY_CONTRACT\): getCustomerId: no CustomerId/,
@@ -131,7 +132,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'wrong types in rows': {
     faults: [
-      body('getOpenPositions', {
+      withBody('getOpenPositions', {
         positions: [
           position,
           { ...position, id: 7, units: 'one' },
@@ -170,41 +171,50 @@ const CASES: Readonly<Record<string, Case>> = {
 
 test.each(Object.entries(CASES))(
   'the check reports, with the setting to correct: %s',
-  async (_, given) => {
-    const { faults = [], catalog, base = '', set = {}, problems: wanted, suggested } = given;
-    await using gateway = await startGateway(given.gateway);
+  async (_, row) => {
+    const { faults = [], catalog, basePath = '', settings = {}, suggested } = row;
+    await using gateway = await startGateway(row.gateway);
     for (const fault of faults) gateway.fail(fault);
     if (catalog) gateway.changeCatalog(catalog);
-    const { code, text, problems } = await checkOf({ url: gateway.url + base }, set);
-    for (const one of wanted) expect(problems).toContainEqual(expect.stringMatching(one));
-    expect(problems.filter((problem) => !wanted.some((one) => one.test(problem)))).toEqual([]);
+    const { code, text, problems } = await checkOf({ url: gateway.url + basePath }, settings);
+    for (const expected of row.problems) {
+      expect(problems).toContainEqual(expect.stringMatching(expected));
+    }
+    const isExpected = (problem: string) => row.problems.some((each) => each.test(problem));
+    expect(problems.filter((problem) => !isExpected(problem))).toEqual([]);
     expect(code).toBe(1);
-    expect(gateway.calls('login')).toBe(given.sendsNoPassword ? 0 : 1);
+    expect(gateway.calls('login')).toBe(row.sendsNoPassword ? 0 : 1);
     if (!suggested) return;
     const lines = Object.entries(suggested).map(([name, value]) => `  ${name}=${value}\n`);
     expect(text).toContain(`\nSet\n${lines.join('')}`);
-    expect((await checkOf(gateway, { ...set, ...suggested })).text).toContain('No problem.');
+    const corrected = await checkOf(gateway, { ...settings, ...suggested });
+    expect(corrected.text).toContain('No problem.');
   },
 );
 
-test('the check reports an address without a gateway', async () => {
+test('the check reports a URL without a gateway', async () => {
   const gateway = await startGateway();
   const { port, url } = gateway;
-  const at = async (of: string) => (await checkOf({ url: of })).problems;
   await using files = await makeCertificate();
   await using front = await startTlsFront(files, port);
-  expect([
-    await at('http://gateway.invalid'),
-    await at(url.replace('http:', 'https:')),
-    await at(`https://127.0.0.1:${front.port}`),
-    await gateway.close().then(() => at(url)),
-  ]).toEqual(
-    [
-      /^GATEWAY_URL {2}op 12: .*the name of the host has no address \(E\w+\)/,
-      /^GATEWAY_URL {2}op 12: .*the port does not speak TLS; is http meant/,
-      /^NODE_EXTRA_CA_CERTS {2}op 12: .*an authority that this machine does not know/,
-      /^GATEWAY_URL {2}op 12: .*nothing listens at this host and port \(ECONNREFUSED\)\.$/,
-    ].map((problem) => [expect.stringMatching(problem)]),
+  const expectProblem = async (wrongUrl: string, problem: RegExp) =>
+    expect((await checkOf({ url: wrongUrl })).problems).toEqual([expect.stringMatching(problem)]);
+  await expectProblem(
+    'http://gateway.invalid',
+    /^GATEWAY_URL {2}op 12: .*the name of the host has no address \(E\w+\)/,
+  );
+  await expectProblem(
+    url.replace('http:', 'https:'),
+    /^GATEWAY_URL {2}op 12: .*the port does not speak TLS; is http meant/,
+  );
+  await expectProblem(
+    `https://127.0.0.1:${front.port}`,
+    /^NODE_EXTRA_CA_CERTS {2}op 12: .*an authority that this machine does not know/,
+  );
+  await gateway.close();
+  await expectProblem(
+    url,
+    /^GATEWAY_URL {2}op 12: .*nothing listens at this host and port \(ECONNREFUSED\)\.$/,
   );
 });
 
@@ -220,7 +230,7 @@ test.each([
     /a redirect to https:\/\/gateway\.example\.com, which is never followed/,
   ],
   [
-    'answers without a token',
+    'answers a call without a token',
     answer(200, { positions: [] }),
     /^op 12: It is answered without a token; the interface requires one\.$/,
   ],
@@ -233,17 +243,17 @@ test('a gateway that does not check signatures is a problem, unless the service 
   await using gateway = await startGateway();
   const session = { login: 700001, group: 'standard-usd', positions: [], orders: [] };
   await using careless = await startScriptedGateway((socket, { path, headers }) => {
-    const isTaken = headers.authorization && path.startsWith('/trading/session/');
-    socket.write(isTaken ? answer(200, session) : answer(401, { error: 'UNAUTHORIZED' }));
+    const isAccepted = headers.authorization && path.startsWith('/trading/session/');
+    socket.write(isAccepted ? answer(200, session) : answer(401, { error: 'UNAUTHORIZED' }));
   });
   const token = gateway.token({ email: 'demo@example.com' });
-  const taken = 'op 10: A token with a broken signature is accepted';
-  const careful = { GATEWAY_URL: careless.url, CHECK_TOKEN: token };
-  const { problems } = await check(careful);
-  expect(problems.join('\n')).toContain(`JWT_SECRET  ${taken}`);
-  const keyed = await check({ ...careful, JWT_SECRET: gateway.secret });
-  expect(keyed.problems.join('\n')).not.toContain('broken signature');
-  expect(keyed.text).toContain(taken);
+  const finding = 'op 10: A token with a broken signature is accepted';
+  const withoutKey = { GATEWAY_URL: careless.url, CHECK_TOKEN: token };
+  const { problems } = await check(withoutKey);
+  expect(problems.join('\n')).toContain(`JWT_SECRET  ${finding}`);
+  const withKey = await check({ ...withoutKey, JWT_SECRET: gateway.secret });
+  expect(withKey.problems.join('\n')).not.toContain('broken signature');
+  expect(withKey.text).toContain(finding);
   const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(60) };
   const unsigned = await check({ GATEWAY_URL: careless.url, CHECK_TOKEN: unsignedToken(claims) });
   expect(unsigned.problems).toContainEqual(expect.stringContaining('The token has no signature'));
@@ -251,7 +261,7 @@ test('a gateway that does not check signatures is a problem, unless the service 
 
 test('a group that is unsafe in a path is never sent', async () => {
   await using gateway = await startGateway();
-  gateway.fail(body('getSession', { login: 700001, group: '../..' }));
+  gateway.fail(withBody('getSession', { login: 700001, group: '../..' }));
   const { problems } = await checkOf(gateway);
   expect(problems).toContain('op 1: The group cannot be a part of a path, so it is never sent.');
   expect(gateway.calls('getAllTickers')).toBe(0);
@@ -262,18 +272,13 @@ test('missing headers are notes, and a useless ETag is a warning', async () => {
   const authorization = `Bearer ${gateway.token({ email: 'demo@example.com' })}`;
   const path = '/trading/tickers/standard-usd';
   const catalog = await (await fetch(gateway.url + path, { headers: { authorization } })).text();
-  const answer = {
-    operation: 'getAllTickers',
-    kind: 'status',
-    status: 200,
-    body: catalog,
-  } as const;
-  gateway.fail(answer);
+  const plain = { operation: 'getAllTickers', kind: 'status', status: 200, body: catalog } as const;
+  gateway.fail(plain);
   const without = await checkOf(gateway);
   expect(without.code).toBe(0);
   expect(without.text).toContain('There is no Age: the catalog may be up to an hour older');
   gateway.clearFaults();
-  gateway.fail({ ...answer, headers: { etag: '"never-compared"' } });
+  gateway.fail({ ...plain, headers: { etag: '"never-compared"' } });
   const withEtag = await checkOf(gateway);
   expect(withEtag.code).toBe(0);
   expect(withEtag.text).toContain('If-None-Match is not answered with 304');
@@ -283,12 +288,12 @@ test('missing headers are notes, and a useless ETag is a warning', async () => {
 test.each([
   ['ahead of', 90_000],
   ['behind', -90_000],
-])('a gateway’s clock %s this machine’s is one warning', async (side, aheadMs) => {
+])('a gateway’s clock that is %s this machine’s clock is one warning', async (side, aheadMs) => {
   await using gateway = await startGateway();
   const headers = { date: new Date(Date.now() + aheadMs).toUTCString() };
   for (const operation of ['getWithdrawalMethods', 'getCustomerId'] as const) {
-    const answer = operation === 'getCustomerId' ? { customerId: 'x' } : [[]];
-    gateway.fail({ operation, kind: 'status', status: 200, body: answer, headers });
+    const body = operation === 'getCustomerId' ? { customerId: 'x' } : [[]];
+    gateway.fail({ operation, kind: 'status', status: 200, body, headers });
   }
   const { text } = await checkOf(gateway);
   const warnings = text.match(/The gateway's clock is \d+ s (ahead of|behind) this machine's/g);

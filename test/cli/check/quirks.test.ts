@@ -5,7 +5,7 @@ import { check, DEMO, startGateway, type Variables } from './run-check.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The same JSON with each property changed, at any depth. */
+/** The same JSON with each property replaced by the properties that `change` returns, at any depth. */
 function changed(
   json: unknown,
   change: (name: string, value: unknown) => [string, unknown][],
@@ -22,23 +22,25 @@ const renamed =
     changed(body, (name, value) => [[names[name] ?? name, value]]);
 
 const isPrice = (name: string) => /^(price|profit|equity)/.test(name);
+/** Changes only successful answers of op 12. */
 const ofPositions =
   (change: (body: { readonly positions: readonly Row[] }) => unknown): Change =>
   (body: Row, url, status) =>
     status === 200 && url.endsWith('/trading/positions') ? change(body as never) : body;
 
+/** A difference of a gateway from the interface, and what the check reports. */
 interface Quirk {
   readonly change?: Change;
   readonly fault?: Fault;
-  readonly set?: Variables;
-  readonly exit: 0 | 1;
+  readonly settings?: Variables;
+  readonly exitCode: 0 | 1;
   readonly reports: readonly RegExp[];
 }
 
 const QUIRKS: Readonly<Record<string, Quirk>> = {
   'other names': {
     change: renamed({ priceCurrent: 'current_price', profit: 'pnl', equity: 'accountEquity' }),
-    exit: 1,
+    exitCode: 1,
     reports: [
       /op 12: Each of positions\[\] lacks priceCurrent, profit; they will be null\. .*src\/gateway\/operations/,
       /op 12: Not in the interface, and not read: .*positions\[\]\.current_price \(number\)/,
@@ -50,18 +52,18 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
       positions: positions.slice(0, 1),
       total: positions.length,
     })),
-    exit: 0,
+    exitCode: 0,
     reports: [/op 12: Is the answer one page of several \(total\)\? .*docs\/your-own\.md/],
   },
   'numbers as strings': {
     change: (body) =>
       changed(body, (name, value) => [[name, isPrice(name) ? String(value) : value]]),
-    exit: 0,
+    exitCode: 0,
     reports: [/op 12 .* 25 of 25 fields as described/],
   },
   'a wrapper': {
     change: (body, _url, status) => (status === 200 ? { data: body } : body),
-    exit: 1,
+    exitCode: 1,
     reports: [
       /op 2: The answer lacks access_token, refresh_token, passkey; the whole answer cannot be used/,
       /op 2: Not in the interface, and not read: data \(object\)\./,
@@ -74,12 +76,12 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
       status: 429,
       headers: { 'retry-after': '7' },
     },
-    exit: 1,
+    exitCode: 1,
     reports: [/op 13: Status 429: too many calls for now; check again in 7 s/],
   },
   'empty lists': {
-    set: { CHECK_EMAIL: 'fresh@example.com' },
-    exit: 0,
+    settings: { CHECK_EMAIL: 'fresh@example.com' },
+    exitCode: 0,
     reports: [
       /op 12: Empty: positions\. .*check with an account that has some\./,
       /op 12 .* 2 of 2 fields as described/,
@@ -90,20 +92,23 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
       'customerId' in body
         ? { ...body, region: 'eu', 'somebody@example.com': 1, '700001': 1, 'two words': 1 }
         : body,
-    exit: 0,
+    exitCode: 0,
     reports: [/op 13: Not in the interface, and not read: \[…\] \(number\), region \(string\)\./],
   },
 };
 
-test.each(Object.entries(QUIRKS))('the check reports the loss: %s', async (_, quirk) => {
-  const { change, fault, set, exit, reports } = quirk;
-  await using gateway = await startGateway();
-  await using front = await startHeldGateway(gateway);
-  if (change !== undefined) front.change(change);
-  if (fault !== undefined) gateway.fail(fault);
-  // The front does not forward headers.
-  const { url } = fault === undefined ? front : gateway;
-  const { code, text } = await check({ GATEWAY_URL: url, ...DEMO, ...set });
-  for (const one of reports) expect(text).toMatch(one);
-  expect(code).toBe(exit);
-});
+test.each(Object.entries(QUIRKS))(
+  'the check reports what is lost because of %s',
+  async (_, quirk) => {
+    const { change, fault, settings, exitCode, reports } = quirk;
+    await using gateway = await startGateway();
+    await using front = await startHeldGateway(gateway);
+    if (change !== undefined) front.change(change);
+    if (fault !== undefined) gateway.fail(fault);
+    // A fault may need its headers, which the front proxy does not forward.
+    const { url } = fault === undefined ? front : gateway;
+    const { code, text } = await check({ GATEWAY_URL: url, ...DEMO, ...settings });
+    for (const report of reports) expect(text).toMatch(report);
+    expect(code).toBe(exitCode);
+  },
+);

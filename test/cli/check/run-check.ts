@@ -3,6 +3,7 @@ import { runCli } from '../../support/run-cli.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 
+/** Settings for any machine: free ports, and no file. */
 export const SERVICE = { ORDER_STORE: 'memory', PORT: '0', ADMIN_PORT: '0' };
 export const DEMO = { CHECK_EMAIL: 'demo@example.com', CHECK_PASSWORD: 'demo' };
 
@@ -14,9 +15,10 @@ export async function check(variables: Variables, args: readonly string[] = []) 
   const result = await runCli(['check', ...args], { ...SERVICE, ...variables });
   // Texts are wrapped for the console.
   const text = result.out.trimEnd().replace(/\n {4}(?=\S)/g, ' ');
-  const block = /\nProblems\n((?: {2}- .*\n)*)/.exec(`${text}\n`)?.[1] ?? '';
-  const problems = block.split('\n').filter(Boolean);
-  return { ...result, text, problems: problems.map((line) => line.slice(4)) };
+  const list = /\nProblems\n((?: {2}- .*\n)*)/.exec(`${text}\n`)?.[1] ?? '';
+  const lines = list.split('\n').filter(Boolean);
+  const problems = lines.map((line) => line.replace('  - ', ''));
+  return { ...result, text, problems };
 }
 
 /** Checks a gateway as the demo user. */

@@ -25,30 +25,33 @@ test('a token is accepted from a file, and with the prefix Bearer', async () => 
   expect(gateway.calls('login')).toBe(0);
 });
 
-test('a useless token is reported: expired, revoked, not a JWT, or without the login', async () => {
+test('a token is reported if it is expired, revoked, not a JWT, or without the login', async () => {
   await using gateway = await startGateway();
-  const of = async (token: string, more: Variables = {}) =>
+  const problemOf = async (token: string, more: Variables = {}) =>
     (await check({ GATEWAY_URL: gateway.url, CHECK_TOKEN: token, ...more })).problems[0];
   const expired = gateway.token({ email: DEMO_EMAIL, expiresInSeconds: -60 });
-  expect(await of(expired)).toMatch(/^CHECK_TOKEN {2}The token has expired/);
+  expect(await problemOf(expired)).toMatch(/^CHECK_TOKEN {2}The token has expired/);
   const revoked = gateway.token({ email: DEMO_EMAIL });
   gateway.revoke({ token: revoked });
-  expect(await of(revoked)).toMatch(
+  expect(await problemOf(revoked)).toMatch(
     /^CHECK_TOKEN {2}op 10: Status 401 for GET \/trading\/session\/\{login\}: the token is refused.* is the path right\?$/,
   );
-  expect(await of('opaque')).toMatch(/^The token is not a readable JWT/);
+  expect(await problemOf('opaque')).toMatch(/^The token is not a readable JWT/);
   const signed = (claims: object) =>
     signedToken({ claims: { ...claims, exp: inSeconds(60) }, secret: gateway.secret });
-  const none = await of(signed({ sub: 'somebody', roles: ['a'] }));
-  expect(none).toMatch(/^GATEWAY_LOGIN_CLAIM .*Its claims: sub \(string\), roles \(list\), exp/);
-  const other = signed({ sub: 5, id: 12, login: 700001, group: 'standard-usd' });
-  expect(await of(other, { GATEWAY_LOGIN_CLAIM: 'sub' })).toBe(
+  const withoutLogin = await problemOf(signed({ sub: 'somebody', roles: ['a'] }));
+  expect(withoutLogin).toMatch(
+    /^GATEWAY_LOGIN_CLAIM .*Its claims: sub \(string\), roles \(list\), exp/,
+  );
+  const withLogin = signed({ sub: 5, id: 12, login: 700001, group: 'standard-usd' });
+  expect(await problemOf(withLogin, { GATEWAY_LOGIN_CLAIM: 'sub' })).toBe(
     'GATEWAY_LOGIN_CLAIM  op 10: The token names another login in the claim sub: the claim login holds the one that op 10 accepts.',
   );
 });
 
-test('no token, e-mail or figure of the account is ever printed', async () => {
+test('no token, e-mail or figure of the account is printed', async () => {
   await using gateway = await startGateway();
+  // Parts of the secrets and of the account's data, none of which may be printed.
   const canaries = [DEMO_EMAIL, '700001', 'standard-usd', 'cus_', '50000', 'eyJ', 'hunter2'];
   const runs: Variables[] = [
     DEMO,
@@ -87,15 +90,13 @@ test('without credentials the check names the variables to set', async () => {
   expect(code).toBe(1);
   expect(out).toContain('Set CHECK_EMAIL and CHECK_PASSWORD, or CHECK_TOKEN');
   expect(gateway.calls('getOpenPositions')).toBe(1);
-  const first = async (more: Variables) =>
+  const firstProblem = async (more: Variables) =>
     (await check({ GATEWAY_URL: gateway.url, ...more })).problems[0];
-  expect(await first({ CHECK_EMAIL: DEMO_EMAIL })).toContain(
-    'Set CHECK_PASSWORD or CHECK_PASSWORD_FILE',
-  );
-  expect(await first({ ...DEMO, CHECK_TOKEN: 'x' })).toBe(
-    'Set CHECK_EMAIL or CHECK_TOKEN, not both.',
-  );
-  expect(await first({ CHECK_TOKEN_FILE: '/none' })).toContain(
+  const withoutPassword = await firstProblem({ CHECK_EMAIL: DEMO_EMAIL });
+  expect(withoutPassword).toContain('Set CHECK_PASSWORD or CHECK_PASSWORD_FILE');
+  const withBoth = await firstProblem({ ...DEMO, CHECK_TOKEN: 'x' });
+  expect(withBoth).toBe('Set CHECK_EMAIL or CHECK_TOKEN, not both.');
+  expect(await firstProblem({ CHECK_TOKEN_FILE: '/none' })).toContain(
     'CHECK_TOKEN_FILE="/none": must be a file that holds CHECK_TOKEN',
   );
 });
@@ -126,14 +127,14 @@ test('the gateway is checked despite problems of other settings', async () => {
   expect(text).toMatch(/\n1 problem\.$/);
 });
 
-test('a missing gateway is reported', async () => {
+test('an unset GATEWAY_URL is reported, but is not a problem', async () => {
   const { code, text } = await check({});
   expect(code).toBe(0);
   expect(text).toContain('GATEWAY_URL is unset (--sandbox checks the sandbox gateway)');
   expect(text).toMatch(/\nThe configuration is fine\.$/);
 });
 
-test('no file of order records is created, and an impossible file is a problem', async () => {
+test('the check creates no file of order records, but reports a path that cannot be used', async () => {
   expect((await check({ ORDER_STORE: join(folder.path, 'orders.db') })).code).toBe(0);
   expect(readdirSync(folder.path)).toEqual([]);
   writeFileSync(join(folder.path, 'file'), '');
@@ -159,19 +160,19 @@ test('an unreachable Redis and key set are reported', async () => {
   expect(empty.text).toMatch(/- JWT_JWKS_URL=.*\(the answer has no keys\)/);
 });
 
-test('a port in use is a warning: the service itself may use it', async () => {
+test('a port in use is only a warning, because the service itself may use it', async () => {
   await using other = await startGateway();
   const { code, text } = await check({ PORT: String(other.port) });
   expect(code).toBe(0);
   expect(text).toContain(`warning: PORT=${other.port}`);
 });
 
-describeWithRedis('a Redis that may drop records', (path) => {
+describeWithRedis('a Redis that may lose records', (path) => {
   test('at a restart is a problem in production, even without records', async () => {
     await using redis = await startTestRedis(path);
     const { text } = await check({ NODE_ENV: 'production', REDIS_URL: redis.url });
     expect(text).toMatch(/REDIS_URL=.* appendonly no/);
-    // If the check registered as a replica, its absence would count after a loss of data.
+    // If the check registered as a replica, the service would later miss this replica.
     expect(await redis.command('DBSIZE')).toBe(0);
   });
 });

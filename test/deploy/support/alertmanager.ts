@@ -19,7 +19,7 @@ const RECEIVERS = 'http://127.0.0.1:9099/';
 const SECONDS = { s: 1, m: 60, h: 3_600 } as const;
 const WAIT = /(\b(?:group_wait|group_interval|repeat_interval): )(\d+)([smh])/g;
 
-/** An Alertmanager with the shipped routes, whose waits are divided by `speedUp`. It records the names of the alerts that it sends. */
+/** Starts an Alertmanager with the shipped routes and shorter waits, divided by `speedUp`. Records the alerts that it sends. */
 export async function startAlertmanager(path: string, speedUp: number) {
   const pages = new Set<string>();
   const tickets = new Set<string>();
@@ -54,9 +54,9 @@ export async function startAlertmanager(path: string, speedUp: number) {
   return { url, pages, tickets, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function shortened(routes: string, by: number): string {
+function shortened(routes: string, speedUp: number): string {
   return routes.replace(WAIT, (_whole, name, count, unit) => {
     const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS];
-    return `${name}${Math.round((seconds * 1_000) / by)}ms`;
+    return `${name}${Math.round((seconds * 1_000) / speedUp)}ms`;
   });
 }

@@ -4,7 +4,7 @@ import { environmentOf, parseDockerfile } from '../../support/dockerfile.ts';
 import { readDeployed, readProject } from './files.ts';
 
 const texts = z.array(z.string());
-/** The keys that the project's file uses. It is strict, so that a misspelt key is found. */
+/** The keys that the project's file uses. The schema is strict, so that a misspelt key is found. */
 const service = z.strictObject({
   image: z.string(),
   build: z

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { listenLocally } from '../../support/local-server.ts';
 
 /**
- * A stand-in for a replica. It answers every request, even checks, with its name, and returns the request's headers in one
- * header. Resolves to its address.
+ * Starts a server in the place of a replica, and returns its address. It answers every request, even health checks, with
+ * its name. Its header `x-arrived` has the request's headers.
  */
 export async function startPod(
   opened: AsyncDisposableStack,
