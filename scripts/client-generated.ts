@@ -94,9 +94,10 @@ function typePolicies(schema: GraphQLSchema): string {
       const lists = Object.values(type.getFields())
         .filter((field) => isListType(getNullableType(field.type)))
         .map(({ name }) => name);
-      const fields = lists.length > 0 && `...lists('${lists.join(' ')}')`;
-      const parts = [isPartOfOther(schema, type) ? '...PART' : '', fields].filter(Boolean);
-      return parts.length > 0 ? [`  ${type.name}: { ${parts.join(', ')} },`] : [];
+      const members: string[] = [];
+      if (isPartOfOther(schema, type)) members.push('...PART');
+      if (lists.length > 0) members.push(`...lists('${lists.join(' ')}')`);
+      return members.length > 0 ? [`  ${type.name}: { ${members.join(', ')} },`] : [];
     });
   return `${HEAD}
 import type { TypePolicies, TypePolicy } from '@apollo/client/cache';

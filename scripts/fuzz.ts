@@ -23,18 +23,19 @@ const target = TARGETS.find((each) => each === name);
 if (values.case && !target) throw new Error(`--case: must be of ${TARGETS.join(', ')}`);
 const only = target && { target, index: Number(index) };
 
-const all = new Map<string, number>();
+const totals = new Map<string, number>();
 // With 0 minutes the seed runs once.
 const minutes = only ? '0' : values.minutes;
 await runSeeds({ ...values, minutes }, async (seed) => {
   const { counts, problem, cases } = await fuzz({ seed, cases: CASES, only });
-  for (const [what, count] of counts) all.set(what, (all.get(what) ?? 0) + count);
+  for (const [what, count] of counts) totals.set(what, (totals.get(what) ?? 0) + count);
   console.log(`seed ${seed}: ${problem === null ? 'nothing' : 'a problem'}`);
-  const again = cases.map((each) => `--seed ${seed} --case ${each.target}:${each.index}`);
+  const repeats = cases.map((each) => `--seed ${seed} --case ${each.target}:${each.index}`);
   const redisPath = only === undefined ? redisServerPath : null;
   const services = redisPath === null ? null : await fuzzServices(redisPath, seed, SERVICE_ROUNDS);
   if (services?.problem) return [services.problem, `npm run soak -- fuzz --seed ${seed}`];
-  return problem === null ? [] : [problem, ...again.map((each) => `npm run soak -- fuzz ${each}`)];
+  if (problem === null) return [];
+  return [problem, ...repeats.map((each) => `npm run soak -- fuzz ${each}`)];
 });
-const sorted = [...all].sort(([, one], [, other]) => other - one);
+const sorted = [...totals].sort(([, one], [, other]) => other - one);
 console.log(sorted.map(([what, count]) => `${what} ${count}`).join(', '));

@@ -61,7 +61,7 @@ try {
   buildBase();
   buildImage();
   const config: ImageConfig = JSON.parse(buildah('inspect', '--type=image', IMAGE)).Docker.config;
-  const rootFolder = mounted(IMAGE).folder;
+  const rootFolder = mountImage(IMAGE).folder;
   const bytes = bytesIn(join(rootFolder, 'app'));
   expect(bytes < MAX_APP_BYTES, `/app has ${(bytes / 1e6).toFixed(0)} MB`);
   await tryWithoutGateway(config, rootFolder);
@@ -100,7 +100,7 @@ function debianArchive(): string {
 function buildBase(): void {
   const npm = locate('NPM_PATH', ['npm']);
   if (npm === null) throw new Error('npm is missing');
-  const { container, folder } = mounted('scratch');
+  const { container, folder } = mountImage('scratch');
   run('tar', ['-xf', debian, '-C', folder]);
   const local = join(folder, 'usr', 'local');
   fs.copyFileSync(process.execPath, join(local, 'bin', 'node'));
@@ -244,8 +244,8 @@ function pidOfChild({ pid }: ChildProcess): number {
   return Number(fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }
 
-/** A new container of an image, and the folder that is its root. */
-function mounted(image: string): { readonly container: string; readonly folder: string } {
+/** Makes a container of an image. Returns the container, and the folder that is its root. */
+function mountImage(image: string): { readonly container: string; readonly folder: string } {
   const container = buildah('from', '--pull-never', '--signature-policy', policy, image);
   return { container, folder: buildah('mount', container) };
 }

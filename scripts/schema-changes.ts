@@ -40,17 +40,19 @@ function wasDeprecated(description: string): boolean {
   if (isInputObjectType(type)) return type.getFields()[name]?.deprecationReason != null;
   if (!isObjectType(type) && !isInterfaceType(type)) return false;
   const field = type.getFields()[name];
-  const part = argument === undefined ? field : field?.args.find(({ name }) => name === argument);
-  return part?.deprecationReason != null;
+  const removedElement =
+    argument === undefined ? field : field?.args.find((each) => each.name === argument);
+  return removedElement?.deprecationReason != null;
 }
 
 function readSchema(path: string | undefined): GraphQLSchema {
-  const from = path ?? `${lastRelease()}:schema.graphql`;
+  const source = path ?? `${lastRelease()}:schema.graphql`;
   try {
-    if (path === undefined) return schemaOf(git('show', from));
-    return schemaOf(readFileSync(path === '-' ? 0 : path, 'utf8'));
+    if (path === undefined) return schemaOf(git('show', source));
+    const stdin = 0;
+    return schemaOf(readFileSync(path === '-' ? stdin : path, 'utf8'));
   } catch (error) {
-    fail(`${from} is no schema that can be read: ${(error as Error).message}`);
+    fail(`${source} is no schema that can be read: ${(error as Error).message}`);
   }
 }
 

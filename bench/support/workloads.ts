@@ -80,6 +80,7 @@ function workload(
 /** Searches for a new term each time, which is in no cache. */
 function freshSearch(instruments: readonly { symbol: string; name: string }[]): Workload {
   const terms = createTerms(instruments);
+  // By this path the wire finds the answers to fresh terms.
   const next = () => searchFor(terms.next(), '/search?fresh');
   return {
     ...workload('search-fresh', 'search, first 20, fresh', 12, [], next()),

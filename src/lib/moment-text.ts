@@ -12,6 +12,7 @@ const dates = new Map<number, Buffer>();
 export function momentText(ms: number): string {
   const isUsual = ms >= 0 && ms < END_MS;
   if (!isUsual) return new Date(ms).toISOString();
+  // Here and below `| 0` drops a fraction.
   const day = (ms / DAY_MS) | 0;
   letters.set(dates.get(day) ?? addDate(day));
   writeTime((ms - day * DAY_MS) | 0);
@@ -25,6 +26,7 @@ export function parseMoment(text: string): number | null {
   const [, local] = MOMENT.exec(text) ?? [];
   const ms = Date.parse(text);
   if (local === undefined || Number.isNaN(ms)) return null;
+  // `Date` accepts 30 February as a day in March, whose text differs.
   return new Date(`${local}Z`).toISOString().startsWith(local) ? ms : null;
 }
 
@@ -35,7 +37,7 @@ function addDate(day: number): Buffer {
   return date;
 }
 
-/** Writes each number to its position in `letters`. `| 0` drops the fraction of a quotient. */
+/** Writes each number to its position in `letters`. */
 function writeTime(msOfDay: number): void {
   const secondsOfDay = (msOfDay / 1_000) | 0;
   const minutesOfDay = (secondsOfDay / 60) | 0;

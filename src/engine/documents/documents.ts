@@ -66,7 +66,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const BYTES_PER_TOKEN = 400;
 const BYTES_PER_CHARACTER = 2;
 const BYTES_PER_DOCUMENT = 4_096;
-// A rough measurement.
+// This is a rough measurement.
 const BYTES_PER_COMPILED_FIELD = 1_024;
 // Ten errors fit into a response of a few kilobytes. Clients see the others after they have fixed these.
 const MAX_ERRORS = 10;
@@ -127,7 +127,7 @@ export class Documents {
     const tooLarge = limitErrors(document, limits, selections);
     const errors = tooLarge.length > 0 ? tooLarge : this.#validate(document);
     if (errors.length > 0) return { kind: 'invalid', errors };
-    return { kind: 'document', ...this.#operationsOf(selections, document, text) };
+    return { kind: 'document', ...this.#preparedParts(selections, document, text) };
   }
 
   #validate(document: DocumentNode): readonly GraphQLError[] {
@@ -144,7 +144,7 @@ export class Documents {
     });
   }
 
-  #operationsOf(selections: Selections, document: DocumentNode, text: string) {
+  #preparedParts(selections: Selections, document: DocumentNode, text: string) {
     const digest = hash('sha256', text, 'base64url');
     const plain = withoutDefer(document);
     const onCompiled = () => this.#measureAgain(text);

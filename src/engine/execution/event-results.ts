@@ -29,7 +29,7 @@ interface LiveOperation {
   readonly prepared: PreparedOperation;
   readonly args: ValidatedExecutionArgs;
   readonly cost: number;
-  /** Events are charged to its client: its account, or its address once its token has ended. */
+  /** Events are charged to the caller's account, or to the address of its client once its token has ended. */
   readonly caller: RequestCaller;
   /** Returns true if the transport itself reports why a subscription ends. If not, a last event reports the reason. */
   readonly reportsEnd: (error: unknown) => boolean;
@@ -86,7 +86,8 @@ export class EventResults {
     const { prepared, cost, caller, transport } = operation;
     const { record, reportsEnd = () => false } = transport;
     const args = { ...operation.args, contextValue: context };
-    // The executor does not throw: it returns a stream, or a result with the error.
+    // The executor does not throw: it returns a stream, or a result with the error. The cast states that admission has found
+    // a subscription.
     const source = await createSourceEventStream(
       args as Parameters<typeof createSourceEventStream>[0],
     );
@@ -160,9 +161,7 @@ export class EventResults {
     const isPrimitive = Object(event) !== event;
     if (isPrimitive || !mayShare(prepared)) return make();
     const known = this.#recent.find((text) => text.event === event && text.node === prepared.node);
-    if (known !== undefined) {
-      return chain(known.made, (made) => (made.isShared ? made : make()));
-    }
+    if (known) return chain(known.made, (made) => (made.isShared ? made : make()));
     const made = make();
     const latest = { event, node: prepared.node, made };
     this.#recent = [latest, ...this.#recent.slice(0, MAX_RECENT - 1)];

@@ -100,8 +100,9 @@ export class CachedResult implements ExecutionResult {
 
   /** Returns the same result with extensions. Plugins have already run, so its data is not needed. */
   withExtensions(extensions: Record<string, unknown>): CachedResult {
+    const withoutBrace = this.#sent.bytes.subarray(0, -1);
     const end = Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`);
-    const bytes = Buffer.concat([this.#sent.bytes.subarray(0, -1), end]);
+    const bytes = Buffer.concat([withoutBrace, end]);
     return new CachedResult({ ...this.#sent, bytes, packed: null });
   }
 }

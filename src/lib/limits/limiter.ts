@@ -48,7 +48,7 @@ const TOLERANCE = 1e-6;
 export class Limiter<Name extends string> {
   readonly table: Limits<Name>;
   readonly #clock: Clock;
-  readonly #share: ShareUsage | undefined;
+  readonly #shareUsage: ShareUsage | undefined;
   readonly #buckets = new Map<string, ReturnType<typeof newKinds>>();
   /** Shared by all clients of a kind: a rule per bucket would take half as much memory again. */
   readonly #rules = new Map<string, BucketRule>();
@@ -58,7 +58,7 @@ export class Limiter<Name extends string> {
   constructor(table: Limits<Name>, clock: Clock, share?: ShareUsage) {
     this.table = table;
     this.#clock = clock;
-    this.#share = share;
+    this.#shareUsage = share;
   }
 
   get byteSize(): number {
@@ -96,7 +96,7 @@ export class Limiter<Name extends string> {
 
   #spendFrom(name: Name, bucket: Bucket, points: number, nowMs: number): void {
     bucket.tokens.take(points, nowMs);
-    if (this.#share === undefined || !this.table[name].isShared) return;
+    if (this.#shareUsage === undefined || !this.table[name].isShared) return;
     bucket.unshared += points;
     if (this.#unshared.size === 0) {
       this.#clock.after(SHARE_MS, () => fireAndForget('shared limits', this.#shareAll()));
@@ -110,8 +110,8 @@ export class Limiter<Name extends string> {
   }
 
   #newBucket(name: Name, { kind, key }: Client, nowMs: number): Bucket {
-    const known = memo(memo(this.#buckets, name, newKinds), kind, newBuckets);
-    return memo<string, Bucket>(known, key, () => {
+    const buckets = memo(memo(this.#buckets, name, newKinds), kind, newBuckets);
+    return memo<string, Bucket>(buckets, key, () => {
       const rule = memo(this.#rules, `${name} ${kind}`, () => this.#ruleOf(name, kind));
       return { name: `${name} ${key}`, tokens: new TokenBucket(rule, nowMs), unshared: 0 };
     });
@@ -132,7 +132,7 @@ export class Limiter<Name extends string> {
     });
     for (const bucket of buckets) bucket.unshared = 0;
     const names = buckets.map(({ name }) => name);
-    const levels = await this.#share?.(names, figures);
+    const levels = await this.#shareUsage?.(names, figures);
     for (const [index, level] of (levels ?? []).entries()) {
       const { tokens, unshared } = buckets[index] as Bucket;
       // More may have been taken since the report.

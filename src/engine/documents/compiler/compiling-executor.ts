@@ -73,10 +73,10 @@ export class CompilingExecutor {
     // Compiled code yields in finer slices, so a large answer is compiled on its first run.
     if (meter.isCostly) this.compileAtNextRun();
     const code = this.#codeFor(args);
-    return code === null ? this.#reference(args, meter) : this.#compiled(code, args, meter);
+    return code === null ? this.#runReference(args, meter) : this.#runCompiled(code, args, meter);
   }
 
-  #compiled(
+  #runCompiled(
     code: CompiledCode,
     args: ValidatedExecutionArgs,
     meter: Meter,
@@ -86,10 +86,10 @@ export class CompilingExecutor {
       run = new Run(args.contextValue, code.argsFor(args.variableValues), code.nullable, meter);
     } catch {
       // An argument cannot be coerced, which the reference executor reports.
-      return this.#reference(args, meter);
+      return this.#runReference(args, meter);
     }
     return chain(run.answer(code.root, args.rootValue), (answer) =>
-      answer === null ? this.#reference(args, meter) : withFailures(answer, run, code.nullable),
+      answer === null ? this.#runReference(args, meter) : withFailures(answer, run, code.nullable),
     );
   }
 
@@ -136,7 +136,7 @@ export class CompilingExecutor {
     return flags;
   }
 
-  #reference(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
+  #runReference(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
     meter.restart();
     const schema = this.#meteredSchema(meter);
     const result = executeRootSelectionSet({ ...args, schema });

@@ -52,7 +52,7 @@ export class Connection {
     return this.socket.bytesRead - this.#wholeUntil;
   }
 
-  /** Call it when a request has arrived whole, or was answered. Bytes of later pipelined requests stay counted. */
+  /** Call it when a request has arrived whole, or was answered. While other requests are under way, their bytes count. */
   arrived(): void {
     if (this.underWay <= 1) this.#wholeUntil = this.socket.bytesRead;
   }

@@ -24,7 +24,7 @@ export class EventStream implements ResultSink {
   }
 
   /** Sends the events until there are no more, or the client disconnects. */
-  async carry(followed: OperationEvents): Promise<void> {
+  async deliver(followed: OperationEvents): Promise<void> {
     // A quiet feed must not be followed until its next event when the client has disconnected.
     this.#response.once('close', () => followed.leave());
     try {

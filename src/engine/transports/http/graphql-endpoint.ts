@@ -85,7 +85,7 @@ export function createGraphQLEndpoint(
     }
     const stream = new EventStream(reply, pingMs, parts ?? FORMATS.deferSpec);
     // A shutdown waits for the last part, as for any answer.
-    return stream.carry(operation.events);
+    return stream.deliver(operation.events);
   }
 
   /** Answers a subscription by an event stream, which may last for hours. */
@@ -99,7 +99,7 @@ export function createGraphQLEndpoint(
     summary.started(200);
     const stream = new EventStream(reply, pingMs, format ?? FORMATS.events);
     openConnections.addLongLived(connection, stream);
-    await stream.carry(followed).finally(() => {
+    await stream.deliver(followed).finally(() => {
       connection.longLived = null;
     });
   }

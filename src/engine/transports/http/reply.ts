@@ -60,7 +60,7 @@ export class HttpReply {
     this.caller = {
       token,
       standing: standingOf(token),
-      client: { address: addresses.of(request), userAgent: headers['user-agent'] ?? null },
+      client: { address: addresses.addressOf(request), userAgent: headers['user-agent'] ?? null },
       forwarded,
       signal: this.disconnected,
       requestId,
@@ -148,7 +148,7 @@ export class HttpReply {
     } else response.end(body);
   }
 
-  /** Destroys a response that has begun, so that its client sees that it is incomplete. Returns false if it has not begun. */
+  /** Destroys a response that has begun, so that the client sees an incomplete response. Returns false if none has begun. */
   abort(): boolean {
     if (!this.#response.headersSent) return false;
     this.#response.destroy();

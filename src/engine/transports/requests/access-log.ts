@@ -19,7 +19,7 @@ export interface AccessLogOptions {
   readonly metrics: Pick<ServerMetrics, 'requestEnded'>;
 }
 
-// From here on a user notices the wait.
+// A user notices a longer wait.
 const SLOW_MS = 1_000;
 const MAX_HASHES = 10_000;
 const MINUTE_MS = 60_000;
@@ -56,7 +56,7 @@ export class AccessLog {
       status: status ?? undefined,
       outcome,
       codes: codes.length > 0 ? codes : undefined,
-      durationMs: tenths(durationMs),
+      durationMs: roundToTenths(durationMs),
       calls: callCount > 0 ? calls.map(callText) : undefined,
       callCount: callCount > calls.length ? callCount : undefined,
       events: summary.hasStarted ? summary.results : undefined,
@@ -117,9 +117,9 @@ export class AccessLog {
 
 /** One text for each call: it is shorter in the log than an object, and as easy to search. */
 function callText({ operation, source, outcome, ms }: BackendCall): string {
-  return `${operation} ${source === 'call' ? outcome : source} ${tenths(ms)}ms`;
+  return `${operation} ${source === 'call' ? outcome : source} ${roundToTenths(ms)}ms`;
 }
 
-function tenths(ms: number): number {
+function roundToTenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }

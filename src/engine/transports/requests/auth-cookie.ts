@@ -14,7 +14,7 @@ const COOKIE_VALUE = /^[\w.~+/=-]{1,3900}$/;
 
 export type AuthCookie = ReturnType<typeof createAuthCookie>;
 
-/** A cookie that carries the token of a page's visitor, which no script of the page can read. */
+/** A cookie with the token of a page's visitor. No script of the page can read the cookie. */
 export function createAuthCookie({ name, expiryOf, publicPath }: AuthCookieOptions) {
   const path = `; Path=${publicPath}/graphql`;
 

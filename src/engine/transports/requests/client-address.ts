@@ -31,7 +31,7 @@ export class ClientAddresses {
     return plainAddress(socket.remoteAddress ?? '');
   }
 
-  of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+  addressOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
     const peer = this.peerOf(socket);
     const forwarded = headers['x-forwarded-for'];
     if (forwarded !== undefined && this.#isTrusted(peer)) {

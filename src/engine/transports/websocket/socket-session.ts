@@ -32,7 +32,10 @@ export class SocketSession {
     this.#settings = settings;
     this.requestId = headers['x-request-id'];
     const { origin } = headers;
-    const client = { address: addresses.of(request), userAgent: headers['user-agent'] ?? null };
+    const client = {
+      address: addresses.addressOf(request),
+      userAgent: headers['user-agent'] ?? null,
+    };
     this.caller = { token: null, client };
     this.naming = clientIn(headers);
     // A browser names the page in `Origin`, and foreign pages were refused. If `Origin` is missing, another page may have

@@ -82,7 +82,7 @@ export class WebSocketEndpoint {
       return refusal(403, [crossSite()]);
     }
     // An upgrade cannot name its account, so upgrades have a budget that other requests from the address do not use up.
-    const client = addressClient(addresses.of(request));
+    const client = addressClient(addresses.addressOf(request));
     if (!messages.take(regarding(client, 'upgrades'))) return tooMany('messages');
     // A trusted proxy's connection is not charged yet, so its client is charged for the socket.
     const isCharged = !addresses.isFromProxy(request);

@@ -8,7 +8,7 @@ function addresses(...trustedProxies: string[]) {
   const known = new ClientAddresses(trustedProxies, log);
   const addressOf = (remoteAddress: string, forwarded?: string) => {
     const headers = { 'x-forwarded-for': forwarded };
-    return known.of({ socket: { remoteAddress }, headers } as never);
+    return known.addressOf({ socket: { remoteAddress }, headers } as never);
   };
   return { addressOf, warned };
 }
