@@ -47,11 +47,7 @@ const HOOKS: Readonly<Record<string, () => { readonly status: string }>> = {
 test.each(Object.entries(HOOKS))(
   'a hook for %s renders with that feature alone, and without it throws an error that names the feature',
   (name, hook) => {
-    const features = {
-      positions: live(),
-      account: live(),
-      orders: orders(),
-    };
+    const features = { positions: live(), account: live(), orders: orders() };
     const own = createClientWith(signedIn(app), features[name as keyof typeof features]);
     const bare = createClientWith(signedIn(app));
     const Shown: FunctionComponent = () => createElement('p', null, hook().status);

@@ -253,15 +253,14 @@ test('a list that one user follows ends with an error when a second user uses th
   const ownIds = new Set(asked.data?.positions.map(({ id }) => id));
   for (const second of ['follows', 'asks']) {
     const shared = moduleClient();
+    const { client, request } = shared;
     const { follow, ids } = followers(shared);
     const [first, again] = [follow(0), follow(0)];
     for (const states of [first, again])
       await eventually(() => expect(states.at(-1)?.status).toBe('LIVE'));
     const other = second === 'follows' ? follow(1) : [];
     if (second === 'asks') {
-      const { data } = await shared.request.run(tokens[1] ?? '', () =>
-        shared.client.query<Who>(WHO),
-      );
+      const { data } = await request.run(tokens[1] ?? '', () => client.query<Who>(WHO));
       expect(data?.session?.login).toBe(logins[1]);
     }
     // A listener that the second user adds after the error.

@@ -33,9 +33,8 @@ function open(token: ClientOptions['token']) {
 }
 
 /** Makes the client ask for its login: a request for another account needs the login, and is then not sent. */
-function learnLogin(client: Pick<RequestsClient, 'query'>) {
-  return client.query('{ news }', undefined, { account: 'nobody' });
-}
+const learnLogin = (client: Pick<RequestsClient, 'query'>) =>
+  client.query('{ news }', undefined, { account: 'nobody' });
 
 test.each([true, false])(
   'a token that was refused before another user signed in is renewed for its own user; `tokenChanged` is called: %s',

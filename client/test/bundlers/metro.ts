@@ -13,7 +13,7 @@ interface GraphModule {
 }
 
 interface Resolution {
-  readonly resolveRequest: (context: object, module: string, platform: string) => object;
+  readonly resolveRequest: (context: object, id: string, platform: string) => object;
 }
 
 interface Metro {
@@ -40,12 +40,8 @@ const config = metro.mergeConfig(await metro.loadConfig({ cwd: app }, {}), {
     useWatchman: false,
     nodeModulesPaths: [packages],
     // Apollo Client belongs to the app, and is much larger than everything that is measured here.
-    resolveRequest: (
-      { resolveRequest, ...context }: Resolution,
-      module: string,
-      platform: string,
-    ) =>
-      module.startsWith('@apollo/') ? { type: 'empty' } : resolveRequest(context, module, platform),
+    resolveRequest: ({ resolveRequest, ...context }: Resolution, id: string, platform: string) =>
+      id.startsWith('@apollo/') ? { type: 'empty' } : resolveRequest(context, id, platform),
     resolverMainFields: ['react-native', 'browser', 'main'],
     unstable_conditionNames:
       name === 'metro' ? ['react-native'] : ['require', 'import', 'react-native'],

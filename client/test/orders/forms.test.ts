@@ -11,9 +11,7 @@ const ORDER = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } 
 const EDITED = { ...ORDER, size: { units: 2 } };
 
 /** Makes the client ask for its login: a request for another account needs the login, and is then not sent. */
-function learnLogin(client: Client) {
-  return client.query('{ a }', undefined, { account: 'nobody' });
-}
+const learnLogin = (client: Client) => client.query('{ a }', undefined, { account: 'nobody' });
 
 /** Opens a form for a user. With `isKnown` the client already knows the account's login. */
 async function shownForm({ isKnown = true } = {}) {

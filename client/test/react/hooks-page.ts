@@ -23,11 +23,7 @@ export interface Form {
 }
 
 export const hooksApp = (executablePath: string): ExampleApp =>
-  exampleApp({
-    folder: 'client/test/react/page',
-    executablePath,
-    nodeEnvironment: 'development',
-  });
+  exampleApp({ folder: 'client/test/react/page', executablePath, nodeEnvironment: 'development' });
 
 /** A page with nothing but the hooks, in React's development build, which mounts each component twice. */
 export async function openHooksPage(app: ExampleApp, view: View | null = null) {

@@ -120,12 +120,8 @@ describeWithChromium('in a browser', (executablePath) => {
 
     test('a double tap places one order, whose progress the form shows, and a tap after a reset places another', async () => {
       const hooks = await openForm();
-      app.facade.sandbox.fail({
-        operation: 'openPosition',
-        kind: 'delay',
-        delayMs: 2_000,
-        times: 1,
-      });
+      const delayOnce = { kind: 'delay', delayMs: 2_000, times: 1 } as const;
+      app.facade.sandbox.fail({ operation: 'openPosition', ...delayOnce });
       const taps = [1, 2, 3].map(() => hooks.call('place', order('AAPL')));
       await hooks.shows<Form>('ticket', { status: 'placing', progress: 'sending' });
       // A reset does not drop an order under way.

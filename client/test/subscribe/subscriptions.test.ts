@@ -7,10 +7,7 @@ import { CHANGES, Events } from '../support/events.ts';
 
 // Shortens back-off; watchdogs, handshakes and requests keep their time.
 const hurriedEnvironment = (changed = {}) =>
-  countedEnvironment({
-    hurry: (ms) => (ms < 10_000 ? Math.min(ms, 20) : ms),
-    ...changed,
-  });
+  countedEnvironment({ hurry: (ms) => (ms < 10_000 ? Math.min(ms, 20) : ms), ...changed });
 
 // A subscription ends with an error if no list has arrived by then.
 const { app, open } = cutLine({ GATEWAY_TIMEOUT_MS: '3000' });

@@ -257,10 +257,7 @@ export class CaseRun {
     subscription?.next({ data, ...(event.errors !== undefined && { errors: event.errors }) });
   }
 
-  #expectState(
-    list: string,
-    { rows, asOf, error, ...shown }: Readonly<Record<string, unknown>>,
-  ): void {
+  #expectState(list: string, { rows, asOf, error, ...shown }: Step): void {
     const state = this.#client[list as 'positions' | 'account'].state();
     // An unknown list is null, which the cases write as a list without rows.
     const positions = state.positions ?? [];
