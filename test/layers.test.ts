@@ -13,7 +13,10 @@ const folder = ownFolder();
 /** Files, each with the rule of Biome that its imports break; null if all of them are allowed. */
 const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | null]>> = {
   'src/lib/value.ts': ["import '../store/redis.ts';", 'noRestrictedImports'],
-  'src/lib/type.ts': ["import type { A } from '../gateway/wire/all.ts';", 'noRestrictedImports'],
+  'src/lib/type.ts': [
+    "import type { A } from '../gateway/operations/all.ts';",
+    'noRestrictedImports',
+  ],
   'src/lib/again.ts': ["export { a } from '../engine/all.ts';", 'noRestrictedImports'],
   'src/lib/late.ts': ["await import('../config.ts');", 'noRestrictedImports'],
   'src/lib/own.ts': ["import './limits/limit.ts';\nimport 'pino';", null],
@@ -96,7 +99,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'src/main.ts': ["import './sandbox/start.ts';", 'noRestrictedImports'],
   'src/sandbox/left.ts': ["import '../gateway/client.ts';", 'noRestrictedImports'],
   'src/sandbox/engine.ts': ["import '../engine/transports/http/reply.ts';", 'noRestrictedImports'],
-  'src/sandbox/own.ts': ["import '../gateway/wire/all.ts';", null],
+  'src/sandbox/own.ts': ["import '../gateway/operations/all.ts';", null],
   'src/graphiql/server/facade.ts': ["import '../../app/metrics.ts';", 'noRestrictedImports'],
   'src/sandbox/page/own.ts': ["import '../../engine/index.ts';", null],
   'src/sandbox/page/inner.ts': [

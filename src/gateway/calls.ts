@@ -8,7 +8,7 @@ import type { Fields, Table, ValueOf } from './fields.ts';
 import { type Acknowledgement, contractError, judgeRead, judgeWrite } from './judge.ts';
 import type { DescribedOperation } from './operation.ts';
 import type { CallValues, Requests } from './requests.ts';
-import { type Reading, readingIn, type TimeUnit } from './wire/scalars.ts';
+import { type Reading, readingIn, type TimeUnit } from './scalars.ts';
 
 export interface OperationSettings {
   readonly gatewayDirectionField: string;

@@ -1,7 +1,7 @@
 import { isObject } from '../lib/is-object.ts';
+import * as scalars from './scalars.ts';
+import { type Moment, noteAbsent, type Reading, type Row } from './scalars.ts';
 import type { FieldShape, Loss, ObjectShape, ScalarShape, Shape } from './shape.ts';
-import * as scalars from './wire/scalars.ts';
-import { type Moment, noteAbsent, type Reading, type Row } from './wire/scalars.ts';
 
 /** `path` leads to the value within the answer, for operators. It is empty or ends with a dot. */
 type Read<Value> = (value: unknown, reading: Reading, path?: string) => Value | null;

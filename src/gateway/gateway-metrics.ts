@@ -5,7 +5,7 @@ import type { ObserveCall } from './exchange.ts';
 import type { DescribedOperation } from './operation.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
-import type { Reading } from './wire/scalars.ts';
+import type { Reading } from './scalars.ts';
 
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 

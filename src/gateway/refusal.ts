@@ -2,7 +2,7 @@ import { isObject } from '../lib/is-object.ts';
 import { redact } from '../lib/redact.ts';
 import { jsonOf } from './answer-body.ts';
 import type { Answer } from './exchange.ts';
-import { flag, text } from './wire/scalars.ts';
+import { flag, text } from './scalars.ts';
 
 export type GatewayRefusal = Readonly<ReturnType<typeof toRefusal>>;
 

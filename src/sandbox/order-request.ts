@@ -1,4 +1,5 @@
-import type { Row } from '../gateway/wire/scalars.ts';
+/** A JSON object that has not been checked. */
+type Row = Readonly<Record<string, unknown>>;
 
 /** A well-formed request of op 4 or 5. */
 export interface OrderRequest {

@@ -1,5 +1,4 @@
 import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
-import type { Row } from '../gateway/wire/scalars.ts';
 import { isObject } from '../lib/is-object.ts';
 import type { Call, Context, Handler, UserCall } from './call.ts';
 import { json, type Reply } from './http.ts';
@@ -52,6 +51,6 @@ export function authenticated(
 }
 
 /** Returns the body if it is an object, otherwise null. */
-export function bodyRow(call: Call): Row | null {
+export function bodyRow(call: Call): Record<string, unknown> | null {
   return isObject(call.body) ? call.body : null;
 }

@@ -1,5 +1,5 @@
 import SchemaBuilder from '@pothos/core';
-import type { Moment } from '../gateway/wire/scalars.ts';
+import type { Moment } from '../gateway/scalars.ts';
 import type { Context } from './context.ts';
 
 interface SchemaTypes {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { read } from '../../src/gateway/define-operation.ts';
 import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
-import { digits, figure, instant, type Reading } from '../../src/gateway/wire/scalars.ts';
+import { digits, figure, instant, type Reading } from '../../src/gateway/scalars.ts';
 import { isObject } from '../../src/lib/is-object.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';

@@ -1,6 +1,6 @@
 import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
-import type { Reading } from '../../src/gateway/wire/scalars.ts';
+import type { Reading } from '../../src/gateway/scalars.ts';
 import { plainRead } from './operation-case.ts';
 
 const valueIn = (body: unknown, reading: Reading) =>

@@ -1,5 +1,5 @@
 import { OPERATIONS } from '../../src/gateway/operations.ts';
-import { readingIn } from '../../src/gateway/wire/scalars.ts';
+import { readingIn } from '../../src/gateway/scalars.ts';
 import { toSession } from '../gateway/wire/read-session.ts';
 import { sessionRow } from '../gateway/wire/rows.ts';
 import { loginNamed } from '../support/accounts.ts';

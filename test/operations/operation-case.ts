@@ -6,7 +6,7 @@ import type { ReadOperation, WriteOperation } from '../../src/gateway/define-ope
 import type { Acknowledgement } from '../../src/gateway/judge.ts';
 import type { Proves } from '../../src/gateway/operation.ts';
 import type { OPERATIONS, OperationName, ReadName } from '../../src/gateway/operations.ts';
-import { type Reading, readingIn, type TimeUnit } from '../../src/gateway/wire/scalars.ts';
+import { type Reading, readingIn, type TimeUnit } from '../../src/gateway/scalars.ts';
 
 /** What tests know of an operation. It repeats the gateway's interface, so that tests find a wrong row in the service's tables. */
 export interface OperationCase {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WireInstrument } from '../../src/gateway/operations/get-all-tickers.ts';
 import { INSTRUMENT } from '../../src/gateway/operations/get-all-tickers.ts';
-import { readingIn } from '../../src/gateway/wire/scalars.ts';
+import { readingIn } from '../../src/gateway/scalars.ts';
 import { openSandbox } from './sandbox-client.ts';
 
 const STANDARD = '/trading/tickers/standard-usd';

@@ -1,5 +1,5 @@
+import { decimal, instant, integer, numericId, readingIn } from '../../gateway/scalars.ts';
 import type { Loss, ScalarShape, Shape } from '../../gateway/shape.ts';
-import { decimal, instant, integer, numericId, readingIn } from '../../gateway/wire/scalars.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { parseMoment } from '../../lib/moment-text.ts';
 import { redact } from '../../lib/redact.ts';

@@ -1,5 +1,5 @@
+import type { TimeUnit } from '../../gateway/scalars.ts';
 import type { Loss } from '../../gateway/shape.ts';
-import type { TimeUnit } from '../../gateway/wire/scalars.ts';
 import { type Comparison, MISSING, NULL, type SeenField } from './compare.ts';
 import type { Finding } from './finding.ts';
 

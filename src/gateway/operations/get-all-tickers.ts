@@ -3,7 +3,7 @@ import { jsonOf } from '../answer-body.ts';
 import { read } from '../define-operation.ts';
 import * as f from '../fields.ts';
 import { timesOf } from '../read-times.ts';
-import { type Reading, readingIn } from '../wire/scalars.ts';
+import { type Reading, readingIn } from '../scalars.ts';
 
 const HOURS = f.table('TradingHours', {
   timezone: f.required(f.text),

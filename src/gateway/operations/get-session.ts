@@ -3,7 +3,7 @@ import { isObject } from '../../lib/is-object.ts';
 import { read } from '../define-operation.ts';
 import * as f from '../fields.ts';
 import { timesOf } from '../read-times.ts';
-import { digits, type Reading, type Row, text } from '../wire/scalars.ts';
+import { digits, type Reading, type Row, text } from '../scalars.ts';
 import { inSnapshot, ORDERS, POSITIONS } from './holdings.ts';
 
 const ACCESS = f.table('AccountAccess', {

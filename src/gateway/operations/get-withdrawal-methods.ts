@@ -1,6 +1,6 @@
 import { read } from '../define-operation.ts';
 import * as f from '../fields.ts';
-import type { Reading } from '../wire/scalars.ts';
+import type { Reading } from '../scalars.ts';
 
 const METHOD = f.table('WithdrawalMethod', {
   id: f.numericId,

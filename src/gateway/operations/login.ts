@@ -5,7 +5,7 @@ import type { Answer } from '../exchange.ts';
 import * as f from '../fields.ts';
 import { answerOf, failure, isAboutTheRequest } from '../judge.ts';
 import { type GatewayRefusal, toRefusal } from '../refusal.ts';
-import { readingIn } from '../wire/scalars.ts';
+import { readingIn } from '../scalars.ts';
 
 const BODY = f.table('Credentials', { email: f.vital(f.text), password: f.vital(f.text) });
 

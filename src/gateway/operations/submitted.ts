@@ -3,7 +3,7 @@ import { isObject } from '../../lib/is-object.ts';
 import type { OrderReply } from '../define-operation.ts';
 import type { Answer } from '../exchange.ts';
 import * as f from '../fields.ts';
-import { digits, type Row, readingIn, text } from '../wire/scalars.ts';
+import { digits, type Row, readingIn, text } from '../scalars.ts';
 import type { Side } from './holdings.ts';
 
 /** The order number: a string, or a number whose digits all count. */

@@ -4,7 +4,7 @@ import { isWrongUnit } from '../../../src/check/gateway/comparison-findings.ts';
 import * as f from '../../../src/gateway/fields.ts';
 import { firstCallOf } from '../../../src/gateway/operation.ts';
 import { OPERATIONS, READ_NAMES } from '../../../src/gateway/operations.ts';
-import { readingIn, type TimeUnit } from '../../../src/gateway/wire/scalars.ts';
+import { readingIn, type TimeUnit } from '../../../src/gateway/scalars.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 
 /** The number of fields with a time in the answers of the operations. */

@@ -9,7 +9,7 @@ import {
   POSITIONS,
   type Position,
 } from '../../../src/gateway/operations/holdings.ts';
-import { readingIn } from '../../../src/gateway/wire/scalars.ts';
+import { readingIn } from '../../../src/gateway/scalars.ts';
 import type { Clock, LogicalClock } from '../../../src/lib/clock.ts';
 import { positionRow } from '../../gateway/wire/rows.ts';
 

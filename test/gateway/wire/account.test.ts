@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { digestOfIds, ORDERS, POSITIONS } from '../../../src/gateway/operations/holdings.ts';
-import { readingIn } from '../../../src/gateway/wire/scalars.ts';
+import { readingIn } from '../../../src/gateway/scalars.ts';
 import { toSession } from './read-session.ts';
 import { lostOf, orderRow, positionRow, sessionRow, wrongFor } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { INSTRUMENT, toInstruments } from '../../../src/gateway/operations/get-all-tickers.ts';
-import { readingIn } from '../../../src/gateway/wire/scalars.ts';
+import { readingIn } from '../../../src/gateway/scalars.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { instrumentRow, wrongFor } from './rows.ts';
 

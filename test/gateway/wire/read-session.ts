@@ -1,5 +1,5 @@
 import { isSnapshotOf, SESSION, sessionOf } from '../../../src/gateway/operations/get-session.ts';
-import type { Reading } from '../../../src/gateway/wire/scalars.ts';
+import type { Reading } from '../../../src/gateway/scalars.ts';
 
 /** The session that op 10 reads from a body; null if it is not a snapshot of this login. */
 export function toSession(body: unknown, login: string, reading: Reading) {

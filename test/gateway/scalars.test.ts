@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { figure, instant, readingIn, type TimeUnit } from '../../../src/gateway/wire/scalars.ts';
-import { parseLongIntegers } from '../../../src/lib/exact-json.ts';
+import { figure, instant, readingIn, type TimeUnit } from '../../src/gateway/scalars.ts';
+import { parseLongIntegers } from '../../src/lib/exact-json.ts';
 
 describe('a time', () => {
   test.each<[TimeUnit, unknown, string | null]>([
