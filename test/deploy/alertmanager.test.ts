@@ -18,7 +18,7 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
     [[ours('BudgetBurn'), ours('Orders'), ours('GatewayUnreachable')], ['GatewayUnreachable']],
     [[ours('BudgetBurn'), ours('Orders')], ['Orders']],
     [[ours('BudgetBurn')], ['BudgetBurn']],
-    // A problem of one replica is not the cause of a problem of many clients. A store is the cause only if it refuses orders.
+    // A problem of one replica is not the cause of many clients' problems. A store is the cause only if it refuses orders.
     [
       [ours('MemoryShort'), ours('LiveDelayed')],
       ['LiveDelayed', 'MemoryShort'],

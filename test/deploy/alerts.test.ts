@@ -14,7 +14,7 @@ const folder = join(root, 'deploy', 'prometheus');
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 
 const rules = read('deploy', 'prometheus', 'alerts.yml');
-/** The files with tests of the rules, and the interval at which a short run evaluates the rules. Evaluations take most of the time. */
+/** The files with tests of the rules, and the interval of a short run's evaluations, which take most of the time. */
 const RULE_TESTS = { 'alerts.test.yml': '30s', 'alerts-of-hours.test.yml': '5m' };
 const ruleTests = Object.entries(RULE_TESTS).map(
   ([name, interval]) => [name, read('deploy', 'prometheus', name), interval] as const,
@@ -240,7 +240,7 @@ function namedSeries(text: string): NamedSeries[] {
   }));
 }
 
-/** The pattern of the values in a matcher. An excluded value (`!=`, `!~`) must exist as well, because otherwise it is misspelt. */
+/** The pattern of the values in a matcher. An excluded value (`!=`, `!~`) that does not exist is misspelt. */
 function valuePattern(operator: string | undefined, value: string): RegExp {
   const isLiteral = operator === '=' || operator === '!=';
   const pattern = isLiteral ? value.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&') : value;

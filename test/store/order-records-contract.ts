@@ -182,7 +182,7 @@ export function itKeepsOrderRecords(
     expect(await records.find(accountNamed('4'), 'pending')).not.toBe(null);
   });
 
-  test('an account with a full share loses only rejected orders, and a repeat of a removed order is refused by its key’s age', async () => {
+  test('an account with a full share loses only rejected orders, whose repeats are refused by the age of their keys', async () => {
     await using records = await open(100, 4);
     const keyMadeMs = Date.now();
     const outcomes = { accepted, rejected, unsent, unknown };

@@ -122,7 +122,7 @@ test.each([
   ['both ids joined into one', ['a,b'], true],
   ['no ids', [], true],
 ])(
-  'an earlier snapshot with %s %j than the newest list is contradicted: %s',
+  'an earlier snapshot that has %s %j is contradicted by the newest list: %s',
   (_, ids, isContradicted) => {
     board.offer(phone, list(5, 'x'));
     board.offer(phone, list(7, 'a', 'b'));

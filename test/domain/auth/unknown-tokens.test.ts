@@ -45,25 +45,13 @@ function setUp(shared?: SharedKeys) {
   };
   const refuse = async (token: string, address?: string) => ended(begin(token, address), REFUSED);
   const proofsLeft = (address = ADDRESS) => limiter.take('proofs', addressClient(address), 0).left;
-  return {
-    clock,
-    limiter,
-    known,
-    ledger,
-    guard,
-    begin,
-    ended,
-    refuse,
-    proofsLeft,
-    calls: () => calls,
-  };
+  return { clock, known, guard, begin, ended, refuse, proofsLeft, calls: () => calls };
 }
 
 describe('an unknown token', () => {
   test('costs only its address one of sixty proofs a minute if it is refused', async () => {
     const { clock, refuse, calls, begin, ended } = setUp();
-    for (let at = 0; at < MAX_PROOFS; at += 1)
-      expect(await refuse(`${at}`)).toBe('unauthenticated');
+    for (let n = 0; n < MAX_PROOFS; n += 1) expect(await refuse(`${n}`)).toBe('unauthenticated');
     const late = await begin('one more').done.catch((reason: unknown) => reason);
     expect(late).toMatchObject({ limit: 'unknown tokens', retryAfterSeconds: 1 });
     expect(calls()).toBe(MAX_PROOFS);
@@ -138,7 +126,7 @@ describe('a known token', () => {
   /** Sets up with no proofs left for the address. */
   const setUpExhausted = async (shared?: SharedKeys) => {
     const parts = setUp(shared);
-    for (let at = 0; at < MAX_PROOFS; at += 1) await parts.refuse(`forged ${at}`);
+    for (let n = 0; n < MAX_PROOFS; n += 1) await parts.refuse(`forged ${n}`);
     return parts;
   };
 

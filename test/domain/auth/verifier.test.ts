@@ -130,7 +130,7 @@ describe('a key set', () => {
     expect(await verify(`${body}.${signature}`)).toBe(true);
   });
 
-  test('neither verifies nor refuses a token whose key is missing in it, and is not fetched again for this token', async () => {
+  test('neither verifies nor refuses a token of an unknown key, and is not fetched for each such token', async () => {
     const rotated = generateKeyPairSync('rsa', { modulusLength: 2048 });
     let served = { keys: [jwk] };
     await using keys = await serve((_request, response) => response.end(JSON.stringify(served)));

@@ -193,7 +193,7 @@ test('after a refused refresh no read starts another refresh for a second', asyn
   expect(world.fetches()).toBe(2);
 });
 
-test('while the gateway fails, the old catalog is served at once and few reads call the gateway, for a limited time', async () => {
+test('while the gateway fails, the old catalog is served for a limited time, and few reads call the gateway', async () => {
   await using world = await openCatalogWorld({ staleMs: 10 * MINUTE_MS });
   const viewer = world.viewer();
   await world.catalogs.read(viewer);

@@ -18,7 +18,7 @@ test('polling stops with the last subscriber, and the feed is closed ten seconds
   await phone.leave();
   await clock.advance(3_000);
   expect(gateway.polls.length).toBeGreaterThanOrEqual(6);
-  const polled = gateway.polls.length;
+  const pollsBefore = gateway.polls.length;
   await tablet.leave();
   expect(feeds).toMatchObject({ polled: 0 });
   // The one timer left closes the feed. No poll is planned, because a planned poll slows the polls of other feeds.
@@ -26,7 +26,7 @@ test('polling stops with the last subscriber, and the feed is closed ten seconds
   expect(feeds.shown(viewer('phone'))?.rows).toHaveLength(1);
   await clock.advance(10_000);
   expect(feeds.shown(viewer('phone'))).toBeNull();
-  expect(gateway.polls.length).toBe(polled);
+  expect(gateway.polls.length).toBe(pollsBefore);
   expect(feeds).toMatchObject({ polled: 0 });
   expect(clock.pending).toBe(0);
 });

@@ -50,7 +50,7 @@ test('a token without proof gets no new events', async () => {
     gateway.set(LOGIN, [position('a', { priceCurrent: second })]);
     await clock.advance(1_000);
   }
-  // A proof lasts for three polls, in which twelve tokens cannot all have their turn. So tokens without proof poll out of turn.
+  // A proof lasts for three polls, too few for the turns of twelve tokens. So tokens without proof poll out of turn.
   expect(emitted).toBeGreaterThanOrEqual(names.length * 29);
   // Yet not each token polls in each second.
   expect(gateway.polls.length).toBeLessThan(names.length * 30);

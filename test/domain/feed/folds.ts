@@ -11,7 +11,7 @@ interface Row {
   readonly comment: string | null;
 }
 
-interface FoldedEvent {
+interface FeedEvent {
   readonly cursor: string;
   readonly snapshot: boolean;
   readonly status: 'LIVE' | 'DELAYED';
@@ -39,11 +39,11 @@ class Device implements StreamListener {
   readonly #states: readonly State[];
   readonly #rowsByCursor = new Map<string, ReadonlyMap<string, Row>>();
   rows = new Map<string, Row>();
-  status: FoldedEvent['status'] | null = null;
+  status: FeedEvent['status'] | null = null;
   events = 0;
   isSlow = false;
   hasEnded = false;
-  #stream: PullStream<FoldedEvent> | null = null;
+  #stream: PullStream<FeedEvent> | null = null;
 
   constructor(states: readonly State[]) {
     this.#states = states;
@@ -54,7 +54,7 @@ class Device implements StreamListener {
   }
 
   /** Receives the events of a new subscription. The device starts with the list that it had at the cursor `after`. */
-  follow(stream: PullStream<FoldedEvent>, after: string | null): void {
+  follow(stream: PullStream<FeedEvent>, after: string | null): void {
     this.#stream = stream;
     this.hasEnded = false;
     this.status = null;
@@ -77,7 +77,7 @@ class Device implements StreamListener {
     this.hasEnded = true;
   }
 
-  #apply({ cursor, snapshot, status, asOf, upserted, ticks, closed }: FoldedEvent): void {
+  #apply({ cursor, snapshot, status, asOf, upserted, ticks, closed }: FeedEvent): void {
     if (snapshot) this.rows.clear();
     for (const id of closed) this.rows.delete(id);
     for (const row of upserted) this.rows.set(row.id, row);
@@ -159,7 +159,7 @@ export async function foldHistory(seed: number) {
   for (let step = 0; step < STEPS; step += 1) {
     const index = random.below(DEVICES);
     const device = devices[index] as Device;
-    // Each number is a sum of probabilities: half of the steps change the list, 12% connect a device again, …
+    // The bounds are sums of shares: half of the steps change the list, and the next 12% connect a device again.
     const chance = random.next();
     if (chance < 0.5) setList(changed(current, step, random));
     else if (chance < 0.62) connect(index);

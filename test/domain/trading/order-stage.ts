@@ -92,7 +92,7 @@ export function countersOf(count: (name: string) => void): SubmitterOptions['met
   } as unknown as SubmitterOptions['metrics'];
 }
 
-/** Creates orders with their records in memory, a scripted gateway and a scripted clock. `change` replaces methods of the records. */
+/** Creates orders with records in memory, a scripted gateway and a scripted clock. `change` replaces methods of the records. */
 export function stage(
   change: (shared: OrderRecords) => Partial<OrderRecords> = () => ({}),
   more: Partial<SubmitterOptions> = {},
@@ -140,7 +140,7 @@ export function stage(
       ...more,
     });
   const orders = start();
-  /** Places an order, and lets it run until its call is in `calls`. The call may be missing if the test delays or fails a step. */
+  /** Places an order, and lets it run until its call is in `calls`, or until a step that the test delays or fails. */
   async function begin(
     key: string,
     viewer = demo,

@@ -39,14 +39,9 @@ describe('an order', () => {
     last(calls).end(acceptedAs('o-1'));
     await placed;
     await expect(otherOrder()).rejects.toThrow(InputError);
-    const limitOrder = {
-      symbol: 'AAPL',
-      side: 'BUY',
-      amount: 1,
-      price: 1,
-      idempotencyKey: 'k',
-    } as const;
-    const limitPlaced = orders.place(demo, demoProof, limitTicket(limitOrder));
+    const values = { amount: 1, price: 1, idempotencyKey: 'k' };
+    const limitOrder = limitTicket({ symbol: 'AAPL', side: 'BUY', ...values });
+    const limitPlaced = orders.place(demo, demoProof, limitOrder);
     await expect(limitPlaced).rejects.toMatchObject(keyRefusal);
     const otherProof = proofOf(viewerOf('token-2', { login: '2002' }));
     const otherPlaced = orders.place(demo, otherProof, ticketOf('new'));

@@ -137,7 +137,7 @@ test('a key that an operator settles while it is being freed is read as settled'
   expect(calls).toHaveLength(1);
 });
 
-test('writing an outcome is retried until its record expires, and the first and the last failure are logged', async () => {
+test('an outcome is written again until its record expires, and the first and the last failure are logged', async () => {
   const { orders, calls, begin, clock, log } = stage(() => ({ settle: failAsAway }));
   const { placed } = await begin('k');
   last(calls).end(acceptedAs('o-1'));

@@ -139,7 +139,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await using redis = await startCopiedRedis(serverPath, [0]);
     await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
     await eventually(() => reserved(one.records, '1', 'before'));
-    // Redis reports this lag at the turn of a second, because one of its two clocks is behind. The script is changed to read it.
+    // Redis reports this lag at the turn of a second, because one of its two clocks is behind. The changed script reads it.
     const replication = "redis.call('INFO', 'replication')";
     const text = LOOK.text.replace(replication, `string.gsub(${replication}, 'lag=%d+', 'lag=-1')`);
     const given = JSON.stringify({ laterMs: 0, judgedMs: 0, knownCopies: 0, graceMs: 0 });
@@ -228,7 +228,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await refusal;
   });
 
-  test('if the connection breaks before the replicas answer, the order is refused, and its key is freed over the next connection', async () => {
+  test('if the connection breaks before the replicas answer, the order is refused and its key is freed', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     await using line = await startSwitchboard(redis.primary.url);
     await using one = await openReadyReplica(urlThrough(line));

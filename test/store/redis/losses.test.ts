@@ -80,7 +80,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     });
   });
 
-  test('a process detects that Redis was emptied, even if a new process used it first, and writes its outcomes back', async () => {
+  test('a process detects that Redis was emptied and used again, and writes its outcomes back', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openReadyReplica(redis.url);
     const order = await reserved(one.records, '1', 'k');

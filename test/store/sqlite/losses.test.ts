@@ -67,20 +67,20 @@ async function fileWithCopy(folder: string): Promise<string> {
 
 /** Each function makes the file lose orders, and returns the path of the file afterwards. */
 const losses: Readonly<Record<string, (path: string) => string>> = {
-  'an older copy is moved over it': (path) => {
+  'an older copy is moved over the file': (path) => {
     renameSync(`${path}.kept`, path);
     return path;
   },
-  'an older copy is written over it by cp': (path) => {
+  'an older copy is written over the file by cp': (path) => {
     copyFileSync(`${path}.kept`, path);
     return path;
   },
-  'an older copy replaces it without a mark': (path) => {
+  'an older copy replaces the file without a mark': (path) => {
     renameSync(`${path}.kept`, path);
     rmSync(`${path}.mark`);
     return path;
   },
-  'an older copy replaces it, with the mark of another file': (path) => {
+  'an older copy replaces the file, with a mark that does not belong to either': (path) => {
     renameSync(`${path}.kept`, path);
     renameSync(`${path}.mark.kept`, `${path}.mark`);
     return path;
@@ -89,22 +89,22 @@ const losses: Readonly<Record<string, (path: string) => string>> = {
     renameSync(path, `${path}.moved`);
     return `${path}.moved`;
   },
-  'only its mark remains': (path) => {
+  'only the mark remains': (path) => {
     rmSync(path);
     return path;
   },
-  'its mark is invalid': (path) => {
+  'the mark is invalid': (path) => {
     writeFileSync(`${path}.mark`, 'a line of another program');
     return path;
   },
-  'it is emptied': (path) => {
+  'the file is emptied': (path) => {
     writeFileSync(path, '');
     return path;
   },
 };
 
 test.each(Object.entries(losses))(
-  'a loss is detected at the next start and logged in one line, and no order is sent twice: %s',
+  'after a loss the next start logs one warning, and no order is sent twice: %s',
   async (_, lose) => {
     await using folder = await temporaryFolder();
     const path = await fileWithCopy(folder.path);
@@ -163,7 +163,7 @@ test('a loss is detected if a newer copy replaces a restored file that has reser
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(path, `${path}.later`);
-  losses['an older copy replaces it without a mark']?.(path);
+  losses['an older copy replaces the file without a mark']?.(path);
   {
     await using one = await openRecords(path);
     expect(await one.records.reserve(withKeyMade('between', 90_000))).toMatchObject({
@@ -185,7 +185,7 @@ test('a loss is detected if a copy without records is restored without a mark', 
     await using one = await openRecords(path);
     await reserved(one.records, '1', 'k');
   }
-  losses['an older copy replaces it without a mark']?.(path);
+  losses['an older copy replaces the file without a mark']?.(path);
   await using one = await openRecords(path);
   await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
 });
@@ -212,6 +212,7 @@ test('no loss is detected after a restart, with an older mark, by two processes 
   await using one = await openRecords(path);
   await reserved(one.records, '1', 'new');
   expect(one.warnings).toEqual([]);
+  // Only its owner can read the file.
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
