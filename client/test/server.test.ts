@@ -36,7 +36,7 @@ function moduleClient(own: Partial<ClientOptions> = {}) {
   const token: ClientOptions['token'] = async () => {
     const ownToken = request.getStore() ?? null;
     // Tokens differ in length, so that their answers overtake each other.
-    await waitTurns(Number(ownToken?.length) % 7);
+    await waitTurns((ownToken?.length ?? 0) % 7);
     return ownToken;
   };
   const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});

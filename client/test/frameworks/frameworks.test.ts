@@ -149,8 +149,8 @@ for (const { framework, packages, reason } of suites) {
         await Promise.all(
           Array.from({ length: AT_ONCE }, async (_, turn) => {
             const user = turn % 2 === 0 ? demo : pro;
-            // Each tenth visitor is a stranger.
-            const stranger = turn % 10 === 9 ? strangers[at % 2] : undefined;
+            // Each tenth visitor is a stranger, of either kind in turn.
+            const stranger = turn % 10 === 9 ? strangers[Math.floor(turn / 10) % 2] : undefined;
             const visitor = stranger ?? user;
             // Both users ask for each path, one after the other.
             const path = paths[Math.floor(turn / 2) % paths.length] ?? '';
