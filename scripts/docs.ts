@@ -28,7 +28,7 @@ async function* madeFromCode(): AsyncGenerator<readonly [path: string, text: str
   yield ['docs/errors.md', errorsPage()];
   yield ['docs/metrics.md', metricsPage()];
   yield ['schema.graphql', `${printedSchema(buildSchema())}\n`];
-  // The next files are made from the client's modules, which import this one.
+  // This file is written before the next ones, which are made from the client's modules, because the modules import it.
   yield [join('client', ROWS), rowsFile()];
   for (const [name, text] of await generatedFiles()) yield [join('client', name), text];
 }

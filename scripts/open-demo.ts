@@ -13,6 +13,7 @@ export async function openDemo() {
   const app = await startApp(config, { log });
   opened.defer(() => app.close());
   const browser = opened.use(await launchChromium(chromiumPath));
+  // From here on the caller closes what was opened.
   const parts = opened.move();
   return { url: app.url, browser, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }

@@ -1,4 +1,4 @@
-// Prints one line about a test run from its JSON report. A run fails unless all of its tests have passed.
+// Prints one line about a test run from its JSON report. A run succeeds only if all of its tests have passed.
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { JsonTestResults } from 'vitest/node';

@@ -60,6 +60,7 @@ export async function openSubjects({ rows, variants, peers }: SubjectsOptions) {
   for (const workload of workloads) {
     for (const other of subjects) await compareAnswers(model, other, workload);
   }
+  // From here on the caller ends what was started.
   const resources = opened.move();
   const dispose = () => resources.disposeAsync();
   return { gateway, workloads, subjects, ours, [Symbol.asyncDispose]: dispose };

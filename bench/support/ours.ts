@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
 
-/** The program, and the settings by which the benches start it. */
+/** The path of the program. */
 export const OURS = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
+/** The service has no fixed ports and no file, so that several run on one machine. */
 export const ALONE = { ADMIN_PORT: '0', ORDER_STORE: 'memory' };
 
 /** Limits that a load test does not reach. */

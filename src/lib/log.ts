@@ -8,8 +8,8 @@ type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 export interface Log extends Readonly<Record<Level, (fields: object, message: string) => void>> {
   isLevelEnabled(level: Level): boolean;
   /**
-   * Logs at level `info`, if the caller has found it enabled, without redaction, which takes longer than the rest of a
-   * request's line. No field may hold a secret.
+   * Logs at level `info`, which the caller has found enabled. Nothing is redacted, because redaction takes longer than the
+   * rest of a request's line. So no field may contain a secret.
    */
   line(fields: object, message: string): void;
 }

@@ -1,4 +1,4 @@
-/** An error without a stack, which costs ten times the rest, and is useless if the cause is outside of the process. */
+/** An error without a stack. A stack takes ten times as long as the rest, and shows nothing of a cause outside the process. */
 export class StacklessError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     const { stackTraceLimit } = Error;

@@ -63,7 +63,7 @@ export class Meter {
     await this.scheduler.turn(this.client);
   }
 
-  /** Resolves when a list can be made. Null unless this is a costly mutation, whose lists wait for room. */
+  /** Resolves when a list can be made. Only the lists of a costly mutation wait for room; null for other operations. */
   get listRoom(): Promise<void> | null {
     return this.#isWrite && this.#estimate > COSTLY_FIELDS ? this.#enter() : null;
   }

@@ -89,7 +89,7 @@ export class Limiter<Name extends string> {
     this.spend(name, client, -1);
   }
 
-  /** Moves a charge to another client, unless that client has too little left. */
+  /** Moves a charge to another client, if that client has enough left. */
   move(name: Name, from: Client, to: Client): void {
     if (!this.take(name, to).isOver) this.giveBack(name, from);
   }

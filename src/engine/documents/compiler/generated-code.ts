@@ -27,7 +27,7 @@ import type { NullableFields, RunRoot } from './run.ts';
 /** The values of the variables in `@include` and `@skip`. */
 export type Flags = ReadonlyMap<string, boolean>;
 
-/** The fields of a selection set that have one response key, and so are one field of the answer. */
+/** The selected fields that have the same response key: they are one field of the answer. */
 type Nodes = readonly FieldNode[];
 type Parents = Nodes | [OperationDefinitionNode];
 type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;

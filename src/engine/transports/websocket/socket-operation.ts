@@ -220,7 +220,7 @@ export class SocketOperation implements ResultSink {
     );
   }
 
-  /** An operation that its client has left counts as gone, unless it was a subscription that had started. */
+  /** An operation that its client has left counts as gone. A subscription that had started does not. */
   #end(): void {
     const { summary } = this;
     const { isOpen, session, settings } = this.#socket;

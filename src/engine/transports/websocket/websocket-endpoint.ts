@@ -97,7 +97,7 @@ function tooMany(limit: string): Verdict {
   return refusal(429, errors, headers);
 }
 
-/** `ws` sends an HTML page, unless the refusal has a type of its own. */
+/** Returns a refusal in JSON. Without a content type `ws` would call it an HTML page. */
 function refusal(
   status: number,
   errors: readonly GraphQLError[],
