@@ -47,10 +47,8 @@ describe('a plugin', () => {
     };
     await using app = await startTestApp({}, { plugins: [plugin] });
     const token = app.sandbox.token({ email: 'demo@example.com' });
-    const { data, errors } = await app.query('{ customerId }', {
-      token,
-      headers: { 'x-mine': 'yes' },
-    });
+    const headers = { 'x-mine': 'yes' };
+    const { data, errors } = await app.query('{ customerId }', { token, headers });
     expect(data).toBeUndefined();
     expect(errors).toMatchObject([
       { message: 'not today', extensions: { code: 'CLOSED', retryable: false } },
@@ -73,14 +71,12 @@ describe('a plugin', () => {
       },
     };
     await using app = await startTestApp({}, { plugins: [rule] });
-    const messagesAndCodes = async (query: string) => {
+    const errorsOf = async (query: string) => {
       const { errors } = await app.query(query);
       return errors.map(({ message, extensions }) => [message, extensions.code]);
     };
-    expect(await messagesAndCodes('{ customerId }')).toEqual([
-      ['not that', 'GRAPHQL_VALIDATION_FAILED'],
-    ]);
-    expect(await messagesAndCodes('{ session { id } }')).toEqual([
+    expect(await errorsOf('{ customerId }')).toEqual([['not that', 'GRAPHQL_VALIDATION_FAILED']]);
+    expect(await errorsOf('{ session { id } }')).toEqual([
       ['Something went wrong here.', 'INTERNAL'],
     ]);
   });
@@ -116,7 +112,6 @@ describe('a plugin', () => {
     };
     await using app = await startTestApp({}, { plugins: [plugin] });
     const token = await app.signIn();
-    // The second result is cached.
     for (let time = 0; time < 2; time += 1) {
       const { text } = await send(app, 'POST', '{ instrument(id: "AAPL") { name } }', { token });
       const { extensions, ...answer } = JSON.parse(text);

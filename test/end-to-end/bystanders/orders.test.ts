@@ -13,6 +13,8 @@ import { unsignedToken } from '../../support/tokens.ts';
 const BYSTANDERS = Array.from({ length: 8 }, (_, index) => 900_001 + index);
 /** Logins of accounts whose orders cause trouble. */
 const OFFENDERS = [800_001, 800_002, 800_003];
+/** The grace period must be longer than the timeout. */
+const LONG_TIMEOUT = { ORDER_TIMEOUT_MS: '60000', SHUTDOWN_GRACE_MS: '60001' };
 /** An account can use a quarter of the 32 connections to the gateway. */
 const MAX_ORDERS_IN_FLIGHT = 8;
 
@@ -77,17 +79,10 @@ async function startGateway() {
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
-/** Starts the service with this gateway. */
-function start(
-  { url, sandbox }: Gateway,
-  environment: Environment = {},
-  change: Partial<Config> = {},
-) {
+function start(gateway: Gateway, environment: Environment = {}, change: Partial<Config> = {}) {
   const settings = { TRUSTED_PROXIES: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '100000' };
-  return startTestApp(
-    { GATEWAY_URL: url, ...settings, ...environment },
-    { gateway: sandbox, change },
-  );
+  const all = { GATEWAY_URL: gateway.url, ...settings, ...environment };
+  return startTestApp(all, { gateway: gateway.sandbox, change });
 }
 
 let keys = 0;
@@ -102,7 +97,6 @@ async function place({ query }: TestApp, login: number): Promise<string> {
   return data?.placeOrder?.__typename ?? errors[0]?.extensions.code;
 }
 
-/** The token and the address of an account. */
 function requestOf(login: number) {
   const token = unsignedToken({ login, group: 'g', exp: 4_000_000_000 });
   return { token, headers: { 'x-forwarded-for': `192.0.2.${login % 1_000}` } };
@@ -124,11 +118,7 @@ const share = (outcomes: readonly string[], outcome: string) =>
 test('hanging orders of one account or of three do not delay other accounts', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
-  await using app = await start(gateway, {
-    ORDER_TIMEOUT_MS: '60000',
-    // Must be longer than the timeout.
-    SHUTDOWN_GRACE_MS: '60001',
-  });
+  await using app = await start(gateway, LONG_TIMEOUT);
   await bystandersPlace(app, 1);
   for (const login of OFFENDERS) state.treatments.set(login, hangs);
   for (const offenders of [1, 3]) {
@@ -156,11 +146,7 @@ test('hanging orders of one account or of three do not delay other accounts', as
 test('600 concurrent orders of one account use only a quarter of the connections', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
-  await using app = await start(gateway, {
-    ORDER_TIMEOUT_MS: '60000',
-    // Must be longer than the timeout.
-    SHUTDOWN_GRACE_MS: '60001',
-  });
+  await using app = await start(gateway, LONG_TIMEOUT);
   await bystandersPlace(app, 1);
   const [flooder = 0] = OFFENDERS;
   // The gateway answers these orders only after the others' orders are done.
@@ -234,14 +220,12 @@ test('few orders are sent while a proxy answers with its own pages, and one acco
 test('records of some accounts’ rejected orders are dropped to make room for the orders of others', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
-  await using app = await start(
-    gateway,
-    { ORDER_RECORDS_PER_ACCOUNT: '60' },
-    { orderRecordsMax: 100 },
-  );
+  const share = { ORDER_RECORDS_PER_ACCOUNT: '60' };
+  await using app = await start(gateway, share, { orderRecordsMax: 100 });
   for (const login of OFFENDERS) state.treatments.set(login, rejects);
   for (const login of OFFENDERS) {
     for (let n = 0; n < 40; n += 1) expect(await place(app, login)).toBe('OrderRejected');
   }
-  expect(share(await bystandersPlace(app, 1), 'OrderAccepted')).toBe(1);
+  const outcomes = await bystandersPlace(app, 1);
+  expect(new Set(outcomes)).toEqual(new Set(['OrderAccepted']));
 });

@@ -38,7 +38,6 @@ describe('a GET of the catalog alone', () => {
       expect(revalidated.status).toBe(304);
       expect(await revalidated.text()).toBe('');
       expect(revalidated.headers.get('etag')).toBe(etag);
-      // An answer to a POST cannot be cached.
       const posted = await app.query(document, { token });
       expect(posted.errors).toEqual([]);
       expect(posted.headers.get('etag')).toBeNull();

@@ -10,7 +10,7 @@ import { seriesValue } from '../operations/scraped.ts';
 
 const MEGABYTE = 1_048_576;
 
-// The failed write of a ping would end an unread stream too.
+// No ping is sent during the tests: its failed write would end the stream of a client that has left.
 const NEVER_MS = 86_400_000;
 
 const app = sharedApp(
@@ -25,9 +25,9 @@ beforeAll(() => {
 test('only the token of connection_init is retained for the socket’s lifetime', async () => {
   const sockets: RawSocket[] = [];
   const before = heldBytes();
-  for (let at = 0; at < 150; at += 1) {
+  for (let opened = 0; opened < 150; opened += 1) {
     const raw = await openSocket(app);
-    const padding = `${at} ${'x'.repeat(240_000)}`;
+    const padding = `${opened} ${'x'.repeat(240_000)}`;
     raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${token}`, padding } });
     await once(raw.socket, 'message');
     sockets.push(raw);
@@ -41,37 +41,38 @@ test('only the token of connection_init is retained for the socket’s lifetime'
 
 test('an operation’s id has a maximum length', async () => {
   using raw = await initializedSocket(app, token);
-  const id = 'x'.repeat(256);
-  raw.subscribe('x'.repeat(255), '{ __typename }');
-  await raw.until('x'.repeat(255), 'complete');
-  raw.subscribe(id, 'subscription { positions { id } }');
+  const longest = 'x'.repeat(255);
+  raw.subscribe(longest, '{ __typename }');
+  await raw.until(longest, 'complete');
+  raw.subscribe(`${longest}x`, 'subscription { positions { id } }');
   expect((await raw.close()).code).toBe(4400);
 });
 
 test('subscriptions that begin and end do not leak memory', async () => {
   using raw = await initializedSocket(app, token);
-  const churn = async (times: number) => {
-    for (let at = 0; at < times; at += 1) {
-      raw.subscribe(`${at}`, 'subscription { positionChanges { cursor } }');
-      raw.say({ id: `${at}`, type: 'complete' });
-      if (at % 20 === 0) {
-        raw.subscribe('mark', '{ __typename }');
-        await raw.until('mark', 'complete');
+  const beginAndEnd = async (times: number) => {
+    for (let count = 0; count < times; count += 1) {
+      raw.subscribe(`${count}`, 'subscription { positionChanges { cursor } }');
+      raw.say({ id: `${count}`, type: 'complete' });
+      // Now and then waits until the service has read everything.
+      if (count % 20 === 0) {
+        raw.subscribe('query', '{ __typename }');
+        await raw.until('query', 'complete');
         raw.messages.length = 0;
       }
     }
     await eventually(async () => expect(await seriesValue(app, 'subscriptions')).toBe(0));
     raw.messages.length = 0;
   };
-  await churn(300);
+  await beginAndEnd(300);
   const before = heldBytes();
-  await churn(1_500);
+  await beginAndEnd(1_500);
   expect((heldBytes() - before) / MEGABYTE).toBeLessThan(5);
   await raw.watch('last');
 });
 
 test('event streams whose clients disconnect while the feed is quiet release the memory of their requests', async () => {
-  // The failed write of a heartbeat would end an unread stream too.
+  // A heartbeat would end the stream of a client that has left, like a ping.
   const query =
     'subscription ($after: String) { positionChanges(after: $after, heartbeatSeconds: 60) { cursor } }';
   const headers = {
@@ -79,9 +80,9 @@ test('event streams whose clients disconnect while the feed is quiet release the
     'content-type': 'application/json',
     authorization: `Bearer ${token}`,
   };
-  const comeAndGo = async () => {
-    for (let at = 0; at < 40; at += 1) {
-      const variables = { after: `${at} ${'x'.repeat(240_000)}` };
+  const openAndLeave = async () => {
+    for (let count = 0; count < 40; count += 1) {
+      const variables = { after: `${count} ${'x'.repeat(240_000)}` };
       const body = JSON.stringify({ query, variables });
       const stream = await rawResponse(`${app.url}/graphql`, { method: 'POST', headers, body });
       stream.on('error', () => {});
@@ -90,9 +91,9 @@ test('event streams whose clients disconnect while the feed is quiet release the
     }
     await eventually(async () => expect(await seriesValue(app, 'subscriptions')).toBe(0));
   };
-  await comeAndGo();
+  await openAndLeave();
   const before = heldBytes();
-  for (let round = 0; round < 4; round += 1) await comeAndGo();
+  for (let round = 0; round < 4; round += 1) await openAndLeave();
   expect((heldBytes() - before) / MEGABYTE).toBeLessThan(10);
 });
 
@@ -100,9 +101,9 @@ test('subscriptions do not retain variables that their documents do not define',
   using socket = await initializedSocket(app, token);
   await socket.watch('first');
   const before = heldBytes();
-  for (let at = 0; at < 40; at += 1) {
-    socket.subscribe(`${at}`, CHANGES, { unused: `${at}`.repeat(50_000) });
-    await socket.until(`${at}`, 'next');
+  for (let id = 0; id < 40; id += 1) {
+    socket.subscribe(`${id}`, CHANGES, { unused: `${id}`.repeat(50_000) });
+    await socket.until(`${id}`, 'next');
   }
   expect(heldBytes() - before).toBeLessThan(2_000_000);
   expect(socket.closed).toBeNull();

@@ -3,14 +3,15 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-import { closedClients } from '../live/closed-clients.ts';
+
 import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
 
 const PROOF_SECONDS = 2;
-// The last proof is at most one request older than the revocation.
-const OVER_MS = PROOF_SECONDS * 1_000 + 250;
+// This long after the revocation every proof has expired.
+const EXPIRY_MS = PROOF_SECONDS * 1_000 + 250;
 const DEMO = { email: 'demo@example.com' };
-const WARM = `{
+/** A query whose reads are all cached afterwards. */
+const SCREEN = `{
   session { balance }
   positions { id }
   catalog { size }
@@ -23,27 +24,23 @@ const app = sharedApp({
   SESSION_MAX_AGE_SECONDS: '600',
 });
 /** A token of the owner's other device, which keeps the account's data cached. */
-let other: string;
-/**
- * One token per document, because the first 401 of a token ends all its access. They were revoked longer ago than a proof
- * counts.
- */
+let otherDevice: string;
+/** One token per document, because the first 401 of a token ends all its access. All are revoked before the tests. */
 let stolen: ReadonlyMap<string, string>;
 let ordersBefore: number;
-const _closed = closedClients();
 
 beforeAll(async () => {
-  other = await provedToken();
+  otherDevice = await provedToken();
   const names = [...Object.keys(DOCUMENTS), 'socket'];
-  stolen = new Map(
-    await Promise.all(names.map(async (name) => [name, await provedToken()] as const)),
-  );
+  const entries = names.map(async (name) => [name, await provedToken()] as const);
+  stolen = new Map(await Promise.all(entries));
 });
-/** Returns a token that has sent every document, so that its caches are warm. */
+
+/** Returns a token that the gateway has accepted, and whose reads are cached. */
 async function provedToken(): Promise<string> {
   const token = app.sandbox.token(DEMO);
   expect((await app.query(order('mine'), { token })).errors).toEqual([]);
-  expect((await app.query(WARM, { token })).errors).toEqual([]);
+  expect((await app.query(SCREEN, { token })).errors).toEqual([]);
   return token;
 }
 
@@ -69,14 +66,14 @@ describe('after its revocation a stolen session loses within AUTH_PROOF_SECONDS'
 
   beforeAll(async () => {
     socket = await initializedSocket(app, stolen.get('socket'));
-    socket.subscribe('before', WARM);
+    socket.subscribe('before', SCREEN);
     expect((await socket.until('before', 'next')).payload.errors).toBeUndefined();
     for (const token of stolen.values()) app.sandbox.revoke({ token });
     ordersBefore = app.sandbox.orders().length;
     const revokedAtMs = systemClock.now();
-    await eventually(() => systemClock.now() - revokedAtMs > OVER_MS);
+    await eventually(() => systemClock.now() - revokedAtMs > EXPIRY_MS);
     // A recent request of the owner's other device proves nothing for the stolen tokens.
-    expect((await app.query(WARM, { token: other })).errors).toEqual([]);
+    expect((await app.query(SCREEN, { token: otherDevice })).errors).toEqual([]);
   });
   afterAll(() => socket[Symbol.dispose]());
 

@@ -1,41 +1,25 @@
 import { Agent } from 'node:http';
-import { fileURLToPath } from 'node:url';
+
 import { beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
-import { eventually } from '../../support/eventually.ts';
-import { startFacadeProcess } from '../../support/facade-process.ts';
+
 import { inFull } from '../../support/in-full.ts';
 import { type RawAnswer, rawPost, rawRequest } from '../../support/raw-request.ts';
 import { startedOnce } from '../../support/started.ts';
 import { forgedToken } from '../../support/tokens.ts';
+import { measure, startMeasured } from './measured-facade.ts';
 
 const MEGABYTE = 1_048_576;
 const CONCURRENT_REQUESTS = 20;
 
 const sandbox = startedOnce(() => startSandbox({ seed: 'strangers', instruments: 100, tickMs: 0 }));
-const program = fileURLToPath(new URL('weighed-main.ts', import.meta.url));
-/** The whole program in a separate process, so that only its memory and CPU are measured. */
 const facade = startedOnce(() =>
-  startFacadeProcess(
-    {
-      GATEWAY_URL: sandbox.url,
-      NODE_ENV: 'production',
-      ORDER_STORE: 'memory',
-      RATE_LIMIT_PER_MINUTE: '10000000',
-    },
-    [],
-    program,
-  ),
+  startMeasured({
+    GATEWAY_URL: sandbox.url,
+    NODE_ENV: 'production',
+    RATE_LIMIT_PER_MINUTE: '10000000',
+  }),
 );
-
-/** Measures the heap of the facade after a garbage collection, and the CPU time that the facade has used. */
-async function weigh(): Promise<{ readonly heldBytes: number; readonly cpuMicros: number }> {
-  const before = facade.logged.length;
-  const findResult = () => facade.logged.slice(before).find((line) => line.includes('"heldBytes"'));
-  facade.signal('SIGUSR2');
-  await eventually(() => findResult() !== undefined);
-  return JSON.parse(findResult() as string);
-}
 
 /** Sends a request that contains this number, so that no two requests are equal. */
 type Ask = (number: number) => Promise<unknown>;
@@ -44,7 +28,7 @@ let lastNumber = 0;
 
 /** Sends requests; returns by how many megabytes the heap has grown. */
 async function growth(times: number, ask: Ask): Promise<number> {
-  const before = await weigh();
+  const before = await measure(facade);
   let remaining = times;
   const workers = Array.from({ length: CONCURRENT_REQUESTS }, async () => {
     while (remaining > 0) {
@@ -54,7 +38,7 @@ async function growth(times: number, ask: Ask): Promise<number> {
     }
   });
   await Promise.all(workers);
-  return ((await weigh()).heldBytes - before.heldBytes) / MEGABYTE;
+  return ((await measure(facade)).heldBytes - before.heldBytes) / MEGABYTE;
 }
 
 const post = (parameters: object) => rawPost(`${facade.url}/graphql`, JSON.stringify(parameters));
@@ -81,17 +65,13 @@ const FLOODS: readonly (readonly [what: string, times: number, megabytes: number
 test.each(FLOODS)(
   'unauthenticated requests leave little in memory: %s',
   async (_what, times, megabytes, ask) => {
-    // The first requests compile code and fill bounded caches.
     await growth(500, ask);
     expect(await growth(times, ask)).toBeLessThan(megabytes);
   },
   300_000,
 );
 
-/**
- * How many times the CPU of a plain request a refused one may take. Measured were ten times. Work that is not linear in the
- * text's length would take thousands.
- */
+/** Measured were ten times the CPU of a plain request. Work that is not linear in the text's length takes thousands. */
 const MAX_RATIO = 60;
 const MEASURED_REQUESTS = 20;
 
@@ -134,12 +114,12 @@ async function cpuOf(make: (number: number) => string, check: (answer: RawAnswer
   const agent = new Agent({ keepAlive: true });
   const headers = { 'content-type': 'application/json' };
   const post = { method: 'POST', agent, headers };
-  const { cpuMicros } = await weigh();
+  const { cpuMicros } = await measure(facade);
   for (let number = 0; number < MEASURED_REQUESTS; number += 1) {
     check(await rawRequest(`${facade.url}/graphql`, { ...post, body: make(number) }));
   }
   agent.destroy();
-  return ((await weigh()).cpuMicros - cpuMicros) / MEASURED_REQUESTS;
+  return ((await measure(facade)).cpuMicros - cpuMicros) / MEASURED_REQUESTS;
 }
 
 // The process has one event loop, so all other clients wait during an expensive request.

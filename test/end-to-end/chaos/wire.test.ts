@@ -33,7 +33,6 @@ describe('an upgrade to another protocol', () => {
           `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n${'x'.repeat(time * 1_000)}`,
         );
         const closed = once(raw.socket, 'close');
-        // Half of the connections are reset before the bytes are sent.
         if (time % 2 === 0) raw.socket.resetAndDestroy();
         else setImmediate(() => raw.socket.resetAndDestroy());
         await closed;
@@ -54,7 +53,6 @@ test('the target of a request or an upgrade can be a whole URL', async () => {
   const query = '/graphql?query={__typename}';
   const fromOtherSite = get(query).replace('\r\n', '\r\norigin: https://evil.example\r\n');
   const requests = [withWholeUrl(ALIVE), get(query), get('/metrics'), get(''), fromOtherSite];
-  // `statusesOf` adds the last status.
   const statuses = ['200', '200', '404', '200', '403', '200'];
   expect(await statusesOf(app.url, requests.join(''))).toEqual(statuses);
   using raw = await openRaw(app.url);
@@ -82,7 +80,6 @@ describe('a request that two servers could parse differently', () => {
   test('cannot be hidden in the body of a GET', async () => {
     const inner = 'GET /health/ready HTTP/1.1\r\nhost: a\r\n\r\n';
     const get = `GET /health/live HTTP/1.1\r\nhost: a\r\ncontent-length: ${inner.length}\r\n\r\n`;
-    // The answers are to the GET and to the request of `statusesOf`.
     expect(await statusesOf(app.url, get + inner)).toEqual(['200', '200']);
   });
 });
@@ -169,12 +166,11 @@ async function send(query: string, variables = '{}') {
 
 describe('names of Object.prototype', () => {
   test('are names like any others in documents, ids and variables', async () => {
-    const byName = 'query ($__proto__: ID!) { instrument(id: $__proto__) { id } }';
-    expect((await send(byName, '{"__proto__":"AAPL"}')).data).toEqual({
+    const byId = 'query ($__proto__: ID!) { instrument(id: $__proto__) { id } }';
+    expect((await send(byId, '{"__proto__":"AAPL"}')).data).toEqual({
       instrument: { id: 'AAPL' },
     });
-    // A missing variable is not found on Object.prototype.
-    const missing = await send(byName.replaceAll('__proto__', 'constructor'));
+    const missing = await send(byId.replaceAll('__proto__', 'constructor'));
     expect(missing.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     const { text } = await send(
       'query toString { __proto__: __typename constructor: __typename ...hasOwnProperty } fragment hasOwnProperty on Query { valueOf: __typename }',

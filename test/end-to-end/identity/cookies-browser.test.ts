@@ -34,7 +34,7 @@ describeWithChromium('a cookie in a browser', (executablePath) => {
   const app = sharedApp({ AUTH_COOKIE: 'session', CORS_ORIGINS: 'https://app.example.com' });
   const browser = startedOnce(() => launchChromium(executablePath));
 
-  test('signs its page in, and no other page', async () => {
+  test('signs in only the pages of the service', async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     const run = <T>(code: string) => page.evaluate<T>(`${PAGE}; ${code}`);
@@ -46,17 +46,17 @@ describeWithChromium('a cookie in a browser', (executablePath) => {
     expect(await run(`ask(${own}, '{ customerId }')`)).toContain('cus_700001');
     expect(await run(`watch(${own})`)).toContain('cus_700001');
 
-    // A page of another site, to whose requests the browser adds the cookie: only the ports differ.
+    // The browser adds the cookie to the requests of this page too, because only its port differs.
     const pages = createServer((_request, response) => response.end('a page'));
     await using other = await listenLocally(pages);
     await page.goto(other.url);
-    const failed = `.catch((error) => 'refused: ' + error.message)`;
-    expect(await run(`ask(${own}, '{ customerId }')${failed}`)).toMatch(/^refused/);
-    const simple = `{ method: 'GET', mode: 'no-cors', headers: {}, body: undefined }`;
-    expect(await run(`ask(${own}, '', ${simple})${failed}`)).toMatch(/^refused/);
+    const orRefused = `.catch((error) => 'refused: ' + error.message)`;
+    expect(await run(`ask(${own}, '{ customerId }')${orRefused}`)).toMatch(/^refused/);
+    const withoutPreflight = `{ method: 'GET', mode: 'no-cors', headers: {}, body: undefined }`;
+    expect(await run(`ask(${own}, '', ${withoutPreflight})${orRefused}`)).toMatch(/^refused/);
     expect(await run(`watch(${own})`)).toBe('closed');
-    const form = `{ headers: { 'content-type': 'text/plain' } }`;
-    expect(await run(`ask(${own}, '${LOGIN}', ${form})${failed}`)).toMatch(/^refused/);
+    const asText = `{ headers: { 'content-type': 'text/plain' } }`;
+    expect(await run(`ask(${own}, '${LOGIN}', ${asText})${orRefused}`)).toMatch(/^refused/);
 
     await page.goto(`${app.url}/health/live`);
     await run(`fetch('/logout', { method: 'POST' }).then(({ status }) => status)`);

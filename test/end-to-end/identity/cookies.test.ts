@@ -6,8 +6,9 @@ import { withClaims } from '../../support/tokens.ts';
 import { openSocket } from '../live/raw-socket.ts';
 
 const ORIGIN = 'https://app.example.com';
+const OTHER_SITE = 'https://evil.example.com';
 const DEMO = { email: 'demo@example.com' };
-const CUSTOMER_ID = '{ customerId }';
+const READ = '{ customerId }';
 
 const app = sharedApp({ AUTH_COOKIE: 'session', CORS_ORIGINS: ORIGIN });
 const token = () => app.sandbox.token(DEMO);
@@ -32,27 +33,20 @@ const LOGIN =
 
 describe('a cookie', () => {
   test('is the token of a request that sends no token in Authorization', async () => {
-    for (const sent of [
-      await post(CUSTOMER_ID, cookieOf(token())),
-      await get(CUSTOMER_ID, cookieOf(token())),
-    ]) {
+    for (const sent of [await post(READ, cookieOf(token())), await get(READ, cookieOf(token()))]) {
       expect(JSON.parse(sent.text).data).toEqual({ customerId: 'cus_700001' });
       expect(sent.headers.vary).toMatch(/Authorization.*Cookie/);
       expect(sent.headers['set-cookie']).toBeUndefined();
     }
-    // Only pages of allowed origins may read such an answer.
     const allowedPage = { origin: ORIGIN, 'sec-fetch-site': 'same-site' };
-    expect(await post(CUSTOMER_ID, { ...cookieOf(token()), ...allowedPage })).toMatchObject({
+    expect(await post(READ, { ...cookieOf(token()), ...allowedPage })).toMatchObject({
       text: expect.stringContaining('cus_700001'),
       headers: {
         'access-control-allow-origin': ORIGIN,
         'access-control-allow-credentials': 'true',
       },
     });
-    const foreign = await post(CUSTOMER_ID, {
-      ...cookieOf(token()),
-      origin: 'https://evil.example.com',
-    });
+    const foreign = await post(READ, { ...cookieOf(token()), origin: OTHER_SITE });
     expect(foreign.headers).not.toHaveProperty('access-control-allow-credentials');
     const other = app.sandbox.token({ email: 'pro@example.com' });
     for (const [authorization, customerId] of [
@@ -63,7 +57,7 @@ describe('a cookie', () => {
       [other, null],
       ['Bearer', null],
     ]) {
-      const { text } = await post(CUSTOMER_ID, { ...cookieOf(token()), authorization });
+      const { text } = await post(READ, { ...cookieOf(token()), authorization });
       expect(JSON.parse(text).data).toEqual({ customerId });
     }
   });
@@ -94,15 +88,15 @@ describe('a cookie', () => {
     const forged = withClaims(token(), { login: '700002' });
     for (const value of [forged, 'no-token']) {
       const page = { origin: app.url, authorization: '' };
-      const { headers, text } = await post(CUSTOMER_ID, { ...cookieOf(value), ...page });
+      const { headers, text } = await post(READ, { ...cookieOf(value), ...page });
       expect(JSON.parse(text).errors[0].extensions.code).toBe('UNAUTHENTICATED');
       expect(headers['set-cookie']).toEqual(cleared);
     }
     // A refused token in Authorization, a request without a cookie and an invalid query clear nothing.
     const authorization = `Bearer ${forged}`;
-    const withBoth = await post(CUSTOMER_ID, { ...cookieOf(token()), authorization });
+    const withBoth = await post(READ, { ...cookieOf(token()), authorization });
     expect(withBoth.headers['set-cookie']).toBeUndefined();
-    expect((await post(CUSTOMER_ID, {})).headers['set-cookie']).toBeUndefined();
+    expect((await post(READ, {})).headers['set-cookie']).toBeUndefined();
     expect((await post('{ nope }', cookieOf(token()))).headers['set-cookie']).toBeUndefined();
   });
 
@@ -111,7 +105,7 @@ describe('a cookie', () => {
     expect(status).toBe(204);
     expect(headers['set-cookie']?.[0]).toMatch(/^session=; Max-Age=0;/);
     expect(await send(cookieOf(token()), '/logout')).toMatchObject({ status: 405 });
-    const foreign = { ...cookieOf(token()), origin: 'https://evil.example.com' };
+    const foreign = { ...cookieOf(token()), origin: OTHER_SITE };
     const refused = await send(foreign, '/logout', '');
     expect(refused.status).toBe(403);
     expect(refused.headers['set-cookie']).toBeUndefined();
@@ -121,8 +115,8 @@ describe('a cookie', () => {
 describe('a page of another site', () => {
   const FOREIGN = [
     { 'sec-fetch-site': 'cross-site' },
-    { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example.com' },
-    { origin: 'https://evil.example.com' },
+    { 'sec-fetch-site': 'cross-site', origin: OTHER_SITE },
+    { origin: OTHER_SITE },
   ];
 
   test.each(FOREIGN)(
@@ -132,13 +126,13 @@ describe('a page of another site', () => {
       const authorization = `Bearer ${value}`;
       for (const copied of [{}, { authorization }, { authorization: '' }]) {
         const sent = { ...cookieOf(value), ...copied, ...foreign };
-        expect(await get(CUSTOMER_ID, sent)).toMatchObject({ status: 403 });
+        expect(await get(READ, sent)).toMatchObject({ status: 403 });
       }
       const form = { 'content-type': 'text/plain', ...foreign };
       const { status } = await send({ ...cookieOf(value), ...form }, '/graphql', '{}');
       expect([403, 415]).toContain(status);
       // Without a cookie the header was set by the page itself, which a preflight has allowed.
-      expect(await get(CUSTOMER_ID, { authorization, ...foreign })).toMatchObject({ status: 200 });
+      expect(await get(READ, { authorization, ...foreign })).toMatchObject({ status: 200 });
     },
   );
 });
@@ -160,7 +154,6 @@ describe('a socket', () => {
       raw.subscribe('a', LIST);
       expect((await raw.until('a', 'next')).payload?.data?.positions).toHaveLength(6);
     }
-    // The client's token takes precedence over the cookie.
     using raw = await opening({ ...cookieOf('no-token'), origin: ORIGIN });
     raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${token()}` } });
     raw.subscribe('a', LIST);
@@ -170,11 +163,11 @@ describe('a socket', () => {
   test('without an origin ignores its cookie, and with another origin is refused', async () => {
     using raw = await opening(cookieOf(token()));
     raw.say({ type: 'connection_init' });
-    raw.subscribe('a', CUSTOMER_ID);
+    raw.subscribe('a', READ);
     const { payload } = await raw.until('a', 'next');
     expect(payload?.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
     const unencrypted = { origin: 'http://trade.example.com', host: 'trade.example.com' };
-    for (const page of [{ origin: 'https://evil.example.com' }, unencrypted]) {
+    for (const page of [{ origin: OTHER_SITE }, unencrypted]) {
       await expect(opening({ ...cookieOf(token()), ...page })).rejects.toThrow('403');
     }
   });
@@ -183,7 +176,7 @@ describe('a socket', () => {
 test('without AUTH_COOKIE cookies are ignored, and /logout does not exist', async () => {
   await using plain = await startTestApp({ CORS_ORIGINS: ORIGIN });
   const sent = { ...cookieOf(plain.sandbox.token(DEMO)), origin: ORIGIN };
-  const body = JSON.stringify({ query: CUSTOMER_ID });
+  const body = JSON.stringify({ query: READ });
   const { headers, text } = await rawPost(`${plain.url}/graphql`, body, sent);
   expect(JSON.parse(text).errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
   expect(headers.vary).not.toContain('Cookie');

@@ -19,7 +19,6 @@ const SCREEN = `{
 const LONE_FIELDS = ['instrument(id: "AAPL") { name }', 'catalog { size }', 'orders { id }'];
 const VICTIM = { login: 700001, group: 'standard-usd' };
 
-/** Makes a forged token. It may use the victim's token. */
 type Forge = (sandbox: Sandbox, victim: string) => string;
 const validClaims = () => ({ ...VICTIM, exp: inSeconds(3_600) });
 
@@ -46,7 +45,6 @@ function unsignedPart(token: string): string {
 describe('with a victim’s session, positions and catalog cached', () => {
   const app = sharedApp({}, { limits: limited('proofs', 1_000) });
   let victim: string;
-
   beforeAll(() => {
     victim = app.sandbox.token({ email: 'demo@example.com' });
   });

@@ -9,7 +9,7 @@ const DEMO = { email: 'demo@example.com' };
 const PROOF_MS = 1_000;
 const SECRET = 'thirty-two bytes of secret, or more';
 const SESSION_AND_CATALOG = '{ session { login } catalog { group } }';
-const PLACED_ORDER = 'placedOrder(idempotencyKey: "none") { __typename }';
+const PLACED = 'placedOrder(idempotencyKey: "none") { __typename }';
 
 describe('a token whose proof has expired', () => {
   const app = sharedApp({
@@ -22,11 +22,8 @@ describe('a token whose proof has expired', () => {
     token = app.sandbox.token(DEMO);
   });
   beforeEach(async () => {
-    const { errors } = await app.query('{ session(maxAge: 0) { login } catalog { size } }', {
-      token,
-    });
-    expect(errors).toEqual([]);
-    // Waits until the proof has expired.
+    const document = '{ session(maxAge: 0) { login } catalog { size } }';
+    expect((await app.query(document, { token })).errors).toEqual([]);
     const answeredAtMs = systemClock.now();
     await eventually(() => systemClock.now() - answeredAtMs > PROOF_MS);
     app.sandbox.clearCalls();
@@ -41,13 +38,10 @@ describe('a token whose proof has expired', () => {
       '{ instrument(id: "AAPL") { id } withdrawalMethods { id } }',
       { getWithdrawalMethods: 1, getSession: 1 },
     ],
-    [`{ ${PLACED_ORDER} customerId }`, { getCustomerId: 1 }],
-    [
-      `{ ${PLACED_ORDER} catalog { size } positions { id } }`,
-      { getOpenPositions: 1, getSession: 1 },
-    ],
+    [`{ ${PLACED} customerId }`, { getCustomerId: 1 }],
+    [`{ ${PLACED} catalog { size } positions { id } }`, { getOpenPositions: 1, getSession: 1 }],
     ['{ catalog { size } session(maxAge: 0) { login } }', { getSession: 1 }],
-    [`{ catalog { size } ${PLACED_ORDER} }`, { getSession: 1 }],
+    [`{ catalog { size } ${PLACED} }`, { getSession: 1 }],
   ])('is proved again by %s with the calls %o', async (document, calls) => {
     const { errors } = await app.query(document, { token });
     expect(errors).toEqual([]);
@@ -61,12 +55,12 @@ const WALLET = write('addCryptoWallet(input: { address: "bc1q" })');
 test('a 401 of a write ends the proof of its token until the gateway accepts the token again', async () => {
   await using app = await startTestApp();
   const token = app.sandbox.token(DEMO);
-  expect((await app.query(`{ ${PLACED_ORDER} }`, { token })).errors).toEqual([]);
+  expect((await app.query(`{ ${PLACED} }`, { token })).errors).toEqual([]);
   app.sandbox.fail({ operation: 'addCryptoWallet', kind: 'status', status: 401, times: 1 });
   const { errors } = await app.query(WALLET, { token });
   expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
   app.sandbox.clearCalls();
-  expect((await app.query(`{ ${PLACED_ORDER} }`, { token })).errors).toEqual([]);
+  expect((await app.query(`{ ${PLACED} }`, { token })).errors).toEqual([]);
   expect(app.sandbox.calls('getSession')).toBe(1);
   expect((await app.query(WALLET, { token })).errors).toEqual([]);
 });
@@ -80,7 +74,7 @@ test.each([
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, times: 1, ...fault });
   // The second answer of the gateway refuses the token, which is forged.
   for (const code of ['GATEWAY_CONTRACT', 'UNAUTHENTICATED']) {
-    const { data, errors } = await app.query(`{ session { balance } ${PLACED_ORDER} }`, { token });
+    const { data, errors } = await app.query(`{ session { balance } ${PLACED} }`, { token });
     expect(data).toEqual({ session: null, placedOrder: null });
     expect(errors.map(({ extensions }) => extensions.code)).toContain(code);
   }
@@ -88,7 +82,6 @@ test.each([
 
 test('with a configured key its signature proves a token until a 401, and other tokens are refused without a call', async () => {
   await using app = await startTestApp({ JWT_SECRET: SECRET });
-  // From now on the catalog is in memory.
   await app.query('{ catalog { group } }', { token: app.sandbox.token(DEMO) });
   app.sandbox.clearCalls();
   const token = app.sandbox.token(DEMO);

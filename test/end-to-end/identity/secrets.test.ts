@@ -38,10 +38,8 @@ async function sendSecrets(server: Server, sandbox: Sandbox, token: string): Pro
     const body = JSON.parse(text);
     errors.push(JSON.stringify(body.errors ?? null));
   };
-  const post = async (body: string, headers = {}) => {
-    const answer = await rawPost(endpoint, body, { authorization: `Bearer ${token}`, ...headers });
-    collect(answer.text);
-  };
+  const post = async (body: string, headers = {}) =>
+    collect((await rawPost(endpoint, body, { authorization: `Bearer ${token}`, ...headers })).text);
 
   const mutations = Object.entries(INPUTS).map(([field, input]) => {
     const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
@@ -142,11 +140,9 @@ test.each(['production', 'development'])(
       ORDER_STORE: 'memory',
       LOGIN_LIMIT_PER_MINUTE: '1000',
     });
-    const claims = { login: 700001, group: 'standard-usd', sub: 'canary-subject' };
-    const token = signedToken({
-      claims: { ...claims, exp: inSeconds(3_600) },
-      secret: sandbox.secret,
-    });
+    const account = { login: 700001, group: 'standard-usd', sub: 'canary-subject' };
+    const claims = { ...account, exp: inSeconds(3_600) };
+    const token = signedToken({ claims, secret: sandbox.secret });
     const errors = await sendSecrets(facade, sandbox, token);
     expect(errors.filter((text) => text !== 'null').length).toBeGreaterThan(50);
     expectNoSecrets(errors.join('\n'), token);

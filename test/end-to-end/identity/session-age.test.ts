@@ -1,33 +1,34 @@
 import { describe, expect, test } from 'vitest';
 import { sharedApp } from '../../support/shared-app.ts';
 
-// Completing these takes several slices, so that later fields are resolved in a later turn.
+// An execution with so many fields is divided into slices, so later fields are resolved in a later turn of the event loop.
 const WHOLE_CATALOG = `catalog { instruments {
   id symbol name description logo delayed sharia shariaStatus leverage pdt digits session quotes access
 } }`;
 
-/** Fields next to the session that decide which executor runs, and whether it runs in slices. */
+/** Fields before and after the session that decide which executor runs, and whether it runs in slices. */
 const EXECUTIONS = {
-  'by the reference executor': { before: '', behind: '__typename', runs: 1 },
-  'by compiled code': { before: 'customerId', behind: '', runs: 3 },
-  'by compiled code in slices': { before: WHOLE_CATALOG, behind: '', runs: 1 },
+  'by the reference executor': { before: '', after: '__typename', runs: 1 },
+  'by compiled code': { before: 'customerId', after: '', runs: 3 },
+  'by compiled code in slices': { before: WHOLE_CATALOG, after: '', runs: 1 },
   // Introspection cannot be compiled.
   'by the reference executor in slices': {
     before: WHOLE_CATALOG,
-    behind: '__type(name: "Side") { name }',
+    after: '__type(name: "Side") { name }',
     runs: 1,
   },
 };
 
-/** The parts of a document with a session: its fields, its declarations with their variables, and its fragments. */
-type Asked = readonly [
+/** The parts of a document with a session. */
+type SessionQuery = readonly [
   fields: string,
   definitions?: string,
   variables?: Readonly<Record<string, unknown>>,
   fragments?: string,
 ];
 
-const FRESH: Readonly<Record<string, Asked>> = {
+/** A maximum age of 0 in each place. The names complete "an age …". */
+const FRESH: Readonly<Record<string, SessionQuery>> = {
   'last of several': ['strict: session(maxAge: 0) { fetchedAt }'],
   'of the orders': ['orders(maxAge: 0) { id }'],
   'in a fragment': [
@@ -52,7 +53,7 @@ const FRESH: Readonly<Record<string, Asked>> = {
   ],
 };
 
-const CACHED: Readonly<Record<string, Asked>> = {
+const CACHED: Readonly<Record<string, SessionQuery>> = {
   'of null': ['strict: session(maxAge: null) { fetchedAt }'],
   'of a variable that is left out': ['strict: session(maxAge: $age) { fetchedAt }', '($age: Int)'],
   'that is not included': [
@@ -65,7 +66,7 @@ const CACHED: Readonly<Record<string, Asked>> = {
   'of half a minute with a younger snapshot': ['strict: session(maxAge: 30) { fetchedAt }'],
 };
 
-describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, behind, runs }) => {
+describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, after, runs }) => {
   const app = sharedApp({ SANDBOX_INSTRUMENTS: '2500', RATE_LIMIT_PER_MINUTE: '100000' });
 
   test.each([
@@ -74,9 +75,9 @@ describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, behin
   ])('an age %s', async (_what, cases, calls) => {
     const token = app.sandbox.token({ email: 'demo@example.com' });
     await app.query('{ session { login } }', { token });
-    for (const [name, asked] of Object.entries(cases)) {
-      const [fields, definitions = '', variables = {}, fragments = ''] = asked;
-      const text = `query Asked${definitions} { loose: session { fetchedAt } ${before} ${behind} ${fields} } ${fragments}`;
+    for (const [name, query] of Object.entries(cases)) {
+      const [fields, definitions = '', variables = {}, fragments = ''] = query;
+      const text = `query Asked${definitions} { loose: session { fetchedAt } ${before} ${after} ${fields} } ${fragments}`;
       for (let run = 0; run < runs; run += 1) {
         app.sandbox.clearCalls();
         const { data } = await app.query(text, { token, variables });

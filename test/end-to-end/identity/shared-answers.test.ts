@@ -168,7 +168,6 @@ describe('by GET', () => {
         const again = await get(own, document, { 'accept-encoding': encoding });
         expect(again).toMatchObject({ etag, type, body });
       }
-      // Three answers, or none.
       const moreRuns = sharing === 'copy' ? 3 * body.data.catalog.instruments.length : 0;
       expect(runs[sharing]).toBe(before + moreRuns);
       const known = await get(own, document, { 'if-none-match': String(etag) });

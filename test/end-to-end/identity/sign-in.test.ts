@@ -44,13 +44,9 @@ describe('login', () => {
       expect(errors).toEqual([]);
       const { login } = data;
       const calls = app.sandbox.callCounts();
-      expect(calls.operations).toMatchObject({
-        login: 1,
-        getSession: 1,
-        getOpenPositions: 1,
-        getWithdrawalMethods: 1,
-        getCustomerId: 1,
-      });
+      const payments = { getWithdrawalMethods: 1, getCustomerId: 1 };
+      const expected = { login: 1, getSession: 1, getOpenPositions: 1, ...payments };
+      expect(calls.operations).toMatchObject(expected);
       // The gateway was not called for the account of the request's token.
       expect(calls.logins).not.toHaveProperty('700002');
       expect(app.sandbox.requests('login')[0]?.headers).not.toHaveProperty('authorization');
@@ -78,13 +74,10 @@ describe('login', () => {
   test.each<[number, object]>([
     [403, { error: 'EMAIL_NOT_VERIFIED', message: 'Confirm it.', details: { resend: true } }],
     [200, { error: 'PASSWORD_EXPIRED' }],
-  ])(
-    'is rejected if the gateway answers with status %i but no token: %j',
-    async (status, reason) => {
-      app.sandbox.fail({ operation: 'login', kind: 'status', status, body: reason });
-      expect(await login('demo@example.com')).toEqual({ ...REJECTED, ...reason });
-    },
-  );
+  ])('is rejected by status %i without a token: %j', async (status, reason) => {
+    app.sandbox.fail({ operation: 'login', kind: 'status', status, body: reason });
+    expect(await login('demo@example.com')).toEqual({ ...REJECTED, ...reason });
+  });
 
   test('fails with GATEWAY_CONTRACT if the gateway’s answer has neither a token nor an error', async () => {
     const body = { passkey: true };
@@ -97,11 +90,7 @@ describe('login', () => {
 });
 
 test.each([
-  [
-    'acknowledged with any token',
-    'demo@example.com',
-    { __typename: 'Acknowledged', success: true },
-  ],
+  ['acknowledged for any token', 'demo@example.com', { __typename: 'Acknowledged', success: true }],
   ['rejected by 404', 'nobody@example.com', { __typename: 'Rejected', error: 'USER_NOT_FOUND' }],
   ['rejected by 400', 'no address', { __typename: 'Rejected', error: 'VALIDATION_FAILED' }],
 ])('forgotPassword is %s', async (_how, email, outcome) => {

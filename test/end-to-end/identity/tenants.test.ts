@@ -31,9 +31,7 @@ async function openTenants() {
     const answer = await rawRequest(tenants[tenant].url + path, { method, headers, body });
     response.writeHead(answer.status, answer.headers).end(answer.bytes);
   }
-  const server = await listenLocally(
-    createServer((request, response) => void forward(request, response)),
-  );
+  const server = await listenLocally(createServer(forward));
   return {
     ...tenants,
     received,
@@ -104,7 +102,6 @@ describe('a forwarded header', () => {
     for (const value of ['a, b', 'caf\u00e9', 'c'.repeat(8_000), '__proto__', 'constructor']) {
       tenants.received.length = 0;
       const { errors } = await app.query(ACCOUNT, { token, headers: { 'x-tenant': value } });
-      // The gateway knows no such tenant.
       expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
       expect(new Set(tenants.received.map(({ tenant }) => tenant))).toEqual(new Set([value]));
     }
@@ -159,7 +156,6 @@ test('with forwarded headers a valid signature does not prove a login: the tenan
 describe('a tenant', () => {
   test('gets no data of another tenant on a kept-alive connection, even with the same login and token', async () => {
     await place('b', 'of b alone', 'of b');
-    // One socket for all requests.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (const tenant of ['b', 'a', 'b', 'a', null]) {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -182,7 +178,6 @@ describe('a tenant', () => {
         headers: { ...by(tenant).headers, authorization, 'if-none-match': etag },
       });
       const { status, headers } = response;
-      // An answer with status 304 has no body.
       const { data } = status === 304 ? {} : await response.json();
       return { status, headers, size: data?.instruments?.totalCount };
     };

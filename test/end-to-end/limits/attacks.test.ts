@@ -14,7 +14,6 @@ import { postOf } from './slow-reader.ts';
 
 const app = sharedApp();
 let token: string;
-
 beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
@@ -73,10 +72,8 @@ test.each<[string, string, RequestJson]>([
 test.each(TRANSPORTS)(
   'by %s a costly query and the introspection of tools are answered, but recursive introspection is refused',
   async (_transport, ask) => {
-    const recursive = `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`;
-    expect(codesOf(await ask(app, { query: recursive }, token))).toContain(
-      'GRAPHQL_VALIDATION_FAILED',
-    );
+    const query = `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`;
+    expect(codesOf(await ask(app, { query }, token))).toContain('GRAPHQL_VALIDATION_FAILED');
     const costly = `{ instruments(first: 500) { nodes { ${'id '.repeat(40)} positions { id } } } }`;
     const { errors, extensions } = await ask(app, { query: costly }, token);
     expect(errors).toBeUndefined();
@@ -129,7 +126,6 @@ describe('an answer that turns out larger than estimated', () => {
     expect(status).toBe(200);
     expect(data).toBeNull();
     const message = 'The limit of MAX_COST is 240, and the request has 241.';
-    // The count stops at the first field over the limit.
     const limit = { limit: 'MAX_COST', value: 241, maximum: 240 };
     const extensions = { code: 'QUERY_TOO_COMPLEX', retryable: false, ...limit };
     expect(errors).toEqual([{ message, extensions }]);
@@ -231,20 +227,17 @@ test.each([
   ['a query', QUERY, false, sendRaw],
   ['a mutation', MUTATION, true, sendRaw],
   ['a query of a WebSocket', QUERY, false, sendBySocket],
-])(
-  '%s whose client has left is completed only if it writes',
-  async (_, text, isCompleted, begin) => {
-    const token = await counting.signIn();
-    reads = 0;
-    await begin(text, token);
-    await eventually(() => reads > 0);
-    // Waits until no more fields are read during twenty checks.
-    let [seen, unchanged] = [0, 0];
-    await eventually(() => {
-      unchanged = reads === seen ? unchanged + 1 : 0;
-      seen = reads;
-      return unchanged === 20;
-    });
-    expect(reads === CATALOGS * INSTRUMENTS).toBe(isCompleted);
-  },
-);
+])('%s whose client has left completes only if it writes', async (_, text, isComplete, begin) => {
+  const token = await counting.signIn();
+  reads = 0;
+  await begin(text, token);
+  await eventually(() => reads > 0);
+  // Waits until no more fields are read during twenty checks.
+  let [seen, unchanged] = [0, 0];
+  await eventually(() => {
+    unchanged = reads === seen ? unchanged + 1 : 0;
+    seen = reads;
+    return unchanged === 20;
+  });
+  expect(reads === CATALOGS * INSTRUMENTS).toBe(isComplete);
+});

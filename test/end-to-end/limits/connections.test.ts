@@ -20,27 +20,27 @@ const HEALTH = 'GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n';
 const SWITCHED = /^HTTP\/1\.1 101 /;
 
 /** Opens a connection, sends a request, and waits until it receives the answer or is closed. */
-async function openAndAsk(app: TestApp, request: string, answer: string, address?: string) {
-  const raw = await openRaw(app.url, address);
+async function openAndAsk(app: TestApp, request: string, answer: string) {
+  const raw = await openRaw(app.url);
   raw.socket.write(request);
   await eventually(() => raw.isClosed || raw.received.includes(answer));
   return raw;
 }
 
 /** Opens a connection, and asks for the health of the service. */
-const openIdle = (app: TestApp, address?: string) => openAndAsk(app, HEALTH, '200 OK', address);
+const openIdle = (app: TestApp) => openAndAsk(app, HEALTH, '200 OK');
 
 /** Opens a connection with an event stream. */
-const openStream = (app: TestApp, address?: string) => {
+const openStream = (app: TestApp) => {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const headers = { accept: 'text/event-stream' };
-  return openAndAsk(app, postOf(CHANGES, { token, headers }), 'cursor', address);
+  return openAndAsk(app, postOf(CHANGES, { token, headers }), 'cursor');
 };
 
 /** Opens a connection, and asks for a WebSocket, optionally for a client behind a proxy. */
-const openAndUpgrade = (app: TestApp, client?: string, address?: string) => {
+const openAndUpgrade = (app: TestApp, client?: string) => {
   const from = client === undefined ? '' : `\r\nx-forwarded-for: ${client}`;
-  return openAndAsk(app, UPGRADE.replace('\r\n', `${from}\r\n`), '\r\n\r\n', address);
+  return openAndAsk(app, UPGRADE.replace('\r\n', `${from}\r\n`), '\r\n\r\n');
 };
 
 async function hasRoom(app: TestApp): Promise<boolean> {

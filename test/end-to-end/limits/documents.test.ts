@@ -11,9 +11,7 @@ import { codesOf, TRANSPORTS } from './every-transport.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 /** The extensions of a request that names a document by its hash, as Apollo’s clients send them. */
-const persisted = (sha256Hash: string) => ({
-  persistedQuery: { version: 1, sha256Hash },
-});
+const persisted = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
 
 const SCREEN = 'query Screen { session { login } }';
 const SYMBOLS = 'query Symbols($n: Int) { instruments(first: $n) { nodes { symbol } } }';
@@ -30,7 +28,6 @@ beforeEach(async () => {
   await writeFile(manifest, JSON.stringify(published));
 });
 
-/** Starts the service with this value of PERSISTED_DOCUMENTS_ONLY. */
 const start = (only: 'on' | 'log', environment = {}) =>
   startTestApp({ PERSISTED_DOCUMENTS: manifest, PERSISTED_DOCUMENTS_ONLY: only, ...environment });
 

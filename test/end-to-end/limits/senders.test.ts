@@ -72,17 +72,17 @@ test('the bytes of an unfinished body are counted, even if it is pipelined behin
   expect(await receivedBytes(app)).toBe(0);
 });
 
-const FEW_MESSAGES = 20;
+const MAX_MESSAGES = 20;
 /** The bytes of the largest body that the service reads by default. */
 const LARGEST_BODY = 262_144;
 
 const startWithFewMessages = () =>
-  startTestApp({}, { limits: withoutRefills(limited('messages', FEW_MESSAGES)) });
+  startTestApp({}, { limits: withoutRefills(limited('messages', MAX_MESSAGES)) });
 
 /** Sends three times as many requests as the limit of messages allows. */
 async function flood(app: TestApp): Promise<number[]> {
   const statuses = [];
-  for (let sent = 0; sent < 3 * FEW_MESSAGES; sent += 1) {
+  for (let sent = 0; sent < 3 * MAX_MESSAGES; sent += 1) {
     statuses.push((await rawRequest(`${app.url}/nothing`)).status);
   }
   return statuses;
@@ -94,7 +94,6 @@ test('a body that is announced but not sent costs only its head, and a sent body
   const idle = await Promise.all(Array.from({ length: 6 }, () => openRaw(app.url)));
   for (const { socket } of idle) await new Promise((resolve) => socket.write(head, resolve));
   for (let user = 1; user <= 10; user += 1) {
-    // A JWT begins with `ey`.
     expect(await app.signIn(`user-${user}@example.com`)).toMatch(/^ey/);
   }
   for (const { socket } of idle) socket.destroy();
@@ -107,16 +106,14 @@ test('a body that is announced but not sent costs only its head, and a sent body
 test('an address over its message limit can still open sockets with known tokens and send preflights', async () => {
   await using app = await startWithFewMessages();
   const known = await app.signIn('pro@example.com');
-  expect((await flood(app)).filter((status) => status === 429).length).toBeGreaterThan(
-    FEW_MESSAGES,
-  );
+  const statuses = await flood(app);
+  expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(MAX_MESSAGES);
   using socket = await initializedSocket(app, known);
   await socket.watch('1', '{ __typename }');
   const graphql = `${app.url}/graphql`;
   expect((await rawRequest(graphql, { method: 'OPTIONS' })).status).toBe(204);
   const login =
     'mutation { login(input: { email: "demo@example.com", password: "demo" }) { __typename } }';
-  // A request without a token is refused.
   const refused = await rawPost(graphql, JSON.stringify({ query: login }));
   expect(refused.status).toBe(429);
   expect(JSON.parse(refused.text).errors[0].extensions.sent).toBe(false);
@@ -234,7 +231,6 @@ test.each([8, 9, 10, 11, 15])(
     const offer = `permessage-deflate; server_max_window_bits=${bits}`;
     raw.socket.write(UPGRADE.replace('permessage-deflate', offer));
     await eventually(() => expect(raw.received).toMatch(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n/));
-    // The socket is not compressed if the window is too small.
     expect(raw.received.includes('permessage-deflate')).toBe(bits >= 11);
   },
 );

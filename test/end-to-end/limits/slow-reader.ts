@@ -64,8 +64,6 @@ export async function askAndStall(
   return reader;
 }
 
-/** The bytes of answers that clients have not read. */
 export const unreadBytes = (app: TestApp) => seriesValue(app, 'send_buffer_bytes');
-/** The number of connections that the service has cut. */
 export const cuts = (app: TestApp, reason: 'unread' | 'bytes') =>
   seriesValue(app, `connections_cut_total{reason="${reason}"}`);

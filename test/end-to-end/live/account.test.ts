@@ -3,13 +3,13 @@ import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { orderElsewhere } from '../../support/order-elsewhere.ts';
 import { ownApp } from '../../support/shared-app.ts';
-import { closedClients } from './closed-clients.ts';
+import { closeAfterEachTest } from './close-after-each-test.ts';
 import { ACCOUNT, type Watcher, webSocketClient } from './watcher.ts';
 
 const DEMO = { email: 'demo@example.com' };
 
 const app = ownApp({ POSITIONS_POLL_MS: '1000' });
-const opened = closedClients();
+const opened = closeAfterEachTest();
 const watch = (document = ACCOUNT, email = DEMO.email, token = app.sandbox.token({ email })) =>
   opened(webSocketClient(app, token)).watch({}, document);
 
@@ -37,7 +37,6 @@ test('after the snapshot an order that the market triggers becomes a position', 
     snapshot: true,
     positions: { opened: [], closed: [] },
     orders: { closed: [], fetchedAt: expect.stringMatching(/^20/) },
-    // Times of this century.
     session: { id: '700001', balance: 50_000, fetchedAt: expect.stringMatching(/^20/) },
     totals: { count: 6 },
     status: 'LIVE',

@@ -9,7 +9,6 @@ import { CHANGES } from './watcher.ts';
 
 const app = sharedApp({ POSITIONS_POLL_MS: '200' });
 let token: string;
-
 beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });

@@ -4,10 +4,9 @@ import { createClient as createWebSocketClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { ownApp } from '../../support/shared-app.ts';
-import { closedClients } from './closed-clients.ts';
+import { closeAfterEachTest } from './close-after-each-test.ts';
 import { type LiveClient, sseClient, type Watcher, webSocketClient } from './watcher.ts';
 
-/** The page whose examples these tests run. */
 const page = await readFile(new URL('../../../docs/live.md', import.meta.url), 'utf8');
 
 function examples(language: string): string[] {
@@ -19,14 +18,11 @@ const [LIVE_QUERY = '', ACCOUNT_QUERY = ''] = examples('graphql');
 const [FOLD = '', FOLD_ACCOUNT = '', WEB_SOCKET = ''] = examples('js');
 
 const app = ownApp({ POSITIONS_POLL_MS: '100' });
-const opened = closedClients();
+const opened = closeAfterEachTest();
 const tokenOf = (expiresInSeconds = 3_600) =>
   app.sandbox.token({ email: 'demo@example.com', expiresInSeconds });
 
-/**
- * Runs an example of the page with the test's address. `variables` are those that the example uses but does not declare.
- * `returned` is a last statement, which returns the example's own variables.
- */
+/** Runs an example of the page with variables that it does not declare. The statement `returned` returns its own variables. */
 function run(code: string, variables: Record<string, unknown>, returned: string): unknown {
   const imports = [...code.matchAll(/^import .* from '(.*)';$/gm)];
   expect(imports.every(([, name = '']) => name === 'graphql-ws')).toBe(true);
@@ -67,10 +63,8 @@ test('the WebSocket example follows the market, even after its token has expired
     app.sandbox.tick();
     const profits = (rows: Watcher['rows'] | Rows) =>
       [...rows].map(([id, row]) => [id, row.profit]);
-    await eventually(
-      () => expect(profits(socket.rows)).toEqual(profits(witness.rows)),
-      witness.whileOpen,
-    );
+    const isSame = () => expect(profits(socket.rows)).toEqual(profits(witness.rows));
+    await eventually(isSame, witness.whileOpen);
   };
   await expectSameList();
   await eventually(() => tokens === 2);

@@ -12,7 +12,6 @@ const EVENTS = `subscription { positionChanges {
 
 const app = sharedApp({ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '100000' });
 let token: string;
-
 beforeAll(() => {
   // An account of 25 positions.
   token = app.sandbox.token({ email: 'pro@example.com' });
@@ -28,6 +27,7 @@ async function connect(options: ClientOptions = { perMessageDeflate: true }) {
   const raw = await openSocket(app, ['graphql-transport-ws'], options);
   const received: Received[] = [];
   raw.stream.on('data', (data: Buffer) => {
+    // 0xc1 begins a compressed text frame.
     received.push({ isPacked: data[0] === 0xc1, wireBytes: data.length });
   });
   raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
@@ -46,11 +46,11 @@ async function eventsOf(sockets: readonly RawSocket[], count: number): Promise<o
   return sockets.map(next);
 }
 
-test('events over four kilobytes are compressed for clients that accept it, to under a third of the bytes, with the same content', async () => {
+test('for clients that accept it events over four kilobytes are compressed to under a third of their bytes', async () => {
   const packed = await connect();
   const plain = await connect({ perMessageDeflate: false });
   const [first = [], second] = await eventsOf([packed.raw, plain.raw], 4);
-  // They may have begun at different versions of the feed.
+  // Both sockets get the same content, but may begin at different versions of the feed.
   expect(second).toEqual(expect.arrayContaining(first.slice(2)));
   const [small, large] = [packed, plain].map(({ received }) => received.at(-1) as Received);
   expect([small?.isPacked, large?.isPacked]).toEqual([true, false]);

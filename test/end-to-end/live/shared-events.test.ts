@@ -9,19 +9,20 @@ import { sseClient, type Watcher, webSocketClient } from './watcher.ts';
 
 const TICKS = 3;
 
-const mine = ({ scope }: Context) => scope.caller.token?.text.slice(-12);
+const tokenEnd = (token = '') => token.slice(-12);
+const ownToken = ({ scope }: Context) => tokenEnd(scope.caller.token?.text);
 
-/** The value of each of these fields is its subscriber's token. */
+/** The value of each of these fields is the end of its subscriber's token. Those called `wrong…` are marked as shared. */
 const PERSONAL: Readonly<Record<string, AddedField>> = {
-  unmarked: { sharing: null, read: mine },
-  group: { sharing: 'group', read: mine },
-  copy: { sharing: 'copy', read: mine },
-  wrongAccount: { sharing: 'account', read: mine },
+  unmarked: { sharing: null, read: ownToken },
+  group: { sharing: 'group', read: ownToken },
+  copy: { sharing: 'copy', read: ownToken },
+  wrongAccount: { sharing: 'account', read: ownToken },
   wrongAccountLater: {
     sharing: 'account',
     async read(context) {
       await context.scope.viewer();
-      return mine(context);
+      return ownToken(context);
     },
   },
 };
@@ -45,15 +46,15 @@ async function receivedEvents(query: string) {
       return { token, client, watcher: client.watch({}, query) };
     }),
   );
-  const least = () => Math.min(...clients.map(({ watcher }) => eventsOf(watcher).length));
+  const fewestEvents = () => Math.min(...clients.map(({ watcher }) => eventsOf(watcher).length));
   for (let tick = 0; tick < TICKS; tick += 1) {
-    const before = least();
+    const before = fewestEvents();
     gateway.tick();
     await eventually(() => {
-      // A subscription that has ended gets no events.
+      // Without this check an ended subscription would only be noticed at the time limit.
       for (const { watcher } of clients)
         expect([watcher.errors, watcher.ended]).toEqual([[], null]);
-      return least() > before;
+      return fewestEvents() > before;
     });
   }
   await Promise.all(clients.map(({ client }) => client.dispose()));
@@ -83,7 +84,7 @@ describe.each([
     );
     for (const { token, events } of (await Promise.all(received)).flat()) {
       const shown = JSON.stringify(events);
-      expect(tokens.filter((each) => shown.includes(each.slice(-12)))).toEqual([token]);
+      expect(tokens.filter((each) => shown.includes(tokenEnd(each)))).toEqual([token]);
     }
   });
 });

@@ -3,10 +3,10 @@ import { eventually } from '../../support/eventually.ts';
 import { ownApp } from '../../support/shared-app.ts';
 import { unsignedToken, withClaims } from '../../support/tokens.ts';
 import { codesOf } from '../limits/every-transport.ts';
-import { closedClients } from './closed-clients.ts';
+import { closeAfterEachTest } from './close-after-each-test.ts';
 import { initializedSocket, openSocket, type RawSocket } from './raw-socket.ts';
 import {
-  CHANGE_SUBSCRIPTIONS,
+  BOTH_CHANGES,
   CHANGES,
   LIST,
   sseClient,
@@ -18,16 +18,16 @@ const DEMO = { email: 'demo@example.com' };
 const SHORT_SECONDS = 6;
 
 const app = ownApp({ POSITIONS_POLL_MS: '100' });
-const opened = closedClients();
+const opened = closeAfterEachTest();
 /** The account has six positions. */
 const hasList = ({ list }: Watcher) => list.length === 6;
 const UNAUTHENTICATED = { code: 4403, reason: 'UNAUTHENTICATED' };
 
-test.each(CHANGE_SUBSCRIPTIONS)(
+test.each(BOTH_CHANGES)(
   '%s: when a token expires, its socket closes with 4403 and its event stream ends with an error',
   async (_view, changes) => {
-    const otherDevice = opened(webSocketClient(app, app.sandbox.token(DEMO))).watch({}, changes);
-    await eventually(() => hasList(otherDevice));
+    const device = opened(webSocketClient(app, app.sandbox.token(DEMO))).watch({}, changes);
+    await eventually(() => hasList(device));
     const short = app.sandbox.token({ ...DEMO, expiresInSeconds: SHORT_SECONDS });
     using raw = await initializedSocket(app, short);
     raw.subscribe('a', changes);
@@ -35,7 +35,6 @@ test.each(CHANGE_SUBSCRIPTIONS)(
     const stream = opened(sseClient(app, short)).watch({}, changes);
     await eventually(() => hasList(stream));
     expect(await raw.close()).toEqual(UNAUTHENTICATED);
-    // The socket has received nothing but its events.
     const types = new Set(raw.messages.map(({ type }) => type));
     expect(types).toEqual(new Set(['connection_ack', 'next']));
     for (const { payload } of raw.messages) expect(payload?.errors).toBeUndefined();
@@ -43,14 +42,11 @@ test.each(CHANGE_SUBSCRIPTIONS)(
     expect(stream.ended).toBe('complete');
     expect(codesOf(stream)).toEqual(['UNAUTHENTICATED']);
     // The other device's subscription continues with its own token.
-    const before = otherDevice.events.length;
+    const before = device.events.length;
     app.sandbox.tick();
-    await eventually(
-      () => expect(otherDevice.events.length).toBeGreaterThan(before),
-      otherDevice.whileOpen,
-    );
-    expect(otherDevice.last?.status).toBe('LIVE');
-    expect(otherDevice.ended).toBeNull();
+    await eventually(() => expect(device.events.length).toBeGreaterThan(before), device.whileOpen);
+    expect(device.last?.status).toBe('LIVE');
+    expect(device.ended).toBeNull();
   },
 );
 
@@ -77,7 +73,6 @@ test('with onTokenEnd "error" each operation ends with an error when the token e
   raw.subscribe('c', LIST);
   expect((await raw.until('c', 'error')).payload).toMatchObject(refused);
   expect(raw.of('c')).toHaveLength(1);
-  // An operation that needs no token is answered.
   raw.subscribe('d', '{ __typename }');
   await raw.until('d', 'complete');
   expect((await expiring.until('a', 'error')).payload).toMatchObject(refused);
@@ -153,7 +148,7 @@ test('after a subscription without a token has ended with an error, its socket c
   expect(signIn.payload.data.login.accessToken).toMatch(/^eyJ/);
 });
 
-test.each(CHANGE_SUBSCRIPTIONS)(
+test.each(BOTH_CHANGES)(
   '%s: a forged token with a victim’s login reveals nothing, not even whether the victim’s feed runs',
   async (_view, changes) => {
     // Each `exp` makes new tokens, which no cache knows.

@@ -21,9 +21,7 @@ const LARGE = `subscription {
 }`;
 
 /** Limits with which a socket that does not read is not closed during a test. */
-const patient = {
-  connections: { ...ROOMY, unreadMs: 600_000, pingMs: 600_000 },
-};
+const patient = { connections: { ...ROOMY, unreadMs: 600_000, pingMs: 600_000 } };
 
 test('the server does not read from a socket that does not read its pongs', async () => {
   // The limit of received bytes must not interfere.
@@ -81,12 +79,9 @@ test('a socket that stops reading gets the missed changes as one event', async (
   const eventBytes = JSON.stringify(await raw.watch('1', LARGE)).length;
   raw.socket.pause();
   for (let bytes = 0; bytes < UNTAKEN_BYTES; bytes += eventBytes) {
-    const events = witness.events.length;
+    const before = witness.events.length;
     app.sandbox.tick();
-    await eventually(
-      () => expect(witness.events.length).toBeGreaterThan(events),
-      witness.whileOpen,
-    );
+    await eventually(() => witness.events.length > before, witness.whileOpen);
   }
   const unread = await unreadBytes(app);
   expect(unread).toBeGreaterThan(0);
@@ -100,10 +95,7 @@ test('a socket that stops reading gets the missed changes as one event', async (
   await eventually(() => expect(versionOf(events().at(-1).cursor)).toBe(last));
   const versions = events().map(({ cursor }) => versionOf(cursor));
   // The kernel's buffers hold some events. All later changes arrive as one event, and no version arrives twice.
-  const steps = versions.slice(1).map((version, index) => {
-    const previous = versions[index] as number;
-    return version - previous;
-  });
+  const steps = versions.slice(1).map((version, index) => version - (versions[index] as number));
   expect(steps.every((step) => step >= 1)).toBe(true);
   expect(steps.at(-1)).toBeGreaterThan(1);
   expect(events().at(-1).upserted).toHaveLength(25);

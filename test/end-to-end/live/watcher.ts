@@ -62,7 +62,7 @@ export const ACCOUNT = `subscription ($after: String, $intervalMs: Int, $heartbe
   }
 }`;
 /** The two subscriptions to changes, for tests that apply to both. */
-export const CHANGE_SUBSCRIPTIONS = [
+export const BOTH_CHANGES = [
   ['positionChanges', CHANGES],
   ['accountChanges', ACCOUNT],
 ] as const;
@@ -82,7 +82,6 @@ export class Watcher {
   ended: unknown = null;
   /** The library sends these again after a reconnect, so that it resumes from the last event. */
   readonly variables: { after: string | null; intervalMs?: number; heartbeatSeconds?: number };
-  /** Ends the subscription. */
   leave: () => void = () => {};
   /** For `eventually`: the end of the subscription fails the wait. */
   readonly whileOpen = { ended: () => this.ended };
@@ -130,7 +129,6 @@ export class Watcher {
     this.#apply({ ...event, ...positions });
   }
 
-  /** Applies an event to the list. */
   #apply(event: ChangesEvent): void {
     this.events.push(event);
     this.variables.after = event.cursor;

@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/own-folder.ts';
-import { rawPost } from '../../support/raw-request.ts';
+import { rawPost, rawResponse } from '../../support/raw-request.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { startedOnce } from '../../support/started.ts';
 import { inSeconds, unsignedToken } from '../../support/tokens.ts';
@@ -14,7 +14,7 @@ import { askBy } from '../limits/every-transport.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { EMAILS } from './accounts.ts';
 import { linesOf } from './request-lines.ts';
-import { expectGrowth, scrape, seriesValue } from './scraped.ts';
+import { expectRise, scrape, seriesValue } from './scraped.ts';
 
 const HOME = 'query Home { session { balance } positions { id } customerId }';
 const SYMBOLS = '{ instruments(first: 2) { nodes { symbol } } }';
@@ -50,7 +50,7 @@ afterAll(() => app.close());
 
 /** Sends a document, and waits until the series has grown by one. */
 const expectCounted = (series: string, document: string, sentToken: string | null = token) =>
-  expectGrowth(app, series, 1, () => app.query(document, { token: sentToken }));
+  expectRise(app, series, 1, () => app.query(document, { token: sentToken }));
 
 const failWithStatus = (
   operation: 'getCustomerId' | 'getOpenPositions' | 'openPosition',
@@ -88,10 +88,10 @@ describe('requests', () => {
     failWithStatus('getCustomerId', 500);
     await expectCounted(series('http', 'fault'), HOME);
     app.sandbox.clearFaults();
-    await expectGrowth(app, series('sse', 'ok'), 1, () => askByStream(app, { query: LIVE }, token));
+    await expectRise(app, series('sse', 'ok'), 1, () => askByStream(app, { query: LIVE }, token));
     expect(linesOf(app, 'subscription ended').at(-1)).toMatchObject({ transport: 'sse' });
     using socket = await initializedSocket(app, token);
-    await expectGrowth(app, series('websocket', 'ok'), 1, async () => {
+    await expectRise(app, series('websocket', 'ok'), 1, async () => {
       socket.subscribe('1', HOME);
     });
   });
@@ -113,13 +113,13 @@ test('errors are counted by code and operation, and refusals by limit', async ()
   await expectCounted(errors('RATE_LIMITED', 'getCustomerId'), '{ customerId }');
   await expectCounted(errors('UNAUTHENTICATED', 'none'), '{ customerId }', null);
   for (const series of [errors('PAYLOAD_TOO_LARGE', 'none'), refusals('MAX_BODY_BYTES')]) {
-    await expectGrowth(app, series, 1, () => rawPost(`${app.url}/graphql`, 'x'.repeat(20_000), {}));
+    await expectRise(app, series, 1, () => rawPost(`${app.url}/graphql`, 'x'.repeat(20_000), {}));
   }
   const deep = `{ instruments { nodes ${'{ positions { instrument '.repeat(10)}{ id }${' } }'.repeat(10)} } }`;
   await expectCounted(refusals('MAX_DEPTH'), deep);
   await using limited = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
   await limited.query('{ __typename }');
-  await expectGrowth(limited, refusals('RATE_LIMIT_PER_MINUTE'), 1, () =>
+  await expectRise(limited, refusals('RATE_LIMIT_PER_MINUTE'), 1, () =>
     limited.query('{ __typename }'),
   );
   expect(await seriesValue(limited, errors('RATE_LIMITED', 'none'))).toBe(1);
@@ -137,7 +137,7 @@ describe('the gateway', () => {
     expect(await seriesValue(app, `${connections}"open"}`)).toBeGreaterThan(0);
     expect(await seriesValue(app, `${connections}"max"}`)).toBe(32);
     failWithStatus('getCustomerId', 500);
-    await expectGrowth(app, 'gateway_retries_total{operation="getCustomerId"}', 2, () =>
+    await expectRise(app, 'gateway_retries_total{operation="getCustomerId"}', 2, () =>
       app.query('{ customerId }', { token }),
     );
     app.sandbox.clearFaults();
@@ -180,20 +180,18 @@ describe('the caches', () => {
     await using other = await startTestApp({ CATALOG_MAX_AGE_SECONDS: '3600' });
     const own = await other.signIn();
     const value = (name: string) => seriesValue(other, name);
-    const groupValue = (name: string) => value(`${name}{group="standard-usd"}`);
+    const ofGroup = (name: string) => value(`${name}{group="standard-usd"}`);
     const fetches = (outcome: string) => `catalog_fetches_total{outcome="${outcome}"}`;
     const read = (token = own) => other.query(SYMBOLS, { token });
     expect(await value('catalog_left_seconds')).toBeNaN();
     // By the gateway's Age header the catalog is fresh for two more seconds.
     other.sandbox.changeCatalog({ broken: 3, ageSeconds: 3_598 });
-    await expectGrowth(other, fetches('modified'), 1, read);
-    expect(await groupValue('catalog_skipped')).toBe(3);
+    await expectRise(other, fetches('modified'), 1, read);
+    expect(await ofGroup('catalog_skipped')).toBe(3);
     // A stale catalog is served for 3,600 seconds more. The seconds that the test takes are rounded away.
     expect(Math.round((await value('catalog_left_seconds')) / 100)).toBe(36);
-    expect(await groupValue('catalog_instruments')).toBeGreaterThan(400);
-    expect(await groupValue('catalog_offered_instruments')).toBe(
-      await groupValue('catalog_instruments'),
-    );
+    expect(await ofGroup('catalog_instruments')).toBeGreaterThan(400);
+    expect(await ofGroup('catalog_offered_instruments')).toBe(await ofGroup('catalog_instruments'));
     other.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 503 });
     await eventually(async () => {
       await read();
@@ -208,7 +206,7 @@ describe('the caches', () => {
     });
     expect(await value('stale_catalogs')).toBe(0);
     other.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403, times: 1 });
-    await expectGrowth(other, fetches('personal'), 1, () =>
+    await expectRise(other, fetches('personal'), 1, () =>
       read(other.sandbox.token({ email: 'pro@example.com' })),
     );
   });
@@ -216,9 +214,7 @@ describe('the caches', () => {
   test('have metrics of their sizes', async () => {
     await app.query(SYMBOLS, { token });
     const query = '{ positions { id instrument { name } } session { balance } }';
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-    const body = JSON.stringify({ query });
-    await (await fetch(`${app.url}/graphql`, { method: 'POST', headers, body })).text();
+    await app.query(query, { token });
     for (const cache of CACHES) {
       const bytes = await seriesValue(app, `cache_bytes{cache="${cache}"}`);
       expect(bytes, cache).toBeGreaterThan(100);
@@ -245,8 +241,7 @@ describe('live', () => {
       expect(await seriesValue(other, 'feed_poll_stretch')).toBeGreaterThan(2);
     });
     other.sandbox.fail({ operation: '*', kind: 'delay', delayMs: 1_500 });
-    // Each query has its own token, because equal reads of one token share a call.
-    // Twelve queries are enough that some still wait on a busy machine.
+    // Equal reads of one token share a call, so each has its own. Twelve are enough that some still wait on a busy machine.
     const answers = Array.from({ length: 12 }, (_, index) => {
       const own = other.sandbox.token({ email: `user-${index + 1}@example.com` });
       return other.query('{ session(maxAge: 0) { login } customerId }', { token: own });
@@ -267,16 +262,11 @@ describe('live', () => {
     await askByStream(other, { query: LIVE }, own);
     await expectSubscriptions(0);
     other.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 1_000, times: 1 });
-    const leaving = new AbortController();
-    const headers = {
-      accept: 'text/event-stream',
-      'content-type': 'application/json',
-      authorization: `Bearer ${own}`,
-    };
-    const body = JSON.stringify({ query: LIVE });
-    await fetch(`${other.url}/graphql`, { method: 'POST', headers, body, signal: leaving.signal });
+    const headers = { accept: 'text/event-stream', authorization: `Bearer ${own}` };
+    const search = new URLSearchParams({ query: LIVE });
+    const stream = await rawResponse(`${other.url}/graphql?${search}`, { headers });
     await expectSubscriptions(1);
-    leaving.abort();
+    stream.destroy();
     await expectSubscriptions(0);
     // A client completes one of two subscriptions; then another client's socket is cut.
     using kept = await initializedSocket(other, own);
@@ -291,7 +281,6 @@ describe('live', () => {
       await expectSubscriptions(2);
     }
     await expectSubscriptions(1);
-    // The service closes the socket of a refused token.
     other.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401, times: 1 });
     await kept.close();
     await expectSubscriptions(0);
@@ -315,16 +304,12 @@ describe('orders', () => {
       buying(key, '__typename').replace('AAPL', symbol);
     const place = (key: string, symbol = 'AAPL', token: string | null = own) =>
       other.query(order(key, symbol), { token });
-    await expectGrowth(other, 'orders_total{outcome="accepted"}', 1, () => place('a'));
-    await expectGrowth(other, 'orders_total{outcome="accepted"}', 0, () => place('a'));
-    await expectGrowth(other, 'orders_total{outcome="rejected"}', 1, () =>
-      place('b', 'TEST.REJECT'),
-    );
-    await expectGrowth(other, 'orders_total{outcome="unknown"}', 1, () =>
-      place('c', 'TEST.UNKNOWN'),
-    );
+    await expectRise(other, 'orders_total{outcome="accepted"}', 1, () => place('a'));
+    await expectRise(other, 'orders_total{outcome="accepted"}', 0, () => place('a'));
+    await expectRise(other, 'orders_total{outcome="rejected"}', 1, () => place('b', 'TEST.REJECT'));
+    await expectRise(other, 'orders_total{outcome="unknown"}', 1, () => place('c', 'TEST.UNKNOWN'));
     other.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429 });
-    await expectGrowth(other, 'orders_total{outcome="unsent"}', 1, () => place('d'));
+    await expectRise(other, 'orders_total{outcome="unsent"}', 1, () => place('d'));
     other.sandbox.clearFaults();
     // Orders with refused tokens are not counted as `unsent`, which counts failures of the service.
     const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
@@ -368,9 +353,9 @@ test('tokens and sign-ins are counted by result', async () => {
   await tokens('login', unsignedToken({ sub: '700001', exp: inSeconds(600) }));
   await tokens('other', 'nonsense');
   await using keyed = await startTestApp({
-    JWT_SECRET: 'that of another installation, not of this',
+    JWT_SECRET: 'the secret of another installation',
   });
-  await expectGrowth(keyed, 'tokens_total{result="key"}', 1, () =>
+  await expectRise(keyed, 'tokens_total{result="key"}', 1, () =>
     keyed.query('{ customerId }', { token: forged }),
   );
 });

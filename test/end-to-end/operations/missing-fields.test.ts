@@ -34,7 +34,6 @@ async function missingFields(app: TestApp): Promise<readonly string[]> {
     .toSorted();
 }
 
-/** Returns a function that removes this field from a row. */
 const without = (name: string) => (row: Row) =>
   Object.fromEntries(Object.entries(row).filter(([field]) => field !== name));
 
@@ -66,7 +65,7 @@ test('a field that is missing from each row of the last answer is listed until i
 });
 
 test.each<[string, readonly Row[], readonly string[]]>([
-  ['that one row has', [POSITION, without('comment')(POSITION)], []],
+  ['present in one row', [POSITION, without('comment')(POSITION)], []],
   ['with the value null', [{ ...POSITION, sl: null }], []],
   ['missing from every row', [without('logo')(POSITION)], ['getOpenPositions positions.logo']],
   [
@@ -75,16 +74,13 @@ test.each<[string, readonly Row[], readonly string[]]>([
     ['getOpenPositions positions.id'],
   ],
   ['that is required and missing from one row', [without('id')(POSITION), POSITION], []],
-])(
-  'the list of missing fields is correct for positions with a field %s',
-  async (_, positions, listed) => {
-    await using service = await startWithChangedAnswers();
-    const { front, app, ask } = service;
-    front.change((body: Row) => ('positions' in body ? { positions } : body));
-    await ask('{ positions { id } }');
-    expect(await missingFields(app)).toEqual(listed);
-  },
-);
+])('the right fields are listed for positions with one %s', async (_, positions, listed) => {
+  await using service = await startWithChangedAnswers();
+  const { front, app, ask } = service;
+  front.change((body: Row) => ('positions' in body ? { positions } : body));
+  await ask('{ positions { id } }');
+  expect(await missingFields(app)).toEqual(listed);
+});
 
 test('only required fields of instruments, payment methods and the customer id are listed', async () => {
   await using service = await startWithChangedAnswers();

@@ -10,11 +10,11 @@ import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../../support/re
 import type { Line } from './request-lines.ts';
 import { seriesValue } from './scraped.ts';
 
-/** Changes a Redis, by a connection that stays open when others are refused. */
-type Act = (admin: Redis, redis: TestRedis) => Promise<unknown>;
+/** Changes a Redis. The connection `admin` stays open when others are refused. */
+type Change = (admin: Redis, redis: TestRedis) => Promise<unknown>;
 
 const set =
-  (name: string, value: string | number): Act =>
+  (name: string, value: string | number): Change =>
   (admin) =>
     admin.call('CONFIG', 'SET', name, value);
 
@@ -23,7 +23,7 @@ async function changePassword(admin: Redis): Promise<void> {
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
 }
 
-const TROUBLES: readonly [reason: string, begin: Act, end: Act][] = [
+const TROUBLES: readonly [reason: string, begin: Change, end: Change][] = [
   ['OOM', set('maxmemory', 1), set('maxmemory', 0)],
   ['NOAUTH', changePassword, set('requirepass', REDIS_PASSWORD)],
   ['away', (_, redis) => redis.kill(), (_, redis) => redis.start()],
@@ -55,19 +55,17 @@ describeWithRedis('a Redis that fails', (serverPath) => {
         expect(await order()).toBe('IDEMPOTENCY_UNAVAILABLE');
         const { reasons, details } = await readinessOf(app.adminUrl);
         expect(reasons).toEqual(['order-store', 'redis']);
-        expect(details[1]).toEqual({
-          code: 'redis',
-          detail: expect.stringContaining(`(${reason})`),
-        });
+        const detail = expect.stringContaining(`(${reason})`);
+        expect(details[1]).toEqual({ code: 'redis', detail });
       });
       expect(await seriesValue(app, 'degraded{reason="redis"}')).toBe(1);
       const lines = () => app.logged.map((line): Line => JSON.parse(line));
       const isBack = ({ msg }: Line) => msg === 'Redis is back';
-      const isWarned = (line: Line) => line.reason === reason && !isBack(line);
-      await eventually(() => lines().some(isWarned));
+      const isWarning = (line: Line) => line.reason === reason && !isBack(line);
+      await eventually(() => lines().some(isWarning));
 
       await end(admin, redis);
-      // A restarted Redis has lost records, and readiness names only that.
+      // A restarted Redis has lost its records, which readiness still reports.
       const isLoss = reason === 'away';
       await eventually(async () => {
         const { reasons = [] } = await readinessOf(app.adminUrl);
@@ -76,10 +74,10 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       expect(await order()).toMatch(isLoss ? 'IDEMPOTENCY_UNAVAILABLE' : /^Order/);
       await eventually(() => lines().some(isBack));
       const redisLines = lines().filter(({ msg }) => msg.startsWith('Redis '));
-      const warned = redisLines.filter(isWarned);
-      // A busy machine may cause another episode, with its own line.
-      expect(warned.length).toBeLessThanOrEqual(redisLines.filter(isBack).length);
-      expect(warned.length).toBeGreaterThan(0);
+      const warnings = redisLines.filter(isWarning);
+      // A busy machine may cause another failure, with a line of its own and another end.
+      expect(warnings.length).toBeLessThanOrEqual(redisLines.filter(isBack).length);
+      expect(warnings.length).toBeGreaterThan(0);
     },
   );
 });

@@ -19,8 +19,8 @@ export async function seriesValue(app: Pick<TestApp, 'adminUrl'>, name: string):
   return series.get(`trading_graph_${name}`) ?? Number.NaN;
 }
 
-/** Runs `task`, then waits until the series has grown by exactly this much. */
-export async function expectGrowth(
+/** Runs `task`, then waits until the series has risen by exactly this much. */
+export async function expectRise(
   app: Pick<TestApp, 'adminUrl'>,
   name: string,
   by: number,
@@ -30,7 +30,7 @@ export async function expectGrowth(
   if (Number.isNaN(before)) throw new Error(`${name} is not there from the start`);
   await task();
   await eventually(async () => {
-    const grown = (await seriesValue(app, name)) - before;
-    if (grown !== by) throw new Error(`${name} has grown by ${grown} instead of ${by}`);
+    const rise = (await seriesValue(app, name)) - before;
+    if (rise !== by) throw new Error(`${name} has risen by ${rise} instead of ${by}`);
   });
 }

@@ -36,7 +36,6 @@ async function startStage(aheadMs = HOUR_MS) {
     facade,
     sandbox,
     query: (document: string) => facade.query(document, { token }),
-    /** The first event of a subscription. */
     async firstEvent(query: string) {
       for await (const { data } of client.iterate<Event>({ query })) return data?.accountChanges;
       return undefined;
@@ -89,10 +88,8 @@ test.concurrent('after the date was set back, all times in answers are by the ne
   // Without a date of the gateway, its `retry-after` is compared with our date.
   const headers = { date: 'none', 'retry-after': new Date(Date.now() + 600_000).toUTCString() };
   stage.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, headers });
-  const otherOrder = order.replace('"k"', '"l"');
-  const { errors } = await query(
-    `mutation { placeOrder(input: { ${otherOrder} }) { __typename } }`,
-  );
+  const second = order.replace('"k"', '"l"');
+  const { errors } = await query(`mutation { placeOrder(input: { ${second} }) { __typename } }`);
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED' });
   expect(errors?.[0]?.extensions.retryAfter).toBeLessThanOrEqual(600);
   const event = await stage.firstEvent(
@@ -107,9 +104,8 @@ test.concurrent('an order in flight is not considered old after the date was set
   const { facade, sandbox, query } = stage;
   const order =
     'symbol: "TEST.SLOW", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k"';
-  const placed = query(`mutation { placeOrder(input: { ${order} }) { __typename } }`).catch(
-    () => 'cut',
-  );
+  const place = `mutation { placeOrder(input: { ${order} }) { __typename } }`;
+  const placed = query(place).catch(() => 'cut');
   await eventually(() => sandbox.calls('openPosition') === 1);
   facade.signal('SIGUSR2');
   // Waits until the service works with the new date.

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../../src/config.ts';
 import type { TeamPlugin } from '../../../src/engine/index.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
+import { rawPost, rawResponse } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { type CollectedSpan, startSpanCollector } from '../../support/span-collector.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
@@ -119,7 +121,6 @@ describe('a request', () => {
     // The gateway continues the trace under the span of its call.
     const call = calls.find(({ name }) => name.endsWith('/customer-id'));
     expect(lastForwarded(app).traceparent).toBe(`00-${call?.traceId}-${call?.spanId}-01`);
-    // The request's log line names the trace.
     const lines = app.logged.filter((line) => line.includes(`"traceId":"${request.traceId}"`));
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request']);
 
@@ -170,11 +171,7 @@ describe('a request', () => {
     await ask(place, UNSAMPLED);
     const { request, call } = await spansOf(place);
     expect(request.traceId).not.toBe(TRACE_ID);
-    expect(request).toMatchObject({
-      parentSpanId: null,
-      traceState: '',
-      links: [],
-    });
+    expect(request).toMatchObject({ parentSpanId: null, traceState: '', links: [] });
     const traceparent = `00-${request.traceId}-${call.spanId}-01`;
     expect(lastForwarded(place.app)).toMatchObject({ traceparent });
     expect(lastForwarded(place.app)).not.toHaveProperty('tracestate');
@@ -300,11 +297,7 @@ test('two queries over one socket have separate traces', async () => {
     return found;
   });
   for (const root of roots) {
-    expect(root).toMatchObject({
-      name: 'query',
-      parentSpanId: null,
-      links: [],
-    });
+    expect(root).toMatchObject({ name: 'query', parentSpanId: null, links: [] });
     expect(root.traceId).not.toBe(TRACE_ID);
     expect(collector.childrenOf(root)).toHaveLength(1);
     await eventually(() => app.logged.some((line) => line.includes(root.traceId)));
@@ -329,13 +322,9 @@ test('spans contain no personal data', async () => {
   await fetch(`${app.url}/graphql?query={customerId}&variables={"canary":1}`);
   const deferred = `{ session { id } ... @defer(label: "canary ${token}") { customerId } }`;
   const accept = 'multipart/mixed;deferSpec=20220824';
-  await (
-    await fetch(`${app.url}/graphql`, {
-      method: 'POST',
-      headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: JSON.stringify({ query: deferred }),
-    })
-  ).text();
+  const authorization = `Bearer ${token}`;
+  const body = JSON.stringify({ query: deferred });
+  await rawPost(`${app.url}/graphql`, body, { accept, authorization });
   app.sandbox.fail({
     operation: 'getSession',
     kind: 'status',
@@ -415,10 +404,7 @@ test('a shutdown exports the remaining spans as OTLP in JSON, with the headers a
 });
 
 /** Sends a query with these headers; returns those that its gateway call has received. */
-async function forwardedOf(
-  app: TestApp,
-  headers: Readonly<Record<string, string>>,
-): Promise<Forwarded> {
+async function forwardedOf(app: TestApp, headers: Record<string, string>): Promise<Forwarded> {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const { errors } = await app.query('{ customerId }', { token, headers });
   expect(errors).toEqual([]);
@@ -467,8 +453,7 @@ test('an answer in parts has a span without an error if the client leaves', asyn
   await using service = await traced();
   const { app, collector, token } = service;
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20_000, times: 1 });
-  const leaving = new AbortController();
-  const { body } = await fetch(`${app.url}/graphql`, {
+  const response = await rawResponse(`${app.url}/graphql`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -476,10 +461,9 @@ test('an answer in parts has a span without an error if the client leaves', asyn
       authorization: `Bearer ${token}`,
     },
     body: JSON.stringify({ query: '{ session { id } ... @defer { customerId } }' }),
-    signal: leaving.signal,
   });
-  await body?.getReader().read();
-  leaving.abort();
+  await once(response, 'data');
+  response.destroy();
   expect(await collector.find(isRequest)).toMatchObject({
     isError: false,
     attributes: { 'graphql.operation.type': 'query' },

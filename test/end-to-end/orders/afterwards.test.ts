@@ -12,7 +12,7 @@ import {
 const READ = '{ positions { id } orders { id } session { balance orders { id } } }';
 const SELECTION = `{ __typename ... on OrderAccepted ${READ} ... on OrderOutcomeUnknown ${READ} ... on OrderRejected { error } }`;
 
-interface Afterwards {
+interface OrderAnswer {
   readonly __typename: string;
   readonly positions: readonly { readonly id: string }[];
   readonly orders: readonly { readonly id: string }[];
@@ -23,10 +23,10 @@ async function ask(client: OrderClient, message: string | GraphQLMessage, option
   const sent = typeof message === 'string' ? { query: message, variables: {} } : message;
   const body = await client.send(sent, options);
   if (body === 'cut' || body.errors) throw new Error(JSON.stringify(body));
-  return body.data as Readonly<Record<string, Afterwards>>;
+  return body.data as Readonly<Record<string, OrderAnswer>>;
 }
 
-/** Places an order, with the selection that is read after it. */
+/** Places an order; returns its outcome with the fields that are read after it. */
 const order = async (client: OrderClient, request: OrderRequest, options?: SendOptions) =>
   (await ask(client, placeMutation(request, SELECTION), options)).answer;
 
@@ -35,7 +35,7 @@ function ids(rows: readonly { readonly id: string }[]): string[] {
 }
 
 test.each(['http', 'socket'] as const)(
-  'selections on an order are read after it, each read once (%s)',
+  'the fields selected on an order are read after it, with one call for each list (%s)',
   async (transport) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
@@ -57,7 +57,7 @@ test.each(['http', 'socket'] as const)(
   },
 );
 
-test('reads also follow an order with an unknown outcome, its repeat, and `placedOrder`', async () => {
+test('an order with an unknown outcome, its repeat and `placedOrder` are followed by fresh reads too', async () => {
   await using facade = await startOrderFacade();
   const { sandbox } = facade;
   const [phone, desk] = [facade.client(), facade.client()];
@@ -65,7 +65,7 @@ test('reads also follow an order with an unknown outcome, its repeat, and `place
   const limit = limitOrder('unsure', 'TEST.UNKNOWN');
   const placed = await order(phone, limit);
   const asked = await ask(desk, `{ order: placedOrder(idempotencyKey: "unsure") ${SELECTION} }`);
-  const [orderId] = sandbox.orders().map((each) => each.orderId);
+  const orderId = sandbox.orders()[0]?.orderId;
   for (const answer of [placed, asked.order, await order(desk, limit)]) {
     expect(answer?.__typename).toBe('OrderOutcomeUnknown');
     expect(ids(answer?.orders ?? [])).toContain(orderId);
@@ -88,6 +88,7 @@ test('each of two orders in a document is followed by its own reads', async () =
   expect(ids(one?.orders ?? [])).not.toContain(second);
   expect(ids(two?.orders ?? [])).toEqual(expect.arrayContaining([first, second]));
   const calls = sandbox.requests().map(({ operation }) => operation?.replace(/^get.*/, 'read'));
-  const each = ['placeLimitOrder', 'read', 'read'];
-  expect(calls).toEqual(['read', ...each, ...each]);
+  const orderAndReads = ['placeLimitOrder', 'read', 'read'];
+  // The first read proves the token.
+  expect(calls).toEqual(['read', ...orderAndReads, ...orderAndReads]);
 });

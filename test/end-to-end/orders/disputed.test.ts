@@ -80,10 +80,8 @@ async function expectOperatorCanSettle(store: Readonly<Record<string, string>>) 
   expect((await settle(loginOf(5), 'not-sent')).code).toBe(1);
   const early = await settle(loginOf(1), 'accepted', '--number', '4711');
   expect(early).toMatchObject({ code: 1, err: expect.stringMatching(/settle it in \d+ s/) });
-  const untilSettled = {
-    until: ({ code }: { code: number }) => code === 0,
-    withinMs: MAX_SETTLE_MS,
-  };
+  const isDone = ({ code }: { code: number }) => code === 0;
+  const untilSettled = { until: isDone, withinMs: MAX_SETTLE_MS };
   await eventually(() => settle(loginOf(1), 'accepted', '--number', '4711'), untilSettled);
   await eventually(() => settle(loginOf(3), 'not-sent'), untilSettled);
   const contradicting = await settle(loginOf(1), 'not-sent');

@@ -50,17 +50,15 @@ test.each(['http', 'socket'] as const)(
     expect(await desk.placedOrder('k', { transport })).toMatchObject(again);
     expect(await desk.void('k', { transport })).toMatchObject(again);
     expect(sandbox.orders()).toEqual([]);
-    const otherAccount = facade.client({ email: 'user-2@example.com' });
-    expect(await otherAccount.place(marketOrder('k'), { transport })).toMatchObject({
+    const other = facade.client({ email: 'user-2@example.com' });
+    expect(await other.place(marketOrder('k'), { transport })).toMatchObject({
       replayed: false,
     });
     for (const symbol of ['AAPL', 'TEST.REJECT', 'TEST.UNKNOWN']) {
-      const placed = await phone.place(marketOrder(`of ${symbol}`, symbol), { transport });
+      const key = `of ${symbol}`;
+      const placed = await phone.place(marketOrder(key, symbol), { transport });
       expect(placed).toMatchObject({ replayed: false });
-      expect(await phone.void(`of ${symbol}`, { transport })).toEqual({
-        ...placed,
-        replayed: true,
-      });
+      expect(await phone.void(key, { transport })).toEqual({ ...placed, replayed: true });
     }
     const query = `mutation { voidOrder(idempotencyKey: "of AAPL") { ... on OrderAccepted { positions { id } } } }`;
     const id = sandbox.orders()[1]?.orderId;
@@ -237,7 +235,6 @@ test.each([
     const headers = shiftSeconds === 0 ? {} : dateAhead(shiftSeconds);
     sandbox.fail({ operation: '*', kind: 'delay', headers });
     const token = sandbox.token({ email: 'user-1@example.com' });
-    // Several answers establish how far the clocks differ.
     for (let call = 0; call < 10; call += 1) await facade.query('{ customerId }', { token });
     const client = facade.client({ token });
     const { mutation, input } = withSendBefore(marketOrder('k'), inMs);
@@ -269,7 +266,6 @@ test('while an operator holds orders back, new orders are refused without using 
       ],
     });
   }
-  // A recorded order is still answered.
   expect(await client.place(marketOrder('before'))).toEqual({ ...placed, replayed: true });
   expect(await readinessOf(facade.adminUrl)).toMatchObject({ reasons: ['order-store'] });
   expect(sandbox.orders()).toHaveLength(1);
@@ -308,13 +304,11 @@ test('an answer has `sent: false` only if its own request was not sent', async (
   expect(refused).toMatchObject({ code: 'RATE_LIMITED' });
   expect(refused).not.toHaveProperty('sent');
   const answer = { reason: 'EXPIRED', sent: false };
-  expect(await reasonOf(withSendBefore(marketOrder('k3'), TOO_LATE_MS))).toEqual({
-    data: { answer },
-  });
+  const late = withSendBefore(marketOrder('k3'), TOO_LATE_MS);
+  expect(await reasonOf(late)).toEqual({ data: { answer } });
   await client.void('k4');
-  expect(await reasonOf(marketOrder('k4'))).toMatchObject({
-    data: { answer: { reason: 'VOIDED' } },
-  });
+  const voided = { data: { answer: { reason: 'VOIDED' } } };
+  expect(await reasonOf(marketOrder('k4'))).toMatchObject(voided);
   expect(await reasonOf(marketOrder('k5', 'TEST.REJECT'))).toMatchObject({
     data: { answer: { reason: null, sent: true } },
   });

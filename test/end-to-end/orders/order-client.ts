@@ -26,7 +26,7 @@ export interface SendOptions {
   readonly disconnectsAfter?: Promise<unknown> | undefined;
 }
 
-/** A socket that is closed while it opens emits an error, which its client ignores. */
+/** Ignores the error that a socket emits if it is closed while it opens. Without a listener the error would end the process. */
 class QuietWebSocket extends WebSocket {
   constructor(url: string, protocol: string) {
     super(url, protocol);
@@ -61,7 +61,7 @@ export class OrderClient {
     return this.#reply(placedOrderQuery(key), options);
   }
 
-  /** `since`: when the key was made, by default just now; null: unknown. */
+  /** `since`: when the key was made. By default it was made just now; null: the client does not know. */
   void(
     key: string,
     { since = justNow(), ...options }: SendOptions & { readonly since?: Date | null } = {},
@@ -124,7 +124,7 @@ export class OrderClient {
 }
 
 /**
- * The time of a server in this process, and half of the difference that clocks may have, so that the key is not older than
+ * The date of a server in this process plus half of the tolerated clock difference. A key with this date is not older than
  * a server that has just started.
  */
 export function justNow(): Date {

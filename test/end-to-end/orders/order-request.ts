@@ -52,12 +52,9 @@ const OUTCOME =
   '{ __typename ... on OrderOutcome { replayed } ... on OrderAccepted { orderId } ... on OrderRejected { error sent } }';
 const INPUT_TYPES = { placeOrder: 'PlaceOrderInput!', placeLimitOrder: 'PlaceLimitOrderInput!' };
 
-export function placeMutation(
-  { mutation, input }: OrderRequest,
-  selection = OUTCOME,
-): GraphQLMessage {
+export function placeMutation({ mutation, input }: OrderRequest, fields = OUTCOME): GraphQLMessage {
   return {
-    query: `mutation ($input: ${INPUT_TYPES[mutation]}) { answer: ${mutation}(input: $input) ${selection} }`,
+    query: `mutation ($input: ${INPUT_TYPES[mutation]}) { answer: ${mutation}(input: $input) ${fields} }`,
     variables: { input },
   };
 }
@@ -98,7 +95,6 @@ export function replyOf({ data, errors = [] }: GraphQLBody): Reply {
     type: __typename as OutcomeType,
     orderId: typeof orderId === 'string' ? orderId : null,
     replayed: replayed === true,
-    // Only a rejected order has these.
     ...(typeof sent === 'boolean' && { error: error as string | null, sent }),
   };
 }

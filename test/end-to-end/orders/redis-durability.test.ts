@@ -13,7 +13,6 @@ function startInProduction({ url }: TestRedis, environment: Record<string, strin
   return startOrderFacade({ NODE_ENV: 'production', REDIS_URL: url, ...environment });
 }
 
-/** The message of a start that fails. */
 const refusalOf = (start: Promise<OrderFacade>) =>
   start.then(
     async (facade) => {
@@ -23,7 +22,6 @@ const refusalOf = (start: Promise<OrderFacade>) =>
     (error: Error) => error.message,
   );
 
-/** The reasons why the service is degraded. */
 const reasons = async ({ url }: OrderFacade) => (await readinessOf(url)).reasons ?? [];
 
 /** Places an order until it is accepted. */
@@ -82,9 +80,8 @@ describeWithRedis('in production a Redis', (serverPath) => {
     expect(facade.sandbox.calls('openPosition')).toBe(1);
     await facade[Symbol.asyncDispose]();
     // Only the connection of this test is left.
-    const connections = async () =>
-      String(await redis.command('CLIENT', 'LIST')).match(/^id=/gm) ?? [];
-    await eventually(async () => expect(await connections()).toHaveLength(1));
+    const clients = async () => String(await redis.command('CLIENT', 'LIST')).match(/^id=/gm) ?? [];
+    await eventually(async () => expect(await clients()).toHaveLength(1));
   });
 
   test.concurrent('with fewer replicas than REDIS_REPLICAS leads to refused orders and a degraded service', async () => {

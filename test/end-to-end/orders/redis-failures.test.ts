@@ -52,11 +52,8 @@ describeWithRedis('orders are sent only once, and are accepted again soon,', (se
       expect(await Promise.all(replies)).toMatchObject([UNAVAILABLE, UNAVAILABLE]);
       // This replica cannot know whether the other one has sent the order.
       const unknown = { ...UNAVAILABLE, earlierUnknown: true };
-      const asked = [
-        other.place(marketOrder('first')),
-        other.placedOrder('first'),
-        other.void('first'),
-      ];
+      const first = marketOrder('first');
+      const asked = [other.place(first), other.placedOrder('first'), other.void('first')];
       expect(await Promise.all(asked)).toMatchObject([unknown, unknown, unknown]);
       // The service checks Redis twice a second.
       await eventually(async () => {

@@ -28,7 +28,7 @@ const STORES: Readonly<Record<string, (opened: AsyncDisposableStack) => Promise<
 };
 
 test.each(Object.entries(STORES))(
-  'after a change of GATEWAY_FORWARD_HEADERS no order is accepted while there are records under the former account names: %s',
+  'with another GATEWAY_FORWARD_HEADERS no order is accepted while there are records by the former account names: %s',
   async (_, open) => {
     await using opened = new AsyncDisposableStack();
     const store = await open(opened);
@@ -42,10 +42,8 @@ test.each(Object.entries(STORES))(
     await eventually(async () =>
       expect(await placeBy(before, 'first')).toMatchObject({ replayed: false }),
     );
-    await using after = await startOrderFacade(
-      { ...store, GATEWAY_FORWARD_HEADERS: 'x-brand' },
-      sandbox,
-    );
+    const changed = { ...store, GATEWAY_FORWARD_HEADERS: 'x-brand' };
+    await using after = await startOrderFacade(changed, sandbox);
     for (const key of ['first', 'second']) {
       expect(await placeBy(after, key)).toMatchObject(REFUSED);
     }
@@ -54,7 +52,7 @@ test.each(Object.entries(STORES))(
       expect(reasons).toContain('order-store');
       expect(JSON.stringify(details)).toContain('another GATEWAY_FORWARD_HEADERS');
     });
-    // The process with the records' account names continues.
+    // The process with the former setting still accepts orders.
     expect(await placeBy(before, 'first')).toMatchObject(REPLAYED);
     expect(await placeBy(before, 'second')).toMatchObject({ replayed: false });
     expect(sandbox.orders().map(({ comment }) => comment)).toEqual(['first', 'second']);

@@ -13,7 +13,6 @@ test.each([marketOrder('crowded'), limitOrder('crowded')])(
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
     const devices = [facade.client(), facade.client(), facade.client()];
-    // The devices and the transports take turns.
     const replies = await Promise.all(
       Array.from({ length: CONCURRENT_REQUESTS }, (_, index) => {
         const device = devices[index % devices.length];
@@ -37,7 +36,6 @@ test.each(['http', 'socket'] as const)(
     await using facade = await startOrderFacade();
     const { sandbox } = facade;
     const client = facade.client();
-    // Proves the token.
     await client.placedOrder('none');
     const query = `mutation ($input: PlaceOrderInput!, $n: JSON) {
       placeOrder(input: $input) { __typename ... on OrderAccepted { positions { id } session { equity } } }
@@ -89,9 +87,9 @@ test('an order is placed even if its client disconnects while the token is being
   const client = facade.client();
   sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 300, times: 1 });
   const disconnectsAfter = eventually(() => expect(sandbox.calls('getSession')).toBe(1));
-  expect(await client.place(marketOrder('early'), { disconnectsAfter })).toEqual({ kind: 'cut' });
+  expect(await client.place(marketOrder('soon'), { disconnectsAfter })).toEqual({ kind: 'cut' });
   await eventually(() => expect(sandbox.orders()).toHaveLength(1));
-  expect(await client.placedOrder('early')).toMatchObject({
+  expect(await client.placedOrder('soon')).toMatchObject({
     type: 'OrderAccepted',
     replayed: true,
   });

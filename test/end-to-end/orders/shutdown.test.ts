@@ -88,13 +88,13 @@ test.concurrent('a signal during the start ends the service with code 0', async 
   await once(redis, 'listening');
   const { port } = redis.address() as AddressInfo;
   const environment = { REDIS_URL: `redis://127.0.0.1:${port}`, PORT: '0', ADMIN_PORT: '0' };
-  const started = spawn(process.execPath, [PROGRAM], {
+  const child = spawn(process.execPath, [PROGRAM], {
     env: { ...compileCache(), ...environment },
   });
   await once(redis, 'connection');
   // The code shows that the service itself handles the signal. Process 1 of a container has no default handling.
-  started.kill('SIGTERM');
-  expect(await once(started, 'exit')).toEqual([0, null]);
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 test.concurrent('the shutdown waits for an order whose client has left', async () => {

@@ -6,8 +6,7 @@ import { sharedApp } from '../../support/shared-app.ts';
 
 const PHONES = ['rest', 'graph'] as const;
 const HEBREW = 'טבע תעשיות פרמצבטיות בע"מ';
-const SAME_SCREEN =
-  /^Both phones show the same 6 positions, and the same orders and instruments\.$/;
+const SAME = /^Both phones show the same 6 positions, and the same orders and instruments\.$/;
 
 describeInBrowser('the two phones', (browser) => {
   const app = sharedApp({ GATEWAY_TIMEOUT_MS: '1500', LOGIN_LIMIT_PER_MINUTE: '1000' });
@@ -36,7 +35,7 @@ describeInBrowser('the two phones', (browser) => {
   test('draw the same screen part by part, and are compared while the account is unchanged', async () => {
     await using visitor = await open();
     const { page, reads, part, figures } = visitor;
-    await reads('screen-verdict', SAME_SCREEN);
+    await reads('screen-verdict', SAME);
     expect(await figures()).toEqual([
       '1 instead of 5',
       expect.stringMatching(/^[\d.]+ k?B instead of [\d.]+ kB$/),
@@ -57,7 +56,6 @@ describeInBrowser('the two phones', (browser) => {
     await page.locator('#graph-phone [data-part="Positions"][data-state="here"]').waitFor();
     expect(await part('graph', 'Payout').getAttribute('data-state')).toBe('waiting');
     await visitor.isDrawn();
-    // Five parts on each phone.
     expect(await page.locator('.phone [data-state="here"]').count()).toBe(10);
     await visitor.isFlawless();
 
@@ -114,7 +112,6 @@ describeInBrowser('the two phones', (browser) => {
     const positions = await Promise.all(tops);
     expect(positions).toEqual(positions.toSorted((a, b) => a - b));
     expect(positions.at(-1)).toBeLessThan(PHONE.height / 2);
-    // The whole page is short.
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(2_000);
     // Texts follow the browser's text size.
     const titleHeight = async () => (await page.locator('h1').boundingBox())?.height ?? 0;

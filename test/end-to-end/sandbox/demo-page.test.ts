@@ -6,7 +6,7 @@ import { startTestApp } from '../../support/app.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
-const MAX_PACKED_BYTES = 45_000;
+const MAX_COMPRESSED_BYTES = 45_000;
 const ASSET = /(?:href|src)="(demo\/[^"]+)"/g;
 
 const app = sharedApp();
@@ -19,7 +19,7 @@ async function assetsOf(url = app.url): Promise<string[]> {
 }
 
 describe('the demonstration page', () => {
-  test('and its files are small when compressed, and cached forever under a hash of their content', async () => {
+  test('is small when compressed, and its files are cached forever under a hash of their content', async () => {
     const page = await openPage();
     expect(page.headers['content-encoding']).toBe('br');
     let bytes = page.bytes.length;
@@ -32,7 +32,7 @@ describe('the demonstration page', () => {
       expect(file.headers['content-type']).toBe('text/javascript; charset=utf-8');
       bytes += file.bytes.length;
     }
-    expect(bytes).toBeLessThan(MAX_PACKED_BYTES);
+    expect(bytes).toBeLessThan(MAX_COMPRESSED_BYTES);
   });
 
   test('shows order sizes exactly, to the smallest step', () => {
@@ -62,6 +62,7 @@ describe('the demonstration page', () => {
 
   test('serves no other file of the project', async () => {
     const [first = ''] = await assetsOf();
+    // `/demo` and the hash.
     const base = first.split('/', 3).join('/');
     for (const path of ['index.html', 'page.js.br', 'src/main.ts', '../package.json']) {
       expect((await rawRequest(`${app.url}${base}/${path}`)).status).toBe(404);
@@ -78,12 +79,12 @@ describe('the demonstration page', () => {
     }
   });
 
-  test('is not served in production, with a real gateway, or without GraphiQL, which it links to', async () => {
+  test('is served only with the sandbox and GraphiQL, and not in production', async () => {
     await using production = await startTestApp({ NODE_ENV: 'production', SANDBOX: 'on' });
-    await using real = await startTestApp({}, { gateway: app.sandbox });
-    await using bare = await startTestApp({ GRAPHIQL: 'off' });
+    await using withoutSandbox = await startTestApp({}, { gateway: app.sandbox });
+    await using withoutGraphiql = await startTestApp({ GRAPHIQL: 'off' });
     const [asset = ''] = await assetsOf();
-    for (const { url } of [production, real, bare]) {
+    for (const { url } of [production, withoutSandbox, withoutGraphiql]) {
       expect((await openPage(url)).text).not.toContain('rest-phone');
       expect((await rawRequest(url + asset)).status).toBe(404);
     }

@@ -3,7 +3,7 @@ import { PHONE, type VisitOptions, visit } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
-const LOST = /ERR_(?:CONNECTION|EMPTY|SOCKET|INCOMPLETE)|WebSocket connection to/;
+const CONNECTION_ERROR = /ERR_(?:CONNECTION|EMPTY|SOCKET|INCOMPLETE)|WebSocket connection to/;
 const TIME = '\\d\\d:\\d\\d:\\d\\d';
 
 describeInBrowser('the demonstration page', (browser) => {
@@ -56,7 +56,7 @@ describeInBrowser('the demonstration page', (browser) => {
   });
 
   test('follows the account after its socket was killed', async () => {
-    await using visitor = await open({ isExpected: (problem) => LOST.test(problem) });
+    await using visitor = await open({ isExpected: (problem) => CONNECTION_ERROR.test(problem) });
     const { page, reads } = visitor;
     await visitor.rowsAre(6);
     await visitor.click('Kill the socket');
@@ -65,15 +65,15 @@ describeInBrowser('the demonstration page', (browser) => {
     await visitor.isSound();
   });
 
-  test('shows a fault and its end, as on the phones', async () => {
+  test('shows what each app shows during a fault and after its end', async () => {
     await using visitor = await open({ viewport: PHONE, isExpected: () => true });
     const { page, reads } = visitor;
     await page.locator('#outages button', { hasText: 'Gateway down' }).click();
-    const seen = (tense: string) =>
+    const verdict = (tense: string) =>
       `REST ${tense} 0 of 5 parts; the graph ${tense} 4 of 5 parts, no payout(?:, prices of ${TIME})?\\.$`;
-    await reads('outage-verdict', new RegExp(`^Gateway down, since ${TIME}: ${seen('shows')}`));
+    await reads('outage-verdict', new RegExp(`^Gateway down, since ${TIME}: ${verdict('shows')}`));
     const times = `${TIME} to ${TIME}`;
-    await reads('outage-verdict', new RegExp(`^Gateway down, ${times}: ${seen('showed')}`));
+    await reads('outage-verdict', new RegExp(`^Gateway down, ${times}: ${verdict('showed')}`));
     await reads('screen-verdict', /^Both phones show the same 6 positions/);
   });
 

@@ -27,11 +27,7 @@ describeInBrowser('GraphiQL in front of a gateway of its own', (browser) => {
   const gateway = sharedApp();
   const app = startedOnce(() =>
     startTestApp(
-      {
-        GRAPHIQL: 'on',
-        AUTH_COOKIE: 'session',
-        LOGIN_LIMIT_PER_MINUTE: '1000',
-      },
+      { GRAPHIQL: 'on', AUTH_COOKIE: 'session', LOGIN_LIMIT_PER_MINUTE: '1000' },
       { gateway: gateway.sandbox },
     ),
   );
@@ -124,7 +120,6 @@ describeInBrowser('GraphiQL in front of a gateway of its own', (browser) => {
       expect(await confirmation(page).innerText()).toContain(new URL(app.url).host);
       const isFirst = index === 0;
       if (isFirst) await expectFlawless(page, { include: ['#confirmation'] });
-      // The two ways to cancel take turns.
       if (index % 2 === 0) await page.keyboard.press('Escape');
       else await page.getByRole('button', { name: 'Do not send' }).click();
       await result.getByText('It was not sent.').waitFor();

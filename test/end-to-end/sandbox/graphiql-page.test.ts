@@ -183,7 +183,6 @@ describeInBrowser('GraphiQL', (browser) => {
       await clickAsAPerson(page, '#graphiql-session-tab-1');
       await clickAsAPerson(page, '#graphiql-session-tab-0');
       await page.getByRole('region', { name: 'Variables' }).getByText('AAPL').waitFor();
-      // The tab stays after a reload.
       await page.reload();
       await waitForGraphiQL(page);
       expect(await tabNames(page)).toEqual(['Linked', ...NAMES]);

@@ -47,17 +47,17 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
   });
 });
 
-test('with a real gateway `/` explains what this is, and which setting enables the rest', async () => {
+test('with a real gateway `/` describes the service and names the setting that enables GraphiQL', async () => {
   await using sandbox = await startTestApp();
   const settings = { PUBLIC_PATH: '/tg' };
   await using app = await startTestApp(settings, { gateway: sandbox.sandbox });
   const page = await rawRequest(app.url, html);
   expect(page.status).toBe(200);
-  for (const words of ['in front of a REST trading gateway', 'GRAPHIQL=on', 'href="/tg/graphql"']) {
-    expect(page.text).toContain(words);
+  for (const text of ['in front of a REST trading gateway', 'GRAPHIQL=on', 'href="/tg/graphql"']) {
+    expect(page.text).toContain(text);
   }
   expect(page.text).not.toContain('schema.graphql');
-  // With GraphiQL the page without HTML is a list of paths. All of them are served.
+  // With GraphiQL a client that does not accept HTML gets a list of paths. All of them are served.
   await using withGraphiql = await startTestApp({ GRAPHIQL: 'on' }, { gateway: sandbox.sandbox });
   const { text } = await rawRequest(withGraphiql.url);
   for (const [path = ''] of text.matchAll(/\/[\w.]+/g)) {

@@ -10,12 +10,12 @@ import { loopbackAddress } from '../../support/loopback-address.ts';
 export class Viewer {
   readonly email: string;
   readonly #client: Client;
-  /** The state that it shows now. */
+  /** The newest state. */
   state: PositionsState | undefined;
 
   constructor({ email, url, sandbox, route, address }: ViewerOptions) {
     this.email = email;
-    const from = class extends WebSocket {
+    const LocalWebSocket = class extends WebSocket {
       constructor(target: string, protocols: string) {
         super(target, protocols, address === undefined ? {} : { localAddress: address });
       }
@@ -23,7 +23,7 @@ export class Viewer {
     this.#client = createClient({
       url: route ? `${url}?route=${hintOf(sandbox.token({ email }))}` : url,
       token: () => sandbox.token({ email }),
-      environment: { WebSocket: from as unknown as typeof globalThis.WebSocket },
+      environment: { WebSocket: LocalWebSocket as unknown as typeof globalThis.WebSocket },
     });
     this.#client.positions((state) => {
       this.state = state;
@@ -46,7 +46,7 @@ interface ViewerOptions {
   readonly url: string;
   readonly sandbox: Sandbox;
   readonly route: boolean;
-  /** This machine's address from which its socket connects. */
+  /** The address of this machine from which the socket connects. */
   readonly address?: string;
 }
 
@@ -61,16 +61,17 @@ export interface CrowdOptions {
 
 const OPENED_AT_ONCE = 25;
 
-/** Viewers of many accounts. All of them have received a list. */
+/** Viewers of many accounts, each of which has received a list. */
 export class Crowd implements Disposable {
   readonly viewers: Viewer[] = [];
 
   static async open({ url, sandbox, accounts, socketsPerAccount, route = true }: CrowdOptions) {
     const crowd = new Crowd();
-    for (let n = 0; n < accounts * socketsPerAccount; n += 1) {
-      const email = `user-${1 + (n % accounts)}@example.com`;
-      crowd.viewers.push(new Viewer({ email, url, sandbox, route, address: loopbackAddress(n) }));
-      if (n % OPENED_AT_ONCE === 0) await crowd.allLive();
+    for (let index = 0; index < accounts * socketsPerAccount; index += 1) {
+      const email = `user-${1 + (index % accounts)}@example.com`;
+      const address = loopbackAddress(index);
+      crowd.viewers.push(new Viewer({ email, url, sandbox, route, address }));
+      if (index % OPENED_AT_ONCE === 0) await crowd.allLive();
     }
     await crowd.allLive();
     return crowd;

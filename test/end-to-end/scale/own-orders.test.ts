@@ -12,7 +12,7 @@ const ACCOUNT = '{ orders { id } session { orders { id } positions { id } } posi
 describeWithRedis('three replicas that share a Redis show an own order', (redisPath) => {
   const redis = startedOnce(() => startTestRedis(redisPath));
   const sandbox = startedOnce(() => startSandbox({ instruments: 40, tickMs: 0 }));
-  // A list that a feed has just read stays the newest for long: only an order makes it outdated.
+  // With such rare polls, only an order outdates the list that a feed has read.
   const replica = () =>
     startedOnce(() => {
       const environment = { REDIS_URL: redis.url, POSITIONS_POLL_MS: '30000' };
@@ -20,24 +20,21 @@ describeWithRedis('three replicas that share a Redis show an own order', (redisP
     });
   const replicas = [replica(), replica(), replica()];
 
-  const place = async (at: number, token: string, key: string, price?: number) => {
+  const place = async (replica: TestApp, token: string, key: string, price?: number) => {
     const kind = price === undefined ? 'MARKET' : 'PENDING';
     const order = { symbol: 'AAPL', side: 'BUY', kind, size: { units: 1 }, price };
     const input = { ...order, idempotencyKey: key };
-    const { data } = await (replicas[at % 3] as TestApp).query(
+    const { data } = await replica.query(
       'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }',
       { token, variables: { input } },
     );
     return data.placeOrder.__typename;
   };
 
-  /**
-   * The numbers of orders and positions on each replica, for each token of the account, which may have a cached snapshot
-   * there.
-   */
+  /** The different numbers of orders and of positions that the replicas answer to the tokens. Replicas cache by token. */
   const everywhere = async (tokens: readonly string[]) => {
     const answers = await Promise.all(
-      replicas.flatMap((each) => tokens.map((token) => each.query(ACCOUNT, { token }))),
+      replicas.flatMap(({ query }) => tokens.map((token) => query(ACCOUNT, { token }))),
     );
     const counts = (list: 'orders' | 'positions') => [
       ...new Set(
@@ -47,7 +44,7 @@ describeWithRedis('three replicas that share a Redis show an own order', (redisP
     return { orders: counts('orders'), positions: counts('positions') };
   };
 
-  test('on each replica as soon as its outcome is known, accepted or unknown, even with a live list in memory', async () => {
+  test('on each replica as soon as its client has the outcome, even with a live list in memory', async () => {
     const email = 'user-1@example.com';
     const tokens = [sandbox.token({ email }), sandbox.token({ email })];
     const viewers = replicas.map(
@@ -56,19 +53,20 @@ describeWithRedis('three replicas that share a Redis show an own order', (redisP
     await eventually(() => viewers.every(({ state }) => state?.status === 'LIVE'));
     const { orders, positions } = await everywhere(tokens);
     expect([orders, positions]).toEqual([[expect.any(Number)], [expect.any(Number)]]);
-    const calls = sandbox.calls('getOpenPositions');
+    const callsBefore = sandbox.calls('getOpenPositions');
     await everywhere(tokens);
-    // Positions came from the feeds.
-    expect(sandbox.calls('getOpenPositions')).toBe(calls);
+    // The feeds have served the positions.
+    expect(sandbox.calls('getOpenPositions')).toBe(callsBefore);
     for (let round = 1; round <= 6; round += 1) {
+      const replica = replicas[round % 3] as TestApp;
       const isUnknown = round % 2 === 0;
       if (isUnknown) sandbox.fail({ operation: 'openPosition', kind: 'reset-after', times: 1 });
       const [token = ''] = tokens;
-      expect(await place(round, token, `limit ${round}`, 1)).toBe(
+      expect(await place(replica, token, `limit ${round}`, 1)).toBe(
         isUnknown ? 'OrderOutcomeUnknown' : 'OrderAccepted',
       );
       expect((await everywhere(tokens)).orders).toEqual([(orders[0] ?? 0) + round]);
-      expect(await place(round, token, `market ${round}`)).toBe('OrderAccepted');
+      expect(await place(replica, token, `market ${round}`)).toBe('OrderAccepted');
       expect((await everywhere(tokens)).positions).toEqual([(positions[0] ?? 0) + round]);
     }
     for (const viewer of viewers) viewer.dispose();

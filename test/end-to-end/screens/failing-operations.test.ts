@@ -35,7 +35,7 @@ const FIELDS = {
 const OPERATIONS = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
 /** An error of the gateway with personal data, and the part of it that clients get. */
-const ERROR_BODY = {
+const ERROR = {
   error: 'RESTRICTED',
   message: `Account 123456789 of jane@example.com is restricted, see Bearer abc.def or
 eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6MX0.c2lnbmF0dXJl`,
@@ -52,7 +52,7 @@ type AnyFault = Omit<Fault, 'operation'>;
 type Extensions = Readonly<Record<string, unknown>>;
 type Case = readonly [name: string, fault: AnyFault, extensions: Extensions];
 
-const withGatewayError = { gatewayError: REDACTED };
+const redacted = { gatewayError: REDACTED };
 const unavailable = { code: 'GATEWAY_UNAVAILABLE', retryable: true };
 const contract = { code: 'GATEWAY_CONTRACT', retryable: false };
 const limited = { code: 'RATE_LIMITED', retryable: true };
@@ -68,31 +68,27 @@ function retryAfterDate(seconds: number): Readonly<Record<string, string>> {
 const status = (code: number, body: unknown = '', headers: Readonly<Record<string, string>> = {}) =>
   ({ kind: 'status', status: code, body, headers }) as const;
 /** Seconds beyond the service's own deadline, so that it sends no request again. */
-const retryAfter = (seconds: number) => ({ 'retry-after': String(seconds) });
+const after = (seconds: number) => ({ 'retry-after': String(seconds) });
 
 const CASES: readonly Case[] = [
-  ['403', status(403, ERROR_BODY), { code: 'FORBIDDEN', retryable: false, ...withGatewayError }],
-  [
-    '429 for 900 s',
-    status(429, ERROR_BODY, retryAfter(900)),
-    { ...limited, retryAfter: 900, ...withGatewayError },
-  ],
+  ['403', status(403, ERROR), { code: 'FORBIDDEN', retryable: false, ...redacted }],
+  ['429 for 900 s', status(429, ERROR, after(900)), { ...limited, retryAfter: 900, ...redacted }],
   ['429 until a past date', status(429, '', retryAfterDate(-90)), { ...limited, retryAfter: 1 }],
   ['429 without a time', status(429), { ...limited, retryAfter: expect.any(Number) }],
   [
     '503 until a date',
-    status(503, ERROR_BODY, retryAfterDate(900)),
-    { ...unavailable, retryAfter: 900, ...withGatewayError },
+    status(503, ERROR, retryAfterDate(900)),
+    { ...unavailable, retryAfter: 900, ...redacted },
   ],
   // The body describes the gateway's internals.
-  ['500 with a time', status(500, ERROR_BODY, retryAfter(1200)), unavailable],
+  ['500 with a time', status(500, ERROR, after(1200)), unavailable],
   [
     '423 with the snapshot’s error body',
     status(423, LOCKED),
     { ...refused, gatewayError: { error: null, ...LOCKED } },
   ],
   ['404 with an error body without texts', status(404, { error: 404, message: null }), contract],
-  ['408', status(408, ERROR_BODY), { code: 'GATEWAY_TIMEOUT', retryable: true }],
+  ['408', status(408, ERROR), { code: 'GATEWAY_TIMEOUT', retryable: true }],
   ['garbage', { kind: 'garbage' }, contract],
   ['JSON of another shape', status(200, { entirely: 'different' }), contract],
 ];

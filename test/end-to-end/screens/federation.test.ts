@@ -35,7 +35,6 @@ test('a router gets the schema with the keys of its entities and the definition 
     [Kind.DIRECTIVE_DEFINITION]: ({ name }) => void defined.add(name.value),
   });
   expect([...used].filter((name) => !defined.has(name))).toEqual([]);
-  // `oneOf` is a directive of GraphQL that the schema must define for routers.
   expect(used).toContain('oneOf');
   expect(sdl).not.toMatch(/_entities|_Any|@defer/);
 });
@@ -48,7 +47,7 @@ test('entities are found by id, in the requested order and with one gateway call
   );
   const { positions, orders } = own.data;
   app.sandbox.clearCalls();
-  const entities = [
+  const known = [
     ...orders,
     { __typename: 'Instrument', id: 'AAPL', name: 'Apple Inc.' },
     ...positions,
@@ -58,13 +57,13 @@ test('entities are found by id, in the requested order and with one gateway call
     { __typename: 'Position', id: '1' },
     { __typename: 'Position', id: orders[0].id },
   ];
-  const representations = [...entities, ...unknown].map(({ __typename, id }) => ({
+  const representations = [...known, ...unknown].map(({ __typename, id }) => ({
     __typename,
     id,
   }));
   const { data, errors } = await ask(representations);
   expect(errors).toEqual([]);
-  expect(data._entities).toEqual([...entities, null, null, null]);
+  expect(data._entities).toEqual([...known, null, null, null]);
   expect(positions[0].id).toBe('700001001');
   expect(app.sandbox.calls('getOpenPositions')).toBe(1);
   expect(app.sandbox.calls('getSession')).toBe(1);
@@ -93,10 +92,8 @@ test.each([
   [Array(501).fill({ __typename: 'Instrument', id: 'AAPL' })],
 ])('representations that are invalid or too many are refused: %o', async (representations) => {
   const { errors } = await ask(representations);
-  expect(errors[0]?.extensions).toMatchObject({
-    code: 'BAD_USER_INPUT',
-    argument: 'representations',
-  });
+  const refusal = { code: 'BAD_USER_INPUT', argument: 'representations' };
+  expect(errors[0]?.extensions).toMatchObject(refusal);
 });
 
 test('the cost of entities grows with the requested number', async () => {

@@ -9,30 +9,33 @@ const app = sharedApp();
 
 beforeEach(() => app.sandbox.clearCalls());
 
-test.each(OPERATION_NAMES)('%s as the gateway receives it', async (name) => {
-  const { document, sends, body, errors } = OPERATION_CASES[name];
-  const token = app.sandbox.token({ email: 'demo@example.com' });
-  const answer = await app.query(document, { token, variables: { key: name } });
-  expect(answer.errors).toEqual([]);
-  const [request, ...others] = app.sandbox.requests(name);
-  expect(others).toEqual([]);
-  expect(`${request?.method} ${request?.path}`).toBe(sends);
-  expect(request?.body === '' ? null : JSON.parse(request?.body ?? '')).toEqual(body);
-  // No other header is sent: no cookie, address or user agent of the client.
-  expect(request?.headers).toEqual({
-    host: new URL(app.sandbox.url).host,
-    // An order has its own connection.
-    connection: ['openPosition', 'placeLimitOrder'].includes(name) ? 'close' : 'keep-alive',
-    accept: 'application/json',
-    'x-request-id': answer.headers.get('x-request-id'),
-    ...(body !== null && {
-      'content-type': 'application/json',
-      'content-length': String(request?.body.length),
-    }),
-    ...(errors !== 'sign-in' && { authorization: `Bearer ${token}` }),
-    ...(name === 'getAllTickers' && { 'accept-encoding': 'gzip' }),
-  });
-});
+test.each(OPERATION_NAMES)(
+  'the gateway receives exactly the expected request of %s',
+  async (name) => {
+    const { document, sends, body, errors } = OPERATION_CASES[name];
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    const answer = await app.query(document, { token, variables: { key: name } });
+    expect(answer.errors).toEqual([]);
+    const [request, ...others] = app.sandbox.requests(name);
+    expect(others).toEqual([]);
+    expect(`${request?.method} ${request?.path}`).toBe(sends);
+    expect(request?.body === '' ? null : JSON.parse(request?.body ?? '')).toEqual(body);
+    // These are all headers: the client's cookie, address and user agent are not sent.
+    expect(request?.headers).toEqual({
+      host: new URL(app.sandbox.url).host,
+      // An order's connection is used only once.
+      connection: ['openPosition', 'placeLimitOrder'].includes(name) ? 'close' : 'keep-alive',
+      accept: 'application/json',
+      'x-request-id': answer.headers.get('x-request-id'),
+      ...(body !== null && {
+        'content-type': 'application/json',
+        'content-length': String(request?.body.length),
+      }),
+      ...(errors !== 'sign-in' && { authorization: `Bearer ${token}` }),
+      ...(name === 'getAllTickers' && { 'accept-encoding': 'gzip' }),
+    });
+  },
+);
 
 test('an omitted optional field is not sent, and an omitted value is null', async () => {
   const token = app.sandbox.token({ email: 'demo@example.com' });
@@ -47,7 +50,7 @@ test('an omitted optional field is not sent, and an omitted value is null', asyn
   expect(app.sandbox.requests('setValue')[0]?.body).toBe('{"value":null}');
 });
 
-test('settings change the path, add fixed headers and forward the client’s address and user agent', async () => {
+test('settings can change a path and a field, add headers and forward the client’s address and user agent', async () => {
   await using own = await startTestApp({
     GATEWAY_MOBILE_WALLET: 'other-pay',
     GATEWAY_DIRECTION_FIELD: 'side',

@@ -6,23 +6,24 @@ import { startHeldGateway } from '../../support/held-gateway.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { provedToken } from '../operations/accounts.ts';
 
-async function openHeld() {
+/** Starts the service with a gateway whose answers a test can hold back. */
+async function startHeld() {
   const sandbox = await startSandbox();
   const held = await startHeldGateway(sandbox);
   const app = await startTestApp({ GATEWAY_URL: held.url }, { gateway: sandbox });
   const stack = new AsyncDisposableStack();
-  for (const each of [sandbox, held, app]) stack.use(each);
+  for (const part of [sandbox, held, app]) stack.use(part);
   const token = await provedToken(app);
   app.sandbox.clearCalls();
   return { app, held, token, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 test('thirty equal concurrent screens of one token share their reads', async () => {
-  await using world = await openHeld();
-  const { app, held, token } = world;
+  await using service = await startHeld();
+  const { app, held, token } = service;
   held.hold(/customer-id|positions/);
   using raw = await initializedSocket(app, token);
-  const ids = Array.from({ length: 30 }, (_, at) => `screen ${at}`);
+  const ids = Array.from({ length: 30 }, (_, index) => `screen ${index}`);
   for (const id of ids) raw.subscribe(id, '{ customerId positions { id } session { balance } }');
   raw.subscribe('last', '{ __typename }');
   await raw.until('last', 'complete');
@@ -35,41 +36,35 @@ test('thirty equal concurrent screens of one token share their reads', async () 
   expect(app.sandbox.calls('getOpenPositions')).toBeLessThanOrEqual(3);
 });
 
-test('a read after a write joins no earlier call, but another account’s write has no effect', async () => {
-  await using world = await openHeld();
-  const { app, held, token } = world;
+test('a read joins an earlier call only if its own account has not written in between', async () => {
+  await using service = await startHeld();
+  const { app, held, token } = service;
   const methods = () => app.query('{ withdrawalMethods { id } }', { token });
   held.hold(/withdrawal-methods/);
   const early = methods();
   await eventually(() => expect(held.waiting).toBe(1));
-  const stranger = await provedToken(app, 'pro@example.com');
-  const add = (by: string) =>
-    app.query('mutation { addCryptoWallet(input: { address: "a" }) { __typename } }', {
-      token: by,
-    });
-  await add(stranger);
+  const otherAccount = await provedToken(app, 'pro@example.com');
+  const write = 'mutation { addCryptoWallet(input: { address: "a" }) { __typename } }';
+  await app.query(write, { token: otherAccount });
   const joined = methods();
   await app.query('{ session(maxAge: 0) { login } }', { token });
   expect(held.waiting).toBe(1);
-  await add(token);
+  await app.query(write, { token });
   const late = methods();
   await eventually(() => expect(held.waiting).toBe(2));
   held.release();
-  const answers = await Promise.all([early, joined, late]);
-  expect(answers.map(({ data }) => data.withdrawalMethods.length)).toEqual([
-    expect.any(Number),
-    expect.any(Number),
-    expect.any(Number),
-  ]);
+  for (const { data } of await Promise.all([early, joined, late])) {
+    expect(data.withdrawalMethods.length).toBeGreaterThan(0);
+  }
 });
 
 test('a read after a write without a user joins no earlier call', async () => {
-  await using world = await openHeld();
-  const { app, held, token } = world;
+  await using service = await startHeld();
+  const { app, held, token } = service;
   held.hold(/withdrawal-methods/);
   const early = app.query('{ withdrawalMethods { id } }', { token });
   await eventually(() => expect(held.waiting).toBe(1));
-  // The write belongs to no account, so it makes no call outdated. Only the mutation knows that this read comes later.
+  // This write belongs to no account, so it outdates no reads of an account. But the mutation's own read comes after it.
   const document = `mutation { forgotPassword(input: { email: "demo@example.com" }) {
     ... on Acknowledged { withdrawalMethods { id } } } }`;
   const late = app.query(document, { token });
@@ -81,8 +76,8 @@ test('a read after a write without a user joins no earlier call', async () => {
 });
 
 test('a session with maxAge 0 joins no earlier call', async () => {
-  await using world = await openHeld();
-  const { app, held, token } = world;
+  await using service = await startHeld();
+  const { app, held, token } = service;
   held.hold(/session/);
   const session = () => app.query('{ session(maxAge: 0) { login } }', { token });
   const early = session();

@@ -67,9 +67,8 @@ describe('orders together with positions', () => {
       app.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 600_000 });
     }
     const session = hasFeed ? 'session(maxAge: 0)' : 'session';
-    const { data } = await app.query(`{ ${session} { positions { id } } positions { id } }`, {
-      token,
-    });
+    const document = `{ ${session} { positions { id } } positions { id } }`;
+    const { data } = await app.query(document, { token });
     expect(ids(data.session.positions)).toEqual(shown);
   });
 
@@ -142,6 +141,5 @@ test('lists that differ permanently are read again once, and then no more often 
     expect(session.balance).toEqual(expect.any(Number));
   }
   expect(screen.calls('getSession')).toBeLessThanOrEqual(2);
-  // One for each query: none is repeated.
   expect(screen.calls('getOpenPositions')).toBe(25);
 });

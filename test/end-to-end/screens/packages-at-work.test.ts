@@ -6,7 +6,7 @@ import { send, TRANSPORTS } from '../../support/four-transports.ts';
 
 test('keyed reads use one DataLoader batch per operation, and lru-cache fetches the catalog', async () => {
   const load = vi.spyOn(DataLoader.prototype, 'load');
-  const fetched = vi.spyOn(LRUCache.prototype, 'forceFetch');
+  const fetch = vi.spyOn(LRUCache.prototype, 'forceFetch');
   await using app = await startTestApp({ FEDERATION: 'on' });
   const token = await app.signIn();
   const all = '{ positions { id symbol instrument { id } } orders { id instrument { id } } }';
@@ -17,20 +17,17 @@ test('keyed reads use one DataLoader batch per operation, and lru-cache fetches 
   expect(rows.map(({ instrument }) => instrument?.id)).not.toContain(undefined);
   expect(load).toHaveBeenCalledTimes(rows.length);
   expect(new Set(load.mock.contexts).size).toBe(1);
-  expect(fetched).toHaveBeenCalledTimes(1);
+  expect(fetch).toHaveBeenCalledTimes(1);
   load.mockClear();
-  const query = `query ($id: ID!, $of: [_Any!]!) {
+  const query = `query ($id: ID!, $representations: [_Any!]!) {
     instrument(id: "${position.symbol}") { id }
     instrumentsByIds(ids: ["${position.symbol}", "none"]) { id }
     position(id: "${position.id}") { id }
     order(id: $id) { id }
-    _entities(representations: $of) { ... on Position { id } }
+    _entities(representations: $representations) { ... on Position { id } }
   }`;
-  const of = [
-    { __typename: 'Position', id: position.id },
-    { __typename: 'Position', id: 'none' },
-  ];
-  const keyed = await app.query(query, { token, variables: { id: order.id, of } });
+  const representations = [position.id, 'none'].map((id) => ({ __typename: 'Position', id }));
+  const keyed = await app.query(query, { token, variables: { id: order.id, representations } });
   expect(keyed.data).toEqual({
     instrument: { id: position.symbol },
     instrumentsByIds: [{ id: position.symbol }, null],
@@ -38,10 +35,10 @@ test('keyed reads use one DataLoader batch per operation, and lru-cache fetches 
     order: { id: order.id },
     _entities: [{ id: position.id }, null],
   });
-  // Instruments are read from memory, without a DataLoader.
+  // Three positions and an order are loaded. The two instruments of the root are read from memory, without a DataLoader.
   expect(load).toHaveBeenCalledTimes(4);
   expect(new Set(load.mock.contexts).size).toBe(2);
-  expect(fetched).toHaveBeenCalledTimes(1);
+  expect(fetch).toHaveBeenCalledTimes(1);
   vi.restoreAllMocks();
 });
 

@@ -90,10 +90,8 @@ test.each([
 ])('orders are from the snapshot whose positions are read: %s', async (document) => {
   await using app = await startTestApp();
   const token = app.sandbox.token(DEMO);
-  const before = await app.query('{ session { balance } orders { id symbol priceOpen } }', {
-    token,
-  });
-  const [order] = before.data.orders;
+  const old = await app.query('{ session { balance } orders { id symbol priceOpen } }', { token });
+  const [order] = old.data.orders;
   app.sandbox.putPrice(order.symbol, order.priceOpen);
   const { data, errors } = await app.query(document, { token });
   expect(errors).toEqual([]);
@@ -118,14 +116,11 @@ test.each([
 });
 
 test('a figure of a position that a double cannot hold exactly is null', async () => {
-  const imprecise =
+  const inexact =
     '"profit":9007199254740993,"invested":1e400,"units":-1e16,"storage":9007199254740991';
-  const precise =
+  const exact =
     '"priceOpen":0.30000000000000001,"sl":-9007199254740991,"timeCreate":1735689600000000';
-  screen.fake(
-    'getOpenPositions',
-    `{"positions":[{"id":"a","symbol":"AAPL",${imprecise},${precise}}]}`,
-  );
+  screen.fake('getOpenPositions', `{"positions":[{"id":"a","symbol":"AAPL",${inexact},${exact}}]}`);
   const { positions, positionTotals } = await screen.read(
     '{ positions { profit invested units storage priceOpen stopLoss createdAt } positionTotals { profit invested } }',
   );
@@ -144,11 +139,8 @@ test('a figure of a position that a double cannot hold exactly is null', async (
 });
 
 test('a figure of an instrument is the nearest double, and no row is dropped', async () => {
-  const text = await catalogWith(
-    screen.app.sandbox.url,
-    screen.token,
-    '"limit":9223372036854775807',
-  );
+  const limit = '"limit":9223372036854775807';
+  const text = await catalogWith(screen.app.sandbox.url, screen.token, limit);
   screen.fake('getAllTickers', text);
   screen.app.sandbox.changeCatalog({ change: 1 });
   const { instruments, catalog } = await screen.read(

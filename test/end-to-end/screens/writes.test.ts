@@ -6,7 +6,6 @@ import { TRANSPORTS } from '../limits/every-transport.ts';
 
 const app = sharedApp();
 let token: string;
-
 beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
@@ -35,10 +34,8 @@ test('an added wallet is in the list of the same answer', async () => {
   const document = `mutation ($input: AddMobileWalletInput!) {
     addMobileWallet(input: $input) { ... on Acknowledged { withdrawalMethods { id } } } }`;
   const before = await app.query('{ withdrawalMethods { id } }', { token });
-  const { data } = await app.query(document, {
-    token,
-    variables: { input: { phone: '+49 151 1' } },
-  });
+  const variables = { input: { phone: '+49 151 1' } };
+  const { data } = await app.query(document, { token, variables });
   const { withdrawalMethods } = data.addMobileWallet;
   expect(withdrawalMethods).toHaveLength(before.data.withdrawalMethods.length + 1);
 });
@@ -92,11 +89,9 @@ test.each([
 
 test('notification ids are exact numbers up to ±2^53', async () => {
   app.sandbox.clearCalls();
-  const input = { ids: ['9007199254740992', '-9007199254740992', '0'] };
-  const { errors } = await app.query(documentOf('markNotificationsRead'), {
-    token,
-    variables: { input },
-  });
+  const variables = { input: { ids: ['9007199254740992', '-9007199254740992', '0'] } };
+  const document = documentOf('markNotificationsRead');
+  const { errors } = await app.query(document, { token, variables });
   expect(errors).toEqual([]);
   const [{ body = '' } = {}] = app.sandbox.requests('markNotificationsRead');
   expect(body).toBe('{"ids":[9007199254740992,-9007199254740992,0]}');

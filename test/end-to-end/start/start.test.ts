@@ -17,7 +17,6 @@ const OTHER_MACHINE = '192.0.2.1';
 
 const folder = ownFolder();
 
-/** Starts the service with a wrong configuration; returns the lines of its error. */
 async function problemsOf(environment: Environment): Promise<readonly string[]> {
   const error = await startTestApp(environment).then(
     (app) => app.close(),
@@ -164,7 +163,6 @@ test('a started process has logged its build, its gateway, its store and the war
     ]),
   );
   expect(facade.logged.join('\n')).not.toContain('31337');
-  // Another process can use the same order file.
   await using _other = await startTestApp({ ORDER_STORE: path });
   // Node makes the folder of its compile cache at the start, and writes the files later.
   const compiled = () => readdir(join(folder.path, 'compiled'), { recursive: true });

@@ -46,25 +46,22 @@ describe('real clients', () => {
       [`${client.client} ${client.version}, ${client.method}, ${client.kind}`, client] as const,
   );
 
-  test.each(namedClients)(
-    'are answered in the type that they accept: %s',
-    async (_name, client) => {
-      const type = client.media === EVENTS ? EVENTS : `${client.media}; charset=utf-8`;
-      const isQuery = client.kind === 'query';
-      const answer = await send(client, isQuery ? '{ customerId }' : WATCH);
-      expect(answer).toMatchObject({ status: 200, type });
-      const data = isQuery ? '{"customerId":"cus_700001"}' : '{"positions":[{"id":';
-      expect(answer.text).toContain(`"data":${data}`);
-      // The media type of GraphQL has status 400 for a wrong document. Plain JSON has 200.
-      const isGraphQLMedia = client.media === 'application/graphql-response+json';
-      const refusedStatus = isGraphQLMedia || acceptsGraphQLResult(client) ? 400 : 200;
-      for (const document of ['{ nope }', '{', 'query ($a: Int!) { session(maxAge: $a) { id } }']) {
-        const refused = await send(client, document);
-        expect(refused.status).toBe(refusedStatus);
-        expect(refused.text).toContain('"errors":[{"message":');
-      }
-    },
-  );
+  test.each(namedClients)('get the type that they accept: %s', async (_name, client) => {
+    const type = client.media === EVENTS ? EVENTS : `${client.media}; charset=utf-8`;
+    const isQuery = client.kind === 'query';
+    const answer = await send(client, isQuery ? '{ customerId }' : WATCH);
+    expect(answer).toMatchObject({ status: 200, type });
+    const data = isQuery ? '{"customerId":"cus_700001"}' : '{"positions":[{"id":';
+    expect(answer.text).toContain(`"data":${data}`);
+    // The media type of GraphQL has status 400 for a wrong document. Plain JSON has 200.
+    const isGraphQLMedia = client.media === 'application/graphql-response+json';
+    const refusedStatus = isGraphQLMedia || acceptsGraphQLResult(client) ? 400 : 200;
+    for (const document of ['{ nope }', '{', 'query ($a: Int!) { session(maxAge: $a) { id } }']) {
+      const refused = await send(client, document);
+      expect(refused.status).toBe(refusedStatus);
+      expect(refused.text).toContain('"errors":[{"message":');
+    }
+  });
 
   /** A refused subscription is answered with one result, like a query. Its client may accept that in GraphQL's media type. */
   function acceptsGraphQLResult({ accept, kind }: ClientRequest): boolean {
@@ -132,7 +129,6 @@ describe('real clients', () => {
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     });
-    // Pings are lines with only a colon.
     await eventually(() => expect(text.split(':\n\n').length).toBeGreaterThan(4));
     app.sandbox.revoke({ token });
     await eventually(() => response.complete);

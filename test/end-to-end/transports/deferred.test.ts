@@ -17,7 +17,6 @@ const app = startedOnce(() =>
 afterEach(() => gateway.release());
 
 const PAYMENTS = /withdrawal|customer/;
-/** Four parts: the session, then one for each `@defer`. */
 const SCREEN = `query Screen($now: Boolean = false, $later: Boolean = true) {
   session { id }
   ...Payout @defer(label: "payout", if: $later)
@@ -40,7 +39,6 @@ async function* partsOf(response: Response): AsyncGenerator<Message> {
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     text += Buffer.from(chunk).toString();
     const pieces = text.split(separator);
-    // The last piece may be incomplete.
     text = pieces.pop() ?? '';
     for (const piece of pieces) {
       const json = piece.slice(piece.indexOf('{'), piece.lastIndexOf('}') + 1);
@@ -60,6 +58,12 @@ function ask(accept: string, query = SCREEN, variables = {}, signal?: AbortSigna
     body: JSON.stringify({ query, variables }),
     ...(signal && { signal }),
   });
+}
+
+async function allParts(response: Response): Promise<Message[]> {
+  const parts: Message[] = [];
+  for await (const part of partsOf(response)) parts.push(part);
+  return parts;
 }
 
 async function next(parts: AsyncGenerator<Message>): Promise<Message> {
@@ -133,8 +137,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
   test('has the errors of a fragment in its part', async () => {
     sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 9 });
     const query = '{ session { id } ... @defer { customerId } }';
-    const messages: Message[] = [];
-    for await (const part of partsOf(await ask(accept, query))) messages.push(part);
+    const messages = await allParts(await ask(accept, query));
     sandbox.clearFaults();
     expect(messages).toHaveLength(2);
     const [first, second] = messages;
@@ -150,10 +153,8 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     const response = await ask(accept, conditional, { later: false });
     expect(response.headers.get('content-type')).toContain('application/json');
     expect(Object.keys((await response.json()).data)).toHaveLength(2);
-    const skipped = await ask(
-      accept,
-      '{ session { id } ... @defer @skip(if: true) { customerId } }',
-    );
+    const skipping = '{ session { id } ... @defer @skip(if: true) { customerId } }';
+    const skipped = await ask(accept, skipping);
     expect((await skipped.json()).data).toEqual({ session: { id: '700001' } });
   });
 
@@ -191,20 +192,15 @@ test('a client that accepts multipart without a version gets the version that mo
   const plain = await ask('application/json, text/event-stream;q=0.1, multipart/mixed');
   expect(plain.headers.get('content-type')).toContain('deferSpec=20220824');
   await plain.body?.cancel();
-  // An answer to a client that accepts nothing else has one part if nothing is deferred.
   const onlyMultipart = await ask('multipart/mixed;deferSpec=20220824', '{ session { id } }');
   const text = await onlyMultipart.clone().text();
-  const messages: Message[] = [];
-  for await (const part of partsOf(onlyMultipart)) messages.push(part);
-  expect(messages).toMatchObject([{ data: { session: { id: '700001' } } }]);
+  expect(await allParts(onlyMultipart)).toMatchObject([{ data: { session: { id: '700001' } } }]);
   // The closing boundary, by which a client knows that the answer is complete.
   expect(text).toMatch(/\r\n--graphql--\r\n$/);
 });
 
 test('an event stream contains each deferred field once', async () => {
-  const messages: Message[] = [];
-  for await (const part of partsOf(await ask('text/event-stream'))) messages.push(part);
-  const [first, ...later] = messages;
+  const [first, ...later] = await allParts(await ask('text/event-stream'));
   expect(first).toMatchObject({ data: { session: {} }, hasNext: true });
   // Parts that are ready at the same time are one event.
   expect(later.at(-1)).toMatchObject({ hasNext: false });
@@ -219,9 +215,7 @@ test('a socket sends each part in a message of its own', async () => {
   const client = createClient({
     url: app.webSocketUrl,
     webSocketImpl: WebSocket,
-    connectionParams: {
-      authorization: `Bearer ${sandbox.token({ email: 'demo@example.com' })}`,
-    },
+    connectionParams: { authorization: `Bearer ${sandbox.token({ email: 'demo@example.com' })}` },
   });
   gateway.hold(PAYMENTS);
   const parts = client

@@ -63,7 +63,6 @@ test('a shutdown closes an unused connection, but answers a request that has par
 });
 
 test('an operation that is sent while its socket closes is either answered or not executed', async () => {
-  // Repeated, because the timing differs.
   for (let time = 0; time < 5; time += 1) {
     const app = await startTestApp();
     const raw = await initializedSocket(app, tokenOf(app));

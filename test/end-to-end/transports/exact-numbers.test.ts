@@ -6,7 +6,6 @@ import { initializedSocket } from '../live/raw-socket.ts';
 
 const app = sharedApp();
 let token: string;
-
 beforeAll(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
 });
@@ -83,11 +82,8 @@ describe.each(WRITE_TRANSPORTS)('a write by %s', (_transport, ask) => {
       [[1, { a: rawJSON(longNumber) }], `[1, { a: ${longNumber} }]`],
       [{ deep: [[rawJSON('1e-400')]] }, '{ deep: [[1e-400]] }'],
     ]) {
-      const inVariable = await ask(
-        app,
-        { query: SET, variables: { input: { key: 'k', value } } },
-        token,
-      );
+      const variables = { input: { key: 'k', value } };
+      const inVariable = await ask(app, { query: SET, variables }, token);
       const query = `mutation { setValue(input: { key: "k", value: ${literal} }) { __typename } }`;
       for (const { errors } of [inVariable, await ask(app, { query }, token)]) {
         expect(errors?.[0]?.extensions).toMatchObject({

@@ -89,9 +89,8 @@ export function randomRequest(random: Random, ingredients: Ingredients): RandomR
   if (maybe(0.4)) headers['accept-encoding'] = pick(random, ACCEPT_ENCODINGS);
   if (maybe(0.15)) headers.origin = pick(random, ORIGINS);
   if (maybe(0.1)) headers['x-request-id'] = pick(random, ['screen-1', 'not allowed', 'ä']);
-  if (maybe(method === 'GET' ? 0.4 : 0.1)) {
+  if (maybe(method === 'GET' ? 0.4 : 0.1))
     headers['if-none-match'] = pick(random, ['*', 'W/"x"', '"x", W/"y"', '']);
-  }
   const hasBody = method === 'POST' || (method !== 'GET' && method !== 'HEAD' && maybe(0.5));
   const hasSearch = method !== 'POST' || maybe(0.05);
   const search = hasSearch ? randomQueryString(random, ingredients) : '';
@@ -126,24 +125,21 @@ function randomAccept(random: Random): string {
   return types.join(pick(random, [', ', ',', ' , ']));
 }
 
-/** The parameters of a GraphQL request, of which some may be wrong. */
 function randomParameters(random: Random, { document }: Ingredients): Record<string, unknown> {
   const maybe = (probability: number) => random() < probability;
   const { text, variables } = document();
   const params: Record<string, unknown> = { query: text };
   if (variables !== undefined || maybe(0.1)) params.variables = variables;
   if (maybe(0.06)) params.variables = pick<unknown>(random, [null, {}, [], 'x', 1, { unknown: 1 }]);
-  if (maybe(0.1)) {
+  if (maybe(0.1))
     params.operationName = pick<unknown>(random, ['Named', 'A', 'B', '', null, 1, {}]);
-  }
   if (maybe(0.05)) params.extensions = pick<unknown>(random, [null, {}, { a: 1 }, [], 'x']);
   if (maybe(0.03)) {
     params.extensions = { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } };
   }
   if (maybe(0.03)) params.documentId = pick<unknown>(random, ['', 'abc', 7, null, 'x'.repeat(600)]);
-  if (maybe(0.05)) {
+  if (maybe(0.05))
     params.query = pick<unknown>(random, [undefined, null, '', ' ', 1, ['{ a }'], {}]);
-  }
   if (maybe(0.05)) params[pick(random, ['unknown', 'id', 'doc_id', 'map', '0'])] = 'x';
   return params;
 }
@@ -185,9 +181,8 @@ function randomBody(random: Random, ingredients: Ingredients): Buffer {
 }
 
 function randomQueryString(random: Random, ingredients: Ingredients): string {
-  if (random() < 0.04) {
+  if (random() < 0.04)
     return pick(random, ['', '?', '??', '?query', '?query=%', '?query=%zz&a=%ff']);
-  }
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(randomParameters(random, ingredients))) {
     if (value === undefined) continue;

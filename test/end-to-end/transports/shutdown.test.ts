@@ -89,7 +89,6 @@ function post(url: string, token: string, agent?: Agent) {
   return rawRequest(`${url}/graphql`, { method: 'POST', headers, body, ...(agent && { agent }) });
 }
 
-/** The results of one client's requests. */
 interface Tally {
   answered: number;
   /** Wrong answers, and sent requests without an answer. */

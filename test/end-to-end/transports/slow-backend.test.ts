@@ -26,20 +26,15 @@ test('a costly order does not wait for costly queries that wait for a slow backe
   const own = token();
   await app.query('{ session { id } positions { id } }', { token: own });
   gateway.hold(PAYMENTS);
-  const lists = Array.from(
-    { length: 30 },
-    (_, index) => `a${index}: instruments(first: 500) { nodes { ${INSTRUMENT} } }`,
-  );
+  const list = `instruments(first: 500) { nodes { ${INSTRUMENT} } }`;
+  const lists = Array.from({ length: 30 }, (_, index) => `a${index}: ${list}`);
   const costly = `{ withdrawalMethods { id } ${lists.join(' ')} }`;
   const screens = [1, 2, 3].map(() => app.query(costly, { token: own }));
   // Equal reads of one token share a gateway call.
   await eventually(() => expect(gateway.waiting).toBe(1));
   const row = `id symbol profit instrument { ${INSTRUMENT} }`;
   const reads = [...'abcdefghij'].map((name) => `${name}: positions { ${row} }`).join(' ');
-  const order = placeMutation(
-    marketOrder('beside'),
-    `{ __typename ... on OrderAccepted { ${reads} } }`,
-  );
+  const order = placeMutation(marketOrder('k'), `{ __typename ... on OrderAccepted { ${reads} } }`);
   const { data } = await app.query(order.query, { token: own, variables: order.variables });
   expect(data.answer).toMatchObject({ __typename: 'OrderAccepted', j: expect.any(Array) });
   gateway.release();
@@ -48,7 +43,6 @@ test('a costly order does not wait for costly queries that wait for a slow backe
 
 test('an operation stops when its client unsubscribes, and its id can be reused at once', async () => {
   using socket = await initializedSocket(app, token());
-  // After this the document is known.
   await app.query(METHODS, { token: token() });
   gateway.hold(PAYMENTS);
   socket.subscribe('a', METHODS);
@@ -101,7 +95,6 @@ test('orders whose client unsubscribes are executed, and count as operations of 
   expect(gateway.left).toBe(0);
   const isGone = (line: string) => /"type":"mutation".*"outcome":"gone"/.test(line);
   await eventually(() => expect(app.logged.filter(isGone)).toHaveLength(100));
-  // The operations have ended, so the socket can begin another one.
   await eventually(async () => {
     socket.subscribe('later', '{ __typename }');
     expect((await socket.until('later', 'next')).payload.data).toEqual({ __typename: 'Query' });

@@ -7,7 +7,8 @@ import { TRANSPORTS } from '../limits/every-transport.ts';
 const app = sharedApp();
 const MAX_BYTES = 4_000;
 
-const WITH_PLACES = {
+/** Documents whose errors would have many locations. */
+const MANY_LOCATIONS = {
   'an argument that is repeated': `{ instruments(${'first: 1 '.repeat(200)}) { totalCount } }`,
   'fields that conflict': `{ ${'a: __typename '.repeat(20)} a: customerId }`,
   'fields that fail': `{ ${'customerId '.repeat(140)} }`,
@@ -17,7 +18,7 @@ const WITH_PLACES = {
 describe.each(TRANSPORTS)('%s', (transport, ask) => {
   const demo = () => app.sandbox.token({ email: 'demo@example.com' });
 
-  test('answers successful fields together with the same error of a failed field', async () => {
+  test('answers the successful fields, and has the same error for a failed field', async () => {
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 403, times: 1 });
     const { data, errors } = await ask(app, { query: '{ customerId session { login } }' }, demo());
     expect(data).toEqual({ customerId: null, session: { login: '700001' } });
@@ -37,26 +38,27 @@ describe.each(TRANSPORTS)('%s', (transport, ask) => {
   });
 
   test('gives an error at most three locations, so that errors stay small', async () => {
-    const placesOf = async (query: string, operationName?: string) => {
+    const locationCounts = async (query: string, operationName?: string) => {
       const answer = await ask(app, { query, ...(operationName && { operationName }) });
       expect(JSON.stringify(answer).length).toBeLessThan(MAX_BYTES);
       const errors = (answer.errors ?? []) as readonly { locations?: readonly unknown[] }[];
       return errors.map(({ locations = [] }) => locations.length);
     };
     const hasEvents = transport === 'event stream' || transport === 'WebSocket';
-    for (const [what, query] of Object.entries(WITH_PLACES)) {
+    for (const [what, query] of Object.entries(MANY_LOCATIONS)) {
       if (query.startsWith('subscription') && !hasEvents) continue;
-      const places = await placesOf(query);
-      expect(Math.min(...places), what).toBeGreaterThan(0);
-      expect(Math.max(...places), what).toBeLessThanOrEqual(3);
+      const counts = await locationCounts(query);
+      expect(Math.min(...counts), what).toBeGreaterThan(0);
+      expect(Math.max(...counts), what).toBeLessThanOrEqual(3);
     }
-    const operations = Array.from({ length: 50 }, (_, at) => `query Q${at} { nope${at} }`);
-    expect(await placesOf(operations.join(' '), 'Q7')).toEqual(Array.from({ length: 10 }, () => 1));
+    // An answer has at most ten errors.
+    const operations = Array.from({ length: 50 }, (_, index) => `query Q${index} { nope${index} }`);
+    expect(await locationCounts(operations.join(' '), 'Q7')).toEqual(Array(10).fill(1));
   });
 });
 
-const NEARLY_A_FIELD = { query: '{ positons { id } }' };
-const NEARLY_A_VALUE = {
+const MISSPELT_FIELD = { query: '{ positons { id } }' };
+const MISSPELT_VALUE = {
   query: 'query ($by: InstrumentOrderBy!) { instruments(orderBy: { by: $by }) { totalCount } }',
   variables: { by: 'SYMBOLL' },
 };
@@ -74,7 +76,7 @@ test.each([
     const options = which === 'the sandbox' ? {} : { gateway };
     await using app = await startTestApp(environment, options);
     for (const [transport, ask] of TRANSPORTS) {
-      for (const asked of [NEARLY_A_FIELD, NEARLY_A_VALUE]) {
+      for (const asked of [MISSPELT_FIELD, MISSPELT_VALUE]) {
         const { errors = [] } = await ask(app, asked);
         expect(errors, transport).toHaveLength(1);
         const helps = /Did you mean|enum: \w+, \w+/.test(errors[0]?.message ?? '');

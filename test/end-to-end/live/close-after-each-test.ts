@@ -1,8 +1,8 @@
 import { afterEach } from 'vitest';
 import type { LiveClient } from './watcher.ts';
 
-/** Closes the registered clients after each test, because a client that connects to a closing server would fail. */
-export function closedClients(): (client: LiveClient) => LiveClient {
+/** Returns a function that registers a client. Each is closed after its test, because it would fail when the server closes. */
+export function closeAfterEachTest(): (client: LiveClient) => LiveClient {
   const clients: LiveClient[] = [];
   afterEach(async () => {
     await Promise.all(clients.splice(0).map((client) => client.dispose()));
