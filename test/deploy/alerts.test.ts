@@ -252,7 +252,7 @@ function missingFrom(scraped: Iterable<string>, { metric, labels }: NamedSeries)
   const ofMetric = [...scraped].filter((each) => each === metric || each.startsWith(`${metric}{`));
   if (ofMetric.length === 0) return metric;
   const missing = labels.find(({ name, value }) => {
-    // For a missing label a value that only a pattern for any value matches.
+    // A missing label gets a value that only a pattern for any value matches.
     const values = ofMetric.map((each) => labelValue(each, name) ?? '\0');
     return !values.some((each) => value.test(each));
   });

@@ -156,7 +156,7 @@ test('the autoscaler uses the CPU and a metric of the service', () => {
 test('the trusted proxies are the ingress, not a network of pods', () => {
   expect(config.trustedProxies.length).toBeGreaterThan(0);
   for (const network of config.trustedProxies) {
-    // At most sixteen addresses.
+    // Such a network has at most sixteen addresses.
     const prefixLength = Number(network.split('/')[1] ?? 32);
     expect(prefixLength, network).toBeGreaterThanOrEqual(28);
   }

@@ -89,7 +89,7 @@ test('the estimated size of a catalog is close to its heap', async () => {
   const version = await buildVersion(instruments, null);
   await version.index;
   const share = version.bytes / (heldBytes() - heapBefore);
-  // A use of the text, so that it is not collected: it must count in both measurements.
+  // Uses the text, so that it is not collected: it must count in both measurements.
   expect(text).not.toBe('');
   expect(share).toBeGreaterThan(0.8);
   expect(share).toBeLessThan(1.2);

@@ -8,7 +8,7 @@ import type { Proves } from '../../src/gateway/operation.ts';
 import type { OPERATIONS, OperationName, ReadName } from '../../src/gateway/operations.ts';
 import { type Reading, readingIn, type TimeUnit } from '../../src/gateway/scalars.ts';
 
-/** What tests know of an operation. It repeats the gateway's interface, so that tests find errors in the service's tables. */
+/** What tests know of an operation. It repeats the gateway's interface, so that tests find errors in our tables. */
 export interface OperationCase {
   /** Makes a well-formed call for the sandbox's user 700001. */
   readonly call: (client: GatewayClient, caller: Caller) => Promise<unknown>;

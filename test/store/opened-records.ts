@@ -27,6 +27,6 @@ export function withMethods(records: OrderRecords, methods: Partial<OrderRecords
     },
     close: () => records.close(),
   };
-  // Descriptors, so that a getter such as `status` stays a getter.
+  // Copies descriptors, so that a getter such as `status` stays a getter.
   return Object.defineProperties(forwarding, Object.getOwnPropertyDescriptors(methods));
 }

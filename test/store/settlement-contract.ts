@@ -39,7 +39,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     'an unknown order that an operator settles as $kind has this outcome on each replica, permanently',
     async (outcome) => {
       await using shared = await open();
-      // The process that places the orders, and another one.
+      // The process `maker` places the orders, and `other` is another process.
       const [maker, other] = shared.replicas;
       const { operator } = shared;
       const order = await reserved(maker, '1', 'k', LONG_OVER_MS);

@@ -51,7 +51,7 @@ test('a token is reported if it is expired, revoked, not a JWT, or without the l
 
 test('no token, e-mail or figure of the account is printed', async () => {
   await using gateway = await startGateway();
-  // Parts of the secrets and of the account's data, none of which may be printed.
+  // None of these parts of secrets and of the account's data may be printed.
   const canaries = [DEMO_EMAIL, '700001', 'standard-usd', 'cus_', '50000', 'eyJ', 'hunter2'];
   const runs: Variables[] = [
     DEMO,

@@ -19,7 +19,7 @@ const RECEIVERS = 'http://127.0.0.1:9099/';
 const SECONDS = { s: 1, m: 60, h: 3_600 } as const;
 const WAIT = /(\b(?:group_wait|group_interval|repeat_interval): )(\d+)([smh])/g;
 
-/** Starts an Alertmanager with the shipped routes and shorter waits, divided by `speedUp`. Records the alerts that it sends. */
+/** Starts an Alertmanager with the shipped routes, whose waits are divided by `speedUp`. Records its alerts. */
 export async function startAlertmanager(path: string, speedUp: number) {
   const pages = new Set<string>();
   const tickets = new Set<string>();

@@ -38,7 +38,7 @@ test('a change by another replica, or a possible change, is reported once', asyn
     [{ epoch: 'a', version: null }, true, ['1']],
     [{ epoch: 'a', version: null }, true, []],
     [{ epoch: 'a', version: 'v3' }, true, ['1']],
-    // Another epoch: the store has lost its data.
+    // Another epoch means that the store has lost its data.
     [{ epoch: 'b', version: 'v3' }, true, ['any', '1']],
     [{ epoch: 'c', version: null }, true, ['any']],
   ];

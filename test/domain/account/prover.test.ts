@@ -20,7 +20,7 @@ async function openLapsedWorld() {
 describe('an account’s proof', () => {
   test('that has lapsed is renewed by a read of the same request, without another call', async () => {
     const { prover, gateway, calls, clock } = await openLapsedWorld();
-    // Reads that the request makes anyway. The first one fails, so the second renews the proof.
+    // The request makes these reads anyway. The first read fails, so the second read renews the proof.
     const plannedProofs = () => [
       gateway.read(demo, OPERATIONS.getWithdrawalMethods),
       gateway.read(demo, OPERATIONS.getCustomerId),

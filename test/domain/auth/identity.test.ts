@@ -78,7 +78,7 @@ test('the expiry of a known token is checked on each request, with half a minute
   const { clock, identify } = setUp();
   const token = unsignedToken({ login: 1, exp: NOW_SECONDS + 10 });
   expect(identify(token)).toMatchObject({ expiresAtMs: NOW_MS + 10_000 });
-  // One millisecond before the ten seconds and the leeway of thirty are over.
+  // The ten seconds and the leeway of thirty seconds end one millisecond later.
   await clock.advance(39_999);
   expect(identify(token)).toMatchObject({ login: '1' });
   await clock.advance(1);
@@ -151,7 +151,7 @@ test('each refused token is reported with its fault', async () => {
     onRefused: ({ fault }) => void reported.push(fault),
   });
   for (const text of [null, unsignedToken({}), unsignedToken({ login: 7 })]) {
-    // An async function, because some faults are thrown at once and others are a rejection.
+    // The function is async, because some faults are thrown at once and others are a rejection.
     const identified = async () => identify(text);
     await expect(identified()).rejects.toThrow(UnauthenticatedError);
   }

@@ -167,7 +167,7 @@ describe('a key set', () => {
     expect(await verify(signed({ alg: 'RS256', kid: 'one' }))).toBe(false);
     await eventually(() => sockets.every(({ destroyed }) => destroyed));
     const [socket] = sockets;
-    // Far above the size limit, because the socket buffers of both ends come on top.
+    // This bound is far above the size limit, because the socket buffers of both ends come on top.
     expect(socket?.bytesWritten).toBeLessThan(16_777_216);
     expect(process.memoryUsage().arrayBuffers - before.arrayBuffers).toBeLessThan(67_108_864);
   });

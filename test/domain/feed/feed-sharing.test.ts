@@ -97,7 +97,7 @@ test('queries and the feed of an account serve no list older than a list that th
   let answer = listOf('older', 0);
   const openPositions = new OpenPositions({
     gateway: { getOpenPositions: async () => answer },
-    // An empty board, as after the eviction of the feed's list.
+    // This board is empty, like a board that has evicted the feed's list.
     board: new PositionsBoard(ledger, 1e8),
     clock,
     feeds,

@@ -39,7 +39,7 @@ test('if the feeds need more polls than the ceiling, all intervals are stretched
   await clock.advance(60_000);
   // Steady polls may use 95% of the ceiling.
   expect(schedule.stretch).toBeCloseTo(200 / 47.5);
-  // One poll more than the ceiling, because timers may be late.
+  // The bound is one poll above the ceiling, because timers may be late.
   expect(busiestSecond(polls)).toBeLessThanOrEqual(51);
   const late = polls.filter(({ atMs }) => atMs > startMs + 20_000);
   const counts = new Map<number, number>();

@@ -36,7 +36,7 @@ test('a first subscriber waits for the snapshot until a deadline, or until its r
   gateway.set(LOGIN, [position('a')]);
   await clock.advance(1_000);
   expect(phone.last?.opened).toEqual(['a']);
-  // The second case: the read fails at once.
+  // In the second case the read fails at once.
   const failing = createLiveBench();
   failing.gateway.sessionFault = () => gatewayError('unavailable');
   const tablet = failing.followAccount(failing.viewer('tablet'));
@@ -171,7 +171,7 @@ test('an interval has at most one event, and none for a position that opened and
   await clock.advance(4_000);
   gateway.set(LOGIN, [position('a')]);
   await clock.advance(8_000);
-  // The first event of the subscription.
+  // This is the first event of the subscription.
   expect(slow.events).toHaveLength(1);
   for (let second = 0; second < 20; second += 1) {
     gateway.set(LOGIN, [position('a', { profit: second })]);
@@ -278,7 +278,7 @@ test('above the ceiling of polls, polls and reads of the session are slowed equa
   await clock.advance(10_000);
   const [pollsBefore, readsBefore] = [gateway.polls.length, gateway.sessions.length];
   await clock.advance(600_000);
-  // Half of the 600 polls and of the 120 reads that the clients ask for in ten minutes.
+  // The upper bounds are half of the 600 polls and of the 120 reads that the clients ask for in ten minutes.
   const polls = gateway.polls.length - pollsBefore;
   expect(polls).toBeGreaterThan(260);
   expect(polls).toBeLessThanOrEqual(300);

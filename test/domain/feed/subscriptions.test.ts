@@ -66,7 +66,7 @@ test.each([undefined, 15_000])(
 
 test('a cursor resumes a subscription soon after its end if the feed still knows all rows closed since then', async () => {
   const { clock, gateway, viewer, followChanges, feeds } = createLiveBench();
-  // More than the feed remembers once they are closed.
+  // These are more positions than the feed remembers after they close.
   const many = Array.from({ length: 300 }, (_, index) => position(`${index}`));
   gateway.set(LOGIN, [...many, position('a'), position('b')]);
   const before = followChanges(viewer('phone'));

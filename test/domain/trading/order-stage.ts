@@ -92,7 +92,7 @@ export function countersOf(count: (name: string) => void): SubmitterOptions['met
   } as unknown as SubmitterOptions['metrics'];
 }
 
-/** Creates orders with records in memory, a scripted gateway and a scripted clock. `change` replaces methods of the records. */
+/** Creates orders with records in memory, a scripted gateway and a scripted clock. `change` replaces methods of records. */
 export function stage(
   change: (shared: OrderRecords) => Partial<OrderRecords> = () => ({}),
   more: Partial<SubmitterOptions> = {},

@@ -625,7 +625,7 @@ export class OrderWorld {
     running.records.close().catch(() => {});
   }
 
-  /** Executes the process's calls to the records, then kills it. The last process dies before it can update the mark file. */
+  /** Executes the process's calls to the records, then kills it. The last process dies before it updates the mark file. */
   async #killAfterWrites(process: Process): Promise<void> {
     const mark = existsSync(this.#markPath) ? readFileSync(this.#markPath) : null;
     for (const call of this.#recordsCalls.filter((each) => each.process === process)) {

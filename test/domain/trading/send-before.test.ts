@@ -9,11 +9,11 @@ describe('an order after its deadline', () => {
   test('expires by this server’s date, even if its connection failed', async () => {
     const { orders, calls, clock, begin } = stage();
     const sendBefore = clock.date() + 5_000;
-    // A millisecond after the deadline.
+    // Now the date is a millisecond after the deadline.
     clock.setDate(5_001);
     const { placed } = await begin('k', demo, 'AAPL', orders, sendBefore);
     expect(await placed).toEqual(expired);
-    // Exactly at the deadline, when an order may still be sent.
+    // Now the date is exactly the deadline, when an order may still be sent.
     clock.setDate(-1);
     const late = await begin('late', demo, 'AAPL', orders, sendBefore);
     const timely = await begin('timely', demo, 'AAPL', orders, sendBefore + 1_000);

@@ -145,7 +145,7 @@ test('an outcome is written again until its record expires, and the first and th
   const drained = orders.drain();
   await clock.advance(RECORD_LIFE_MS - 2_000);
   expect(await isOver(drained)).toBe(false);
-  // The two seconds that were missing, and a minute for the last retry.
+  // The two missing seconds pass, and a minute for the last retry.
   await clock.advance(62_000);
   await drained;
   expect(log.lines).toEqual([

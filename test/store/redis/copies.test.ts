@@ -20,7 +20,6 @@ const TIMEOUT = { redisTimeoutMs: 1_000 };
 const TOO_FEW = '0 of 1 replicas of Redis';
 /** The refusal if the replicas are connected but do not confirm a write. */
 const TOO_LATE = '0 of 1 replicas of Redis have it in time';
-/** The settlement of an unknown order. */
 const SETTLEMENT = { account: accountNamed('1'), key: 'unknown', outcome: booked };
 
 async function openDisposableOperator({ url }: TestRedis) {

@@ -13,7 +13,7 @@ import { DURABLE, MARKER, openOperator, openReadyReplica, openReplica, PREFIX } 
 const GAP = { name: 'RecordsGapError', earlierUnknown: true };
 
 /** The request of an order whose key is made this long after now. */
-const withKeyMade = (key: string, aheadMs: number) => ({
+const madeIn = (key: string, aheadMs: number) => ({
   ...request('1', key),
   keyMadeMs: Date.now() + aheadMs,
 });
@@ -42,12 +42,12 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await restart(redis);
     await eventually(() => one.records.status.gapReason !== null);
     await expectGap(one.records, request('1', 'new'));
-    await expectGap(one.records, withKeyMade('new', 30_000));
+    await expectGap(one.records, madeIn('new', 30_000));
     const repeat = await one.records.reserve(request('1', 'k'));
     expect(repeat).toMatchObject({ record: { outcome: accepted } });
     await expect(one.records.find(accountNamed('1'), 'new')).rejects.toMatchObject(GAP);
     expect(await one.records.voidKey(voidRequest('1', 'void'))).toMatchObject({ voided: true });
-    expect(await one.records.reserve(withKeyMade('new', 90_000))).toMatchObject({ reserved: true });
+    expect(await one.records.reserve(madeIn('new', 90_000))).toMatchObject({ reserved: true });
     expect(one.warnings.filter((line) => line.includes('may lack orders'))).toHaveLength(1);
   });
 
@@ -58,7 +58,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await reserved(one.records, '1', 'k');
     await restart(redis);
     await eventually(() => one.records.status.gapReason !== null);
-    const reserve = () => one.records.reserve(withKeyMade('new', 120_000));
+    const reserve = () => one.records.reserve(madeIn('new', 120_000));
     await expect(reserve()).rejects.toMatchObject({ ...GAP, untilMs: null });
     skewMs = 0;
     expect(await reserve()).toMatchObject({ reserved: true });
@@ -74,10 +74,8 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await restart(redis);
     await eventually(() => one.records.status.gapReason?.includes('keys made before') === true);
     // A key made more than a minute after the gap's end is accepted. Here this end is 50 seconds later.
-    await expectGap(one.records, withKeyMade('new', 100_000));
-    expect(await one.records.reserve(withKeyMade('new', 130_000))).toMatchObject({
-      reserved: true,
-    });
+    await expectGap(one.records, madeIn('new', 100_000));
+    expect(await one.records.reserve(madeIn('new', 130_000))).toMatchObject({ reserved: true });
   });
 
   test('a process detects that Redis was emptied and used again, and writes its outcomes back', async () => {
@@ -135,7 +133,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect((await operator.status()).gapReason).toContain('incomplete');
     operator.close();
     await expect(one.records.reserve(request('1', 'k'))).rejects.toMatchObject(GAP);
-    expect(await one.records.reserve(withKeyMade('k', 90_000))).toMatchObject({ reserved: true });
+    expect(await one.records.reserve(madeIn('k', 90_000))).toMatchObject({ reserved: true });
   });
 
   test('a new store is not a loss, but the first process logs a warning and delays orders by two seconds', async () => {
@@ -250,7 +248,7 @@ describeWithRedis('a promotion', (serverPath) => {
     operator.close();
     await expectGap(one.records, request('1', 'new'));
     await second.command('REPLICAOF', '127.0.0.1', new URL(first.url).port);
-    await eventually(() => one.records.reserve(withKeyMade('new', 90_000)));
+    await eventually(() => one.records.reserve(madeIn('new', 90_000)));
   });
 
   test('a demoted primary is not used, because it may lack later writes', async () => {

@@ -35,7 +35,7 @@ async function openRecords(path: string, gatewaySkewMs: () => number | null = ()
 }
 
 /** The request of an order whose key is made this long after now. */
-const withKeyMade = (key: string, aheadMs: number) => ({
+const madeIn = (key: string, aheadMs: number) => ({
   ...request('1', key),
   keyMadeMs: Date.now() + aheadMs,
 });
@@ -113,7 +113,7 @@ test.each(Object.entries(losses))(
       await using one = await openRecords(pathAfter, () => null);
       expect(one.warnings).toEqual([expect.stringMatching(/may lack orders/)]);
       // Until the gateway's clock is measured, all unknown keys are refused.
-      await expect(one.records.reserve(withKeyMade('new', HOUR_MS))).rejects.toMatchObject({
+      await expect(one.records.reserve(madeIn('new', HOUR_MS))).rejects.toMatchObject({
         name: 'RecordsGapError',
         untilMs: null,
       });
@@ -127,9 +127,9 @@ test.each(Object.entries(losses))(
       else expect(repeat).toMatchObject({ reserved: false });
     }
     await expect(one.records.reserve(request('1', 'without'))).rejects.toThrow('incomplete');
-    await expect(one.records.reserve(withKeyMade('x', 30_000))).rejects.toThrow('incomplete');
+    await expect(one.records.reserve(madeIn('x', 30_000))).rejects.toThrow('incomplete');
     await expect(one.records.find(request('1', 'x').account, 'x')).rejects.toThrow('incomplete');
-    expect(await one.records.reserve(withKeyMade('y', 90_000))).toMatchObject({ reserved: true });
+    expect(await one.records.reserve(madeIn('y', 90_000))).toMatchObject({ reserved: true });
     // A key can still be closed. Its record states that the records remember nothing from before.
     const { voided, record } = await one.records.voidKey(voidRequest('1', 'void'));
     expect(voided).toBe(true);
@@ -166,9 +166,7 @@ test('a loss is detected if a newer copy replaces a restored file that has reser
   losses['an older copy replaces the file without a mark']?.(path);
   {
     await using one = await openRecords(path);
-    expect(await one.records.reserve(withKeyMade('between', 90_000))).toMatchObject({
-      reserved: true,
-    });
+    expect(await one.records.reserve(madeIn('between', 90_000))).toMatchObject({ reserved: true });
   }
   copyFileSync(`${path}.later`, path);
   await using one = await openRecords(path);
@@ -276,7 +274,7 @@ test('a file that was moved away and back counts as a loss, because the file in 
   renameSync(path, `${path}.moved`);
   {
     await using two = await openRecords(path);
-    expect(await two.records.reserve(withKeyMade('meanwhile', 90_000))).toMatchObject({
+    expect(await two.records.reserve(madeIn('meanwhile', 90_000))).toMatchObject({
       reserved: true,
     });
   }
@@ -330,7 +328,7 @@ test('records of an earlier version count as lost', async () => {
   await using one = await openRecords(path);
   expect(one.warnings).toEqual([]);
   await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
-  await one.records.reserve(withKeyMade('k', 90_000));
+  await one.records.reserve(madeIn('k', 90_000));
 });
 
 test('a loss is over after a day', async () => {
