@@ -1,5 +1,6 @@
 // Runs the suite, or the named files, several times while busy loops run, and prints how often each test has failed: a test
-// that depends on time fails here sooner or later. `npm run soak -- tests [--times 3] [--busy 4] [--all] [file or folder …]`
+// that depends on time fails here sooner or later.
+// `npm run soak -- tests [--times 3] [--busy 4] [--all] [file or folder …]`
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempDisposableSync } from 'node:fs';

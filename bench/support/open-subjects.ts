@@ -36,8 +36,8 @@ export async function openSubjects({ rows, variants, peers }: SubjectsOptions) {
     return subject;
   };
   const ours = await add(startOurs(gateway));
-  // The answers of all subjects are compared with the answers of this process. The process is not measured, because answering
-  // these requests changes how V8 compiles its code, and makes it slower.
+  // The answers of all subjects are compared with the answers of this process. The process is not measured: answering these
+  // requests changes how V8 compiles its code, and makes it slower.
   const model = await startOurs(gateway, 'model');
   await using _model = model.process;
   const { data } = await model.ask({ path: '', document: SYMBOLS, variables: {} });

@@ -15,8 +15,8 @@ export class RepeatedErrors {
   }
 
   /**
-   * Returns null if this error is not to be logged. If it is, returns how many errors with its name were not logged since the
-   * last one that was. The set of names must be bounded.
+   * Returns null if this error is not to be logged. If it is, returns how many errors with its name were not logged since
+   * the last one that was. The set of names must be bounded.
    */
   next(name: string): { readonly notLogged: number } | null {
     const last = this.#logged.get(name);

@@ -1,4 +1,4 @@
-/** An error without a stack. A stack takes ten times as long as the rest, and shows nothing of a cause outside the process. */
+/** An error without a stack. A stack takes ten times as long as the rest, and does not show a cause outside the process. */
 export class StacklessError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     const { stackTraceLimit } = Error;
