@@ -8,10 +8,7 @@ export const COMMANDS: Commands = {
   },
   sandbox: {
     summary: 'run the sandbox gateway alone',
-    load: async () => {
-      const { sandboxCommand } = await import('./sandbox.ts');
-      return sandboxCommand((await import('../sandbox/start.ts')).startSandbox);
-    },
+    load: async () => (await import('./sandbox.ts')).sandboxCommand,
   },
   check: {
     summary: 'check the configuration, and a gateway against the interface',

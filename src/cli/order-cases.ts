@@ -1,7 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config.ts';
-import { partsOf } from '../domain/auth/viewer.ts';
-import type { Account } from '../lib/account.ts';
 import { logHash } from '../lib/log-hash.ts';
 import type { OperatorRecords } from '../store/operator-records.ts';
 import {
@@ -20,7 +17,7 @@ type SettleOptions = {
 };
 
 const MAX_TEXT_LENGTH = 200;
-const NOTHING = 'This account (and tenant) has no such order on record.';
+const NOTHING = 'This account has no such order on record.';
 
 export async function listOrders(
   orders: AsyncIterable<StoredOrder>,
@@ -33,7 +30,7 @@ export async function listOrders(
     const { symbol, side, size } = record.asked ?? {};
     // The log contains this hash in place of the key.
     const keyHash = hashKey === null ? null : logHash(hashKey, key);
-    const facts = { ...identityOf(account, key), keyHash, symbol, side, size };
+    const facts = { account, key, keyHash, symbol, side, size };
     out(`${dateOf(record.reservedAtMs)}  ${shown(facts)}  ${stateOf(record)}`);
   }
   return EXIT_OK;
@@ -50,7 +47,7 @@ export async function showOrder(
     return EXIT_FAILED;
   }
   const { asked, times, reservedAtMs } = record;
-  out(`${shown(identityOf(account, key))}  ${stateOf(record)}`);
+  out(`${shown({ account, key })}  ${stateOf(record)}`);
   out(`  asked ${dateOf(reservedAtMs)}  ${shown(asked ?? {})}`);
   out(`  sent ${dateOf(times.sentAtMs)}, answered ${dateOf(times.answeredAtMs)}`);
   return EXIT_OK;
@@ -75,14 +72,9 @@ export async function settleOrder(
     case 'known':
       err(`It is known already: ${stateOf(answer.record)}`);
       return EXIT_FAILED;
-    case 'settled': {
-      const isFirst = isDeepStrictEqual(answer.record.outcome, outcome);
-      const intro = isFirst
-        ? 'Settled. From now on every client gets'
-        : 'Settled before: every client gets';
-      out(`${intro} this outcome: ${stateOf(answer.record)}`);
+    case 'settled':
+      out(`Settled: every client gets this outcome: ${stateOf(answer.record)}`);
       return EXIT_OK;
-    }
   }
 }
 
@@ -101,11 +93,6 @@ export function settledOutcome({ verdict, number, by, why }: SettleOptions): Set
 function text(name: string, given = ''): string {
   if (given.trim() !== '' && given.length <= MAX_TEXT_LENGTH) return given;
   throw new UsageError(`Give --${name}, up to ${MAX_TEXT_LENGTH} characters.`);
-}
-
-function identityOf(account: Account, key: string) {
-  const [login, tenant] = partsOf(account);
-  return { login, tenant, key };
 }
 
 function dateOf(ms: number | null): string {

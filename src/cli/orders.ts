@@ -1,8 +1,8 @@
 import { withoutPassword } from '../config/shown.ts';
 import { type Config, readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
-import { accountOf } from '../domain/auth/viewer.ts';
-import type { Login } from '../lib/account.ts';
+import { partsOf } from '../domain/auth/viewer.ts';
+import type { Account } from '../lib/account.ts';
 import { openOperatorRecords } from '../store/open-stores.ts';
 import type { OperatorRecords } from '../store/operator-records.ts';
 import { type RecordsStatus, RecordsUnavailableError } from '../store/order-records.ts';
@@ -10,14 +10,13 @@ import { StoreError } from '../store/store-error.ts';
 import { readArguments, UsageError } from './command/arguments.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
 import { listOrders, settledOutcome, settleOrder, showOrder } from './order-cases.ts';
-import { forwardedOf } from './tenant.ts';
 
 export const ordersCommand: Command = {
   usage: [
     'Usage: trading-graph orders <status | hold | release | incomplete | copy <to>>',
-    '       trading-graph orders list [<login>] [--unknown]',
-    '       trading-graph orders show <login> <key>',
-    '       trading-graph orders settle <login> <key> <accepted --number gateway-number | not-sent> --by name --why text',
+    '       trading-graph orders list [<account>] [--unknown]',
+    '       trading-graph orders show <account> <key>',
+    '       trading-graph orders settle <account> <key> <accepted --number gateway-number | not-sent> --by name --why text',
     '',
     '  status      prints the number of order records, and their problems',
     '  hold        refuses all orders until release, on all replicas within two seconds; none of them is sent',
@@ -29,8 +28,7 @@ export const ordersCommand: Command = {
     '              from a minute after its ORDER_TIMEOUT_MS on, and final. The key stays used up. For an order that the gateway',
     '              refused or never got, say not-sent.',
     '',
-    '  --header  name=value of a header in GATEWAY_FORWARD_HEADERS that the requests of the account have; repeat it for each',
-    '',
+    'An account is a trading login. With GATEWAY_FORWARD_HEADERS the name continues as `list` prints it.',
     'The records are those of the service: in REDIS_URL if it is set, otherwise in ORDER_STORE.',
   ].join('\n'),
   async run(args, terminal) {
@@ -67,7 +65,6 @@ export const ordersCommand: Command = {
 };
 
 const OPTIONS = {
-  header: { type: 'string', multiple: true },
   unknown: { type: 'boolean' },
   number: { type: 'string' },
   by: { type: 'string' },
@@ -93,12 +90,11 @@ type Action = (records: OperatorRecords) => Promise<number>;
 function actionOf(args: readonly string[], config: Config, terminal: Terminal): Action {
   const read = readArguments({ args: [...args], options: OPTIONS, allowPositionals: true });
   const [action = '', ...operands] = read.positionals;
-  const { header: headers = [], ...options } = read.values;
+  const options = read.values;
   const most = OPERANDS.get(action);
   if (most === undefined) throw new UsageError(`Name one of ${[...OPERANDS.keys()].join(', ')}.`);
   if (operands.length > most) throw new UsageError(`${operands[most]} is one argument too many.`);
   const [first, key, verdict] = operands;
-  const forwarded = forwardedOf(headers, config.gatewayForwardHeaders);
   const { redisUrl, orderStore } = config;
   switch (action) {
     case 'copy':
@@ -110,16 +106,16 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
         return EXIT_OK;
       };
     case 'list': {
-      const account = first === undefined ? null : accountOf(loginOf(first), forwarded);
+      const account = first === undefined ? null : accountNamed(first);
       const onlyUnknown = options.unknown === true;
       return (records) => listOrders(records.list(account), onlyUnknown, config, terminal);
     }
     case 'show': {
-      const order = { account: accountOf(loginOf(first), forwarded), key: keyOf(key) };
+      const order = { account: accountNamed(first), key: keyOf(key) };
       return (records) => showOrder(records, order, terminal);
     }
     case 'settle': {
-      const order = { account: accountOf(loginOf(first), forwarded), key: keyOf(key) };
+      const order = { account: accountNamed(first), key: keyOf(key) };
       const outcome = settledOutcome({ ...options, verdict });
       return (records) => settleOrder(records, { ...order, outcome }, terminal);
     }
@@ -141,10 +137,11 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
   }
 }
 
-function loginOf(operand = ''): Login {
-  const login = toLogin(operand);
-  if (login === null) throw new UsageError('Name the trading login of the account.');
-  return login;
+function accountNamed(operand = ''): Account {
+  const account = operand as Account;
+  const [login] = partsOf(account);
+  if (toLogin(login) !== null) return account;
+  throw new UsageError('Name the account by its trading login, as `orders list` prints it.');
 }
 
 function keyOf(operand = ''): string {

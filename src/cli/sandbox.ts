@@ -1,32 +1,28 @@
 import { sandboxSettings } from '../app/sandbox-settings.ts';
 import { ConfigError, readConfig } from '../config.ts';
 import { ListenError } from '../lib/listen.ts';
+import { startSandbox } from '../sandbox/start.ts';
 import { readArguments, UsageError } from './command/arguments.ts';
 import { type Command, EXIT_OK } from './command/dispatch.ts';
 
 const DEFAULT_PORT = 4_010;
 
-type StartSandbox = (
-  options: ReturnType<typeof sandboxSettings> & ReturnType<typeof readFlags>,
-) => Promise<AsyncDisposable & { readonly url: string }>;
-
-export const sandboxCommand = (start: StartSandbox): Command => ({
+export const sandboxCommand: Command = {
   usage: [
-    'Usage: trading-graph sandbox [--port <number>] [--host <address>]',
+    'Usage: trading-graph sandbox [--port <number>]',
     '',
     `  --port  where it listens; ${DEFAULT_PORT} when left out, 0 for any free port`,
-    '  --host  127.0.0.1 when left out',
     '',
     'SANDBOX_SEED, SANDBOX_INSTRUMENTS, SANDBOX_TICK_MS, JWT_SECRET, GATEWAY_DIRECTION_FIELD,',
     'GATEWAY_MOBILE_WALLET, GATEWAY_LOGIN_CLAIM and GATEWAY_GROUP_CLAIM count here as well.',
   ].join('\n'),
   async run(args, terminal) {
-    const flags = readFlags(args);
+    const port = portIn(args);
     const config = readConfig(terminal.environment);
-    const started = start({ ...sandboxSettings(config), ...flags });
+    const started = startSandbox({ ...sandboxSettings(config), port });
     await using sandbox = await started.catch((error: unknown) => {
       if (!(error instanceof ListenError)) throw error;
-      throw new ConfigError([`--${error.about}=${flags[error.about]}: ${error.message}`]);
+      throw new ConfigError([`--port=${port}: ${error.message}`]);
     });
     // The signal handler is installed before the output invites a user to stop the process.
     const stopped = terminal.stopped();
@@ -37,14 +33,13 @@ export const sandboxCommand = (start: StartSandbox): Command => ({
     await stopped;
     return EXIT_OK;
   },
-});
+};
 
-function readFlags(args: readonly string[]) {
-  const options = { port: { type: 'string' }, host: { type: 'string' } } as const;
-  const given = readArguments({ args: [...args], options });
-  const { port = String(DEFAULT_PORT), host = '127.0.0.1' } = given.values;
+function portIn(args: readonly string[]): number {
+  const given = readArguments({ args: [...args], options: { port: { type: 'string' } } });
+  const { port = String(DEFAULT_PORT) } = given.values;
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw new UsageError(`--port=${port}: must be a whole number from 0 to 65535`);
   }
-  return { port: Number(port), host };
+  return Number(port);
 }
