@@ -80,18 +80,16 @@ export class NotAttemptedError extends StacklessError {
   }
 }
 
-/** The source of a path value: the viewer's token or session, a setting, or an argument of the client. */
-export type PathValueSource = 'token' | 'session' | 'setting' | { readonly argument: string };
-
 /** A path value that could leave its segment. It is refused before anything is sent. */
 export class UnsafePathError extends Error {
   override readonly name = 'UnsafePathError';
   readonly parameter: string;
-  readonly source: PathValueSource;
+  /** The argument of the client; null if the value is a claim of its token. */
+  readonly argument: string | null;
 
-  constructor(parameter: string, source: PathValueSource) {
+  constructor(parameter: string, argument: string | null) {
     super(`the value of "${parameter}" cannot be one segment of a path`);
     this.parameter = parameter;
-    this.source = source;
+    this.argument = argument;
   }
 }

@@ -2,7 +2,7 @@ import { isObject } from '../lib/is-object.ts';
 import { redact } from '../lib/redact.ts';
 import { jsonOf } from './answer-body.ts';
 import type { Answer } from './exchange.ts';
-import { flag, text } from './scalars.ts';
+import { text } from './scalars.ts';
 
 export type GatewayRefusal = Readonly<ReturnType<typeof toRefusal>>;
 
@@ -13,7 +13,6 @@ export function toRefusal(body: unknown) {
     error: text(row.error),
     message: text(row.message),
     email: text(row.email),
-    ok: flag(row.ok),
     details: isObject(row.details) && isShallow(row.details, MAX_DEPTH) ? row.details : null,
   };
 }

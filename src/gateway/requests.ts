@@ -1,5 +1,5 @@
 import type { Caller } from './caller.ts';
-import { type PathValueSource, UnsafePathError } from './errors.ts';
+import { UnsafePathError } from './errors.ts';
 import type { WireCall } from './exchange.ts';
 import { type DescribedOperation, type OperationTraits, TRADE } from './operation.ts';
 
@@ -111,16 +111,12 @@ export function filledPath(
     if (segment !== null) return segment;
     // A mutation has one argument, `input`, and the value is one of its fields.
     const argument = effect === 'read' ? name : `input.${name}`;
-    throw new UnsafePathError(name, SOURCES[name] ?? { argument });
+    throw new UnsafePathError(name, OF_TOKENS.has(name) ? null : argument);
   });
 }
 
-/** The parameters whose value the client does not choose. Any other parameter is an argument of the same name. */
-const SOURCES: Readonly<Record<string, PathValueSource>> = {
-  login: 'token',
-  group: 'token',
-  provider: 'setting',
-};
+/** The parameters whose value is a claim of a token. Any other parameter is an argument of the same name. */
+const OF_TOKENS: ReadonlySet<string> = new Set(['login', 'group']);
 
 /** Null if the value cannot be one segment. */
 function encodedSegment(value: string): string | null {

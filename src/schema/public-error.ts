@@ -149,19 +149,12 @@ function withoutRecords(message: string, more?: Extensions): Described {
   return { code: 'IDEMPOTENCY_UNAVAILABLE', message, more };
 }
 
-function describePath({ parameter, source }: UnsafePathError): Described {
-  const cannot = 'cannot be one segment of a path';
-  if (typeof source === 'object') {
-    const { argument } = source;
-    return { code: 'BAD_USER_INPUT', message: `${argument} ${cannot}.`, more: { argument } };
+function describePath({ argument }: UnsafePathError): Described {
+  if (argument === null) {
+    return { code: 'UNAUTHENTICATED', message: 'Sign in: the token cannot be used.' };
   }
-  if (source === 'session') {
-    // Signing in again does not help, because another token gets the same session.
-    const message = `The session names a ${parameter} that ${cannot}.`;
-    return { code: 'GATEWAY_CONTRACT', message, more: { operation: 'getSession' } };
-  }
-  if (source === 'setting') return INTERNAL;
-  return { code: 'UNAUTHENTICATED', message: 'Sign in: the token cannot be used.' };
+  const message = `${argument} cannot be one segment of a path.`;
+  return { code: 'BAD_USER_INPUT', message, more: { argument } };
 }
 
 const OF_KIND: Readonly<Record<GatewayErrorKind, readonly [code: Code, message: string]>> = {

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { toRefusal } from '../../src/gateway/refusal.ts';
 
-const nothing = { error: null, message: null, email: null, ok: null, details: null };
+const nothing = { error: null, message: null, email: null, details: null };
 
 describe('a refusal', () => {
   test.each([
     [{ error: 'E', message: 'M', details: { a: [1] } }],
-    [{ error: 'E', ok: false }],
-    [{ error: 'E', email: 'a@example.com', ok: true }],
+    [{ error: 'E' }],
+    [{ error: 'E', email: 'a@example.com' }],
     [{ message: 'M' }],
   ])('in the shape %j is read completely', (body) => {
     expect(toRefusal(body)).toStrictEqual({ ...nothing, ...body });
   });
 
   test.each([
-    [{ error: 7, message: null, email: [], ok: 'no', details: 'none' }],
+    [{ error: 7, message: null, email: [], details: 'none' }],
     [{ details: ['a'] }],
     [[]],
     [null],

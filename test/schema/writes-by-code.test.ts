@@ -88,7 +88,7 @@ describe('the table of error codes is right about the effects of a write', () =>
   test('for a refusal before the write is sent', () => {
     for (const error of [
       new InputError('input', 'no'),
-      new UnsafePathError('key', { argument: 'input.key' }),
+      new UnsafePathError('key', 'input.key'),
       new UnauthenticatedError('no token was sent'),
       new TooManyAttemptsError(1, 'unknown tokens'),
       new RecordsUnavailableError('full'),

@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../gateway/client.ts';
 import type { InputOf, ReadOperation, WriteOperation } from '../../gateway/define-operation.ts';
-import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
+import { isGatewayError } from '../../gateway/errors.ts';
 import type { Acknowledgement } from '../../gateway/judge.ts';
 import type { CatalogAnswer } from '../../gateway/operations/get-all-tickers.ts';
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
@@ -84,10 +84,6 @@ export function createViewerGateway({
         );
       } catch (error) {
         if (isGatewayError(error, 'forbidden')) ledger.forbidden(viewer, group);
-        // A group other than the token's comes from the session, so the error names the session.
-        if (error instanceof UnsafePathError && group !== viewer.claimedGroup) {
-          throw new UnsafePathError(error.parameter, 'session');
-        }
         throw error;
       }
     },

@@ -32,18 +32,6 @@ async function ask(operation: OperationName, status = 200, body?: unknown): Prom
   await done;
 }
 
-test.each([
-  ['token', '..', '..'],
-  ['session', 'standard', '..'],
-])(
-  'if a group’s name is unsafe in a path, the error names the %s as its source',
-  async (source, claimedGroup, group) => {
-    const reading = world.gateway.getAllTickers(viewerOf('demo', { claimedGroup }), group, null);
-    await expect(reading).rejects.toMatchObject({ name: 'UnsafePathError', source });
-    expect(world.calls).toEqual([]);
-  },
-);
-
 describe('a 200 of', () => {
   test.each(VIEWER_NAMES)(
     '%s proves what its table row states, and renews a lapsed proof if it proves the token',

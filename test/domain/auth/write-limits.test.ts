@@ -9,7 +9,7 @@ import { accountNamed } from '../../support/accounts.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 
-const refusal = { error: 'NO', message: null, email: null, ok: null, details: null };
+const refusal = { error: 'NO', message: null, email: null, details: null };
 const REJECTED = { outcome: 'rejected', refusal } as const;
 const granted = (accessToken: string) =>
   ({ outcome: 'granted', grant: { accessToken, refreshToken: null, passkey: null } }) as const;
