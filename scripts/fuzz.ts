@@ -3,13 +3,9 @@
 import { parseArgs } from 'node:util';
 import { TARGETS } from '../test/support/fuzz/cases.ts';
 import { fuzz } from '../test/support/fuzz/fuzz.ts';
-import { fuzzServices } from '../test/support/fuzz/services.ts';
-import { redisServerPath } from '../test/support/machine.ts';
 import { runSeeds, SEED_OPTIONS } from './seeds.ts';
 
 const CASES = 1_000;
-/** The corrupt answers of each seed from services other than the gateway. */
-const SERVICE_ROUNDS = 200;
 
 const { values } = parseArgs({
   options: {
@@ -31,9 +27,6 @@ await runSeeds({ ...values, minutes }, async (seed) => {
   for (const [what, count] of counts) totals.set(what, (totals.get(what) ?? 0) + count);
   console.log(`seed ${seed}: ${problem === null ? 'nothing' : 'a problem'}`);
   const repeats = cases.map((each) => `--seed ${seed} --case ${each.target}:${each.index}`);
-  const redisPath = only === undefined ? redisServerPath : null;
-  const services = redisPath === null ? null : await fuzzServices(redisPath, seed, SERVICE_ROUNDS);
-  if (services?.problem) return [services.problem, `npm run soak -- fuzz --seed ${seed}`];
   if (problem === null) return [];
   return [problem, ...repeats.map((each) => `npm run soak -- fuzz ${each}`)];
 });

@@ -33,8 +33,6 @@ export interface AppOptions {
   readonly logOutput?: LogOutput;
   /** The schema to serve instead of the whole one. */
   readonly schema?: GraphQLSchema;
-  /** The sizes of single caches instead of their shares; tests lower them. */
-  readonly cacheBytes?: Partial<CacheBudgets>;
   readonly connections?: ConnectionBounds;
   /** Limits that replace those of the tables; tests lower them. */
   readonly limits?: Partial<Limits<EngineLimitName | TradingLimitName>>;
@@ -49,7 +47,7 @@ export function withDefaults(config: Config, given: AppOptions) {
     ...given,
     schema,
     plugins: given.plugins ?? plugins,
-    cacheBytes: { ...cacheBudgets(oldHeapLimit() / 2), ...given.cacheBytes },
+    cacheBytes: cacheBudgets(oldHeapLimit() / 2),
     connections: { ...CONNECTIONS, most: maxConnections(config), ...given.connections },
   };
 }

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeWithRedis } from '../../support/describe-with.ts';
 import { TARGETS } from '../../support/fuzz/cases.ts';
 import { fuzz } from '../../support/fuzz/fuzz.ts';
-import { fuzzServices } from '../../support/fuzz/services.ts';
 import { inFull } from '../../support/in-full.ts';
 
 const CASES = inFull(2_000, 150);
@@ -16,14 +14,4 @@ test('no message of a client or of the gateway ends the process or causes INTERN
   // These answers show that not all cases are refused before they are executed.
   const answers = ['101', '200', '400', 'BAD_USER_INPUT', 'UNAUTHENTICATED', 'GATEWAY_CONTRACT'];
   for (const answer of answers) expect(counts.get(answer), answer).toBeGreaterThan(CASES / 100);
-});
-
-describeWithRedis('random answers of other backends', (redisPath) => {
-  test('do not end the process: Redis, the JWKS endpoint and the trace collector', async () => {
-    const seed = Math.floor(Math.random() * 2 ** 31);
-    const rounds = inFull(400, 20);
-    const { problem, spoilt } = await fuzzServices(redisPath, seed, rounds);
-    expect(problem, `npm run soak -- fuzz --seed ${seed}`).toBe(null);
-    expect(spoilt).toBeGreaterThan(rounds);
-  });
 });

@@ -266,6 +266,18 @@ test('an accepted document takes the memory of its tree, and a refused one that 
   expect(weightOf(`{ none { ${fields} } }`)).toBeLessThan(2 * small);
 });
 
+test('documents stay within their size in memory, and the last ones are kept', () => {
+  const maxBytes = 50_000;
+  const kept = new Documents({ schema, limits: LIMITS, introspection: true, maxBytes });
+  const texts = Array.from({ length: 100 }, (_, index) => `{ a${index}: node { id } }`);
+  for (const text of texts) {
+    kept.prepare(text);
+    expect(kept.byteSize).toBeLessThanOrEqual(maxBytes);
+  }
+  const isKept = texts.map((text) => kept.isPrepared(text));
+  expect([isKept[0], isKept.at(-1)]).toEqual([false, true]);
+});
+
 test('the byte size of the documents includes their compiled code', async () => {
   const from = documents();
   const text = '{ node { id } }';

@@ -92,7 +92,7 @@ function caseOf({ headers, body }: ScriptedRequest): number | null {
 }
 
 /** Sends an answer with random errors. Most answers are nearly correct. */
-export function writeCorrupt(
+function writeCorrupt(
   random: Random,
   socket: Socket,
   { status, text }: Pick<RawAnswer, 'status' | 'text'>,
