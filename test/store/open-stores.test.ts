@@ -29,9 +29,8 @@ describeWithRedis('the stores in Redis', (serverPath) => {
       'mine:{orders}:v2:record:',
       'mine:{orders}:v2:marker',
     ];
-    const inThird = (script: string) =>
-      redis.command('EVAL', `redis.call('SELECT', 3) ${script}`, 0) as Promise<string[]>;
-    const keys = await inThird("return redis.call('KEYS', '*')");
+    const script = "redis.call('SELECT', 3) return redis.call('KEYS', '*')";
+    const keys = (await redis.command('EVAL', script, 0)) as string[];
     expect(keys.filter((key) => !key.startsWith('mine:'))).toEqual([]);
     for (const kind of kinds) {
       expect(keys.filter((key) => key.startsWith(kind)).length, kind).toBeGreaterThan(0);
@@ -44,9 +43,9 @@ describeWithRedis('the stores in Redis', (serverPath) => {
 
   test('are not opened with a wrong or missing password', async () => {
     await using redis = await startTestRedis(serverPath);
-    for (const given of ['', ':wrong@']) {
+    for (const credentials of ['', ':wrong@']) {
       const warnings: string[] = [];
-      const url = redis.url.replace(/:[^/]+@/, given);
+      const url = redis.url.replace(/:[^/]+@/, credentials);
       const refused = openOnRedis(url, { onWarn: (message) => void warnings.push(message) });
       await expect(refused).rejects.toThrow(
         new StoreError('Redis refuses the user or the password'),
@@ -70,7 +69,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
   });
 });
 
-test('a hanging Redis delays the start by one timeout', async () => {
+test('a hanging Redis delays the start by one timeout, not by one for each connection', async () => {
   const events: string[] = [];
   await using redis = await startScriptedGateway(() => {}, {
     onConnection(socket) {
@@ -82,6 +81,6 @@ test('a hanging Redis delays the start by one timeout', async () => {
   const stores = await openOnRedis(url, { redisTimeoutMs: 1_000 });
   await stores.records.close();
   await eventually(() => expect(events).toContain('given up'));
-  // The connections wait at the same time.
+  // Both connections are open before the first timeout ends.
   expect(events.slice(0, 3)).toEqual(['connected', 'connected', 'given up']);
 });

@@ -18,7 +18,7 @@ import { ScriptedGateway } from './scripted-gateway.ts';
 
 export const LOGIN = '1001';
 
-/** Feeds with a scripted clock and a scripted gateway. */
+/** Creates feeds with a scripted clock and a scripted gateway. */
 export function createLiveBench({
   proofMs = 300_000,
   pollsPerSecond = 500,
@@ -67,7 +67,7 @@ export function createLiveBench({
     feeds,
     /** Reports that an order has changed the account. */
     changed: (account: Account) => accounts.emit('changed', account),
-    /** A device's viewer. The same name means the same token. */
+    /** The viewer of a device. The same name means the same token. */
     viewer: (name: string, details?: Details) => viewerOf(`token of ${name}`, details),
     /** Proves the token as the gateway's snapshot does. */
     prove,

@@ -23,26 +23,27 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     await using b = await open(redis);
     const seen = [(await b.versionOf('1')).version];
     expect(seen).toEqual([null]);
-    const next = async () => {
+    const expectNewVersion = async () => {
       const { version } = await b.versionOf('1');
       expect(seen).not.toContain(version);
       seen.push(version);
     };
     for (const outcome of [accepted, unknown]) {
       await a.records.settle(await reserved(a.records, '1', outcome.kind), outcome);
-      await next();
+      await expectNewVersion();
     }
     const late = await reserved(a.records, '1', 'late');
     await a.records.settle(late, unknown);
-    await next();
+    await expectNewVersion();
     await a.records.settle(late, accepted);
-    await next();
+    await expectNewVersion();
+    // None of these can have changed the account.
     await a.records.settle(late, accepted);
     await a.records.settle(await reserved(a.records, '1', 'rejected'), rejected);
     await a.records.release(await reserved(a.records, '1', 'released'));
     expect((await b.versionOf('1')).version).toBe(seen.at(-1));
     expect((await b.versionOf('2')).version).toBe(null);
-    // It also changes when another process first answers that an order's outcome is unknown.
+    // The version also changes when another process first answers that an order's outcome is unknown.
     await reserved(a.records, '2', 'k', 30);
     await eventually(async () =>
       expect((await b.records.find(accountNamed('2'), 'k'))?.pendingMs).toBe(0),
@@ -62,15 +63,15 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     const before = await b.versionOf('1');
     await redis.command('FLUSHALL');
     expect((await b.versionOf('1')).epoch).not.toBe(before.epoch);
-    const whole = (await b.versionOf('1')).epoch;
+    const { epoch } = await b.versionOf('1');
     await redis.kill();
     await expect(b.versionOf('1')).rejects.toThrow();
     await redis.start();
-    const back = await eventually(() => b.versionOf('1'));
-    expect(back.epoch).not.toBe(whole);
+    const restarted = await eventually(() => b.versionOf('1'));
+    expect(restarted.epoch).not.toBe(epoch);
   });
 
-  test('is not waited for if Redis does not answer', async () => {
+  test('is not waited for after a timeout, and is not requested for a second afterwards', async () => {
     await using redis = await startTestRedis(serverPath);
     const clock = createScriptedClock();
     await using a = await open(redis, clock);
@@ -82,11 +83,11 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     await eventually(() => expect(clock.pending).toBeGreaterThan(pending));
     await clock.advance(FAR_MS);
     await expect(waiting).rejects.toThrow('in time');
-    // For a second no further command is sent.
     await clock.advance(999);
     const refused = a.versionOf('1').catch(String);
-    const turn = new Promise((resolve) => setImmediate(resolve, 'Redis was asked'));
-    expect(await Promise.race([refused, turn])).toContain('did not answer');
+    // A request to Redis would not be answered in this turn of the event loop.
+    const nextTurn = new Promise((resolve) => setImmediate(resolve, 'Redis was requested'));
+    expect(await Promise.race([refused, nextTurn])).toContain('did not answer');
     redis.signal('SIGCONT');
     await clock.advance(1);
     await a.versionOf('1');

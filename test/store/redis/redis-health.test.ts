@@ -21,13 +21,14 @@ test.each([
   [new Error('Command timed out'), 'away'],
   [new Error('connect ECONNREFUSED 127.0.0.1:6379'), 'away'],
   ['OOM of something else', 'away'],
-] as const)('the kind of %s is %s', (error, kind) => {
+] as const)('the kind of the error %s is %s', (error, kind) => {
   expect(redisErrorOf(error)).toBe(kind);
 });
 
 test('each reason is logged once until five seconds have passed without a failure', async () => {
   const clock = createScriptedClock(0);
   const logged: unknown[] = [];
+  // The first 13 characters distinguish the messages.
   const health = new RedisHealth(
     (message, fields) => logged.push([message.slice(0, 13), fields?.reason]),
     clock,
@@ -56,7 +57,7 @@ test('each reason is logged once until five seconds have passed without a failur
   ]);
 });
 
-test('an unreachable Redis is not logged within five seconds of the start, unless it lasts', async () => {
+test('an unreachable Redis is logged only if it is still unreachable five seconds after the start', async () => {
   const clock = createScriptedClock(0);
   const logged: string[] = [];
   const open = () => new RedisHealth((message) => logged.push(message), clock);

@@ -45,7 +45,7 @@ export async function openReadyReplica(
 export function openOperator(redisUrl: string) {
   return openOperatorRecords({
     redisUrl,
-    // The setting's value, which is not used with a Redis.
+    // With a Redis this setting is not used.
     orderStore: 'memory',
     prefix: 'trading-graph:',
     redisReplicas: null,

@@ -12,7 +12,7 @@ import { startSwitchboard } from '../../support/switchboard.ts';
 /** The figures of a bucket: its size of ten, its refill in ten minutes, and this usage. */
 const taken = (points: number) => [10, 10 / 600_000, points];
 
-describeWithRedis('limits in Redis', (serverPath) => {
+describeWithRedis('limits and known keys in Redis', (serverPath) => {
   async function openOn(redisUrl: string, redisTimeoutMs = 30_000) {
     const clock = createScriptedClock(Date.now());
     const warnings: string[] = [];
@@ -29,9 +29,9 @@ describeWithRedis('limits in Redis', (serverPath) => {
   test('handle more buckets than fit into one command', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
-    const many = Array.from({ length: 1_201 }, (_, at) => String(at));
-    const figures = many.flatMap(() => taken(1));
-    expect(await one.limits.share(many, figures)).toEqual(Array(1_201).fill(9));
+    const names = Array.from({ length: 1_201 }, (_, index) => String(index));
+    const figures = names.flatMap(() => taken(1));
+    expect(await one.limits.share(names, figures)).toEqual(Array(1_201).fill(9));
   });
 
   test('are shared by all replicas', async () => {
@@ -46,9 +46,10 @@ describeWithRedis('limits in Redis', (serverPath) => {
   test('refill by the clock of Redis, bound the debt, and store no full bucket', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
-    const quick = (points: number) => one.limits.share(['q'], [10, 10 / 500, points]);
-    expect(await quick(1_000)).toEqual([-10]);
-    await eventually(async () => expect((await quick(0))?.[0] ?? 0).toBeGreaterThan(9));
+    // A bucket of ten that refills in half a second. Its debt is at most its size.
+    const takeQuick = (points: number) => one.limits.share(['q'], [10, 10 / 500, points]);
+    expect(await takeQuick(1_000)).toEqual([-10]);
+    await eventually(async () => expect((await takeQuick(0))?.[0] ?? 0).toBeGreaterThan(9));
     await one.limits.share(['a'], taken(1));
     expect(await redis.command('PTTL', 'trading-graph:limit:a')).toBeGreaterThan(50_000);
     await one.limits.share(['a'], taken(-5));
@@ -59,9 +60,8 @@ describeWithRedis('limits in Redis', (serverPath) => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
     await one.limits.share(['a'], taken(3));
-    const hash = 'trading-graph:limit:a';
     // Simulates that the clock was set back by an hour.
-    await redis.command('HINCRBY', hash, 'at', 3_600_000);
+    await redis.command('HINCRBY', 'trading-graph:limit:a', 'at', 3_600_000);
     expect(await one.limits.share(['a'], taken(1))).toEqual([6]);
     expect((await one.limits.share(['a'], taken(1)))?.[0]).toBeCloseTo(5, 1);
   });
@@ -83,23 +83,22 @@ describeWithRedis('limits in Redis', (serverPath) => {
     expect(await theirs.has('b')).toBe(false);
   });
 
-  test('remember a bounded number of keys, and drop those that expire first', async () => {
+  test('are bounded to 200,000 known keys, of which the first to expire are dropped', async () => {
     await using redis = await startTestRedis(serverPath);
     using one = await openOn(redis.url);
     const key = 'trading-graph:known:token';
-    const end = one.clock.date() + 60_000;
+    const expiryMs = one.clock.date() + 60_000;
+    // The key `1` expires first.
     const fill = `for i = 1, 200000 do redis.call('ZADD', KEYS[1], ARGV[1] + i, i) end`;
-    await redis.command('EVAL', fill, 1, key, end);
-    await redis.command('ZADD', key, one.clock.date() - 1, 'over');
+    await redis.command('EVAL', fill, 1, key, expiryMs);
+    await redis.command('ZADD', key, one.clock.date() - 1, 'expired');
     const keys = one.limits;
-    keys.add('late', end + 1_000_000);
+    keys.add('late', expiryMs + 1_000_000);
     await eventually(() => keys.has('late'));
     expect(await redis.command('ZCARD', key)).toBe(200_000);
-    expect([await keys.has('1'), await keys.has('2'), await keys.has('over')]).toEqual([
-      false,
-      true,
-      false,
-    ]);
+    expect(await keys.has('1')).toBe(false);
+    expect(await keys.has('2')).toBe(true);
+    expect(await keys.has('expired')).toBe(false);
   });
 
   test.each(['down', 'frozen'])(
@@ -113,7 +112,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
       else redis.signal('SIGSTOP');
       expect(await limits.share(['a'], taken(1))).toBeNull();
       // Later calls do not wait for the timeout again, which would take 20 s.
-      for (let at = 0; at < 100; at += 1) expect(await limits.share(['a'], taken(1))).toBeNull();
+      for (let n = 0; n < 100; n += 1) expect(await limits.share(['a'], taken(1))).toBeNull();
       expect(await limits.has('a')).toBe(false);
       await eventually(() => expect(limits.degradedReason()).toContain('Redis'));
       await eventually(() => expect(warnings).toHaveLength(1));
@@ -132,7 +131,7 @@ describeWithRedis('limits in Redis', (serverPath) => {
     await using line = await startSwitchboard(redis.url);
     using one = await openOn(`redis://:${REDIS_PASSWORD}@${line.address}`, 500);
     await one.limits.share(['a'], taken(1));
-    // Simulates that the machine of Redis is gone, and its address leads to another one.
+    // Simulates that the machine of Redis is gone, and that its address leads to another machine.
     line.delayMs = 600_000;
     expect(await one.limits.share(['a'], taken(1))).toBeNull();
     line.delayMs = 0;
