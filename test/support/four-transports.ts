@@ -80,9 +80,9 @@ export async function send(
 
 async function sendBySocket(app: Server, payload: RequestJson, token?: string): Promise<Sent> {
   using socket = await initializedSocket(app, token);
-  socket.say({ id: '1', type: 'subscribe', payload });
-  await eventually(() => socket.closed !== null || socket.of('1').length > 0);
-  const [message] = socket.of('1');
+  socket.send({ id: '1', type: 'subscribe', payload });
+  await eventually(() => socket.closed !== null || socket.messagesOf('1').length > 0);
+  const [message] = socket.messagesOf('1');
   if (message === undefined) throw new Error(`closed: ${JSON.stringify(socket.closed)}`);
   const answer: Answer = message.type === 'error' ? { errors: message.payload } : message.payload;
   const { data, errors = [] } = answer;

@@ -137,37 +137,37 @@ async function isRefused(asked: ReturnType<TestApp['query']>): Promise<boolean> 
 }
 
 /** Sends documents without a token from the offending address. */
-const asksFor =
-  (document: (at: number) => string): Guard['offend'] =>
+const askByAddress =
+  (document: () => string): Guard['offend'] =>
   ({ app }) =>
-  (at) =>
-    isRefused(app.query(document(at), { headers: from(OFFENDER) }));
+  () =>
+    isRefused(app.query(document(), { headers: from(OFFENDER) }));
 /** Sends documents with the token of the offending account. */
-const asksByToken =
-  (document: (at: number) => string): Guard['offend'] =>
+const askByToken =
+  (document: () => string): Guard['offend'] =>
   ({ app, token }) =>
-  (at) =>
-    isRefused(app.query(document(at), { token }));
+  () =>
+    isRefused(app.query(document(), { token }));
 
 const GUARDS: readonly Guard[] = [
   guard('requests', 40, {
     offender: 'an address',
-    offend: asksFor(() => TYPENAME),
+    offend: askByAddress(() => TYPENAME),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('requests', 200, {
     offender: 'an account',
-    offend: asksByToken(() => TYPENAME),
+    offend: askByToken(() => TYPENAME),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('fields', 300, {
     offender: 'an address',
-    offend: asksFor(() => MANY_FIELDS),
+    offend: askByAddress(() => MANY_FIELDS),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('fields', 2_000, {
     offender: 'an account',
-    offend: asksByToken(() => MANY_FIELDS),
+    offend: askByToken(() => MANY_FIELDS),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
   }),
   guard('messages', 40, {
@@ -194,8 +194,9 @@ const GUARDS: readonly Guard[] = [
     offender: 'an account',
     async offend({ app, token, held }) {
       const socket = held.use(await initializedSocket(app, token));
-      return async (at) => {
-        const { payload } = await socket.watch(`${at}`).catch(() => socket.until(`${at}`, 'error'));
+      return async (number) => {
+        const id = String(number);
+        const { payload } = await socket.watch(id).catch(() => socket.until(id, 'error'));
         return JSON.stringify(payload).includes('RATE_LIMITED');
       };
     },
@@ -204,20 +205,20 @@ const GUARDS: readonly Guard[] = [
   }),
   guard('largeAnswers', 3, {
     offender: 'an account',
-    offend: asksByToken(() => COSTLY),
+    offend: askByToken(() => COSTLY),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
     ask: queries(() => COSTLY),
   }),
   guard('login', 10, {
     offender: 'an address',
     limits: {},
-    offend: asksFor(() => login(ACCOUNT, 'wrong')),
+    offend: askByAddress(() => login(ACCOUNT, 'wrong')),
     unaffected: ['another address', 'same address, signing in'],
     ask: signsIn,
   }),
   guard('forgotPassword', 30, {
     offender: 'an address',
-    offend: asksFor(() => forgot(nextUser())),
+    offend: askByAddress(() => forgot(nextUser())),
     unaffected: ['another address'],
     ask: queries(() => forgot(nextUser())),
   }),
@@ -227,20 +228,20 @@ const GUARDS: readonly Guard[] = [
     // Requests mails to one e-mail address, each time from another IP address.
     offend:
       ({ app }) =>
-      (at) =>
-        isRefused(app.query(forgot(ACCOUNT), { headers: from(`203.0.113.${at % 250}`) })),
+      (number) =>
+        isRefused(app.query(forgot(ACCOUNT), { headers: from(`203.0.113.${number % 250}`) })),
     unaffected: UNAFFECTED_BY_AN_ADDRESS,
     ask: queries(() => forgot(nextUser())),
   }),
   guard('orders', 40, {
     offender: 'an account',
-    offend: asksByToken(() => order(`offender-${next()}`)),
+    offend: askByToken(() => order(`offender-${next()}`)),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
     ask: queries(() => order(`bystander-${next()}`)),
   }),
   guard('writes', 40, {
     offender: 'an account',
-    offend: asksByToken(() => SET_VALUE),
+    offend: askByToken(() => SET_VALUE),
     unaffected: UNAFFECTED_BY_AN_ACCOUNT,
     ask: queries(() => ADD_DEVICE),
   }),

@@ -28,7 +28,7 @@ test('only the token of connection_init is retained for the socket’s lifetime'
   for (let opened = 0; opened < 150; opened += 1) {
     const raw = await openSocket(app);
     const padding = `${opened} ${'x'.repeat(240_000)}`;
-    raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${token}`, padding } });
+    raw.send({ type: 'connection_init', payload: { authorization: `Bearer ${token}`, padding } });
     await once(raw.socket, 'message');
     sockets.push(raw);
   }
@@ -45,7 +45,7 @@ test('an operation’s id has a maximum length', async () => {
   raw.subscribe(longest, '{ __typename }');
   await raw.until(longest, 'complete');
   raw.subscribe(`${longest}x`, 'subscription { positions { id } }');
-  expect((await raw.close()).code).toBe(4400);
+  expect((await raw.untilClosed()).code).toBe(4400);
 });
 
 test('subscriptions that begin and end do not leak memory', async () => {
@@ -53,7 +53,7 @@ test('subscriptions that begin and end do not leak memory', async () => {
   const beginAndEnd = async (times: number) => {
     for (let count = 0; count < times; count += 1) {
       raw.subscribe(`${count}`, 'subscription { positionChanges { cursor } }');
-      raw.say({ id: `${count}`, type: 'complete' });
+      raw.send({ id: `${count}`, type: 'complete' });
       // Now and then waits until the service has read everything.
       if (count % 20 === 0) {
         raw.subscribe('query', '{ __typename }');

@@ -150,19 +150,19 @@ describe('a socket', () => {
       [ownPage],
     ] as const) {
       using raw = await opening({ ...cookieOf(token()), ...page });
-      raw.say({ type: 'connection_init', payload });
+      raw.send({ type: 'connection_init', payload });
       raw.subscribe('a', LIST);
       expect((await raw.until('a', 'next')).payload?.data?.positions).toHaveLength(6);
     }
     using raw = await opening({ ...cookieOf('no-token'), origin: ORIGIN });
-    raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${token()}` } });
+    raw.send({ type: 'connection_init', payload: { authorization: `Bearer ${token()}` } });
     raw.subscribe('a', LIST);
     await raw.until('a', 'next');
   });
 
   test('without an origin ignores its cookie, and with another origin is refused', async () => {
     using raw = await opening(cookieOf(token()));
-    raw.say({ type: 'connection_init' });
+    raw.send({ type: 'connection_init' });
     raw.subscribe('a', READ);
     const { payload } = await raw.until('a', 'next');
     expect(payload?.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');

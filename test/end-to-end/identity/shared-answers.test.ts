@@ -13,10 +13,10 @@ import { codesOf, STREAMED_TRANSPORTS } from '../limits/every-transport.ts';
 const runs = { group: 0, copy: 0 };
 
 /** A value that differs for each user. */
-const mine = ({ scope }: Context) => scope.caller.token?.text.slice(-12);
-const mineLater = async (context: Context) => {
+const tokenEnd = ({ scope }: Context) => scope.caller.token?.text.slice(-12);
+const tokenEndLater = async (context: Context) => {
   await context.scope.viewer();
-  return mine(context);
+  return tokenEnd(context);
 };
 const countedField = (sharing: keyof typeof runs): AddedField => ({
   sharing,
@@ -31,13 +31,13 @@ const SHARED = { group: countedField('group'), copy: countedField('copy') };
 
 /** Fields with a value of the user. Those called `wrong…` are marked as shared by mistake. */
 const PERSONAL = {
-  unmarked: { sharing: null, read: mine },
-  unmarkedLater: { sharing: null, read: mineLater },
-  account: { sharing: 'account', read: mine },
-  wrongGroup: { sharing: 'group', read: mine },
-  wrongGroupLater: { sharing: 'group', read: mineLater },
-  wrongCopy: { sharing: 'copy', read: mine },
-  wrongCopyLater: { sharing: 'copy', read: mineLater },
+  unmarked: { sharing: null, read: tokenEnd },
+  unmarkedLater: { sharing: null, read: tokenEndLater },
+  account: { sharing: 'account', read: tokenEnd },
+  wrongGroup: { sharing: 'group', read: tokenEnd },
+  wrongGroupLater: { sharing: 'group', read: tokenEndLater },
+  wrongCopy: { sharing: 'copy', read: tokenEnd },
+  wrongCopyLater: { sharing: 'copy', read: tokenEndLater },
 } satisfies Record<string, AddedField>;
 
 /** Each read that a field can make, except the catalog's. */
@@ -67,7 +67,7 @@ const wronglyShared = Object.fromEntries(
 let readsViewer = false;
 const sometimes: AddedField = {
   sharing: 'group',
-  read: (context) => (readsViewer ? mine(context) : 'nobody’s'),
+  read: (context) => (readsViewer ? tokenEnd(context) : 'nobody’s'),
 };
 
 const schema = extendedSchema(['Instrument'], {
@@ -88,7 +88,7 @@ beforeAll(async () => {
   users = [await signIn('user-1@example.com'), await signIn('user-2@example.com')];
 });
 
-interface Asked {
+interface Operation {
   readonly query: string;
   readonly operationName?: string;
   readonly variables?: object;
@@ -96,11 +96,12 @@ interface Asked {
 
 async function get(
   token: string,
-  asked: string | Asked,
+  operation: string | Operation,
   headers: Readonly<Record<string, string>> = {},
   method: 'GET' | 'POST' = 'GET',
 ) {
-  const { variables = {}, ...texts } = typeof asked === 'string' ? { query: asked } : asked;
+  const asked = typeof operation === 'string' ? { query: operation } : operation;
+  const { variables = {}, ...texts }: Operation = asked;
   const search = new URLSearchParams({ ...texts, variables: JSON.stringify(variables) });
   const response = await fetch(`${app.url}/graphql${method === 'GET' ? `?${search}` : ''}`, {
     method,
@@ -117,12 +118,12 @@ async function get(
     status: response.status,
     etag: response.headers.get('etag'),
     type: response.headers.get('content-type'),
-    kept: response.headers.get('cache-control'),
+    caching: response.headers.get('cache-control'),
     body: text === '' ? null : JSON.parse(text),
   };
 }
 
-const UNSHARED = { status: 200, etag: null, kept: 'no-store' };
+const UNSHARED = { status: 200, etag: null, caching: 'no-store' };
 
 /** Returns the tokens of all users whose values an answer contains. */
 function tokensIn({ data, errors }: { data: unknown; errors?: unknown }): string[] {
@@ -157,10 +158,10 @@ describe('by GET', () => {
   test.each(kinds(Object.keys(SHARED)))(
     'an answer of group fields is made once, and one with a field of a catalog copy is made each time: %s%s',
     async (name, kind) => {
-      const [theirs, own] = users;
+      const [other, own] = users;
       const sharing = name as keyof typeof runs;
       const document = OF_MANY(selected(name, kind));
-      const { etag, type, body } = await get(theirs, document);
+      const { etag, type, body } = await get(other, document);
       expect(etag).not.toBeNull();
       expect(type).toBe('application/json; charset=utf-8');
       const before = runs[sharing];
@@ -181,8 +182,8 @@ describe('by GET', () => {
   ])(
     'an answer is not cached if a field reads more than the catalog or is not marked as shared: %s',
     async (field) => {
-      const [theirs, own] = users;
-      for (const token of [theirs, theirs, own]) {
+      const [other, own] = users;
+      for (const token of [other, other, own]) {
         const answer = await get(token, OF_ONE(field), { 'if-none-match': '*' });
         expect(answer).toMatchObject(UNSHARED);
         expect(answer.body.errors).toBeUndefined();
@@ -221,11 +222,9 @@ describe('by GET', () => {
 describe('cached bytes of the catalog', () => {
   const query = `query First($n: Int = 2) { instruments(first: $n) { nodes { id access } } catalog { group } }
     query Second($n: Int = 2) { instruments(last: $n) { nodes { id access } } catalog { group } }`;
-  const asked = (variables: object = {}, operationName = 'First') => ({
-    query,
-    operationName,
-    variables,
-  });
+  const asked = (variables: object = {}, operationName = 'First') => {
+    return { query, operationName, variables };
+  };
   let token: string;
   beforeAll(async () => {
     token = await app.signIn();
@@ -235,7 +234,8 @@ describe('cached bytes of the catalog', () => {
   });
 
   describe.each(['GET', 'POST'] as const)('requested by %s', (method) => {
-    const ask = (from: string, what = asked(), headers = {}) => get(from, what, headers, method);
+    const ask = (from: string, operation = asked(), headers = {}) =>
+      get(from, operation, headers, method);
 
     test('are not sent for a token that is unproved or revoked', async () => {
       const { etag } = await get(token, asked());

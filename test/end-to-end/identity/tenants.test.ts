@@ -132,7 +132,7 @@ describe('a forwarded header', () => {
   ])('closes a socket if it %s', async (_, headers) => {
     const socket = await openSocket(app);
     init(socket, headers);
-    expect(await socket.close()).toMatchObject({ code: 4400 });
+    expect(await socket.untilClosed()).toMatchObject({ code: 4400 });
   });
 });
 
@@ -224,14 +224,14 @@ describe('a tenant', () => {
     using ofA = await follow('a');
     using ofB = await follow('b');
     const shows = (socket: RawSocket, comment: string) =>
-      JSON.stringify(socket.of('1')).includes(comment);
+      JSON.stringify(socket.messagesOf('1')).includes(comment);
     await place('a', 'live', 'order of a');
     await eventually(() => shows(ofA, 'order of a'));
     // If the feed of `b` received the order of `a`, it would do so before the order of `b`.
     await place('b', 'live', 'order of b');
     await eventually(() => shows(ofB, 'order of b'));
     expect(shows(ofB, 'order of a')).toBe(false);
-    const { cursor } = ofA.of('1').at(-1)?.payload.data.positionChanges ?? {};
+    const { cursor } = ofA.messagesOf('1').at(-1)?.payload.data.positionChanges ?? {};
     // With its own cursor `a` resumes. To `b` the cursor is unknown, so `b` gets the whole list.
     for (const tenant of ['a', 'b']) {
       using socket = await follow(tenant, cursor);
@@ -244,7 +244,7 @@ describe('a tenant', () => {
 /** Sends `connection_init` with these headers in its parameters, as a browser must. */
 function init(socket: RawSocket, headers: object): void {
   const payload = { authorization: `Bearer ${token}`, headers };
-  socket.say({ type: 'connection_init', payload });
+  socket.send({ type: 'connection_init', payload });
 }
 
 async function follow(tenant: string, after: string | null = null): Promise<RawSocket> {

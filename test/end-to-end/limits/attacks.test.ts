@@ -233,10 +233,10 @@ test.each([
   await begin(text, token);
   await eventually(() => reads > 0);
   // Waits until no more fields are read during twenty checks.
-  let [seen, unchanged] = [0, 0];
+  let [previous, unchanged] = [0, 0];
   await eventually(() => {
-    unchanged = reads === seen ? unchanged + 1 : 0;
-    seen = reads;
+    unchanged = reads === previous ? unchanged + 1 : 0;
+    previous = reads;
     return unchanged === 20;
   });
   expect(reads === CATALOGS * INSTRUMENTS).toBe(isComplete);

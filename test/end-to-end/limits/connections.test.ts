@@ -88,13 +88,13 @@ test.each([
   async (_what, upgrade) => {
     await using app = await startTestApp({}, { connections: { most: 1 } });
     const { hostname, port } = new URL(app.url);
-    const kept = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-    kept.on('error', () => {});
-    kept.write(upgrade);
-    const [answer] = await once(kept, 'data');
+    const halfOpen = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    halfOpen.on('error', () => {});
+    halfOpen.write(upgrade);
+    const [answer] = await once(halfOpen, 'data');
     expect(String(answer)).toMatch(/^HTTP\/1\.1 40[03] /);
     await eventually(() => hasRoom(app));
-    kept.destroy();
+    halfOpen.destroy();
   },
 );
 
@@ -121,10 +121,10 @@ const NODE_MAJOR = Number.parseInt(process.versions.node, 10);
 test('a deeply nested message closes at most its own socket', async () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   using raw = await openSocket(usual);
-  raw.say(`{"type":"connection_init","payload":{"deep":${deep}}}`);
+  raw.send(`{"type":"connection_init","payload":{"deep":${deep}}}`);
   await eventually(() => raw.messages.some(({ type }) => type === 'connection_ack'), raw.whileOpen);
   using other = await initializedSocket(usual);
-  raw.say(`{"type":"ping","payload":{"deep":${deep}}}`);
+  raw.send(`{"type":"ping","payload":{"deep":${deep}}}`);
   await eventually(() => raw.closed !== null || raw.messages.some(({ type }) => type === 'pong'));
   // Before Node 26 the pong, which repeats the ping's payload, overflows the stack.
   expect(raw.closed?.code ?? null).toBe(NODE_MAJOR < 26 ? 4500 : null);

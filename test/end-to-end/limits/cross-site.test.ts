@@ -188,12 +188,12 @@ describe('an answer', () => {
 });
 
 describe('a preflight', () => {
-  const asked = {
+  const requested = {
     'access-control-request-method': 'POST',
     'access-control-request-headers': 'authorization,content-type',
   };
   const ask = (origin: string) =>
-    rawRequest(`${app.url}/graphql`, { method: 'OPTIONS', headers: { origin, ...asked } });
+    rawRequest(`${app.url}/graphql`, { method: 'OPTIONS', headers: { origin, ...requested } });
 
   test('of a listed origin gets the allowed methods and headers', async () => {
     const { status, headers, text } = await ask(OURS);

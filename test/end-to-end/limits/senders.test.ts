@@ -35,7 +35,7 @@ describe('a WebSocket', () => {
     expect((await allowed.until('1', 'next')).payload.data).toEqual({ __typename: 'Query' });
     using other = await initializedSocket(app);
     other.stream.write(Buffer.concat(inFragments(65)));
-    expect((await other.close()).code).toBe(1008);
+    expect((await other.untilClosed()).code).toBe(1008);
   });
 
   test.each([
@@ -51,7 +51,7 @@ describe('a WebSocket', () => {
       if (flood.closed === null && !raw.destroyed) raw.write(many, () => setImmediate(send));
     };
     send();
-    expect(await flood.close()).toEqual({ code: 1013, reason: 'Too many messages' });
+    expect(await flood.untilClosed()).toEqual({ code: 1013, reason: 'Too many messages' });
     expect(await refusals(app)).toBe(1);
   });
 });
@@ -159,13 +159,13 @@ test('a compressed socket message is charged by its unpacked size', async () => 
   // The message takes most of the twenty messages of the limit, so the second one exceeds it.
   const openWithLargeMessage = async () => {
     const raw = await openSocket(app, undefined, { perMessageDeflate: true });
-    raw.say(`{"type":"connection_init"}${padding}`);
+    raw.send(`{"type":"connection_init"}${padding}`);
     return raw;
   };
   using accepted = await openWithLargeMessage();
   await eventually(() => expect(accepted.messages).toHaveLength(1));
   using refused = await openWithLargeMessage();
-  expect(await refused.close()).toEqual({ code: 1013, reason: 'Too many messages' });
+  expect(await refused.untilClosed()).toEqual({ code: 1013, reason: 'Too many messages' });
 });
 
 test('the connection of a body that never ends is closed', async () => {

@@ -31,15 +31,15 @@ describe('a client that breaks the protocol', () => {
     ['an id that is too long', subscribeMessage('x'.repeat(256))],
   ])('is closed with 4400: %s', async (_what, message) => {
     using raw = await initializedSocket(app, token);
-    raw.say(message);
-    expect(await raw.close()).toEqual({ code: 4400, reason: 'Invalid message received' });
+    raw.send(message);
+    expect(await raw.untilClosed()).toEqual({ code: 4400, reason: 'Invalid message received' });
     expect(app.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
   test('is closed with 4406 if it does not offer the protocol', async () => {
     for (const protocols of [['graphql-ws'], ['mqtt', 'soap'], []]) {
       using raw = await openSocket(app, protocols);
-      expect(await raw.close()).toEqual({ code: 4406, reason: 'Subprotocol not acceptable' });
+      expect(await raw.untilClosed()).toEqual({ code: 4406, reason: 'Subprotocol not acceptable' });
     }
     using raw = await openSocket(app, ['graphql-ws', 'graphql-transport-ws']);
     expect(raw.socket.protocol).toBe('graphql-transport-ws');
@@ -49,10 +49,10 @@ describe('a client that breaks the protocol', () => {
     using hasty = await openSocket(app);
     using silent = await openSocket(app);
     hasty.subscribe('1', CHANGES);
-    expect(await hasty.close()).toEqual({ code: 4401, reason: 'Unauthorized' });
+    expect(await hasty.untilClosed()).toEqual({ code: 4401, reason: 'Unauthorized' });
     expect(hasty.messages).toEqual([]);
     const reason = 'Connection initialisation timeout';
-    expect(await silent.close()).toEqual({ code: 4408, reason });
+    expect(await silent.untilClosed()).toEqual({ code: 4408, reason });
   });
 
   test.each<[what: string, code: number, send: (raw: RawSocket) => unknown, reason?: string]>([
@@ -68,7 +68,7 @@ describe('a client that breaks the protocol', () => {
     [
       'it sends connection_init twice',
       4429,
-      (raw) => raw.say({ type: 'connection_init' }),
+      (raw) => raw.send({ type: 'connection_init' }),
       'Too many initialisation requests',
     ],
     ['a frame’s header announces too large a payload', 1009, writeBytes(TOO_LARGE)],
@@ -77,13 +77,13 @@ describe('a client that breaks the protocol', () => {
   ])('is closed if %s: %i', async (_what, code, send, reason = expect.anything()) => {
     using raw = await initializedSocket(app, token);
     await send(raw);
-    expect(await raw.close()).toEqual({ code, reason });
+    expect(await raw.untilClosed()).toEqual({ code, reason });
   });
 
   test('can use an id up to the maximum length', async () => {
     using raw = await initializedSocket(app, token);
     const id = 'x'.repeat(255);
-    raw.say(subscribeMessage(id));
+    raw.send(subscribeMessage(id));
     expect((await raw.until(id, 'next')).payload.data).toEqual({ __typename: 'Query' });
   });
 
@@ -94,8 +94,8 @@ describe('a client that breaks the protocol', () => {
     expect(codesOf(payload)).toEqual(['UNAUTHENTICATED']);
     using tooLong = await openSocket(app);
     const authorization = 'x'.repeat(maxLength + 1);
-    tooLong.say({ type: 'connection_init', payload: { authorization } });
-    expect(await tooLong.close()).toMatchObject({ code: 4400 });
+    tooLong.send({ type: 'connection_init', payload: { authorization } });
+    expect(await tooLong.untilClosed()).toMatchObject({ code: 4400 });
   });
 });
 
@@ -104,9 +104,9 @@ test('a server that shuts down closes sockets with 1012 and does not complete th
   using raw = await initializedSocket(own, own.sandbox.token({ email: 'demo@example.com' }));
   await raw.watch('1');
   const closed = own.close();
-  expect(await raw.close()).toEqual({ code: 1012, reason: 'restarting' });
+  expect(await raw.untilClosed()).toEqual({ code: 1012, reason: 'restarting' });
   // A `complete` would mean a regular end.
-  expect(raw.of('1').every(({ type }) => type === 'next')).toBe(true);
+  expect(raw.messagesOf('1').every(({ type }) => type === 'next')).toBe(true);
   await closed;
 });
 
@@ -118,7 +118,7 @@ test('a server error closes the socket with 4500 and is logged', async () => {
   });
   using raw = await initializedSocket(own);
   raw.subscribe('1', '{ __typename }');
-  expect(await raw.close()).toEqual({ code: 4500, reason: 'Internal server error' });
+  expect(await raw.untilClosed()).toEqual({ code: 4500, reason: 'Internal server error' });
   const lines = own.logged.map((line) => JSON.parse(line));
   const fault = lines.find(({ level }) => level === 'error');
   expect(fault).toMatchObject({ err: { message: 'out of order' } });

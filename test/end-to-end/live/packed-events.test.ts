@@ -30,7 +30,7 @@ async function connect(options: ClientOptions = { perMessageDeflate: true }) {
     // 0xc1 begins a compressed text frame.
     received.push({ isPacked: data[0] === 0xc1, wireBytes: data.length });
   });
-  raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
+  raw.send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
   await eventually(() => expect(raw.messages).toHaveLength(1), raw.whileOpen);
   return { raw, received };
 }
@@ -38,7 +38,7 @@ async function connect(options: ClientOptions = { perMessageDeflate: true }) {
 /** The events of one subscription on each of these sockets, while the market moves. */
 async function eventsOf(sockets: readonly RawSocket[], count: number): Promise<object[][]> {
   for (const raw of sockets) raw.subscribe('1', EVENTS);
-  const next = (raw: RawSocket) => raw.of('1').filter(({ type }) => type === 'next');
+  const next = (raw: RawSocket) => raw.messagesOf('1').filter(({ type }) => type === 'next');
   for (let tick = 1; tick <= count; tick += 1) {
     await eventually(() => sockets.every((raw) => next(raw).length >= tick));
     app.sandbox.tick();

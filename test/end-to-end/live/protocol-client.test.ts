@@ -66,25 +66,25 @@ test('messages sent together with connection_init are answered after its acknowl
   using raw = await openSocket(app);
   // Corked, all messages arrive in one piece.
   raw.stream.cork();
-  raw.say({ type: 'connection_init', payload: { authorization: `Bearer ${await app.signIn()}` } });
+  raw.send({ type: 'connection_init', payload: { authorization: `Bearer ${await app.signIn()}` } });
   raw.subscribe('1', EVENTS);
-  raw.say({ type: 'complete', id: '1' });
+  raw.send({ type: 'complete', id: '1' });
   raw.subscribe('1', '{ customerId }');
   raw.subscribe('2', EVENTS);
-  raw.say({ type: 'complete', id: '2' });
+  raw.send({ type: 'complete', id: '2' });
   raw.subscribe('2', EVENTS);
-  raw.say({ type: 'complete', id: '2' });
+  raw.send({ type: 'complete', id: '2' });
   raw.subscribe('3', '{ __typename }');
   raw.stream.uncork();
   await raw.until('1', 'complete');
   await raw.until('3', 'complete');
   expect(raw.messages[0]).toEqual({ type: 'connection_ack' });
-  expect(raw.of('1').map(({ payload }) => payload?.data)).toEqual([
+  expect(raw.messagesOf('1').map(({ payload }) => payload?.data)).toEqual([
     { customerId: 'cus_700001' },
     undefined,
   ]);
   // The feed may send its first event before the service reads `complete`.
-  expect(raw.of('2').filter(({ type }) => type !== 'next')).toEqual([]);
+  expect(raw.messagesOf('2').filter(({ type }) => type !== 'next')).toEqual([]);
 });
 
 test('the result of an abandoned write is not sent to a later operation with the same id', async () => {
@@ -92,13 +92,13 @@ test('the result of an abandoned write is not sent to a later operation with the
   using raw = await initializedSocket(app, await app.signIn());
   raw.subscribe('1', 'mutation Left { setValue(input: { key: "k" }) { __typename } }');
   await eventually(() => expect(app.sandbox.calls('setValue')).toBe(1));
-  raw.say({ type: 'complete', id: '1' });
+  raw.send({ type: 'complete', id: '1' });
   await raw.watch('1', EVENTS);
   await eventually(() => app.logged.some((line) => line.includes('"operationName":"Left"')));
-  const before = raw.of('1').length;
+  const before = raw.messagesOf('1').length;
   await eventually(() => {
     app.sandbox.tick();
-    return raw.of('1').length > before;
+    return raw.messagesOf('1').length > before;
   });
-  expect(new Set(raw.of('1').map(({ type }) => type))).toEqual(new Set(['next']));
+  expect(new Set(raw.messagesOf('1').map(({ type }) => type))).toEqual(new Set(['next']));
 });

@@ -39,23 +39,27 @@ export class RawSocket {
   }
 
   /** Sends a message. A text is sent unchanged. */
-  say(message: unknown): void {
+  send(message: unknown): void {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
 
   subscribe(id: string, query: string, variables: Record<string, unknown> = {}): void {
-    this.say({ id, type: 'subscribe', payload: { query, variables } });
+    this.send({ id, type: 'subscribe', payload: { query, variables } });
   }
 
-  /** Returns the messages received for one operation. */
-  of(id: string): Message[] {
+  /** The messages received for one operation. */
+  messagesOf(id: string): Message[] {
     return this.messages.filter((message) => message.id === id);
   }
 
+  /** Waits for a message of this type for one operation. */
   async until(id: string, type: string): Promise<Message> {
     const isOfType = (message: Message) => message.type === type;
-    await eventually(() => this.of(id), { until: (of) => of.some(isOfType), ...this.whileOpen });
-    return this.of(id).find(isOfType) as Message;
+    await eventually(() => this.messagesOf(id), {
+      until: (of) => of.some(isOfType),
+      ...this.whileOpen,
+    });
+    return this.messagesOf(id).find(isOfType) as Message;
   }
 
   /** Starts a subscription, and waits for its first event. Then its token is proved. */
@@ -64,7 +68,8 @@ export class RawSocket {
     return this.until(id, 'next');
   }
 
-  async close(): Promise<{ readonly code: number; readonly reason: string }> {
+  /** Waits until the server has closed the socket; returns its close frame. */
+  async untilClosed(): Promise<{ readonly code: number; readonly reason: string }> {
     await eventually(() => this.closed !== null);
     return this.closed as { code: number; reason: string };
   }
@@ -94,7 +99,7 @@ export async function initializedSocket(
 ): Promise<RawSocket> {
   const raw = await openSocket(app, undefined, options);
   const payload = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  raw.say({ type: 'connection_init', payload });
+  raw.send({ type: 'connection_init', payload });
   await eventually(() => raw.messages, {
     until: (messages) => messages.some(({ type }) => type === 'connection_ack'),
     ...raw.whileOpen,

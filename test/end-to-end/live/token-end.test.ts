@@ -34,7 +34,7 @@ test.each(BOTH_CHANGES)(
     raw.subscribe('b', LIST);
     const stream = opened(sseClient(app, short)).watch({}, changes);
     await eventually(() => hasList(stream));
-    expect(await raw.close()).toEqual(UNAUTHENTICATED);
+    expect(await raw.untilClosed()).toEqual(UNAUTHENTICATED);
     const types = new Set(raw.messages.map(({ type }) => type));
     expect(types).toEqual(new Set(['connection_ack', 'next']));
     for (const { payload } of raw.messages) expect(payload?.errors).toBeUndefined();
@@ -54,7 +54,7 @@ test('with onTokenEnd "error" each operation ends with an error when the token e
   const refused = [{ extensions: { code: 'UNAUTHENTICATED', retryable: false } }];
   const init = (raw: RawSocket, token: string) => {
     const payload = { authorization: `Bearer ${token}`, onTokenEnd: 'error' };
-    raw.say({ type: 'connection_init', payload });
+    raw.send({ type: 'connection_init', payload });
   };
   using expiring = await openSocket(app);
   init(expiring, app.sandbox.token({ ...DEMO, expiresInSeconds: SHORT_SECONDS }));
@@ -66,13 +66,13 @@ test('with onTokenEnd "error" each operation ends with an error when the token e
   app.sandbox.revoke({ token });
   for (const id of ['a', 'b']) {
     expect((await raw.until(id, 'error')).payload).toMatchObject(refused);
-    const earlier = raw.of(id).slice(0, -1);
+    const earlier = raw.messagesOf(id).slice(0, -1);
     expect(earlier.every(({ type, payload }) => type === 'next' && !payload.errors)).toBe(true);
   }
   // An operation that begins after the token's end gets only an error.
   raw.subscribe('c', LIST);
   expect((await raw.until('c', 'error')).payload).toMatchObject(refused);
-  expect(raw.of('c')).toHaveLength(1);
+  expect(raw.messagesOf('c')).toHaveLength(1);
   raw.subscribe('d', '{ __typename }');
   await raw.until('d', 'complete');
   expect((await expiring.until('a', 'error')).payload).toMatchObject(refused);
@@ -121,7 +121,7 @@ test('a subscription with an invalid token closes its socket, and a query with s
   for (const token of [expired, 'garbage', revoked]) {
     using raw = await initializedSocket(app, token);
     raw.subscribe('a', CHANGES);
-    expect(await raw.close()).toEqual(UNAUTHENTICATED);
+    expect(await raw.untilClosed()).toEqual(UNAUTHENTICATED);
     expect(raw.messages.map(({ type }) => type)).toEqual(['connection_ack']);
     const stream = opened(sseClient(app, token)).watch();
     await eventually(() => stream.ended !== null);
@@ -161,7 +161,7 @@ test.each(BOTH_CHANGES)(
       app.sandbox.clearCalls();
       using raw = await initializedSocket(app, token);
       raw.subscribe('a', changes, { after });
-      const closed = await raw.close();
+      const closed = await raw.untilClosed();
       const query = '{ positions { id } session { positions { id } } }';
       const answer = await app.query(query, { token });
       // Counts only the attacker's calls: the victim's feed makes calls of op 10 too.

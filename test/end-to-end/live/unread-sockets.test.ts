@@ -30,7 +30,7 @@ test('the server does not read from a socket that does not read its pongs', asyn
   raw.socket.pause();
   const pings = 1_000;
   const ping = JSON.stringify({ type: 'ping', payload: { filler: 'x'.repeat(60_000) } });
-  for (let sent = 0; sent < pings; sent += 1) raw.say(ping);
+  for (let sent = 0; sent < pings; sent += 1) raw.send(ping);
   await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(MEGABYTE / 5));
   // Waits until the server takes no more bytes from the client.
   let unsent = -1;
@@ -90,7 +90,7 @@ test('a socket that stops reading gets the missed changes as one event', async (
   raw.socket.resume();
   // A cursor begins with the version in base 36.
   const versionOf = (cursor = '') => Number.parseInt(cursor, 36);
-  const events = () => raw.of('1').map(({ payload }) => payload.data.positionChanges);
+  const events = () => raw.messagesOf('1').map(({ payload }) => payload.data.positionChanges);
   const last = versionOf(witness.last?.cursor);
   await eventually(() => expect(versionOf(events().at(-1).cursor)).toBe(last));
   const versions = events().map(({ cursor }) => versionOf(cursor));

@@ -144,11 +144,11 @@ test('a subscription gets its one log line when it is completed or its socket cl
   using socket = await openSocket(app);
   const client = { 'apollographql-client-name': 'ios', 'apollographql-client-version': '7' };
   const payload = { authorization: `Bearer ${token}`, ...client };
-  socket.say({ type: 'connection_init', payload });
+  socket.send({ type: 'connection_init', payload });
   socket.subscribe('1', LIVE);
   await socket.until('1', 'next');
   expect(linesOf(app, 'subscription ended')).toEqual([]);
-  socket.say({ id: '1', type: 'complete' });
+  socket.send({ id: '1', type: 'complete' });
   const ended = await lineOf(app, 'subscription ended');
   expect(ended).toMatchObject({
     transport: 'websocket',
@@ -211,7 +211,7 @@ test('LOG_SAMPLE leaves out healthy queries and subscriptions, but logs failures
   expect(logged).toEqual(['wrong', 'slow', 'order']);
   using socket = await initializedSocket(app, token);
   await socket.watch('1', LIVE);
-  socket.say({ id: '1', type: 'complete' });
+  socket.send({ id: '1', type: 'complete' });
   socket.subscribe('2', '{ nothing }');
   await eventually(() => expect(linesOf(app, 'request')).toHaveLength(4));
   expect(linesOf(app, 'subscription ended')).toEqual([]);

@@ -273,7 +273,7 @@ describe('live', () => {
     await kept.watch('1', LIVE);
     await kept.watch('2', LIVE);
     await expectSubscriptions(2);
-    kept.say({ id: '1', type: 'complete' });
+    kept.send({ id: '1', type: 'complete' });
     await expectSubscriptions(1);
     {
       using left = await initializedSocket(other, own);
@@ -282,7 +282,7 @@ describe('live', () => {
     }
     await expectSubscriptions(1);
     other.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401, times: 1 });
-    await kept.close();
+    await kept.untilClosed();
     await expectSubscriptions(0);
   });
 
@@ -290,7 +290,7 @@ describe('live', () => {
     using unauthorized = await initializedSocket(app, token);
     await unauthorized.watch('1', LIVE);
     app.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', status: 401, times: 1 });
-    await unauthorized.close();
+    await unauthorized.untilClosed();
     const ended = linesOf(app, 'subscription ended').at(-1);
     expect(ended).toMatchObject({ outcome: 'caller', codes: ['UNAUTHENTICATED'] });
   });

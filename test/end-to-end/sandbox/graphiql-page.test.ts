@@ -93,11 +93,11 @@ describeInBrowser('GraphiQL', (browser) => {
     await using opened = await open();
     const { page, run, summary } = opened;
     await summary.getByText('200 OK').waitFor();
-    const asked = page.waitForResponse(
+    const answer = page.waitForResponse(
       (response) => response.request().postData()?.includes('query Home') ?? false,
     );
     await run();
-    const response = await asked;
+    const response = await answer;
     const { extensions } = await response.json();
     const kilobytes = ((await response.body()).length / 1000).toFixed(1);
     await page.waitForFunction(
@@ -130,11 +130,11 @@ describeInBrowser('GraphiQL', (browser) => {
     const user = page.getByLabel('User');
     const positionsOf = async (email: string) => {
       await user.selectOption(email);
-      const asked = page.waitForResponse(
+      const response = page.waitForResponse(
         (response) => response.request().postData()?.includes('{ positions') ?? false,
       );
       await run();
-      return (await asked).json();
+      return (await response).json();
     };
     expect((await positionsOf('pro@example.com')).data.positions.length).toBe(25);
     expect((await positionsOf('fresh@example.com')).data.positions.length).toBe(0);

@@ -76,8 +76,8 @@ test('an operation that is sent while its socket closes is either answered or no
       // The server sends its close frame while this message is on its way.
       raw.subscribe('write', 'mutation { setValue(input: { key: "k" }) { __typename } }');
     });
-    await Promise.all([app.close(), raw.close()]);
-    const isAnswered = (id: string) => raw.of(id).some(({ type }) => type === 'next');
+    await Promise.all([app.close(), raw.untilClosed()]);
+    const isAnswered = (id: string) => raw.messagesOf(id).some(({ type }) => type === 'next');
     expect(isAnswered('read')).toBe(true);
     expect(app.sandbox.calls('setValue')).toBe(isAnswered('write') ? 1 : 0);
   }
@@ -93,7 +93,7 @@ test('a shutdown does not wait for a request longer than the grace period', asyn
   await app.close();
   // The gateway answers neither request before the grace period ends.
   expect(await answer).toBe('cut off');
-  await raw.close();
-  expect(raw.of('1')).toEqual([]);
+  await raw.untilClosed();
+  expect(raw.messagesOf('1')).toEqual([]);
   expect(app.logged.join()).toContain('grace period elapsed');
 });

@@ -123,6 +123,6 @@ test('a number can be nested more deeply than the stack of JavaScript allows', a
   const { text } = await rawPost(`${app.url}/graphql`, body, { authorization: `Bearer ${token}` });
   expect(JSON.parse(text)).toMatchObject({ data: { customerId: expect.any(String) } });
   using socket = await initializedSocket(app, token);
-  socket.say(`{"id":"1","type":"subscribe","payload":${body}}`);
+  socket.send(`{"id":"1","type":"subscribe","payload":${body}}`);
   expect((await socket.until('1', 'next')).payload.data).toBeDefined();
 });

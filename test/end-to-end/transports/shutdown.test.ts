@@ -131,11 +131,11 @@ async function askOverWebSocket(facade: FacadeProcess, token: string, tally: Tal
   await askUntilClosed(tally, async () => {
     id += 1;
     raw.subscribe(`${id}`, '{ customerId }');
-    const isComplete = () => raw.of(`${id}`).some(({ type }) => type === 'complete');
+    const isComplete = () => raw.messagesOf(`${id}`).some(({ type }) => type === 'complete');
     await eventually(() => isComplete() || raw.closed !== null);
-    return isComplete() ? JSON.stringify(raw.of(`${id}`)[0]) : null;
+    return isComplete() ? JSON.stringify(raw.messagesOf(`${id}`)[0]) : null;
   });
   // The codes for a restart and for a server that goes away.
-  const { code } = await raw.close();
+  const { code } = await raw.untilClosed();
   if (code !== 1012 && code !== 1001) tally.lost.push(`closed with ${code}`);
 }

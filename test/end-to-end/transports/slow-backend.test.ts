@@ -47,13 +47,13 @@ test('an operation stops when its client unsubscribes, and its id can be reused 
   gateway.hold(PAYMENTS);
   socket.subscribe('a', METHODS);
   await eventually(() => expect(gateway.waiting).toBe(1));
-  socket.say({ id: 'a', type: 'complete' });
+  socket.send({ id: 'a', type: 'complete' });
   socket.subscribe('a', '{ __typename }');
   await socket.until('a', 'complete');
   await eventually(() => expect(gateway.left).toBe(1));
   gateway.release();
   await socket.until('a', 'complete');
-  const answers = socket.of('a').filter(({ type }) => type !== 'complete');
+  const answers = socket.messagesOf('a').filter(({ type }) => type !== 'complete');
   expect(answers).toMatchObject([{ type: 'next', payload: { data: { __typename: 'Query' } } }]);
   // The operation that was left is logged once, although its work ends later than its client left.
   await app.query('{ __typename }', { token: token() });
@@ -80,7 +80,7 @@ test('orders whose client unsubscribes are executed, and count as operations of 
   // The limit of a socket's operations. All orders have the same key, so only one is sent.
   for (let index = 0; index < 100; index += 1) {
     socket.subscribe(`order ${index}`, query, { ...variables });
-    socket.say({ id: `order ${index}`, type: 'complete' });
+    socket.send({ id: `order ${index}`, type: 'complete' });
   }
   socket.subscribe('more', '{ __typename }');
   const [refusal] = (await socket.until('more', 'error')).payload;

@@ -30,7 +30,7 @@ test('an unfinished message counts with the size of the read that it arrived in,
   small.stream.write(frame(OPCODES.text, packed(' '.repeat(200_000)), bomb));
   await eventually(async () => expect(await unfinishedBytes(app)).toBeGreaterThanOrEqual(200_000));
   small.stream.write(frame(OPCODES.continuation, Buffer.from([0])));
-  await small.close();
+  await small.untilClosed();
   await eventually(async () => expect(await unfinishedBytes(app)).toBe(0));
 });
 
@@ -51,7 +51,7 @@ test('if all connections together hold too many bytes, the largest are closed an
   expect(large.some(({ closed }) => closed === null)).toBe(true);
   // The calm socket completes its message, and is closed only because blanks are no valid message.
   calm.stream.write(Buffer.alloc(190_000, ' '));
-  expect(await calm.close()).toMatchObject({ code: 4400 });
+  expect(await calm.untilClosed()).toMatchObject({ code: 4400 });
   expect((await app.query('{ __typename }')).errors).toEqual([]);
   for (const raw of large) raw.socket.terminate();
 });

@@ -12,7 +12,7 @@ test('a socket that answers none of five pings is closed, unlike sockets that an
   let pings = 0;
   calm.socket.on('ping', () => {
     pings += 1;
-    talking.say({ type: 'ping' });
+    talking.send({ type: 'ping' });
   });
   await eventually(() => silent.closed !== null);
   expect(silent.closed).toEqual({ code: 1006, reason: '' });
