@@ -8,7 +8,7 @@ import { isBeforeSending, leavesDoubt } from './order-errors.ts';
 import type { OrderResult, Submission } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
-// A client may send any text as a symbol.
+// A client may send any text as a symbol, even an e-mail address.
 const MAX_SYMBOL_LENGTH = 64;
 
 export type OrderLines = ReturnType<typeof orderLines>;
@@ -31,14 +31,16 @@ export function orderLines(hashKey: string | null) {
     ofKey,
     ofOrder({ requestId, account }: Viewer, ticket: Ticket, end: OrderResult | Error) {
       const { account: accountHash, ...ids } = ofKey({ account, key: ticket.idempotencyKey });
+      const asked = askedOf(ticket);
+      const shown = { ...asked, symbol: redact(asked.symbol) };
       // After an error the account may be unproved, so the line does not name it.
-      if (end instanceof Error) return { requestId, ...ids, ...askedOf(ticket), ...failureOf(end) };
+      if (end instanceof Error) return { requestId, ...ids, ...shown, ...failureOf(end) };
       const { outcome, replayed, earlierUnknown } = end;
       return {
         requestId,
         account: accountHash,
         ...ids,
-        ...askedOf(ticket),
+        ...shown,
         ...outcomeOf(outcome),
         replayed,
         earlierUnknown,

@@ -280,5 +280,7 @@ test('each order has a log line with the hash of its key, its input and its outc
   );
   expect(rejected).toMatchObject({ outcome: 'rejected', error: 'closed', message: 'Call […].' });
   expect(rejected.symbol).toBe('A'.repeat(64));
+  const personal = buying('personal', '__typename').replace('AAPL', 'demo@example.com');
+  expect((await orderLine(personal, 'seventh')).symbol).toBe('[…]');
   expect(app.logged.join()).not.toContain('6f1c');
 });
