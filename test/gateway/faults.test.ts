@@ -110,15 +110,11 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
   ],
   [
     ['contract', 'acknowledged', 'accepted'],
-    {
-      'an answer of some age': raw(answer(200, GOOD, { age: '12' })),
-    },
+    { 'an answer of some age': raw(answer(200, GOOD, { age: '12' })) },
   ],
   [
     ['refused', 'rejected', 'rejected'],
-    {
-      'a 404 with an error body of the interface': raw(answer(404, '{"error":"NOT_FOUND"}')),
-    },
+    { 'a 404 with an error body of the interface': raw(answer(404, '{"error":"NOT_FOUND"}')) },
   ],
 ];
 

@@ -53,18 +53,12 @@ test.each(UNSAFE)(
     await using gateway = await startScriptedGateway((socket) => socket.end(answer(200, {})));
     await using open = openClient(gateway.url);
     const { client } = open;
+    const { getAllTickers, getSession, setValue } = OPERATIONS;
+    const session = { login: loginNamed(value), onOwned() {} };
     for (const [name, argument, call] of [
-      [
-        'group',
-        null,
-        client.read(anyCaller, OPERATIONS.getAllTickers, { group: value, etag: null }),
-      ],
-      [
-        'login',
-        null,
-        client.read(anyCaller, OPERATIONS.getSession, { login: loginNamed(value), onOwned() {} }),
-      ],
-      ['key', 'input.key', client.write(anyCaller, OPERATIONS.setValue, { key: value, value: 1 })],
+      ['group', null, client.read(anyCaller, getAllTickers, { group: value, etag: null })],
+      ['login', null, client.read(anyCaller, getSession, session)],
+      ['key', 'input.key', client.write(anyCaller, setValue, { key: value, value: 1 })],
     ] as const) {
       const error = await call.catch((reason) => reason);
       expect(error).toBeInstanceOf(UnsafePathError);

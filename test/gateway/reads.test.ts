@@ -23,16 +23,12 @@ describe('the catalog', () => {
       socket.write(answer(200, [instrumentRow], { etag: header })),
     );
     await using open = openClient(gateway.url);
-    const first = await open.client.read(anyCaller, OPERATIONS.getAllTickers, {
-      group: 'g',
-      etag: null,
-    });
+    const readWith = (known: string | null) =>
+      open.client.read(anyCaller, OPERATIONS.getAllTickers, { group: 'g', etag: known });
+    const first = await readWith(null);
     expect(first).toMatchObject({ modified: true, etag });
     // The next call succeeds with each tag.
-    await open.client.read(anyCaller, OPERATIONS.getAllTickers, {
-      group: 'g',
-      etag: first.modified ? first.etag : null,
-    });
+    await readWith(first.modified ? first.etag : null);
     expect(gateway.requests[1]?.headers['if-none-match']).toBe(etag ?? undefined);
   });
 
@@ -45,12 +41,10 @@ describe('the catalog', () => {
       socket.write(answer(200, Buffer.from(body), { 'content-type': type })),
     );
     await using open = openClient(gateway.url);
-    await expect(
-      open.client.read(anyCaller, OPERATIONS.getAllTickers, { group: 'g', etag: null }),
-    ).rejects.toMatchObject({
-      kind: 'contract',
-      message: expect.stringContaining('no list of instruments'),
-    });
+    const given = { group: 'g', etag: null };
+    const message = expect.stringContaining('no list of instruments');
+    const catalog = open.client.read(anyCaller, OPERATIONS.getAllTickers, given);
+    await expect(catalog).rejects.toMatchObject({ kind: 'contract', message });
   });
 });
 
@@ -97,11 +91,8 @@ describe('the open positions', () => {
   ])('with %s are a contract error', async (_, body) => {
     await using gateway = await startScriptedGateway((socket) => socket.write(answer(200, body)));
     await using open = openClient(gateway.url);
-    await expect(
-      open.client.read(anyCaller, OPERATIONS.getOpenPositions, null),
-    ).rejects.toMatchObject({
-      kind: 'contract',
-    });
+    const positions = open.client.read(anyCaller, OPERATIONS.getOpenPositions, null);
+    await expect(positions).rejects.toMatchObject({ kind: 'contract' });
   });
 });
 

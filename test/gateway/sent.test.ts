@@ -33,6 +33,13 @@ test('a sign-in is sent without the token of its request, and other calls are se
   ]);
 });
 
+type Opened = ReturnType<typeof openClient>;
+type OrderOptions = Parameters<GatewayClient['order']>[3];
+
+function placeMarket({ client }: Opened, options?: OrderOptions) {
+  return client.order(anyCaller, OPERATIONS.openPosition, marketOrder, options);
+}
+
 /** Blocks the process for 300 ms, like a long pause of the garbage collector. */
 function blockProcess() {
   const untilMs = performance.now() + 300;
@@ -43,7 +50,7 @@ describe('an order that waits for a connection', () => {
   test('is not sent if the process is blocked beyond the deadline while the order connects', async () => {
     await using gateway = await startScriptedGateway(accept);
     await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
-    const placed = hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
+    const placed = placeMarket(hasty);
     // The kernel connects meanwhile.
     blockProcess();
     expect(await placed).toMatchObject({ sent: false });
@@ -54,7 +61,7 @@ describe('an order that waits for a connection', () => {
     // The gateway is in this process, and its handler runs before the client's.
     await using gateway = await startScriptedGateway(accept, { onConnection: blockProcess });
     await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
-    const placed = hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
+    const placed = placeMarket(hasty);
     expect(await placed).toMatchObject({ sent: false });
     expect(gateway.requests).toHaveLength(0);
   });
@@ -66,13 +73,9 @@ describe('an order that waits for a connection', () => {
     });
     await using slow = openClient(gateway.url, NARROW);
     await using hasty = openClient(gateway.url, { pools: slow.pools, orderTimeoutMs: 50 });
-    const first = slow.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
+    const first = placeMarket(slow);
     await eventually(() => expect(answers).toHaveLength(1));
-    const givenUp = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        hasty.client.order(anyCaller, OPERATIONS.openPosition, marketOrder),
-      ),
-    );
+    const givenUp = await Promise.all(Array.from({ length: 20 }, () => placeMarket(hasty)));
     expect(givenUp.map(({ sent }) => sent)).toEqual(Array(20).fill(false));
 
     const last = slow.client.order(anyCaller, OPERATIONS.placeLimitOrder, limitOrder);
@@ -97,16 +100,14 @@ describe('an order that has to be sent before a moment', () => {
       answers.push(() => socket.write(answer(200, ACCEPTED)));
     });
     await using open = openClient(gateway.url, NARROW);
-    const first = open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
+    const first = placeMarket(open);
     await eventually(() => expect(answers).toHaveLength(1));
     const sendBeforeMs = Date.now() + 30;
     const late = [
-      open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder, { sendBeforeMs }),
+      placeMarket(open, { sendBeforeMs }),
       open.client.order(anyCaller, OPERATIONS.placeLimitOrder, limitOrder, { sendBeforeMs }),
     ];
-    const timely = open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder, {
-      sendBeforeMs: sendBeforeMs + 3_600_000,
-    });
+    const timely = placeMarket(open, { sendBeforeMs: sendBeforeMs + 3_600_000 });
     await eventually(() => Date.now() > sendBeforeMs);
     // Answers the first order and the timely one. The others never reach the gateway.
     for (let order = 0; order < 2; order += 1) {
@@ -129,8 +130,7 @@ describe('an order that has to be sent before a moment', () => {
     try {
       const nowMs = date();
       Date.now = () => nowMs;
-      const place = (sendBeforeMs: number) =>
-        open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder, { sendBeforeMs });
+      const place = (sendBeforeMs: number) => placeMarket(open, { sendBeforeMs });
       expect(await place(nowMs)).toMatchObject({ sent: true });
       expect(await place(nowMs - 1)).toMatchObject({ sent: false });
     } finally {
@@ -219,7 +219,7 @@ test('no order is sent on a used connection', async () => {
   });
   await using open = openClient(gateway.url);
   for (let order = 0; order < 3; order += 1) {
-    await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
+    await placeMarket(open);
     await open.client.order(anyCaller, OPERATIONS.placeLimitOrder, limitOrder);
     await open.client.read(anyCaller, OPERATIONS.getCustomerId);
   }
@@ -240,7 +240,7 @@ test('a second answer on a connection is not taken for the answer to the next or
   });
   await using open = openClient(gateway.url, NARROW);
   for (let order = 0; order < 10; order += 1) {
-    const exchange = await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
+    const exchange = await placeMarket(open);
     const body = exchange.sent && exchange.answered ? exchange.bytes.toString() : '';
     expect(JSON.parse(body)).toEqual(ACCEPTED);
   }
@@ -268,15 +268,13 @@ test('a request that undici would resend after a lost connection is not resent',
 test('when the pools close, a waiting order ends unsent, and a sent order ends unknown', async () => {
   await using gateway = await startScriptedGateway(silence);
   await using open = openClient(gateway.url, NARROW);
-  const first = open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
+  const first = placeMarket(open);
   await eventually(() => expect(gateway.requests).toHaveLength(1));
-  const second = open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
+  const second = placeMarket(open);
   await open.pools.close();
   expect(await first).toMatchObject({ sent: true, answered: false, reason: 'connection' });
   expect(await second).toMatchObject({ sent: false });
-  expect(await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder)).toMatchObject({
-    sent: false,
-  });
+  expect(await placeMarket(open)).toMatchObject({ sent: false });
   expect(gateway.requests).toHaveLength(1);
 });
 

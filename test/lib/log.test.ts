@@ -28,19 +28,10 @@ test('a line is one JSON object with time, level and message', () => {
 });
 
 describe('a secret never reaches the output', () => {
-  test.each([
-    'Authorization',
-    'access_token',
-    'refreshToken',
-    'password',
-    'phone_number',
-    'address',
-    'passkey',
-    'set-cookie',
-    'x-api-key',
-    'JWT_SECRET',
-    'email',
-  ])('under the name %s, at any depth', (name) => {
+  const names =
+    'Authorization access_token refreshToken password phone_number address passkey set-cookie x-api-key JWT_SECRET email';
+
+  test.each(names.split(' '))('under the name %s, at any depth', (name) => {
     const { log, lines } = openLog();
     const secret = { [name]: 'canary', kept: 'kept' };
     log.info({ ...secret, request: { headers: secret, list: [[secret]] } }, 'asked');

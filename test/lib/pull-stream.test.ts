@@ -17,10 +17,7 @@ function createNumbers(...ready: number[]) {
     },
   });
   const listen = () =>
-    stream.listen({
-      woken: () => taken.push(stream.take()),
-      ended: (error) => ends.push(error),
-    });
+    stream.listen({ woken: () => taken.push(stream.take()), ended: (error) => ends.push(error) });
   return { ready, taken, ends, counts, stream, listen };
 }
 

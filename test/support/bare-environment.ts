@@ -7,8 +7,5 @@ export function bareEnvironment(): Record<string, string> {
   const path = (process.env.PATH ?? '')
     .split(':')
     .filter((folder) => !folder.endsWith('node_modules/.bin'));
-  return {
-    ...(Object.fromEntries(entries) as Record<string, string>),
-    PATH: path.join(':'),
-  };
+  return { ...(Object.fromEntries(entries) as Record<string, string>), PATH: path.join(':') };
 }

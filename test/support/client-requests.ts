@@ -21,6 +21,7 @@ const urqlEvents = `${EVENTS}, multipart/mixed`;
 const both = `${RESPONSE}, ${PLAIN}`;
 const weighed = `${RESPONSE},${PLAIN};q=0.9`;
 const relay = `${RESPONSE}; charset=utf-8, ${PLAIN}; charset=utf-8`;
+const deferringPlain = `multipart/mixed; deferSpec=20220824, ${PLAIN}`;
 const deferring = `multipart/mixed;deferSpec=20220824, ${both}`;
 const events = `${both}, ${EVENTS}`;
 const utf8 = `${PLAIN}; charset=utf-8`;
@@ -50,14 +51,7 @@ export const CLIENT_REQUESTS: readonly ClientRequest[] = [
   client('Relay, its quick start', '21', 'POST', relay, PLAIN, RESPONSE),
   client('Apollo iOS', '1 and 2', 'POST', deferring.replaceAll(', ', ','), PLAIN, RESPONSE),
   client('Apollo Kotlin', '4', 'POST', deferring, PLAIN, RESPONSE),
-  client(
-    'Apollo Kotlin',
-    '3',
-    'POST',
-    `multipart/mixed; deferSpec=20220824, ${PLAIN}`,
-    PLAIN,
-    PLAIN,
-  ),
+  client('Apollo Kotlin', '3', 'POST', deferringPlain, PLAIN, PLAIN),
   client('Strawberry Shake', '13', 'POST', events, utf8, RESPONSE),
   client('Strawberry Shake', '13', 'POST', events, utf8, EVENTS, 'subscription'),
 ];

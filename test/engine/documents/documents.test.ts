@@ -41,11 +41,7 @@ const repeat = (times: number, make: (index: number) => string) =>
   Array.from({ length: times }, (_, index) => make(index)).join(' ');
 
 function documents(options: Partial<DocumentOptions['limits']> = {}, of = schema) {
-  return new Documents({
-    schema: of,
-    limits: { ...LIMITS, ...options },
-    introspection: true,
-  });
+  return new Documents({ schema: of, limits: { ...LIMITS, ...options }, introspection: true });
 }
 
 /** The errors of a document; none if the document is accepted. */

@@ -15,6 +15,13 @@ type TestClient = ReturnType<typeof openResilient>;
 const read = ({ client }: TestClient, account: number) =>
   wordFor(client.read(caller(account), OPERATIONS.getOpenPositions, null));
 
+/** Places an order of one account. */
+const place = ({ client }: TestClient, account: number, options?: { sendBeforeMs: number }) =>
+  client.order(caller(account), OPERATIONS.openPosition, marketOrder, options);
+
+/** Places an order of one account, and returns whether it was sent. */
+const trySend = async (open: TestClient, account: number) => (await place(open, account)).sent;
+
 /** Reads once for each of `count` accounts. */
 async function readMany(open: TestClient, count: number): Promise<void> {
   for (let account = 0; account < count; account += 1) {
@@ -74,19 +81,16 @@ describe('while the gateway fails for every call', () => {
     await stopped[Symbol.asyncDispose]();
     await using open = openResilient(stopped.url);
     await readMany(open, 12);
-    const order = (account: number) =>
-      open.client.order(caller(account), OPERATIONS.openPosition, marketOrder);
-    for (let account = 0; account < 6; account += 1) {
-      expect(await order(account)).toMatchObject({ sent: false });
-    }
+    for (let account = 0; account < 6; account += 1)
+      expect(await trySend(open, account)).toBe(false);
     const reason = 'gateway failing: getOpenPositions (ECONNREFUSED), orders (ECONNREFUSED)';
     expect(open.circuitChanges).toEqual(['getOpenPositions open', 'orders open']);
     expect(open.resilience.degradedReason()).toBe(reason);
     const accept: Script = (socket) => socket.write(answer(200, { success: true, orderId: '1' }));
     await using gateway = await startScriptedGateway(accept, { port: stopped.port });
-    expect(await order(1)).toMatchObject({ sent: false });
+    expect(await trySend(open, 1)).toBe(false);
     await open.clock.advance(5_000);
-    expect(await order(1)).toMatchObject({ status: 200 });
+    expect(await place(open, 1)).toMatchObject({ status: 200 });
     expect(gateway.requests).toHaveLength(1);
     expect(open.circuitChanges).toEqual(['getOpenPositions open', 'orders open', 'orders closed']);
   });
@@ -107,10 +111,8 @@ describe('no breaker opens because of', () => {
     await using gateway = await startScriptedGateway(positions);
     await using open = openResilient(gateway.url);
     for (let account = 0; account < 30; account += 1) {
-      const by = caller(account);
       const expired = { sendBeforeMs: Date.now() - 1 };
-      const placed = await open.client.order(by, OPERATIONS.openPosition, marketOrder, expired);
-      expect(placed).toMatchObject({ sent: false });
+      expect(await place(open, account, expired)).toMatchObject({ sent: false });
     }
     expect(gateway.requests).toEqual([]);
     expect(open.circuitChanges).toEqual([]);
@@ -212,14 +214,6 @@ describe('among the operations of one area', () => {
   });
 });
 
-/** Returns a function that places an order for an account, and tells whether the order was sent. */
-function orderSender({ client }: TestClient) {
-  return async (account: number): Promise<boolean> => {
-    const placed = await client.order(caller(account), OPERATIONS.openPosition, marketOrder);
-    return placed.sent;
-  };
-}
-
 describe('orders that are answered by a server other than the gateway', () => {
   const page = answer(200, '<!doctype html>', { 'content-type': 'text/html' });
   const moved = answer(302, '', { location: '/login' });
@@ -234,17 +228,17 @@ describe('orders that are answered by a server other than the gateway', () => {
     let reply = bytes;
     await using gateway = await startScriptedGateway((socket) => socket.write(reply));
     await using open = openResilient(gateway.url);
-    const isSent = orderSender(open);
-    for (let account = 0; account < 5; account += 1) expect(await isSent(account)).toBe(true);
+    for (let account = 0; account < 5; account += 1)
+      expect(await trySend(open, account)).toBe(true);
     expect(open.circuitChanges).toEqual(['orders open']);
-    expect(await isSent(5)).toBe(false);
+    expect(await trySend(open, 5)).toBe(false);
     await open.clock.advance(5_000);
     // One probe is sent, but its answer does not close the breaker.
-    expect([await isSent(6), await isSent(7)]).toEqual([true, false]);
+    expect([await trySend(open, 6), await trySend(open, 7)]).toEqual([true, false]);
     reply = answer(200, { success: false, err: 'NO_MONEY' });
     await open.clock.advance(5_000);
     // The gateway answers the next probe, so that the order after it is sent too.
-    expect([await isSent(8), await isSent(9)]).toEqual([true, true]);
+    expect([await trySend(open, 8), await trySend(open, 9)]).toEqual([true, true]);
     expect(open.circuitChanges).toEqual(['orders open', 'orders closed']);
   });
 
@@ -257,9 +251,7 @@ describe('orders that are answered by a server other than the gateway', () => {
   ])('do not open the breaker if they are %s', async (_, accountOf, bytes) => {
     await using gateway = await startScriptedGateway((socket) => socket.write(bytes));
     await using open = openResilient(gateway.url);
-    for (let index = 0; index < 12; index += 1) {
-      await open.client.order(caller(accountOf(index)), OPERATIONS.openPosition, marketOrder);
-    }
+    for (let index = 0; index < 12; index += 1) await place(open, accountOf(index));
     expect(gateway.requests).toHaveLength(12);
     expect(open.circuitChanges).toEqual([]);
   });
@@ -349,18 +341,17 @@ describe('orders that a gateway receives and does not answer', () => {
     let script = reset;
     await using gateway = await startScriptedGateway((socket, request) => script(socket, request));
     await using open = openResilient(gateway.url);
-    const isSent = orderSender(open);
-    for (let account = 0; account < 4; account += 1) await isSent(account);
+    for (let account = 0; account < 4; account += 1) await trySend(open, account);
     await open.clock.advance(2_000);
     // Orders have been lost for two seconds now, so the next lost order opens the breaker.
-    expect([await isSent(4), await isSent(5)]).toEqual([true, false]);
+    expect([await trySend(open, 4), await trySend(open, 5)]).toEqual([true, false]);
     script = (socket) => socket.write(foreign);
     await open.clock.advance(5_000);
-    expect([await isSent(6), await isSent(7)]).toEqual([true, false]);
+    expect([await trySend(open, 6), await trySend(open, 7)]).toEqual([true, false]);
     // The gateway's own answer to a probe closes the breaker, although it is a 500.
     script = (socket) => socket.write(answer(500, { success: false, err: 'DOWN' }));
     await open.clock.advance(5_000);
-    expect([await isSent(8), await isSent(9)]).toEqual([true, true]);
+    expect([await trySend(open, 8), await trySend(open, 9)]).toEqual([true, true]);
     expect(open.circuitChanges).toEqual(['orders open', 'orders closed']);
   });
 
@@ -369,12 +360,10 @@ describe('orders that a gateway receives and does not answer', () => {
       request.method === 'GET' ? reset(socket, request) : socket.write(accepted),
     );
     await using open = openResilient(gateway.url);
-    const place = (account: number) =>
-      open.client.order(caller(account), OPERATIONS.openPosition, marketOrder);
     await readMany(open, 12);
     for (let account = 0; account < 20; account += 1) {
       await open.runClockUntil(read(open, account));
-      expect(await place(account)).toMatchObject({ status: 200 });
+      expect(await place(open, account)).toMatchObject({ status: 200 });
       await open.clock.advance(1_000);
     }
   });
@@ -386,23 +375,23 @@ describe('orders that a gateway receives and does not answer', () => {
       else socket.write(accepted);
     });
     await using open = openResilient(gateway.url);
-    const isSent = orderSender(open);
-    for (let account = 0; account < 3; account += 1) await isSent(account);
+    for (let account = 0; account < 3; account += 1) await trySend(open, account);
     await open.clock.advance(2_000);
-    expect(await isSent(0)).toBe(true);
+    expect(await trySend(open, 0)).toBe(true);
     await open.clock.advance(5_000);
     // Accounts that have failed are held back; the next other account probes.
-    expect([await isSent(0), await isSent(1), await isSent(2)]).toEqual([false, false, false]);
-    expect([await isSent(7), await isSent(8)]).toEqual([true, false]);
+    for (const account of [0, 1, 2]) expect(await trySend(open, account)).toBe(false);
+    expect([await trySend(open, 7), await trySend(open, 8)]).toEqual([true, false]);
     // A probe is due after five seconds. For three more seconds it is left to accounts that have not failed.
     await open.clock.advance(7_999);
-    expect(await isSent(7)).toBe(false);
+    expect(await trySend(open, 7)).toBe(false);
     await open.clock.advance(1);
-    expect(await isSent(1)).toBe(true);
+    expect(await trySend(open, 1)).toBe(true);
     // This failed account has probed, so the next probe is left to the others again.
     isDown = false;
     await open.clock.advance(5_000);
-    expect([await isSent(1), await isSent(2), await isSent(1)]).toEqual([false, true, true]);
+    expect(await trySend(open, 1)).toBe(false);
+    expect([await trySend(open, 2), await trySend(open, 1)]).toEqual([true, true]);
     expect(open.circuitChanges).toEqual(['orders open', 'orders closed']);
   });
 });

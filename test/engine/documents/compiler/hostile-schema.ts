@@ -179,19 +179,11 @@ function nodeOf(stage: Stage, type: GraphQLObjectType, depth: number): object {
   return node;
 }
 
+const PRIMITIVES = [null, undefined, Number.NaN, Infinity, 2 ** 31, 1.5, '12', '', 12, 12n, true];
+
 function hostileValue(random: Random): unknown {
   const make = pick<() => unknown>(random, [
-    () => null,
-    () => undefined,
-    () => Number.NaN,
-    () => Infinity,
-    () => 2 ** 31,
-    () => 1.5,
-    () => '12',
-    () => '',
-    () => 12,
-    () => 12n,
-    () => true,
+    ...PRIMITIVES.map((value) => () => value),
     () => ({}),
     () => [],
     () => [null],
