@@ -15,7 +15,8 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
     reducedMotion: 'reduce',
     ...options,
   });
-  const isSound = async () => {
+  /** Expects that no problem was recorded, and that nothing is wider than the window. */
+  const expectSound = async () => {
     expect(problems).toEqual([]);
     expect(await overflowsSideways(page)).toBe(false);
   };
@@ -24,17 +25,17 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
     page,
     problems,
     cancelled,
-    isSound,
-    async isFlawless() {
-      await isSound();
+    expectSound,
+    async expectFlawless() {
+      await expectSound();
       expect(await violations(page)).toEqual([]);
     },
     /** Waits until both phones have drawn everything. */
-    isDrawn: () => page.locator('#screen-demo:not([aria-busy])').waitFor(),
+    waitUntilDrawn: () => page.locator('#screen-demo:not([aria-busy])').waitFor(),
     /** Waits until the text of an element matches. */
-    reads: (id: string, pattern: RegExp) =>
+    waitForText: (id: string, pattern: RegExp) =>
       eventually(async () => expect(await page.locator(`#${id}`).textContent()).toMatch(pattern)),
-    rowsAre: (count: number) =>
+    waitForRows: (count: number) =>
       eventually(async () => expect(await page.locator('#live-rows tr').count()).toBe(count)),
     click: (name: string) => page.getByRole('button', { name, exact: true }).click(),
     /** Waits until the live view has the status LIVE, opens all folded parts of the page, and waits until everything is drawn. */

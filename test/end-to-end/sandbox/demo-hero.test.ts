@@ -21,7 +21,7 @@ describeInBrowser('the two phones', (browser) => {
       ...visitor,
       async run() {
         await visitor.click('Open both again');
-        await visitor.isDrawn();
+        await visitor.waitUntilDrawn();
       },
       part: (phone: (typeof PHONES)[number], name: string) =>
         page.locator(`#${phone}-phone [data-part="${name}"]`),
@@ -34,8 +34,8 @@ describeInBrowser('the two phones', (browser) => {
 
   test('draw the same screen part by part, and are compared while the account is unchanged', async () => {
     await using visitor = await open();
-    const { page, reads, part, figures } = visitor;
-    await reads('screen-verdict', SAME);
+    const { page, waitForText, part, figures } = visitor;
+    await waitForText('screen-verdict', SAME);
     expect(await figures()).toEqual([
       '1 instead of 5',
       expect.stringMatching(/^[\d.]+ k?B instead of [\d.]+ kB$/),
@@ -55,9 +55,9 @@ describeInBrowser('the two phones', (browser) => {
     await visitor.click('Open both again');
     await page.locator('#graph-phone [data-part="Positions"][data-state="here"]').waitFor();
     expect(await part('graph', 'Payout').getAttribute('data-state')).toBe('waiting');
-    await visitor.isDrawn();
+    await visitor.waitUntilDrawn();
     expect(await page.locator('.phone [data-state="here"]').count()).toBe(10);
-    await visitor.isFlawless();
+    await visitor.expectFlawless();
 
     // Only the phone over REST gets other positions, as if the account had changed in between.
     app.sandbox.clearFaults();
@@ -65,7 +65,10 @@ describeInBrowser('the two phones', (browser) => {
       route.fulfill({ json: { positions: [{ symbol: 'TEVA', friendlyName: HEBREW, profit: 1 }] } }),
     );
     await visitor.run();
-    await reads('screen-verdict', /^Both phones show all, and the account has changed between/);
+    await waitForText(
+      'screen-verdict',
+      /^Both phones show all, and the account has changed between/,
+    );
     expect(
       await page.getByText(HEBREW).evaluate((name: Element) => getComputedStyle(name).direction),
     ).toBe('rtl');
@@ -88,16 +91,16 @@ describeInBrowser('the two phones', (browser) => {
     'under %o show which parts arrived, and why the others did not',
     async (fault, verdict, phone, reason) => {
       await using visitor = await open();
-      const { reads } = visitor;
+      const { waitForText } = visitor;
       app.sandbox.fail(fault);
       await visitor.run();
-      await reads('screen-verdict', verdict);
+      await waitForText('screen-verdict', verdict);
       expect(await visitor.part(phone, 'Payout').innerText()).toMatch(reason);
       expect(await visitor.figures()).toEqual(['–', '–', '–']);
-      await visitor.isFlawless();
+      await visitor.expectFlawless();
       app.sandbox.clearFaults();
       await visitor.run();
-      await reads('screen-bytes-before', /^instead of/);
+      await waitForText('screen-bytes-before', /^instead of/);
     },
   );
 
@@ -129,11 +132,11 @@ describeInBrowser('the two phones', (browser) => {
 
   test('show only the graph’s phone behind a proxy or on another machine', async () => {
     await using visitor = await open({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } });
-    const { page, reads } = visitor;
-    await reads('screen-verdict', /^The app over the graph opens its screen by one query\.$/);
+    const { page, waitForText } = visitor;
+    await waitForText('screen-verdict', /^The app over the graph opens its screen by one query\.$/);
     await visitor.part('graph', 'Positions').getByText('AAPL').waitFor();
     expect(await page.locator('.local').filter({ visible: true }).count()).toBe(0);
     await page.getByText('for a browser on the machine that this server runs on').waitFor();
-    await visitor.isFlawless();
+    await visitor.expectFlawless();
   });
 });

@@ -19,28 +19,28 @@ describeInBrowser('the demonstration page', (browser) => {
 
   test('places one order by one tap or by two, and shows when its outcome is unknown', async () => {
     await using visitor = await open();
-    const { page, reads } = visitor;
+    const { page, waitForText } = visitor;
     await visitor.click('Buy 1');
-    await reads('order-title', /^Accepted$/);
-    await reads('order-details', /Orders at the gateway1$/);
-    await visitor.rowsAre(7);
+    await waitForText('order-title', /^Accepted$/);
+    await waitForText('order-details', /Orders at the gateway1$/);
+    await visitor.waitForRows(7);
     await visitor.click('Double tap');
-    await reads('order-details', /Taps2.*Orders at the gateway1$/);
-    await reads('order-title', /^Accepted$/);
-    await visitor.rowsAre(8);
+    await waitForText('order-details', /Taps2.*Orders at the gateway1$/);
+    await waitForText('order-title', /^Accepted$/);
+    await visitor.waitForRows(8);
     await page.getByRole('radio', { name: /loses the answer/ }).check({ force: true });
     await visitor.click('Buy 1');
-    await reads('order-title', /^Unknown$/);
-    await reads('announcer', /^Order: Unknown/);
-    await visitor.isFlawless();
+    await waitForText('order-title', /^Unknown$/);
+    await waitForText('announcer', /^Order: Unknown/);
+    await visitor.expectFlawless();
   });
 
   test('cuts the connection of both apps during an order, which makes two positions over REST and one over the graph', async () => {
     await using visitor = await open({ forcedColors: 'active' });
-    const { page, reads } = visitor;
+    const { page, waitForText } = visitor;
     const before = app.sandbox.calls('openPosition');
     await visitor.click('Place it in both apps');
-    await reads(
+    await waitForText(
       'lost-verdict',
       /^REST’s repeat makes 2 positions of one order; the graph’s makes 1: /,
     );
@@ -51,35 +51,41 @@ describeInBrowser('the demonstration page', (browser) => {
       'New positions\t2\t1',
     ]);
     expect(app.sandbox.calls('openPosition') - before).toBe(3);
-    await visitor.rowsAre(9);
-    await visitor.isFlawless();
+    await visitor.waitForRows(9);
+    await visitor.expectFlawless();
   });
 
   test('follows the account after its socket was killed', async () => {
     await using visitor = await open({ isExpected: (problem) => CONNECTION_ERROR.test(problem) });
-    const { page, reads } = visitor;
-    await visitor.rowsAre(6);
+    const { page, waitForText } = visitor;
+    await visitor.waitForRows(6);
     await visitor.click('Kill the socket');
-    await reads('announcer', /^Account LIVE/);
+    await waitForText('announcer', /^Account LIVE/);
     await page.locator('#live .live-status[data-status=LIVE]').waitFor();
-    await visitor.isSound();
+    await visitor.expectSound();
   });
 
   test('shows what each app shows during a fault and after its end', async () => {
     await using visitor = await open({ viewport: PHONE, isExpected: () => true });
-    const { page, reads } = visitor;
+    const { page, waitForText } = visitor;
     await page.locator('#outages button', { hasText: 'Gateway down' }).click();
     const verdict = (tense: string) =>
       `REST ${tense} 0 of 5 parts; the graph ${tense} 4 of 5 parts, no payout(?:, prices of ${TIME})?\\.$`;
-    await reads('outage-verdict', new RegExp(`^Gateway down, since ${TIME}: ${verdict('shows')}`));
+    await waitForText(
+      'outage-verdict',
+      new RegExp(`^Gateway down, since ${TIME}: ${verdict('shows')}`),
+    );
     const times = `${TIME} to ${TIME}`;
-    await reads('outage-verdict', new RegExp(`^Gateway down, ${times}: ${verdict('showed')}`));
-    await reads('screen-verdict', /^Both phones show the same 6 positions/);
+    await waitForText(
+      'outage-verdict',
+      new RegExp(`^Gateway down, ${times}: ${verdict('showed')}`),
+    );
+    await waitForText('screen-verdict', /^Both phones show the same 6 positions/);
   });
 
   test('shows the account that the link from GraphiQL names', async () => {
     await using visitor = await open({}, '?user=pro@example.com');
-    await visitor.reads('who', /^pro@example\.com$/);
-    await visitor.rowsAre(25);
+    await visitor.waitForText('who', /^pro@example\.com$/);
+    await visitor.waitForRows(25);
   });
 });

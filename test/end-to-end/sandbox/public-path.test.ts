@@ -15,7 +15,7 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
     await using visitor = await visit(browser, `${app.url}/tg/?user=pro@example.com`);
     const { page } = visitor;
     await visitor.unfoldWhenLive();
-    await visitor.reads('screen-verdict', /the same 25 positions/);
+    await visitor.waitForText('screen-verdict', /the same 25 positions/);
     await page.getByRole('link', { name: 'GraphiQL', exact: true }).first().click();
     await waitForGraphiQL(page);
     await page.getByRole('button', { name: /execute query/i }).click();
@@ -23,7 +23,7 @@ describeInBrowser('below a path prefix of a proxy', (browser) => {
     await page.getByRole('heading', { level: 1 }).getByRole('link').click();
     await page.waitForURL(/\/tg\/(?:$|\?)/);
     await visitor.unfoldWhenLive();
-    await visitor.isSound();
+    await visitor.expectSound();
   });
 
   test('a proxy can remove the prefix or keep it, and links always have it', async () => {

@@ -17,6 +17,7 @@ function closedBreaker(policy: BreakerPolicy = READS_AND_WRITES) {
     policy,
     onChange() {},
   });
+  /** Makes a call that ends with this health. Returns false if the breaker holds the call back. */
   const call = (health: Health, account: string | null = 'somebody') => {
     const permit = breaker.admit(account);
     if (permit !== null) breaker.settle(permit, health, null);
@@ -47,6 +48,7 @@ describe('a closed breaker opens', () => {
 
   test('as soon as no account has more than half of the failures', () => {
     const { breaker, calls } = closedBreaker();
+    // All 40 failures of one account are more than half until the others have as many.
     calls(40, 'failure');
     calls(39, 'failure', many);
     expect(breaker.isOpen).toBe(false);
@@ -54,14 +56,14 @@ describe('a closed breaker opens', () => {
     expect(breaker.isOpen).toBe(true);
   });
 
-  test('over the failures of a hundred accounts', () => {
+  test('because of the failures of a hundred accounts', () => {
     const { breaker, calls } = closedBreaker();
     calls(100, 'success');
     calls(100, 'failure', (index) => `account ${index}`);
     expect(breaker.isOpen).toBe(true);
   });
 
-  test('but not over old failures', async () => {
+  test('but not because of old failures', async () => {
     const { clock, breaker, calls } = closedBreaker();
     calls(9, 'failure', many);
     await clock.advance(10_000);
@@ -74,6 +76,7 @@ test('failed calls without a proved account do not count', () => {
   const { breaker, calls } = closedBreaker();
   calls(21, 'success');
   calls(1_000, 'failure', () => null);
+  // Of the calls that count, 20 of 41 have failed, then 21 of 42.
   calls(20, 'failure', many);
   expect(breaker.isOpen).toBe(false);
   calls(1, 'failure', many);

@@ -51,7 +51,7 @@ describe('Retry-After', () => {
     expect(gateway.requests).toHaveLength(2);
   });
 
-  test('that does not fit returns the answer immediately', async () => {
+  test('is not waited for if it does not fit, so the answer is returned at once', async () => {
     await using gateway = await startScriptedGateway(inTurn(busy(60), positions));
     await using open = openResilient(gateway.url);
     const read = open.client.read(caller(1), OPERATIONS.getOpenPositions, null);
@@ -60,7 +60,7 @@ describe('Retry-After', () => {
   });
 });
 
-test('a retry without a free connection leaves the answer before it, with its Retry-After', async () => {
+test('if a retry finds no free connection, the first answer is returned with its Retry-After', async () => {
   let answered = 0;
   await using gateway = await startScriptedGateway((socket) => {
     answered += 1;
@@ -69,8 +69,9 @@ test('a retry without a free connection leaves the answer before it, with its Re
   await using open = openResilient(gateway.url, { connections: 8 });
   const read = open.client.read(caller(1), OPERATIONS.getCustomerId);
   await eventually(() => expect(open.clock.pending).toBe(1));
-  const others = [2, 3, 4, 5, 6, 7, 8, 9].map((index) =>
-    open.client.read(caller(index), OPERATIONS.getCustomerId).catch(() => {}),
+  // Reads have four of the eight connections, and these eight reads get no answer.
+  const others = [2, 3, 4, 5, 6, 7, 8, 9].map((account) =>
+    open.client.read(caller(account), OPERATIONS.getCustomerId).catch(() => {}),
   );
   await expect(open.runClockUntil(read)).rejects.toMatchObject({
     kind: 'rate-limited',
@@ -100,11 +101,8 @@ test('a read is repeated twice if no connection is accepted', async () => {
   const gateway = await startScriptedGateway(inTurn(positions));
   await gateway[Symbol.asyncDispose]();
   await using open = openResilient(gateway.url);
-  expect(
-    await open.runClockUntil(
-      wordFor(OPERATION_CASES.getOpenPositions.call(open.client, caller(1))),
-    ),
-  ).toBe('unavailable');
+  const read = wordFor(OPERATION_CASES.getOpenPositions.call(open.client, caller(1)));
+  expect(await open.runClockUntil(read)).toBe('unavailable');
   expect(open.retries).toHaveLength(2);
 });
 
@@ -126,17 +124,16 @@ test('a client that disconnects while a retry waits causes no further call', asy
 test('retries are at most a tenth of the calls and ten more, even if no breaker opens', async () => {
   await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
   await using open = openResilient(gateway.url);
-  // A single account opens no breaker.
-  const readMany = async (count: number) => {
+  /** Reads by a single account, which opens no breaker, and returns the number of retries. */
+  const retriesOf = async (reads: number) => {
     const before = open.retries.length;
-    for (let call = 0; call < count; call += 1) {
-      await open.runClockUntil(
-        open.client.read(caller(1), OPERATIONS.getOpenPositions, null).catch(() => {}),
-      );
+    for (let count = 0; count < reads; count += 1) {
+      const read = open.client.read(caller(1), OPERATIONS.getOpenPositions, null);
+      await open.runClockUntil(read.catch(() => {}));
     }
     return open.retries.length - before;
   };
-  expect(await readMany(200)).toBeLessThanOrEqual(30);
-  expect(await readMany(100)).toBeLessThanOrEqual(10);
+  expect(await retriesOf(200)).toBeLessThanOrEqual(200 / 10 + 10);
+  expect(await retriesOf(100)).toBeLessThanOrEqual(100 / 10);
   expect(open.circuitChanges).toEqual([]);
 });
