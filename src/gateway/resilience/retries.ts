@@ -38,22 +38,22 @@ export class Retries {
   async #sendRetried(call: WireCall, attempt: Send): Promise<Exchange> {
     const endsAtMs = this.#clock.now() + call.deadlineMs;
     this.#budget = Math.min(MAX_BUDGET, this.#budget + SHARE);
-    let exchange = await attempt(call);
+    let last = await attempt(call);
+    let result = last;
     for (let resends = 1; resends <= MAX_RETRIES; resends += 1) {
-      if (!isWorthRepeating(call, exchange)) break;
-      const pauseMs = this.#pauseMs(exchange, resends);
+      if (!isWorthRepeating(call, last)) break;
+      const pauseMs = this.#pauseMs(last, resends);
       const isTooLate = this.#clock.now() + pauseMs + MIN_ATTEMPT_MS > endsAtMs;
       if (isTooLate || this.#budget < 1) break;
       this.#budget -= 1;
       await pause(this.#clock, pauseMs, call.signal);
       const deadlineMs = endsAtMs - this.#clock.now();
       if (call.signal?.aborted || deadlineMs <= 0) break;
-      const resent = await attempt({ ...call, deadlineMs, resends });
+      last = await attempt({ ...call, deadlineMs, resends });
       // A retry that was not sent has no answer. The earlier answer may say when to ask again.
-      if (exchange.sent && !resent.sent) break;
-      exchange = resent;
+      if (last.sent || !result.sent) result = last;
     }
-    return exchange;
+    return result;
   }
 
   #pauseMs(failed: Exchange, resends: number): number {

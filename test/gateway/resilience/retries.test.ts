@@ -80,6 +80,20 @@ test('if a retry finds no free connection, the first answer is returned with its
   await open.runClockUntil(Promise.all(others));
 });
 
+test('a retry without a connection is repeated too', async () => {
+  const leaving = await startScriptedGateway(inTurn(answer(503, {})));
+  await using open = openResilient(leaving.url);
+  const read = open.client.read(caller(1), OPERATIONS.getOpenPositions, null);
+  await eventually(() => expect(open.clock.pending).toBe(1));
+  await leaving[Symbol.asyncDispose]();
+  await open.clock.advance(100);
+  await eventually(() => expect(open.clock.pending).toBe(1));
+  expect(open.retries).toHaveLength(1);
+  const port = Number(new URL(leaving.url).port);
+  await using _next = await startScriptedGateway(inTurn(positions), { port });
+  expect(await open.runClockUntil(read)).toMatchObject({ positions: [] });
+});
+
 test('all attempts share one deadline', async () => {
   let answered = 0;
   await using gateway = await startScriptedGateway((socket) => {
