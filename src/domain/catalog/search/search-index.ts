@@ -10,7 +10,6 @@ export const MATCH = {
   description: 4,
   typo: 5,
 } as const;
-const WORST_MATCH = MATCH.typo;
 
 // A typo in a short word of a long text is nearly always another word.
 const MIN_TYPO_LENGTH_IN_DESCRIPTION = 6;
@@ -84,18 +83,9 @@ function mark(classes: Uint8Array, ordinals: readonly number[], match: number): 
 
 /** Class by class, each in the version's order. */
 function inOrder(classes: Uint8Array): Uint32Array {
-  const matched = new Uint32Array(classes.length);
-  let count = 0;
+  const byClass = Object.values(MATCH).map((): number[] => []);
   for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
-    if (classes[ordinal] !== MATCH.none) matched[count++] = ordinal;
+    byClass[classes[ordinal] as number]?.push(ordinal);
   }
-  const ordinals = new Uint32Array(count);
-  let ordered = 0;
-  for (let match: number = MATCH.symbol; match <= WORST_MATCH; match += 1) {
-    for (let at = 0; at < count; at += 1) {
-      const ordinal = matched[at] as number;
-      if (classes[ordinal] === match) ordinals[ordered++] = ordinal;
-    }
-  }
-  return ordinals;
+  return Uint32Array.from(byClass.slice(MATCH.symbol).flat());
 }
