@@ -7,7 +7,7 @@ const warningsOf = (environment: Environment) => parseEnvironment(environment).w
 test.each([
   ['RATE_LIMIT_PER_MIN', 'RATE_LIMIT_PER_MINUTE'],
   ['CORS_ORIGIN', 'CORS_ORIGINS'],
-  ['TRUSTED_PROXYS', 'TRUSTED_PROXIES'],
+  ['TRUSTED_PROXIS', 'TRUSTED_PROXIES'],
   ['GATEWAY_URI', 'GATEWAY_URL'],
   ['gateway_url', 'GATEWAY_URL'],
   ['LOGLEVEL', 'LOG_LEVEL'],

@@ -1,5 +1,5 @@
+import { isTypoOf, lettersOf, MIN_LENGTH_OF_TYPO, mayBeTypo } from '../../../lib/typo.ts';
 import { compareText, firstWhere } from '../sorting.ts';
-import { isTypoOf, lettersOf, MIN_LENGTH_OF_TYPO, mayBeTypo } from './typo.ts';
 
 /** An inverted index of the instruments by word. All words are added before the first look-up. */
 export class WordIndex {
