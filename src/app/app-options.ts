@@ -14,7 +14,6 @@ import { plugins } from '../plugins.ts';
 import { federated } from '../schema/federation.ts';
 import { buildSchema } from '../schema/schema.ts';
 import { oldHeapLimit } from './heap-limit.ts';
-import { maxConnections } from './max-connections.ts';
 
 /** The caches share half of the heap. Catalogs have the largest part, because the gateway needs longest to send them. */
 const CACHE_SHARES = {
@@ -48,7 +47,7 @@ export function withDefaults(config: Config, given: AppOptions) {
     schema,
     plugins: given.plugins ?? plugins,
     cacheBytes: cacheBudgets(oldHeapLimit() / 2),
-    connections: { ...CONNECTIONS, most: maxConnections(config), ...given.connections },
+    connections: { ...CONNECTIONS, ...given.connections },
   };
 }
 
