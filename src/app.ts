@@ -65,6 +65,9 @@ export async function startApp(config: Config, given: AppOptions) {
     url: sandbox?.url ?? config.gatewayUrl ?? '',
     operations: OPERATIONS,
     widths: gatewayWidths(config.gatewayConnections),
+    onRecovered: (area) => {
+      if (area === 'reads') domain.resumePolls();
+    },
   });
   opened.defer(() => gateway.close());
   const { clockSkew } = gateway;
@@ -108,9 +111,6 @@ export async function startApp(config: Config, given: AppOptions) {
   const stopping = new AbortController();
   opened.defer(() => stopping.abort());
   fireAndForget('order record', domain.orders.watchCutOffs(stopping.signal));
-  gateway.onRecovered((area) => {
-    if (area === 'reads') domain.resumePolls();
-  });
   opened.defer(() => domain.feeds.close());
 
   const readiness = new Readiness({

@@ -12,7 +12,7 @@ import { Resilience } from './resilience/resilience.ts';
 import { withSpans } from './traced.ts';
 import { Transport } from './transport.ts';
 
-interface OriginOptions extends RequestSettings, OperationSettings {
+export interface OriginOptions extends RequestSettings, OperationSettings {
   readonly logicalClock: LogicalClock;
   readonly metrics: GatewayMetrics;
   readonly log: Log;
@@ -20,6 +20,8 @@ interface OriginOptions extends RequestSettings, OperationSettings {
   readonly url: string;
   readonly operations: Readonly<Record<string, DescribedOperation>>;
   readonly widths: Readonly<Record<Area, number>>;
+  /** Called each time a breaker of an area closes. */
+  readonly onRecovered?: (area: Area) => void;
 }
 
 /** A service that is called over HTTP: a client for its operations, with resilience, metrics, spans and connections. */
@@ -28,7 +30,6 @@ export class Origin {
   readonly clockSkew = new ClockSkew(systemClock, steadyClock);
   readonly #pools: Pools;
   readonly #resilience: Resilience;
-  readonly #recoveryListeners = new Set<(area: Area) => void>();
 
   constructor(options: OriginOptions) {
     const { url, operations, widths, metrics, log, tracing } = options;
@@ -43,9 +44,7 @@ export class Origin {
         this.clockSkew.observe(call, exchange);
       },
       onCircuit: (circuit, state, cause) => log.warn({ circuit, state, cause }, 'circuit breaker'),
-      onRecovered: (area) => {
-        for (const listener of this.#recoveryListeners) listener(area);
-      },
+      onRecovered: options.onRecovered,
     });
     metrics.watch({ operations, resilience: this.#resilience, pools: this.#pools });
     this.client = new GatewayClient({
@@ -56,11 +55,6 @@ export class Origin {
       onOrderFailed: (operation, error) =>
         log.error({ operation, err: error }, 'the operation of an order failed'),
     });
-  }
-
-  /** Calls the listener each time a breaker of an area closes. */
-  onRecovered(listener: (area: Area) => void): void {
-    this.#recoveryListeners.add(listener);
   }
 
   /** The failing operations and their causes; null if none fails. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildVersion } from '../../src/domain/catalog/catalog-version.ts';
 import { toInstruments } from '../../src/gateway/operations/get-all-tickers.ts';
+import { readingIn } from '../../src/gateway/scalars.ts';
 import { createInstruments } from '../../src/sandbox/instruments.ts';
 import { positionRow, sessionRow } from '../gateway/wire/rows.ts';
 import { heldBytes } from '../support/heap.ts';
@@ -85,7 +86,7 @@ function catalogText(instruments: number): string {
 test('the estimated size of a catalog is close to its heap', async () => {
   const text = catalogText(5_000);
   const heapBefore = heldBytes();
-  const { instruments } = await toInstruments(JSON.parse(text));
+  const { instruments } = await toInstruments(JSON.parse(text), readingIn('auto'));
   const version = await buildVersion(instruments, null);
   await version.index;
   const share = version.bytes / (heldBytes() - heapBefore);

@@ -1,5 +1,6 @@
 import { toInstruments } from '../../src/gateway/operations/get-all-tickers.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
+import { readingIn } from '../../src/gateway/scalars.ts';
 import { instrumentRow } from '../gateway/wire/rows.ts';
 import { READ, type ReadCase } from './operation-case.ts';
 
@@ -16,7 +17,7 @@ export const getAllTickers: ReadCase = {
   proves: 'group',
   answer: [{ ...instrumentRow, tradingHours }],
   async read(body) {
-    const { instruments } = await toInstruments(body as unknown[]);
+    const { instruments } = await toInstruments(body as unknown[], readingIn('auto'));
     return instruments.length === 0 ? null : instruments;
   },
 };

@@ -107,10 +107,7 @@ function entityTag(header: string | undefined): string | null {
 const ROWS_AT_A_TIME = 200;
 
 /** Leaves out rows that break the interface, and counts them in `skipped`. Of rows with one id, the first counts. */
-export async function toInstruments(
-  rows: readonly unknown[],
-  reading: Reading = readingIn('auto'),
-) {
+export async function toInstruments(rows: readonly unknown[], reading: Reading) {
   const byId = new Map<string, Instrument>();
   let skipped = 0;
   for (const [index, row] of rows.entries()) {

@@ -1,8 +1,11 @@
 import type { Instrument } from '../../../src/gateway/operations/get-all-tickers.ts';
 import { toInstruments } from '../../../src/gateway/operations/get-all-tickers.ts';
+import { readingIn } from '../../../src/gateway/scalars.ts';
 import { instrumentRow } from '../../gateway/wire/rows.ts';
 
-const [PLAIN] = (await toInstruments([instrumentRow])).instruments as [Instrument];
+const [PLAIN] = (await toInstruments([instrumentRow], readingIn('auto'))).instruments as [
+  Instrument,
+];
 
 /** An instrument with every field. `fields` replaces some of them. */
 export function instrument(id: string, fields: Partial<Instrument> = {}): Instrument {

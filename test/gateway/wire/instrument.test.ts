@@ -85,7 +85,7 @@ describe('a catalog', () => {
   test('leaves out and counts rows that break the interface, but does not count duplicates', async () => {
     const broken = { ...instrumentRow, _id: 'MSFT', digits: 'x' };
     const rows = [instrumentRow, broken, null, 7, { ...instrumentRow, friendlyName: 'Other' }];
-    expect(await toInstruments(rows)).toMatchObject({
+    expect(await toInstruments(rows, readingIn('auto'))).toMatchObject({
       instruments: [{ id: 'AAPL', name: instrumentIn(instrumentRow)?.name }],
       skipped: 3,
       total: 5,
@@ -95,7 +95,7 @@ describe('a catalog', () => {
   test('with thousands of rows yields to other tasks in between', async () => {
     const rows = Array.from({ length: 5_500 }, (_, n) => ({ ...instrumentRow, _id: `I${n}` }));
     const turns = await turnsDuring(async () => {
-      expect((await toInstruments(rows)).instruments).toHaveLength(5_500);
+      expect((await toInstruments(rows, readingIn('auto'))).instruments).toHaveLength(5_500);
     });
     expect(turns).toBeGreaterThanOrEqual(4);
   });
