@@ -112,8 +112,8 @@ if isNew then
   -- Holds back the orders of processes of the former version, because the two versions do not see each other's records.
   if hasFormer then redis.pcall('HSET', formerMarker, 'held', 1) end
 else
-  local hasFormerReplid = string.find(formerReplid, '[^0]')
-  if mark.run ~= run or mark.replid ~= replid and hasFormerReplid then
+  local isPromoted = mark.replid ~= replid and string.find(formerReplid, '[^0]')
+  if mark.run ~= run or isPromoted then
     local state = completeness()
     if state == 'lost' then noteLoss() end
     isUndecided = state == 'undecided'
