@@ -243,7 +243,9 @@ describe('a WebSocket', () => {
     });
     expect(refusal.headers['content-type']).toMatch(/^application\/json/);
     expect(JSON.parse(refusal.text)).toMatchObject({
-      errors: [{ extensions: { code: 'FORBIDDEN' } }],
+      errors: [
+        { message: expect.stringMatching(/CORS_ORIGINS\.$/), extensions: { code: 'FORBIDDEN' } },
+      ],
     });
     const lines = app.logged.map((line) => JSON.parse(line));
     const foreign = lines.filter(({ msg }) => msg === 'a WebSocket of another site was refused');

@@ -7,7 +7,7 @@ import { steadyClock } from '../../../lib/clock.ts';
 import { addressClient, regarding } from '../../../lib/limits/client.ts';
 import { RepeatedErrors } from '../../../lib/repeated-errors.ts';
 import { overLimit } from '../../operation/refusal.ts';
-import { crossSite, duplicateHeader } from '../requests/bad-requests.ts';
+import { duplicateHeader, foreignSocket } from '../requests/bad-requests.ts';
 import { isAllowedPage } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { GraphQLSocket } from './graphql-socket.ts';
@@ -79,7 +79,7 @@ export class WebSocketEndpoint {
       // A proxy may have rewritten `Host`, so that this server's own pages look like those of another site.
       if (count !== null)
         log.warn({ origin, host, ...count }, 'a WebSocket of another site was refused');
-      return refusal(403, [crossSite()]);
+      return refusal(403, [foreignSocket()]);
     }
     // An upgrade cannot name its account, so upgrades have a budget that other requests from the address do not use up.
     const client = addressClient(addresses.addressOf(request));
