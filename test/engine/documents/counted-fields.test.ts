@@ -4,7 +4,7 @@ import { createMetering } from '../../../src/engine/documents/compiler/metering.
 import { COSTLY_FIELDS } from '../../../src/engine/operation/meter.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { schemaOf } from '../schema-of.ts';
-import { argsOf, ask, executorOf, meterFor } from './compiler/both-executors.ts';
+import { argsOf, executeBoth, executorOf, meterFor } from './compiler/both-executors.ts';
 
 // Compiled code requires resolvers at the root.
 const ofRoot = (name: string) => ({ resolve: (root: Record<string, unknown>) => root[name] });
@@ -49,7 +49,7 @@ test.each([
 test('if compiled code meets a wrong value, its fields count in addition to those of the reference executor', async () => {
   const rootValue = { rows: [ROW, ROW, ROW], row: { texts: null } };
   const args = argsOf(schema, '{ rows { text } row { texts } }', { rootValue });
-  const { expected, isCompiled, isCountedAlike } = await ask(args);
+  const { expected, isCompiled, isCountedAlike } = await executeBoth(args);
   expect(expected.errors).toHaveLength(1);
   expect([isCompiled, isCountedAlike]).toEqual([true, false]);
 });

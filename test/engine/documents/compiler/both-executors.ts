@@ -20,6 +20,7 @@ import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 
 type Given = Omit<ExecutionArgs, 'schema' | 'document'>;
 
+/** The arguments for executing a text. Throws if its operation or variables are invalid. */
 export function argsOf(schema: GraphQLSchema, text: string, given: Given = {}) {
   const args = validateExecutionArgs({ schema, document: parse(text), ...given });
   if (!('schema' in args)) throw args[0];
@@ -34,7 +35,7 @@ export function executorOf({ schema, document, operation }: ValidatedExecutionAr
 }
 
 /** Executes the operation by the reference executor, and then by compiled code, each in one slice and in several. */
-export async function ask(args: ValidatedExecutionArgs) {
+export async function executeBoth(args: ValidatedExecutionArgs) {
   const counts = { reference: meterFor(), compiled: meterFor() };
   const expected = await byReference(args, counts.reference);
   const compiled = executorOf(args);
@@ -44,7 +45,7 @@ export async function ask(args: ValidatedExecutionArgs) {
   return {
     expected,
     found,
-    /** False if compiled code met a wrong value: then it ran the reference executor too, and counted more. */
+    /** False if compiled code met a wrong value, ran the reference executor too, and so counted more. */
     isCountedAlike: counts.compiled.fields === counts.reference.fields,
     isCompiled: compiled.compiledFields > 0,
   };
@@ -52,7 +53,7 @@ export async function ask(args: ValidatedExecutionArgs) {
 
 /**
  * Runs the reference executor as the service does, with resolvers that count fields, and compares it with graphql-js alone.
- * Their errors may differ: if several are under one null, the first one counts, and counting makes lists a tick slower.
+ * Their errors may differ: of several errors under one null only the first is kept, and counting makes lists a tick slower.
  */
 async function byReference(args: ValidatedExecutionArgs, meter: Meter): Promise<ExecutionResult> {
   const bare = await executeRootSelectionSet(args);
@@ -64,19 +65,24 @@ async function byReference(args: ValidatedExecutionArgs, meter: Meter): Promise<
 }
 
 function expectSameData(found: ExecutionResult, expected: ExecutionResult): void {
-  expect(shown({ data: found.data ?? null })).toBe(shown({ data: expected.data ?? null }));
+  expect(canonicalText({ data: found.data ?? null })).toBe(
+    canonicalText({ data: expected.data ?? null }),
+  );
   expect(found.errors === undefined).toBe(expected.errors === undefined);
 }
 
-export async function askValid(text: string, given: Given = {}) {
+/** Asserts that the document is valid and that both executors give the same answer, and returns the answers. */
+export async function executeValid(text: string, given: Given = {}) {
   expect(validate(hostileSchema, parse(text))).toEqual([]);
-  const answers = await ask(argsOf(hostileSchema, text, { contextValue: calm(), ...given }));
-  expect(shown(answers.found)).toBe(shown(answers.expected));
+  const answers = await executeBoth(
+    argsOf(hostileSchema, text, { contextValue: conformingStage(), ...given }),
+  );
+  expect(canonicalText(answers.found)).toBe(canonicalText(answers.expected));
   return answers;
 }
 
 /** A stage on which all values conform to the schema. */
-export function calm(): Stage {
+export function conformingStage(): Stage {
   return createStage(createRandom('calm'), 0);
 }
 
@@ -98,8 +104,8 @@ export function slicedMeter(fields: number, signal?: AbortSignal): Meter {
   return meter;
 }
 
-/** The answer in a canonical form: data in the order of its keys, errors sorted. */
-export function shown({ data, errors = [] }: ExecutionResult): string {
+/** An answer as a text that can be compared: data in the order of its keys, errors sorted. */
+export function canonicalText({ data, errors = [] }: ExecutionResult): string {
   const sorted = errors.map((error) => JSON.stringify(error)).sort();
   return JSON.stringify({ data, errors: sorted }, (_key, value) => asText(value), 1);
 }

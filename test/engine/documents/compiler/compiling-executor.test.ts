@@ -1,7 +1,15 @@
 import { executeRootSelectionSet } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schemaOf } from '../../schema-of.ts';
-import { argsOf, ask, askValid, calm, executorOf, meterFor, shown } from './both-executors.ts';
+import {
+  argsOf,
+  canonicalText,
+  conformingStage,
+  executeBoth,
+  executeValid,
+  executorOf,
+  meterFor,
+} from './both-executors.ts';
 import { hostileSchema } from './hostile-schema.ts';
 
 describe('the text of a client', () => {
@@ -13,7 +21,7 @@ describe('the text of a client', () => {
     '*/ globalThis.wasRun = 1 /*',
   ])('is never executed as code: %j', async (text) => {
     const must = JSON.stringify(text);
-    const { found, isCompiled } = await askValid(
+    const { found, isCompiled } = await executeValid(
       `{ echo(must: ${must}, text: ${must}, ids: [${must}], filter: { text: ${must}, must: 1 }) }`,
     );
     expect(isCompiled).toBe(true);
@@ -24,7 +32,7 @@ describe('the text of a client', () => {
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'run', 'NOT_WHOLE'])(
     'can contain the name %s',
     async (name) => {
-      const { found, isCompiled } = await askValid(
+      const { found, isCompiled } = await executeValid(
         `query ${name}($${name}: ID!) {
           ${name}: echo(must: $${name}) ...${name} x: nodeMustRead { ...b }
         }
@@ -40,7 +48,7 @@ describe('the text of a client', () => {
 });
 
 test('conditions of another operation in the document do not prevent compiling', async () => {
-  const { found, isCompiled } = await askValid(
+  const { found, isCompiled } = await executeValid(
     `query One($skip: Boolean!) { nodeMustRead { ...F @skip(if: $skip) text } }
     query Two { nodeMustRead { ...F id } }
     fragment F on Node { count }`,
@@ -75,7 +83,7 @@ test('an error below the root is not attributed to a root field of the same name
     'Query.row': { resolve: () => ({}) },
     'Row.row': { resolve: () => Promise.reject(new Error('fails')) },
   });
-  const { found, isCompiled } = await ask(argsOf(schema, '{ row { row } }'));
+  const { found, isCompiled } = await executeBoth(argsOf(schema, '{ row { row } }'));
   expect(isCompiled).toBe(true);
   expect(found).toMatchObject({ data: { row: null }, errors: [{ path: ['row', 'row'] }] });
 });
@@ -88,8 +96,8 @@ describe('a document', () => {
 
   test('is compiled if it has at most 300 fields, for at most sixteen combinations of its conditions', async () => {
     // The field around the ids counts too.
-    expect((await askValid(manyIds(299))).isCompiled).toBe(true);
-    expect((await askValid(manyIds(300))).isCompiled).toBe(false);
+    expect((await executeValid(manyIds(299))).isCompiled).toBe(true);
+    expect((await executeValid(manyIds(300))).isCompiled).toBe(false);
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     const head = names.map((name) => `$${name}: Boolean!`).join(', ');
     const fields = names.map((name) => `${name}: id @include(if: $${name})`).join(' ');
@@ -98,14 +106,17 @@ describe('a document', () => {
       const bitOf = (index: number) => (bits & (1 << index)) > 0;
       const values = Object.fromEntries(names.map((name, index) => [name, bitOf(index)]));
       const text = `query (${head}) { nodeMustRead { ${fields} } }`;
-      return argsOf(hostileSchema, text, { variableValues: values, contextValue: calm() });
+      return argsOf(hostileSchema, text, {
+        variableValues: values,
+        contextValue: conformingStage(),
+      });
     };
     const compiled = executorOf(args(0));
     compiled.compileAtNextRun();
     for (let bits = 0; bits < 2 ** names.length; bits += 1) {
       const given = args(bits);
-      expect(shown(await compiled.execute(given, meterFor()))).toBe(
-        shown(await executeRootSelectionSet(given)),
+      expect(canonicalText(await compiled.execute(given, meterFor()))).toBe(
+        canonicalText(await executeRootSelectionSet(given)),
       );
     }
     // The first sixteen combinations select every subset of four fields. Each has two fields on average, and the root field.

@@ -33,6 +33,7 @@ const NODES = [
   'grid: [[Node]]',
 ];
 
+/** Each leaf is also a field that is not null (`Must`), a list (`List`), and a field with a resolver (`Read`). */
 const leaves = [...LEAVES, ...OWN_LEAVES].map((leaf) => {
   const [name, type] = leaf.split(': ');
   return `${leaf} ${name}Must: ${type}! ${name}List: [${type}!] ${name}Read: ${type}`;
@@ -60,7 +61,7 @@ export const hostileSchema = buildSchema(`
   type Subscription { node: Node! nodes: [Node] bare: Node }
 `);
 
-function give(name: string, options: object): void {
+function setOptions(name: string, options: object): void {
   Object.assign(hostileSchema.getType(name) as object, options);
 }
 
@@ -70,17 +71,18 @@ if (isEnumType(Side)) {
   Object.assign(Side.getValue('BUY') as object, { value: 'b' });
   Object.assign(Side.getValue('SELL') as object, { value: 2 });
 }
-give('Thing', { resolveType: () => 'Apple' });
-give('DateTime', {
+setOptions('Thing', { resolveType: () => 'Apple' });
+setOptions('DateTime', {
   /** Returns an object with a `toJSON`. */
   coerceOutputValue(value: unknown) {
     if (typeof value === 'number') return new Date(value);
-    const date = new Date(value instanceof Date || typeof value === 'string' ? value : Number.NaN);
+    const isKnown = value instanceof Date || typeof value === 'string';
+    const date = new Date(isKnown ? value : Number.NaN);
     if (Number.isNaN(date.getTime())) throw new Error('DateTime refuses it');
     return date;
   },
 });
-give('Fussy', {
+setOptions('Fussy', {
   coerceOutputValue(value: unknown) {
     if (value === 'refused') throw new Error('Fussy refuses it');
     return value === 'nothing' ? undefined : value;
@@ -103,6 +105,7 @@ Object.assign(fieldsOf('Subscription').nodes as object, {
   resolve: (event: unknown) => [event, event],
 });
 
+/** A resolver that makes its value or failure once for each source. */
 function read(name: string, type: GraphQLOutputType) {
   return (source: unknown, _args: unknown, stage: Stage): unknown => {
     const owner = typeof source === 'object' && source !== null ? source : stage;
@@ -115,6 +118,7 @@ function read(name: string, type: GraphQLOutputType) {
   };
 }
 
+/** A failure that is thrown when a field or a property is read. */
 class Thrown {
   readonly cause: unknown;
 
@@ -123,7 +127,7 @@ class Thrown {
   }
 }
 
-/** A value or a failure, either synchronous or later. */
+/** A random value or failure, either synchronous or in a promise. */
 function attempt(stage: Stage, type: GraphQLOutputType): unknown {
   const { random, hostility } = stage;
   const isLater = random() < 0.5;
