@@ -59,6 +59,7 @@ test.each([
     for (let index = 0; index < DOCUMENTS; index += 1) {
       const { text: whole, variables } = randomDocument(schema, random, { operation: 'query' });
       const text = withDeferred(whole, random);
+      // Skips documents that are refused, and those without a deferred part.
       if (validate(schema, parse(text)).length > 0) continue;
       const prepared = documents.prepare(text);
       if (prepared.kind === 'invalid') continue;
@@ -74,7 +75,7 @@ test.each([
       const inParts = { ...deferring.args, contextValue };
       const parts = await executor.executeInParts(inParts, meterFor(), format);
       if (!('initialResult' in parts)) continue;
-      const found = await folded(format, deferredAnswer(parts, OPTIONS));
+      const found = await mergeParts(format, deferredAnswer(parts, OPTIONS));
       seen.split += 1;
       if (expected.errors) {
         expect(found.errors.length, text).toBeGreaterThan(0);
@@ -130,7 +131,7 @@ async function messagesOf(answer: OperationEvents): Promise<Data[]> {
 }
 
 /** Merges the messages of an answer by the rules of its format. */
-async function folded(format: PartsFormat, answer: OperationEvents) {
+async function mergeParts(format: PartsFormat, answer: OperationEvents) {
   const messages = await messagesOf(answer);
   const [first, ...later] = messages;
   let data: Data = first.data;

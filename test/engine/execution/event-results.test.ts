@@ -186,8 +186,8 @@ function plainOf(sent: unknown): string {
   return typeof sent === 'string' ? sent : Buffer.concat(sent as Buffer[]).toString();
 }
 
-const prices = prepare('subscription { live { rows { price } } }');
-const priced = (price: number) => ({ live: { rows: [{ price }] } });
+const priceDocument = prepare('subscription { live { rows { price } } }');
+const priceData = (price: number) => ({ live: { rows: [{ price }] } });
 const MASKED = { errors: [{ message: 'masked' }] };
 const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
 const MANY = { live: { rows: Array.from({ length: 200 }, (_, price) => ({ price })) } };
@@ -224,13 +224,13 @@ test('a result with an error is not shared', async () => {
     for (const { sent } of readers) expect(sent).toHaveLength(1);
     return executed;
   };
-  expect(executionsForTwoReaders(prices)).toBe(1);
+  expect(executionsForTwoReaders(priceDocument)).toBe(1);
   expect(executionsForTwoReaders(failing)).toBe(2);
 });
 
 test('a feed is notified if an event could not be sent to its reader', async () => {
   const failing = preparedBy(() => ({ data: null, errors: [] }));
-  const [sending, notSending] = [subscribe(prices), subscribe(failing)];
+  const [sending, notSending] = [subscribe(priceDocument), subscribe(failing)];
   for (const { emit } of [sending, notSending]) emit(ROWS);
   expect(sending.missed).not.toHaveBeenCalled();
   expect(notSending.missed).toHaveBeenCalledOnce();
@@ -239,7 +239,8 @@ test('a feed is notified if an event could not be sent to its reader', async () 
 test.each([null, 1])(
   'two events with the value %j can be different, so each has its own result',
   async (event) => {
-    for (let index = 0; index < 2; index += 1) await sentTo(prices, event as unknown as object);
+    for (let index = 0; index < 2; index += 1)
+      await sentTo(priceDocument, event as unknown as object);
     expect(executed).toBe(2);
   },
 );
@@ -271,12 +272,12 @@ test.each([1, COSTLY_FIELDS + 1])(
   async (cost) => {
     fields = 402;
     results = resultsFor(fields * 5);
-    for (let index = 0; index < 5; index += 1) await sentTo(prices, MANY, { cost });
+    for (let index = 0; index < 5; index += 1) await sentTo(priceDocument, MANY, { cost });
     // Five events use up the limit. The sixth is still sent, because the client is not over its limit yet.
-    await sentTo(prices, MANY, { cost });
+    await sentTo(priceDocument, MANY, { cost });
     expect(executed).toBe(1);
     const { signal } = new AbortController();
-    const { emit, taken, finished, received } = subscribe(prices, { signal, cost });
+    const { emit, taken, finished, received } = subscribe(priceDocument, { signal, cost });
     emit(MANY);
     expect(received()).toMatchObject([{ errors: [{ extensions: { code: 'RATE_LIMITED' } }] }]);
     taken();
@@ -287,18 +288,18 @@ test.each([1, COSTLY_FIELDS + 1])(
 );
 
 test('no result is made while the client has no room, and events are merged', async () => {
-  const { received, emit, taken, room, events, finished } = subscribe(prices);
+  const { received, emit, taken, room, events, finished } = subscribe(priceDocument);
   room.isFull = true;
-  emit(priced(1));
-  emit(priced(2));
+  emit(priceData(1));
+  emit(priceData(2));
   room.ready?.();
   expect(received()).toEqual([]);
   room.isFull = false;
   room.ready?.();
-  expect(received()).toEqual([{ data: priced(2) }]);
+  expect(received()).toEqual([{ data: priceData(2) }]);
   taken();
   room.isFull = true;
-  emit(priced(3));
+  emit(priceData(3));
   events.end(null);
   room.ready?.();
   await finished;
@@ -306,14 +307,14 @@ test('no result is made while the client has no room, and events are merged', as
 });
 
 test('when a stream ends with an error, the error is sent after the result that is being sent', async () => {
-  const { received, onFinished, finished, ended, events, emit, taken } = subscribe(prices);
-  emit(priced(1));
+  const { received, onFinished, finished, ended, events, emit, taken } = subscribe(priceDocument);
+  emit(priceData(1));
   events.end(new Error('over'));
-  expect(received()).toEqual([{ data: priced(1) }]);
+  expect(received()).toEqual([{ data: priceData(1) }]);
   await Promise.resolve();
   expect(onFinished).not.toHaveBeenCalled();
   taken();
-  expect(received()).toEqual([{ data: priced(1) }, MASKED]);
+  expect(received()).toEqual([{ data: priceData(1) }, MASKED]);
   await Promise.resolve();
   // The error is not taken yet.
   expect(onFinished).not.toHaveBeenCalled();
@@ -323,13 +324,13 @@ test('when a stream ends with an error, the error is sent after the result that 
 });
 
 test('a client that leaves while it reads an event does not receive the error of the stream’s end', async () => {
-  const { received, followed, events, emit, taken, finished } = subscribe(prices);
-  emit(priced(1));
+  const { received, followed, events, emit, taken, finished } = subscribe(priceDocument);
+  emit(priceData(1));
   events.end(new Error('over'));
   followed.leave();
   taken();
   await finished;
-  expect(received()).toEqual([{ data: priced(1) }]);
+  expect(received()).toEqual([{ data: priceData(1) }]);
 });
 
 test.each([fail, async () => fail()])(
@@ -355,9 +356,9 @@ test.each([
   emit(ROWS);
   if (error) events.end(error);
   else followed.leave();
-  resolve({ data: priced(1) });
+  resolve({ data: priceData(1) });
   await new Promise(setImmediate);
-  emit(priced(2));
+  emit(priceData(2));
   expect(received()).toEqual(expected);
   taken();
   await finished;

@@ -121,8 +121,8 @@ describe('no breaker opens because of', () => {
   test('failed calls without a proved account', async () => {
     await using gateway = await startScriptedGateway(down);
     await using open = openResilient(gateway.url);
-    for (let site = 1; site <= 30; site += 1) {
-      const client = { address: `2001:db8:${site}::1`, userAgent: null };
+    for (let network = 1; network <= 30; network += 1) {
+      const client = { address: `2001:db8:${network}::1`, userAgent: null };
       const device = { deviceId: 'd' };
       await wordFor(open.client.write({ token: null, client }, OPERATIONS.registerDevice, device));
     }
@@ -136,7 +136,7 @@ describe('a sign-in', () => {
   /** Signs in from the address 192.0.2.`host`. */
   const signIn = ({ client }: TestClient, host: number, email = 'user@example.com') => {
     const by = { token: null, client: { address: `192.0.2.${host}`, userAgent: null } };
-    return wordFor(client.write(by, OPERATIONS.login, { email: email, password: 'password' }));
+    return wordFor(client.write(by, OPERATIONS.login, { email, password: 'password' }));
   };
   test('is held back if the gateway is unreachable, but not because of failures of other users', async () => {
     const granted = answer(200, { access_token: 'token' });
