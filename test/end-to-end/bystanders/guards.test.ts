@@ -93,9 +93,9 @@ interface Bystander {
   readonly ask?: Ask;
 }
 
-const fresh = async (app: TestApp) => app.sandbox.token({ email: nextUser() });
+const freshToken = async (app: TestApp) => app.sandbox.token({ email: nextUser() });
 const BYSTANDERS = {
-  'another address': { address: ELSEWHERE, token: fresh },
+  'another address': { address: ELSEWHERE, token: freshToken },
   'same address, known token': { address: OFFENDER, token: (app) => app.signIn(nextUser()) },
   'same address, proved token': { address: OFFENDER, token: (app) => provedToken(app, nextUser()) },
   'same address, signing in': { address: OFFENDER, token: async () => '', ask: signsIn },
@@ -119,11 +119,11 @@ interface Guard {
 
 type Step = (number: number) => Promise<boolean>;
 
-const UNAFFECTED_BY_AN_ADDRESS = ['another address', 'same address, known token'] as const;
-const UNAFFECTED_BY_AN_ACCOUNT = ['another address', 'same address, proved token'] as const;
-const UNAFFECTED_BY_A_TOKEN = ['another address', 'same account, another token'] as const;
+const KNOWN_TOKENS = ['another address', 'same address, known token'] as const;
+const PROVED_TOKENS = ['another address', 'same address, proved token'] as const;
+const OTHER_TOKENS = ['another address', 'same account, another token'] as const;
 
-/** A limit of the service's tables, reduced to this number. */
+/** A limit of the service's tables, reduced to this number. With `limits: {}` it keeps its usual number. */
 function guard(
   limit: LimitName,
   max: number,
@@ -132,8 +132,8 @@ function guard(
   return { row: LIMITS[limit].what, limits: limited(limit, max), ...rest };
 }
 
-async function isRefused(asked: ReturnType<TestApp['query']>): Promise<boolean> {
-  return (await asked).errors[0]?.extensions.code === 'RATE_LIMITED';
+async function isRefused(answer: ReturnType<TestApp['query']>): Promise<boolean> {
+  return (await answer).errors[0]?.extensions.code === 'RATE_LIMITED';
 }
 
 /** Sends documents without a token from the offending address. */
@@ -153,22 +153,22 @@ const GUARDS: readonly Guard[] = [
   guard('requests', 40, {
     offender: 'an address',
     offend: askByAddress(() => TYPENAME),
-    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
+    unaffected: PROVED_TOKENS,
   }),
   guard('requests', 200, {
     offender: 'an account',
     offend: askByToken(() => TYPENAME),
-    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
+    unaffected: PROVED_TOKENS,
   }),
   guard('fields', 300, {
     offender: 'an address',
     offend: askByAddress(() => MANY_FIELDS),
-    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
+    unaffected: PROVED_TOKENS,
   }),
   guard('fields', 2_000, {
     offender: 'an account',
     offend: askByToken(() => MANY_FIELDS),
-    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
+    unaffected: PROVED_TOKENS,
   }),
   guard('messages', 40, {
     offender: 'an address',
@@ -176,7 +176,7 @@ const GUARDS: readonly Guard[] = [
       ({ app }) =>
       async () =>
         (await rawRequest(`${app.url}/nothing`, { headers: from(OFFENDER) })).status === 429,
-    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
+    unaffected: PROVED_TOKENS,
   }),
   guard('connections', 12, {
     offender: 'an address',
@@ -188,7 +188,7 @@ const GUARDS: readonly Guard[] = [
         await eventually(() => raw.isClosed || raw.received !== '');
         return raw.received === '';
       },
-    unaffected: UNAFFECTED_BY_AN_ADDRESS,
+    unaffected: KNOWN_TOKENS,
   }),
   guard('subscriptions', 12, {
     offender: 'an account',
@@ -200,13 +200,13 @@ const GUARDS: readonly Guard[] = [
         return JSON.stringify(payload).includes('RATE_LIMITED');
       };
     },
-    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
+    unaffected: PROVED_TOKENS,
     ask: subscribes,
   }),
   guard('largeAnswers', 3, {
     offender: 'an account',
     offend: askByToken(() => COSTLY),
-    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
+    unaffected: PROVED_TOKENS,
     ask: queries(() => COSTLY),
   }),
   guard('login', 10, {
@@ -230,19 +230,19 @@ const GUARDS: readonly Guard[] = [
       ({ app }) =>
       (number) =>
         isRefused(app.query(forgot(ACCOUNT), { headers: from(`203.0.113.${number % 250}`) })),
-    unaffected: UNAFFECTED_BY_AN_ADDRESS,
+    unaffected: KNOWN_TOKENS,
     ask: queries(() => forgot(nextUser())),
   }),
   guard('orders', 40, {
     offender: 'an account',
     offend: askByToken(() => order(`offender-${next()}`)),
-    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
+    unaffected: PROVED_TOKENS,
     ask: queries(() => order(`bystander-${next()}`)),
   }),
   guard('writes', 40, {
     offender: 'an account',
     offend: askByToken(() => SET_VALUE),
-    unaffected: UNAFFECTED_BY_AN_ACCOUNT,
+    unaffected: PROVED_TOKENS,
     ask: queries(() => ADD_DEVICE),
   }),
   guard('proofs', 10, {
@@ -253,7 +253,7 @@ const GUARDS: readonly Guard[] = [
         return isRefused(app.query(SESSION, { token, headers: from(OFFENDER) }));
       };
     },
-    unaffected: [...UNAFFECTED_BY_AN_ADDRESS, 'same address, signing in'],
+    unaffected: [...KNOWN_TOKENS, 'same address, signing in'],
   }),
   {
     offender: 'an account',
@@ -272,7 +272,7 @@ const GUARDS: readonly Guard[] = [
         return (await cuts(app, 'bytes')) > 0;
       };
     },
-    unaffected: UNAFFECTED_BY_A_TOKEN,
+    unaffected: OTHER_TOKENS,
   },
 ];
 

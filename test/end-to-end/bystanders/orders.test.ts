@@ -92,12 +92,13 @@ async function place({ query }: TestApp, login: number): Promise<string> {
   keys += 1;
   const { data, errors } = await query(
     `mutation { placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k${keys}" }) { __typename } }`,
-    requestOf(login),
+    credentialsOf(login),
   );
   return data?.placeOrder?.__typename ?? errors[0]?.extensions.code;
 }
 
-function requestOf(login: number) {
+/** An account's token, and its address. */
+function credentialsOf(login: number) {
   const token = unsignedToken({ login, group: 'g', exp: 4_000_000_000 });
   return { token, headers: { 'x-forwarded-for': `192.0.2.${login % 1_000}` } };
 }
@@ -203,7 +204,9 @@ test('few orders are sent while a proxy answers with its own pages, and one acco
   state.isDown = true;
   const outcomes: string[] = [];
   for (let round = 0; round < 40; round += 1) {
-    const reads = BYSTANDERS.map((login) => app.query('{ positions { id } }', requestOf(login)));
+    const reads = BYSTANDERS.map((login) =>
+      app.query('{ positions { id } }', credentialsOf(login)),
+    );
     const [placed] = await Promise.all([bystandersPlace(app, 1), ...reads]);
     outcomes.push(...placed);
   }
@@ -220,8 +223,8 @@ test('few orders are sent while a proxy answers with its own pages, and one acco
 test('records of some accounts’ rejected orders are dropped to make room for the orders of others', async () => {
   await using gateway = await startGateway();
   const { state } = gateway;
-  const share = { ORDER_RECORDS_PER_ACCOUNT: '60' };
-  await using app = await start(gateway, share, { orderRecordsMax: 100 });
+  const settings = { ORDER_RECORDS_PER_ACCOUNT: '60' };
+  await using app = await start(gateway, settings, { orderRecordsMax: 100 });
   for (const login of OFFENDERS) state.treatments.set(login, rejects);
   for (const login of OFFENDERS) {
     for (let n = 0; n < 40; n += 1) expect(await place(app, login)).toBe('OrderRejected');

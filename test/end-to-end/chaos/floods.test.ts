@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { eventually } from '../../support/eventually.ts';
-
 import { inParallel } from '../../support/in-parallel.ts';
 import { startedOnce } from '../../support/started.ts';
 import { frame, OPCODES, PACKED, packed, UPGRADE } from '../../support/websocket-frames.ts';
@@ -45,6 +44,7 @@ test.each(Object.entries(FLOODS))(
     const token = sandbox.token({ email: 'demo@example.com' });
     const ask = () => facade.query('{ session { login } }', { token });
     const round = async () => {
+      // From another address than the client that asks, because some limits are by address.
       const all = await inParallel(100, 50, () => openRaw(facade.url, '127.0.2.1'));
       for (const raw of all) flood(raw);
       for (let time = 0; time < 5; time += 1) expect((await ask()).errors).toEqual([]);

@@ -3,7 +3,6 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
-
 import { initializedSocket, type RawSocket } from '../live/raw-socket.ts';
 
 const PROOF_SECONDS = 2;

@@ -1,8 +1,6 @@
 import { Agent } from 'node:http';
-
 import { beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
-
 import { inFull } from '../../support/in-full.ts';
 import { type RawAnswer, rawPost, rawRequest } from '../../support/raw-request.ts';
 import { startedOnce } from '../../support/started.ts';

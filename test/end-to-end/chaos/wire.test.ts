@@ -53,6 +53,7 @@ test('the target of a request or an upgrade can be a whole URL', async () => {
   const query = '/graphql?query={__typename}';
   const fromOtherSite = get(query).replace('\r\n', '\r\norigin: https://evil.example\r\n');
   const requests = [withWholeUrl(ALIVE), get(query), get('/metrics'), get(''), fromOtherSite];
+  // `statusesOf` adds a request, whose status is the last.
   const statuses = ['200', '200', '404', '200', '403', '200'];
   expect(await statusesOf(app.url, requests.join(''))).toEqual(statuses);
   using raw = await openRaw(app.url);
@@ -80,6 +81,7 @@ describe('a request that two servers could parse differently', () => {
   test('cannot be hidden in the body of a GET', async () => {
     const inner = 'GET /health/ready HTTP/1.1\r\nhost: a\r\n\r\n';
     const get = `GET /health/live HTTP/1.1\r\nhost: a\r\ncontent-length: ${inner.length}\r\n\r\n`;
+    // The outer GET and the request that `statusesOf` adds are answered.
     expect(await statusesOf(app.url, get + inner)).toEqual(['200', '200']);
   });
 });
@@ -90,16 +92,16 @@ test('pipelined requests are answered in order, and those for metrics with 404',
     (path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`,
   );
   const notFound = metrics.map(() => '404');
-  // The 400 is for a GET without a query. `statusesOf` adds the last status.
+  // The 400 is for a GET without a query. The last status is for the request that `statusesOf` adds.
   const expected = ['200', ...notFound, '200', '400', '200'];
   expect(await statusesOf(app.url, requests.join(''))).toEqual(expected);
 });
 
 test.each([
-  ['too many headers', `${'x: y\r\n'.repeat(4_000)}`, '431'],
-  ['a header that is too long', `x: ${'y'.repeat(20_000)}\r\n`, '431'],
-  ['an Expect header that cannot be met', 'expect: miracles\r\n', '417'],
-])('%s gets %s', async (_what, headers, status) => {
+  ['too many headers', '431', 'x: y\r\n'.repeat(4_000)],
+  ['a header that is too long', '431', `x: ${'y'.repeat(20_000)}\r\n`],
+  ['an Expect header that cannot be met', '417', 'expect: miracles\r\n'],
+])('%s gets %s', async (_what, status, headers) => {
   using raw = await openRaw(app.url);
   raw.socket.write(`GET /health/live HTTP/1.1\r\nhost: a\r\n${headers}\r\n`);
   await once(raw.socket, 'data');

@@ -72,7 +72,7 @@ describe('a cookie', () => {
     expect(headers['set-cookie']).toEqual([`${common}; SameSite=Lax`]);
     const { headers: withoutOrigin } = await post(LOGIN, {});
     expect(withoutOrigin['set-cookie']?.[0]).toMatch(/; HttpOnly; SameSite=Lax$/);
-    // The cookie is not `Secure` only if both the page and the host are local. A proxy may have rewritten `Host`.
+    // Only a local page on a local host gets a cookie without `Secure`, because a proxy may have rewritten `Host`.
     const remoteHost = { host: 'api.example.com' };
     for (const page of [{ ...remoteHost, origin: app.url }, remoteHost, { origin: ORIGIN }]) {
       const remote = await post(LOGIN, page);

@@ -26,7 +26,7 @@ const countedField = (sharing: keyof typeof runs): AddedField => ({
   },
 });
 
-/** The same for all accounts of a group, or for all who get the same copy of its catalog: its age, for example. */
+/** Fields with the same value for all accounts of a group, or for all that get the same copy of its catalog (as its age). */
 const SHARED = { group: countedField('group'), copy: countedField('copy') };
 
 /** Fields with a value of the user. Those called `wrong…` are marked as shared by mistake. */
@@ -135,11 +135,11 @@ function tokensIn({ data, errors }: { data: unknown; errors?: unknown }): string
 const OF_ONE = (field: string) => `{ instrument(id: "AAPL") { id ${field} } }`;
 const OF_MANY = (field: string) => `{ catalog { instruments { id ${field} } } }`;
 
-const kinds = (names: readonly string[]) =>
+const withKinds = (names: readonly string[]) =>
   names.flatMap((name) => KINDS.map((kind) => [name, kind] as const));
 
 describe('by GET', () => {
-  test.each(kinds(Object.keys(PERSONAL)))(
+  test.each(withKinds(Object.keys(PERSONAL)))(
     'each user gets their own values: %s%s',
     async (name, kind) => {
       for (const document of [OF_ONE(selected(name, kind)), OF_MANY(selected(name, kind))]) {
@@ -155,7 +155,7 @@ describe('by GET', () => {
     },
   );
 
-  test.each(kinds(Object.keys(SHARED)))(
+  test.each(withKinds(Object.keys(SHARED)))(
     'an answer of group fields is made once, and one with a field of a catalog copy is made each time: %s%s',
     async (name, kind) => {
       const [other, own] = users;
@@ -191,7 +191,7 @@ describe('by GET', () => {
     },
   );
 
-  test('`If-None-Match: *` is answered only after the answer has been made, and an ETag without it', async () => {
+  test('the first 304 is sent only after the answer has been made, and later ones are from the cache', async () => {
     const [, own] = users;
     const document = `{ instrument(id: "AAPL") { groupText again: groupText } }`;
     const before = runs.group;

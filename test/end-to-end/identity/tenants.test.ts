@@ -53,7 +53,7 @@ afterAll(async () => {
   await tenants[Symbol.asyncDispose]();
 });
 
-// The token is valid for both tenants; only the header names the tenant.
+// The token is valid for both tenants. Only the header names one.
 const token = tenants.a.token(DEMO);
 const by = (tenant: string | null) => ({
   token,
@@ -221,17 +221,17 @@ describe('a tenant', () => {
   });
 
   test('has its own live feeds and cursors', async () => {
-    using ofA = await follow('a');
-    using ofB = await follow('b');
+    using feedA = await follow('a');
+    using feedB = await follow('b');
     const shows = (socket: RawSocket, comment: string) =>
       JSON.stringify(socket.messagesOf('1')).includes(comment);
     await place('a', 'live', 'order of a');
-    await eventually(() => shows(ofA, 'order of a'));
+    await eventually(() => shows(feedA, 'order of a'));
     // If the feed of `b` received the order of `a`, it would do so before the order of `b`.
     await place('b', 'live', 'order of b');
-    await eventually(() => shows(ofB, 'order of b'));
-    expect(shows(ofB, 'order of a')).toBe(false);
-    const { cursor } = ofA.messagesOf('1').at(-1)?.payload.data.positionChanges ?? {};
+    await eventually(() => shows(feedB, 'order of b'));
+    expect(shows(feedB, 'order of a')).toBe(false);
+    const { cursor } = feedA.messagesOf('1').at(-1)?.payload.data.positionChanges ?? {};
     // With its own cursor `a` resumes. To `b` the cursor is unknown, so `b` gets the whole list.
     for (const tenant of ['a', 'b']) {
       using socket = await follow(tenant, cursor);
@@ -241,7 +241,7 @@ describe('a tenant', () => {
   });
 });
 
-/** Sends `connection_init` with these headers in its parameters, as a browser must. */
+/** Sends `connection_init` with these headers in it, because a browser can add no header to the upgrade. */
 function init(socket: RawSocket, headers: object): void {
   const payload = { authorization: `Bearer ${token}`, headers };
   socket.send({ type: 'connection_init', payload });

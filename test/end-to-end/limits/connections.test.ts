@@ -48,7 +48,7 @@ async function hasRoom(app: TestApp): Promise<boolean> {
   return next.received.includes('200 OK');
 }
 
-test('a process closes connections over its limit, until one disconnects', async () => {
+test('a process closes each connection over its limit until an earlier connection ends', async () => {
   await using app = await startTestApp({}, { connections: { most: 2 } });
   using first = await openStream(app);
   using _second = await openStream(app);

@@ -45,10 +45,10 @@ describe('a WebSocket', () => {
   ])('is closed if it keeps sending %s', async (_what, opcode, message) => {
     await using app = await startTestApp({}, { refills: false });
     using flood = await initializedSocket(app);
-    const many = Buffer.concat(Array(500).fill(frame(opcode, Buffer.from(message))));
+    const frames = Buffer.concat(Array(500).fill(frame(opcode, Buffer.from(message))));
     const raw = flood.stream;
     const send = () => {
-      if (flood.closed === null && !raw.destroyed) raw.write(many, () => setImmediate(send));
+      if (flood.closed === null && !raw.destroyed) raw.write(frames, () => setImmediate(send));
     };
     send();
     expect(await flood.untilClosed()).toEqual({ code: 1013, reason: 'Too many messages' });
@@ -156,7 +156,7 @@ test('a body that is too large gets a complete response, and the connection stay
 test('a compressed socket message is charged by its unpacked size', async () => {
   const padding = ' '.repeat(200_000);
   await using app = await startWithFewMessages();
-  // The message takes most of the twenty messages of the limit, so the second one exceeds it.
+  // By its size such a message counts as more than half of the limit, so the second one exceeds it.
   const openWithLargeMessage = async () => {
     const raw = await openSocket(app, undefined, { perMessageDeflate: true });
     raw.send(`{"type":"connection_init"}${padding}`);
@@ -225,7 +225,7 @@ test('a request with too many chunks is cut off, and the bytes received so far a
 });
 
 test.each([8, 9, 10, 11, 15])(
-  'a WebSocket that offers a deflate window of %i bits is accepted',
+  'a WebSocket that offers a deflate window of %i bits opens, and is compressed from 11 bits on',
   async (bits) => {
     using raw = await openRaw(roomy.url);
     const offer = `permessage-deflate; server_max_window_bits=${bits}`;

@@ -79,7 +79,7 @@ test('with onTokenEnd "error" each operation ends with an error when the token e
   expect([raw.closed, expiring.closed]).toEqual([null, null]);
 });
 
-test('subscriptions whose token is revoked or forbidden end with the code of that, and others continue', async () => {
+test('a revoked token ends its subscriptions with UNAUTHENTICATED, and a forbidden token with FORBIDDEN', async () => {
   const tokens = [1, 2, 3].map(() => app.sandbox.token(DEMO));
   const watchers = tokens.flatMap((token) => [
     opened(webSocketClient(app, token)).watch(),
@@ -93,6 +93,7 @@ test('subscriptions whose token is revoked or forbidden end with the code of tha
   expect(socket.ended).toMatchObject(UNAUTHENTICATED);
   expect(socket.errors).toEqual([]);
   expect(codesOf(stream)).toEqual(['UNAUTHENTICATED']);
+  // The subscriptions of the other tokens continue.
   for (let change = 0; change < 3; change += 1) {
     const before = other.events.length;
     app.sandbox.tick();

@@ -113,10 +113,7 @@ describe('each request has one log line', () => {
 test.each(TRANSPORTS)(
   'a request by %s has one line, with its hashed address if it is unauthenticated or over a limit',
   async (_name, ask) => {
-    await using app = await startTestApp({
-      LOG_ACCOUNT_KEY,
-      RATE_LIMIT_PER_MINUTE: '6',
-    });
+    await using app = await startTestApp({ LOG_ACCOUNT_KEY, RATE_LIMIT_PER_MINUTE: '6' });
     const token = app.sandbox.token({ email: 'demo@example.com' });
     const lastLine = async (outcome: string) => {
       await eventually(() => expect(linesOf(app, 'request').at(-1)?.outcome).toBe(outcome));
@@ -199,10 +196,7 @@ test('LOG_SAMPLE leaves out healthy queries and subscriptions, but logs failures
   await lineOf(app, 'request', 'wrong');
   app.sandbox.fail({ operation: 'openPosition', kind: 'reset-after', times: 1 });
   await ask('order', buying('sampled', '__typename'));
-  expect(await lineOf(app, 'request', 'order')).toMatchObject({
-    outcome: 'ok',
-    type: 'mutation',
-  });
+  expect(await lineOf(app, 'request', 'order')).toMatchObject({ outcome: 'ok', type: 'mutation' });
   expect(await lineOf(app, 'an order ended unknown', 'order')).toMatchObject({
     level: 'warn',
     sentAt: expect.stringMatching(/^\d{4}-.*Z$/),

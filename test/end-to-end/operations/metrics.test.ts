@@ -205,6 +205,7 @@ describe('the caches', () => {
       expect(await value(fetches('unmodified'))).toBe(1);
     });
     expect(await value('stale_catalogs')).toBe(0);
+    // A 403 concerns only the token of its request.
     other.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403, times: 1 });
     await expectRise(other, fetches('personal'), 1, () =>
       read(other.sandbox.token({ email: 'pro@example.com' })),
@@ -352,9 +353,7 @@ test('tokens and sign-ins are counted by result', async () => {
   await tokens('refused', forged);
   await tokens('login', unsignedToken({ sub: '700001', exp: inSeconds(600) }));
   await tokens('other', 'nonsense');
-  await using keyed = await startTestApp({
-    JWT_SECRET: 'the secret of another installation',
-  });
+  await using keyed = await startTestApp({ JWT_SECRET: 'the secret of another installation' });
   await expectRise(keyed, 'tokens_total{result="key"}', 1, () =>
     keyed.query('{ customerId }', { token: forged }),
   );

@@ -40,7 +40,7 @@ interface TracedOptions {
 }
 
 /** Starts a collector, and a service that exports its spans to it without delay. */
-async function traced(
+async function startTraced(
   environment: Environment = {},
   { plugins = [], ...collectorOptions }: TracedOptions = {},
 ) {
@@ -84,8 +84,8 @@ function lastForwarded(app: TestApp): Forwarded {
 
 describe('a request', () => {
   test('has a span, whose children are its gateway calls', async () => {
-    await using place = await traced();
-    const { collector, app, token } = place;
+    await using service = await startTraced();
+    const { collector, app, token } = service;
     const { errors } = await app.query(HOME, { token });
     expect(errors).toEqual([]);
     const request = await collector.find(isRequest);
@@ -136,7 +136,7 @@ describe('a request', () => {
 
   test('continues a trace only if it is from a trusted proxy', async () => {
     const vendorState = { tracestate: 'congo=1' };
-    await using trusting = await traced(TRUSTED);
+    await using trusting = await startTraced(TRUSTED);
     const ask = ({ app, token }: typeof trusting, traceparent: string) =>
       app.query('{ customerId }', { token, headers: { traceparent, ...vendorState } });
     const spansOf = async ({ collector }: typeof trusting) => ({
@@ -166,23 +166,23 @@ describe('a request', () => {
     await eventually(() => expect(spans.filter(isRequest)).toHaveLength(2));
     expect(spans.filter(({ traceId }) => traceId === TRACE_ID)).toHaveLength(2);
 
-    await using place = await traced();
-    // An untrusted client cannot prevent sampling.
-    await ask(place, UNSAMPLED);
-    const { request, call } = await spansOf(place);
+    await using service = await startTraced();
+    // A client that is not trusted cannot prevent sampling.
+    await ask(service, UNSAMPLED);
+    const { request, call } = await spansOf(service);
     expect(request.traceId).not.toBe(TRACE_ID);
     expect(request).toMatchObject({ parentSpanId: null, traceState: '', links: [] });
     const traceparent = `00-${request.traceId}-${call.spanId}-01`;
-    expect(lastForwarded(place.app)).toMatchObject({ traceparent });
-    expect(lastForwarded(place.app)).not.toHaveProperty('tracestate');
+    expect(lastForwarded(service.app)).toMatchObject({ traceparent });
+    expect(lastForwarded(service.app)).not.toHaveProperty('tracestate');
   });
 
   test('has an error span if the gateway or a plugin fails, but not for a client’s error', async () => {
     const onParse = ({ params }: { readonly params: { readonly source?: unknown } }) => {
       if (String(params.source).includes('inVain')) throw new TypeError('in vain');
     };
-    await using place = await traced({}, { plugins: [{ onParse }] });
-    const { collector, app, token } = place;
+    await using service = await startTraced({}, { plugins: [{ onParse }] });
+    const { collector, app, token } = service;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 1 });
     await app.query('{ customerId }', { token });
     // The first attempt failed; the second has its own span and did not fail.
@@ -209,15 +209,16 @@ describe('a request', () => {
       'http.response.status_code': 200,
     });
     const calls = collector.childrenOf(request);
+    // The first call and two retries.
     expect(calls).toHaveLength(3);
     for (const call of calls) expect(call.attributes['error.type']).toBe('connection');
 
-    const seen = collector.spans.filter(isRequest).length;
+    const before = collector.spans.filter(isRequest).length;
     await app.query('{ nonsense }');
     await app.query('{ customerId }', { token: null });
     await fetch(`${app.url}/graphql`, { method: 'POST', body: 'x' });
-    await eventually(() => expect(collector.spans.filter(isRequest)).toHaveLength(seen + 3));
-    const later = collector.spans.filter(isRequest).slice(seen);
+    await eventually(() => expect(collector.spans.filter(isRequest)).toHaveLength(before + 3));
+    const later = collector.spans.filter(isRequest).slice(before);
     expect(later.map(({ isError }) => isError)).toEqual([false, false, false]);
     expect(later.map(({ attributes }) => attributes['http.response.status_code'])).toContain(415);
 
@@ -229,16 +230,16 @@ describe('a request', () => {
   });
 
   test('has no error in its span, its call or its log line if its client leaves', async () => {
-    await using place = await traced();
-    const { collector, app, token } = place;
+    await using service = await startTraced();
+    const { collector, app, token } = service;
     app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 600_000 });
     const client = new AbortController();
     const url = `${app.url}/graphql?query={customerId}`;
     const headers = { authorization: `Bearer ${token}` };
-    const asked = fetch(url, { headers, signal: client.signal });
+    const answer = fetch(url, { headers, signal: client.signal });
     await eventually(() => expect(app.sandbox.calls('getCustomerId')).toBe(1));
     client.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(answer).rejects.toThrow();
     const request = await collector.find(({ name }) => name === 'GET /graphql');
     const call = await collector.find(({ kind }) => kind === 'client');
     expect(call.traceId).toBe(request.traceId);
@@ -255,8 +256,8 @@ describe('a subscription', () => {
     ['WebSocket', webSocketClient],
     ['an event stream', sseClient],
   ] as const)('over %s has one span, for its start', async (transport, connect) => {
-    await using place = await traced({ POSITIONS_POLL_MS: '100' });
-    const { collector, app, token } = place;
+    await using service = await startTraced({ POSITIONS_POLL_MS: '100' });
+    const { collector, app, token } = service;
     await using client = connect(app, token);
     client.watch({}, CHANGES);
     const isStart = ({ attributes }: CollectedSpan) =>
@@ -283,8 +284,8 @@ describe('a subscription', () => {
 });
 
 test('two queries over one socket have separate traces', async () => {
-  await using place = await traced(TRUSTED);
-  const { collector, app, token } = place;
+  await using service = await startTraced(TRUSTED);
+  const { collector, app, token } = service;
   const headers = { traceparent: SAMPLED, 'x-request-id': 'socket-1' };
   using socket = await initializedSocket(app, token, { headers });
   for (const field of ['customerId', 'withdrawalMethods { id }']) {
@@ -307,8 +308,8 @@ test('two queries over one socket have separate traces', async () => {
 });
 
 test('spans contain no personal data', async () => {
-  await using place = await traced();
-  const { collector, app } = place;
+  await using service = await startTraced();
+  const { collector, app } = service;
   const email = 'demo@example.com';
   const token = await app.signIn(email);
   const headers = { baggage: 'user=canary-baggage', 'user-agent': 'canary-agent' };
@@ -357,11 +358,11 @@ test('spans contain no personal data', async () => {
 });
 
 test('a collector that never answers delays neither requests nor the shutdown, even if the span queue is full', async () => {
-  // An export may last longer than the test: a request or a shutdown that waited for one would fail the test.
+  // An export may last longer than the test, so a request or a shutdown that waited for an export would fail the test.
   const patient = { OTEL_EXPORTER_OTLP_TIMEOUT: '120000', OTEL_BSP_EXPORT_TIMEOUT: '120000' };
   const small = { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' };
-  await using place = await traced({ ...patient, ...small }, { status: () => null });
-  const { app, token } = place;
+  await using service = await startTraced({ ...patient, ...small }, { status: () => null });
+  const { app, token } = service;
   for (let request = 0; request < 20; request += 1) {
     expect((await app.query('{ customerId }', { token })).errors).toEqual([]);
   }
@@ -370,8 +371,8 @@ test('a collector that never answers delays neither requests nor the shutdown, e
 
 test('a collector that returns after a failure receives new spans', async () => {
   let status = 400;
-  await using place = await traced({}, { status: () => status });
-  const { collector, app } = place;
+  await using service = await startTraced({}, { status: () => status });
+  const { collector, app } = service;
   await app.query('{ __typename }');
   await eventually(() => app.logged.some((line) => line.includes('spans cannot be exported')));
   status = 200;
@@ -380,13 +381,13 @@ test('a collector that returns after a failure receives new spans', async () => 
 });
 
 test('a shutdown exports the remaining spans as OTLP in JSON, with the headers and names of the environment', async () => {
-  await using place = await traced({
+  await using service = await startTraced({
     OTEL_BSP_SCHEDULE_DELAY: '5000',
     OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=secret%20key',
     OTEL_SERVICE_NAME: 'graph',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
   });
-  const { collector, app } = place;
+  const { collector, app } = service;
   await app.query('{ __typename }');
   expect(collector.spans).toEqual([]);
   await app.close();
@@ -450,7 +451,7 @@ test('a header of GATEWAY_HEADERS takes precedence over the same header of a req
 });
 
 test('an answer in parts has a span without an error if the client leaves', async () => {
-  await using service = await traced();
+  await using service = await startTraced();
   const { app, collector, token } = service;
   app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20_000, times: 1 });
   const response = await rawResponse(`${app.url}/graphql`, {

@@ -51,9 +51,7 @@ test.each(['http', 'socket'] as const)(
     expect(await desk.void('k', { transport })).toMatchObject(again);
     expect(sandbox.orders()).toEqual([]);
     const other = facade.client({ email: 'user-2@example.com' });
-    expect(await other.place(marketOrder('k'), { transport })).toMatchObject({
-      replayed: false,
-    });
+    expect(await other.place(marketOrder('k'), { transport })).toMatchObject({ replayed: false });
     for (const symbol of ['AAPL', 'TEST.REJECT', 'TEST.UNKNOWN']) {
       const key = `of ${symbol}`;
       const placed = await phone.place(marketOrder(key, symbol), { transport });
@@ -90,7 +88,7 @@ test('voidOrder closes a key that may be older than the records, but reports no 
   expect(facade.sandbox.calls('openPosition')).toBe(0);
 });
 
-test('the age of a key is measured by the gateway’s clock if that is ahead of our clock', async () => {
+test('the age of a key is measured by the later of our clock and the gateway’s clock', async () => {
   await using facade = await startOrderFacade();
   const client = facade.client();
   const aheadSeconds = 300;
@@ -228,7 +226,7 @@ test.each([
   // A gateway's date has whole seconds, so a clock that differs by less counts as equal.
   ['equal to', 0, 300_000, { type: 'OrderAccepted' }],
 ])(
-  'if our clock is %s the gateway’s, the gateway’s clock decides whether an order is late',
+  'with our clock %s the gateway’s, `sendBefore` is compared with the gateway’s clock',
   async (_, shiftSeconds, inMs, outcome) => {
     await using facade = await startOrderFacade();
     const { sandbox } = facade;

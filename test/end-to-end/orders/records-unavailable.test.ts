@@ -78,8 +78,8 @@ test('a recorded key is answered while nothing can be written', async () => {
   const { sandbox } = facade;
   const client = facade.client();
   const file = new DatabaseSync(path);
-  // The three requests that return the outcome of a key.
   const order = marketOrder('lost');
+  // The three requests that return the outcome of a key.
   const askInEachWay = () =>
     Promise.all([client.place(order), client.placedOrder('lost'), client.void('lost')]);
   const replayed = { type: 'OrderAccepted', replayed: true };

@@ -93,7 +93,7 @@ describeWithRedis('orders are sent only once, and are accepted again soon,', (se
 
   test.concurrent('if each answer of Redis takes 200 ms', async () => {
     await using replicas = await startReplicas(serverPath);
-    // In each direction.
+    // The proxy delays in each direction.
     replicas.proxy.delayMs = 100;
     const reply = await placeUntilAccepted(replicas.one, 'order');
     expect(reply).toMatchObject({ type: 'OrderAccepted', replayed: false });

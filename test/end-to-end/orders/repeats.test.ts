@@ -89,10 +89,7 @@ test('an order is placed even if its client disconnects while the token is being
   const disconnectsAfter = eventually(() => expect(sandbox.calls('getSession')).toBe(1));
   expect(await client.place(marketOrder('soon'), { disconnectsAfter })).toEqual({ kind: 'cut' });
   await eventually(() => expect(sandbox.orders()).toHaveLength(1));
-  expect(await client.placedOrder('soon')).toMatchObject({
-    type: 'OrderAccepted',
-    replayed: true,
-  });
+  expect(await client.placedOrder('soon')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 });
 
 test('an answer that arrives after ORDER_TIMEOUT_MS settles the order', async () => {

@@ -56,7 +56,7 @@ describeInBrowser('the two phones', (browser) => {
     await page.locator('#graph-phone [data-part="Positions"][data-state="here"]').waitFor();
     expect(await part('graph', 'Payout').getAttribute('data-state')).toBe('waiting');
     await visitor.waitUntilDrawn();
-    expect(await page.locator('.phone [data-state="here"]').count()).toBe(10);
+    expect(await page.locator('.phone [data-state="here"]').count()).toBe(PHONES.length * 5);
     await visitor.expectFlawless();
 
     // Only the phone over REST gets other positions, as if the account had changed in between.
@@ -123,7 +123,7 @@ describeInBrowser('the two phones', (browser) => {
     expect(await titleHeight()).toBeGreaterThan(1.8 * before);
   });
 
-  test('are hidden without JavaScript, which the page asks for', async () => {
+  test('are hidden without JavaScript, which the page says that it needs', async () => {
     await using visitor = await visit(browser, app.url, { javaScriptEnabled: false });
     const { page } = visitor;
     await page.getByText(/needs JavaScript/).waitFor();

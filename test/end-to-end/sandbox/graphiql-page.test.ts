@@ -130,11 +130,11 @@ describeInBrowser('GraphiQL', (browser) => {
     const user = page.getByLabel('User');
     const positionsOf = async (email: string) => {
       await user.selectOption(email);
-      const response = page.waitForResponse(
+      const answer = page.waitForResponse(
         (response) => response.request().postData()?.includes('{ positions') ?? false,
       );
       await run();
-      return (await response).json();
+      return (await answer).json();
     };
     expect((await positionsOf('pro@example.com')).data.positions.length).toBe(25);
     expect((await positionsOf('fresh@example.com')).data.positions.length).toBe(0);

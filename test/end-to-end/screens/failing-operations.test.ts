@@ -80,7 +80,7 @@ const CASES: readonly Case[] = [
     status(503, ERROR, retryAfterDate(900)),
     { ...unavailable, retryAfter: 900, ...redacted },
   ],
-  // The body describes the gateway's internals.
+  // Clients do not get this body, because it describes the gateway's internals.
   ['500 with a time', status(500, ERROR, after(1200)), unavailable],
   [
     '423 with the snapshot’s error body',

@@ -57,10 +57,7 @@ test('entities are found by id, in the requested order and with one gateway call
     { __typename: 'Position', id: '1' },
     { __typename: 'Position', id: orders[0].id },
   ];
-  const representations = [...known, ...unknown].map(({ __typename, id }) => ({
-    __typename,
-    id,
-  }));
+  const representations = [...known, ...unknown].map(({ __typename, id }) => ({ __typename, id }));
   const { data, errors } = await ask(representations);
   expect(errors).toEqual([]);
   expect(data._entities).toEqual([...known, null, null, null]);

@@ -141,5 +141,5 @@ test('lists that differ permanently are read again once, and then no more often 
     expect(session.balance).toEqual(expect.any(Number));
   }
   expect(screen.calls('getSession')).toBeLessThanOrEqual(2);
-  expect(screen.calls('getOpenPositions')).toBe(25);
+  expect(screen.calls('getOpenPositions')).toBe(1 + 24);
 });

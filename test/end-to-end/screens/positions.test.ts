@@ -8,12 +8,12 @@ import { webSocketClient } from '../live/watcher.ts';
 const screen = useSignedInApp();
 
 const listOf = (id: string) => ({ positions: [{ id, symbol: 'AAPL' }] });
-const positionsAre = (id: string, more = {}) => screen.fake('getOpenPositions', listOf(id), more);
+const fakePositions = (id: string, more = {}) => screen.fake('getOpenPositions', listOf(id), more);
 
 describe('the newest list of positions', () => {
   test('replaces the older list of a snapshot', async () => {
     await screen.read('{ session { positions { id } } }');
-    positionsAre('1');
+    fakePositions('1');
     await screen.read('{ positions { id } }');
     // The snapshot is requested first and answered last, so its list is older than the other one.
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
@@ -116,11 +116,14 @@ test.each([
 });
 
 test('a figure of a position that a double cannot hold exactly is null', async () => {
-  const inexact =
+  const figures =
     '"profit":9007199254740993,"invested":1e400,"units":-1e16,"storage":9007199254740991';
-  const exact =
+  const others =
     '"priceOpen":0.30000000000000001,"sl":-9007199254740991,"timeCreate":1735689600000000';
-  screen.fake('getOpenPositions', `{"positions":[{"id":"a","symbol":"AAPL",${inexact},${exact}}]}`);
+  screen.fake(
+    'getOpenPositions',
+    `{"positions":[{"id":"a","symbol":"AAPL",${figures},${others}}]}`,
+  );
   const { positions, positionTotals } = await screen.read(
     '{ positions { profit invested units storage priceOpen stopLoss createdAt } positionTotals { profit invested } }',
   );

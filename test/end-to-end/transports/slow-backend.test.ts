@@ -77,7 +77,7 @@ test('orders whose client unsubscribes are executed, and count as operations of 
   gateway.hold(/trading\/positions$/);
   const read = '{ __typename ... on OrderAccepted { positions { id } } }';
   const { query, variables } = placeMutation(marketOrder('left'), read);
-  // The limit of a socket's operations. All orders have the same key, so only one is sent.
+  // A socket may have a hundred operations. All orders have the same key, so only one is sent.
   for (let index = 0; index < 100; index += 1) {
     socket.subscribe(`order ${index}`, query, { ...variables });
     socket.send({ id: `order ${index}`, type: 'complete' });
