@@ -22,7 +22,6 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/sandbox/{demo-hero,demo-panels,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/routing.test.ts',
   'test/end-to-end/transports/broken-frames.test.ts',
-  'test/engine/execution/{differential*,deferred}.test.ts',
   'test/toolchain/packages.test.ts',
 ];
 
