@@ -153,7 +153,7 @@ export async function startApp(config: Config, given: AppOptions) {
     forwardHeaders,
     origins: config.corsOrigins,
     authCookie: authCookie === null ? null : { name: authCookie, expiryOf, publicPath },
-    sites: sitesOf(config, gateway.client, demo),
+    sites: sitesOf(config, sandbox, demo),
     sdl: config.graphiql ? printedSchema(schema) : null,
   });
 

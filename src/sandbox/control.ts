@@ -4,7 +4,7 @@ import type { Fault, Faults } from './faults.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { CallCounts, Observations, RecordedRequest } from './observations.ts';
 import type { Tokens } from './tokens.ts';
-import { findUserByEmail, findUserByLogin } from './users.ts';
+import { findUserByEmail, findUserByLogin, OFFERED_USERS } from './users.ts';
 import type { World } from './world.ts';
 
 interface TokenInput {
@@ -26,6 +26,7 @@ interface ControlParts {
 
 /** The controls of the sandbox for tests. Under `/sandbox/…`, users can reach some of them over HTTP. */
 export class SandboxControl {
+  readonly users = OFFERED_USERS;
   readonly #parts: ControlParts;
   #world: World;
 

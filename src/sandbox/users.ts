@@ -50,6 +50,12 @@ const USERS: readonly SandboxUser[] = [
   },
 ];
 
+/** The users that a page offers to sign in with; the first one is signed in already. */
+export const OFFERED_USERS = USERS.map(({ email, positions }) => ({
+  email,
+  about: positions === 0 ? 'nothing yet' : `${positions} positions`,
+}));
+
 const BY_EMAIL = new Map(USERS.map((user) => [user.email, user]));
 const BY_LOGIN = new Map(USERS.map((user) => [user.login, user]));
 

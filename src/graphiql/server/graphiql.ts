@@ -18,12 +18,12 @@ interface SandboxUser {
 
 export interface GraphiQLOptions {
   /**
-   * The sandbox's users, and the sign-in of the first one, so that the first query works. Null if there is no sandbox: then
-   * visitors sign in themselves, or paste a token.
+   * The sandbox's users. The page starts with a token of the first one, so that the first query works. Null if there is no
+   * sandbox: then visitors sign in themselves, or paste a token.
    */
   readonly sandbox: {
     readonly users: readonly SandboxUser[];
-    readonly firstToken: () => Promise<string | null>;
+    token(user: SandboxUser): string;
   } | null;
   /** Whether a cookie may hold a visitor's token. Then the page sends no cookies: it must not act for a user unseen. */
   readonly hasAuthCookie: boolean;
@@ -56,8 +56,8 @@ export class GraphiQL implements Site {
   async #page(reply: HttpReply): Promise<void> {
     const { sandbox } = this.#options;
     const assets = await this.#load();
-    // The page is also served if the sign-in fails, because visitors may want to debug that.
-    const token = (await sandbox?.firstToken().catch(() => null)) ?? null;
+    const [firstUser] = sandbox?.users ?? [];
+    const token = (firstUser && sandbox?.token(firstUser)) ?? null;
     // The page may contain a token of the demo user.
     reply.set('cache-control', 'no-store');
     await sendPage(reply, shell(this.#options, assets, token), {
@@ -82,7 +82,7 @@ export class GraphiQL implements Site {
 function shell(
   { sandbox, hasAuthCookie, hasPage, publicPath }: GraphiQLOptions,
   assets: Assets,
-  /** The token of the first user; null if the sign-in failed. */
+  /** The token of the first user; null if there is no sandbox. */
   token: string | null,
 ): string {
   const users = sandbox?.users ?? null;

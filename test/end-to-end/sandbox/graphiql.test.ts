@@ -31,14 +31,6 @@ describe('the page', () => {
     }
     expect(text).not.toMatch(/\son\w+=|javascript:/);
   });
-
-  test('is served without a token if signing in fails', async () => {
-    app.sandbox.fail({ operation: 'login', kind: 'status', status: 500 });
-    const { status, text } = await openPage();
-    app.sandbox.clearFaults();
-    expect(status).toBe(200);
-    expect(text).not.toContain('"token":"eyJ');
-  });
 });
 
 describe('the assets of the page', () => {
