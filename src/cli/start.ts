@@ -1,4 +1,4 @@
-import { UsageError } from './command/arguments.ts';
+import { readArguments } from './command/arguments.ts';
 import type { Command } from './command/dispatch.ts';
 
 export const startCommand: Command = {
@@ -9,10 +9,7 @@ export const startCommand: Command = {
     'The environment configures it: docs/configuration.md lists the variables.',
   ].join('\n'),
   async run(args) {
-    if (args.length > 0) {
-      const given = args.join(' ');
-      throw new UsageError(`start takes no arguments (${given}): the environment configures it.`);
-    }
+    readArguments({ args: [...args], options: {} });
     // A command ends if the reader of its output disconnects, but the service continues without a reader of its log.
     process.stdout.removeAllListeners('error');
     await import('../main.ts');

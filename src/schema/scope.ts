@@ -126,7 +126,7 @@ export class Scope implements OwnReads {
   }
 
   plannedSession(): Promise<SessionAnswer> | null {
-    return this.#plan.has('session') || this.#plan.has('orders') ? this.#readSession() : null;
+    return this.#plan.has('session') || this.#plan.has('orders') ? this.session() : null;
   }
 
   plannedProofs(): readonly Promise<unknown>[] {
@@ -137,12 +137,8 @@ export class Scope implements OwnReads {
     return this.#plan.has('positions') ? [this.#readList(), ...proofs] : proofs;
   }
 
-  session(): Promise<SessionAnswer> {
-    return this.#readSession();
-  }
-
   /** Reads the session with the lowest `maxAge` of the scope's fields. */
-  #readSession(): Promise<SessionAnswer> {
+  session(): Promise<SessionAnswer> {
     this.#session ??= this.asViewer((viewer) => this.#fetchSession(viewer));
     return this.#session;
   }
@@ -187,7 +183,7 @@ export class Scope implements OwnReads {
   }
 
   async orders(): Promise<readonly Order[] | null> {
-    return (await this.#readSession()).session.orders;
+    return (await this.session()).session.orders;
   }
 
   order(id: string): MaybePromise<Order | null> {

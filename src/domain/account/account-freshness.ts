@@ -1,9 +1,15 @@
+import type { EventEmitter } from 'node:events';
 import type { Account } from '../../lib/account.ts';
 import type { LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { AccountVersions } from '../../store/shared-store.ts';
-import type { AccountEvents } from './account-events.ts';
 import { Watermarks } from './watermarks.ts';
+
+/** Events of accounts. Services that cache an account's answers listen to them, and are called in the order of creation. */
+export type AccountEvents = EventEmitter<{
+  /** An order has changed the account, or may have changed it. Answers to earlier calls are outdated. */
+  changed: [account: Account];
+}>;
 
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 220 };
 

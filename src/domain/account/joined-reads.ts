@@ -3,7 +3,7 @@ import type { Account } from '../../lib/account.ts';
 import { type LogicalClock, steadyClock } from '../../lib/clock.ts';
 import { memo } from '../../lib/memo.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import type { AccountEvents } from './account-events.ts';
+import type { AccountEvents } from './account-freshness.ts';
 
 /** A call under way. When the call ends, null replaces its answer and its signal. */
 interface JoinableCall {

@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
-import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import {
+  type AccountEvents,
+  AccountFreshness,
+} from '../../../src/domain/account/account-freshness.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import type { AccountVersion } from '../../../src/store/shared-store.ts';
 import { accountNamed } from '../../support/accounts.ts';

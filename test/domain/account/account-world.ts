@@ -1,6 +1,8 @@
 import { EventEmitter } from 'node:events';
-import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
-import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import {
+  type AccountEvents,
+  AccountFreshness,
+} from '../../../src/domain/account/account-freshness.ts';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import type { AccountEvents } from '../../../src/domain/account/account-events.ts';
+import type { AccountEvents } from '../../../src/domain/account/account-freshness.ts';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { accountNamed } from '../../support/accounts.ts';
