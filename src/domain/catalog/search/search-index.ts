@@ -85,7 +85,9 @@ function mark(classes: Uint8Array, ordinals: readonly number[], match: number): 
 function inOrder(classes: Uint8Array): Uint32Array {
   const byClass = Object.values(MATCH).map((): number[] => []);
   for (let ordinal = 0; ordinal < classes.length; ordinal += 1) {
-    byClass[classes[ordinal] as number]?.push(ordinal);
+    const match = classes[ordinal] as number;
+    // Most searches match a few instruments only.
+    if (match !== MATCH.none) byClass[match]?.push(ordinal);
   }
-  return Uint32Array.from(byClass.slice(MATCH.symbol).flat());
+  return Uint32Array.from(byClass.flat());
 }
