@@ -157,12 +157,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'several faults at once': {
     faults: [
       { operation: 'getOpenPositions', kind: 'status', status: 503, login: 700001 },
-      { operation: 'getCustomerId', kind: 'status', status: 429 },
+      { operation: 'getCustomerId', kind: 'status', status: 429, headers: { 'retry-after': '7' } },
     ],
     catalog: { broken: 3 },
     problems: [
       /^op 12: Status 503: the gateway, or a proxy in front of it, fails/,
-      /^op 13: Status 429: too many calls/,
+      /^op 13: Status 429: too many calls for now; check again in 7 s/,
       /^op 1: \[\]\.\w+: .* of 20 times found; such an instrument is left out of the catalog/,
       /^op 1: 3 of 20 instruments are outside the interface/,
     ],
