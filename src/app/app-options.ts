@@ -13,7 +13,7 @@ import type { LogOutput } from '../lib/log-output.ts';
 import { plugins } from '../plugins.ts';
 import { federated } from '../schema/federation.ts';
 import { buildSchema } from '../schema/schema.ts';
-import { oldHeapLimit } from './heap-limit.ts';
+import { oldHeapLimit } from './memory-watch.ts';
 
 /** The caches share half of the heap. Catalogs have the largest part, because the gateway needs longest to send them. */
 const CACHE_SHARES = {

@@ -1,7 +1,9 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
-import { getHeapSpaceStatistics } from 'node:v8';
-import { oldHeapLimit } from './heap-limit.ts';
+import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 
+const MB = 1024 ** 2;
+// V8 keeps young objects in three semi-spaces, of 64 MB each in Node 24 and of 32 MB in Node 26.
+const YOUNG_BYTES = process.versions.node.startsWith('24.') ? 192 * MB : 96 * MB;
 const MAX_HELD_SHARE = 0.8;
 const YOUNG_SPACES = ['new_space', 'new_large_object_space'];
 
@@ -41,4 +43,11 @@ function heldBytes(): number {
   return getHeapSpaceStatistics()
     .filter(({ space_name: name }) => !YOUNG_SPACES.includes(name))
     .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
+}
+
+/** The bytes that long-lived objects may take. V8's limit includes the young generation, which they cannot use. */
+export function oldHeapLimit(): number {
+  const limit = getHeapStatistics().heap_size_limit;
+  // In a small heap the young generation is smaller too.
+  return Math.max(limit - YOUNG_BYTES, limit / 2);
 }

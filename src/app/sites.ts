@@ -2,13 +2,11 @@ import type { Config } from '../config.ts';
 import type { Site } from '../engine/index.ts';
 import { FrontPage } from '../graphiql/server/front-page.ts';
 import { GraphiQL } from '../graphiql/server/graphiql.ts';
+import type { sandboxSites } from '../sandbox/page/sites.ts';
 import type { Sandbox } from '../sandbox/start.ts';
 
 /** The sandbox's controls and its page. */
-interface Demo {
-  readonly sites: readonly Site[];
-  readonly hasPage: boolean;
-}
+type Demo = ReturnType<typeof sandboxSites>;
 
 /** The pages that the HTTP server serves in addition to GraphQL. `demo` is null if the sandbox's pages are not served. */
 export function sitesOf(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { cacheBudgets, withDefaults } from '../../src/app/app-options.ts';
-import { oldHeapLimit } from '../../src/app/heap-limit.ts';
+import { oldHeapLimit } from '../../src/app/memory-watch.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/lib/log.ts';
 

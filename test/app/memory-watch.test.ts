@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MemoryWatch } from '../../src/app/memory-watch.ts';
 import { eventually } from '../support/eventually.ts';
@@ -13,4 +15,12 @@ test('a live heap above four fifths of the limit degrades readiness', async () =
   expect(short.degradedReason()).toMatch(/^\d+ % of the heap are held$/);
   expect(roomy.degradedReason()).toBeNull();
   expect(roomy.heldShare).toBeLessThan(0.1);
+});
+
+const MODULE = join(import.meta.dirname, '..', '..', 'src', 'app', 'memory-watch.ts');
+
+test.each([96, 512, 2_048])('a heap with an old space of %i MB has that limit', (oldMb) => {
+  const script = `console.log((await import(${JSON.stringify(MODULE)})).oldHeapLimit() / 1024 ** 2)`;
+  const flags = [`--max-old-space-size=${oldMb}`, '--input-type=module', '--eval', script];
+  expect(Number(execFileSync(process.execPath, flags, { encoding: 'utf8' }))).toBe(oldMb);
 });
