@@ -83,7 +83,7 @@ export const SETTINGS = {
   GATEWAY_TIME_UNIT: setting(
     oneOf('auto', 's', 'ms'),
     'auto',
-    'unit of numeric times; `auto`: below 1e11 seconds, from 1e14 on microseconds',
+    'unit of numeric times; `auto`: below 1e11 seconds',
   ),
   GATEWAY_ORDER_NUMBERS: setting(
     oneOf('order', 'position'),

@@ -104,18 +104,13 @@ export function integer(value: unknown): number | null {
 // The years 0 to 9999. Other years are written in a form that few clients read.
 const FIRST_INSTANT_MS = Date.parse('0000-01-01');
 const END_INSTANT_MS = Date.UTC(10_000);
-// An absent time, as .NET and Go write it.
-const YEAR_ONE_MS = Date.parse('0001-01-01');
-// The interface names no unit. A number below the first limit can only be seconds: as milliseconds it would lie before
-// 1973. From the second limit on it can only be microseconds: as milliseconds it would lie after the year 5138.
+// The interface names no unit. A smaller number can only be seconds: as milliseconds it would lie before 1973.
 const FIRST_MILLISECONDS = 1e11;
-const FIRST_MICROSECONDS = 1e14;
 
 /** Null for 0: many serializers write 0 for an absent time, and no account is as old as 1970. */
 export function instant(value: unknown, reading: Reading): Moment | null {
   const moment = typeof value === 'string' ? parseMoment(value) : null;
-  if (moment === 0 || moment === YEAR_ONE_MS) return null;
-  if (moment !== null) return moment;
+  if (moment !== null) return moment || null;
   const ticks = numberOf(value);
   if (ticks === null || ticks === 0) return null;
   const ms = Math.trunc(ticks * msPerTick(ticks, reading.unit));
@@ -124,7 +119,5 @@ export function instant(value: unknown, reading: Reading): Moment | null {
 
 function msPerTick(ticks: number, unit: TimeUnit): number {
   if (unit !== 'auto') return unit === 's' ? 1000 : 1;
-  const size = Math.abs(ticks);
-  if (size < FIRST_MILLISECONDS) return 1000;
-  return size < FIRST_MICROSECONDS ? 1 : 1 / 1000;
+  return Math.abs(ticks) < FIRST_MILLISECONDS ? 1000 : 1;
 }

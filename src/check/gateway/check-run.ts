@@ -154,7 +154,7 @@ export class CheckRun {
     const { gatewayTimeUnit } = this.config;
     if (!isWrongUnit(comparison.times, gatewayTimeUnit, this.nowMs())) return;
     this.settings.GATEWAY_TIME_UNIT = 'auto';
-    const text = `Times are not all in ${gatewayTimeUnit}; auto reads seconds, milliseconds and microseconds.`;
+    const text = `Times are not all in ${gatewayTimeUnit}; auto reads seconds and milliseconds.`;
     this.addFinding('problem', text, { operation, setting: 'GATEWAY_TIME_UNIT' });
   }
 
