@@ -90,8 +90,7 @@ function unsent(cause: unknown, isGivenUp: boolean) {
   if (cause instanceof NotAttemptedError) return cause.reason;
   if (cause instanceof DeadlineError) return 'late';
   if (isGivenUp) return 'cancelled';
-  const isOwnFault = cause instanceof Error && 'code' in cause && OWN_FAULTS.has(cause.code);
-  return isOwnFault ? 'unsendable' : 'unreachable';
+  return OWN_FAULTS.has(codeOf(cause)) ? 'unsendable' : 'unreachable';
 }
 
 /** The outcome of a call as one word for operators; its client may be answered differently. */
@@ -142,16 +141,8 @@ export function isGivenUp({ signal }: WireCall): boolean {
   return signal?.aborted === true;
 }
 
-/** An error usually has one or two causes, but a chain of causes may be a circle. */
-const MAX_CAUSES = 4;
-
-/** The code of the innermost error that has one. */
+/** The code of the error with which a call ended; null if it has none. */
 export function codeOf(cause: unknown): string | null {
-  let code: string | null = null;
-  let error = cause;
-  for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1) {
-    if ('code' in error && typeof error.code === 'string') code = error.code;
-    error = error.cause;
-  }
-  return code;
+  const hasCode = cause instanceof Error && 'code' in cause && typeof cause.code === 'string';
+  return hasCode ? String(cause.code) : null;
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '../../lib/clock.ts';
-import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { clientOf } from '../../lib/limits/caller.ts';
 import type { Caller } from '../caller.ts';
 import type { WireCall } from '../exchange.ts';
@@ -71,12 +70,6 @@ export class Bulkhead {
   leave(entry: Entry): void {
     this.#count(entry, -1);
     while (this.#beginNext());
-  }
-
-  /** Leaves once the late answer is there: an order keeps its connection until then. */
-  leaveAfter(late: Promise<unknown>, entry: Entry): void {
-    const left = late.then(() => this.leave(entry));
-    fireAndForget('late answer', left);
   }
 
   #wait(entry: Entry, timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {

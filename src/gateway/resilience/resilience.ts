@@ -1,4 +1,5 @@
 import { systemClock } from '../../lib/clock.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { callOutcome } from '../classify.ts';
 import { NotAttemptedError } from '../errors.ts';
 import type { Exchange, ObserveCall, Send, WireCall } from '../exchange.ts';
@@ -55,8 +56,13 @@ export class Resilience {
       this.#breakers.settle(permit, call, exchange);
       return this.#ended(call, exchange);
     } finally {
+      // An order keeps its connection until its late answer is there.
       if (lateAnswer === undefined) bulkhead.leave(entry);
-      else bulkhead.leaveAfter(lateAnswer, entry);
+      else
+        fireAndForget(
+          'late answer',
+          lateAnswer.then(() => bulkhead.leave(entry)),
+        );
     }
   };
 
