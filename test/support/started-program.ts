@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { eventually } from './eventually.ts';
 
 export interface ProgramOptions {
@@ -41,7 +41,7 @@ export async function startProgram(
     child = started;
     exit = once(started, 'close').then(([code]) => code as number | null);
     for (const input of [started.stdout, started.stderr]) {
-      createInterface({ input }).on('line', (line) => logged.push(line));
+      eachLine(input, (line) => logged.push(line));
     }
     let failure: unknown = null;
     exit.then(
@@ -69,4 +69,15 @@ export async function startProgram(
     ended: () => exit,
     [Symbol.asyncDispose]: kill,
   };
+}
+
+/** Splits at line feeds alone. `readline` would also split at U+2028, which a client's text may have. */
+function eachLine(input: Readable, take: (line: string) => void): void {
+  let rest = '';
+  input.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) take(line);
+  });
+  input.on('end', () => rest !== '' && take(rest));
 }
