@@ -131,6 +131,21 @@ describe('an answer that turns out larger than estimated', () => {
     expect(errors).toEqual([{ message, extensions }]);
   });
 
+  test('has only an error in its deferred part', async () => {
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'multipart/mixed;deferSpec=20220824',
+        authorization: `Bearer ${freshToken()}`,
+      },
+      body: JSON.stringify({ query: `{ __typename ... @defer ${LARGE} }` }),
+    });
+    const text = await response.text();
+    expect(text).toContain('"code":"QUERY_TOO_COMPLEX"');
+    expect(text).not.toContain('"symbol"');
+  });
+
   test('keeps the outcomes and the errors of a mutation’s orders, but not what the orders select from the account', async () => {
     const token = freshToken();
     const reads = 'positions { id symbol side units }';
