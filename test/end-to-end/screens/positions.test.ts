@@ -119,7 +119,7 @@ test('a figure of a position that a double cannot hold exactly is null', async (
   const figures =
     '"profit":9007199254740993,"invested":1e400,"units":-1e16,"storage":9007199254740991';
   const others =
-    '"priceOpen":0.30000000000000001,"sl":-9007199254740991,"timeCreate":1735689600000000';
+    '"priceOpen":0.30000000000000001,"sl":-9007199254740991,"timeCreate":1735689600000';
   screen.fake(
     'getOpenPositions',
     `{"positions":[{"id":"a","symbol":"AAPL",${figures},${others}}]}`,
