@@ -40,7 +40,8 @@ export function orderLines(hashKey: string | null) {
         requestId,
         account: accountHash,
         ...ids,
-        ...shown,
+        // A symbol that the gateway accepted is an instrument's, even if it is a number such as 005930.
+        ...(outcome.kind === 'accepted' ? asked : shown),
         ...outcomeOf(outcome),
         replayed,
         earlierUnknown,

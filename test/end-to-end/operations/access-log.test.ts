@@ -276,5 +276,9 @@ test('each order has a log line with the hash of its key, its input and its outc
   expect(rejected.symbol).toBe('A'.repeat(64));
   const personal = buying('personal', '__typename').replace('AAPL', 'demo@example.com');
   expect((await orderLine(personal, 'seventh')).symbol).toBe('[…]');
+  const fault = { operation: 'openPosition', kind: 'status', times: 1 } as const;
+  app.sandbox.fail({ ...fault, status: 200, body: { success: true } });
+  const numbered = buying('numbered', '__typename').replace('AAPL', '005930');
+  expect((await orderLine(numbered, 'eighth')).symbol).toBe('005930');
   expect(app.logged.join()).not.toContain('6f1c');
 });
