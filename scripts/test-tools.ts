@@ -19,8 +19,13 @@ const TOOLS: readonly (readonly [path: string | null, variable: string, ...packa
     [machine.promtoolPath, 'PROMTOOL_PATH', 'prometheus'],
     [machine.alertmanagerPath, 'ALERTMANAGER_PATH', 'prometheus-alertmanager'],
   ];
+// Only a full run installs these 300 MB for one suite.
+const ONLY_IN_FULL_RUNS: typeof TOOLS = [
+  [machine.firefoxPath, 'FIREFOX_PATH', 'firefox-esr', 'firefox'],
+];
 
-const missing = TOOLS.filter(([path]) => path === null);
+const wanted = process.env.FULL ? [...TOOLS, ...ONLY_IN_FULL_RUNS] : TOOLS;
+const missing = wanted.filter(([path]) => path === null);
 for (const [index, [, variable, ...packages]] of missing.entries()) {
   const note = `${index + 1} of ${missing.length}`;
   const isNamed = Boolean(process.env[variable]);

@@ -15,11 +15,11 @@ export const LONG_SUITES: readonly string[] = [
   'client/test/react/hooks.test.ts',
   'client/test/storage/indexed-db.test.ts',
   'test/deploy/{alertmanager,alerts,restarts}.test.ts',
-  'test/end-to-end/chaos/{floods,fuzz,sockets,strangers}.test.ts',
+  'test/end-to-end/chaos/{floods,fuzz,soak,sockets,strangers}.test.ts',
   'test/end-to-end/limits/{attacks,pipelining,rate,senders}.test.ts',
   'test/end-to-end/operations/stuck-log.test.ts',
   'test/end-to-end/orders/{disputed,shutdown,spoilt-redis}.test.ts',
-  'test/end-to-end/sandbox/{demo-hero,demo-panels,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
+  'test/end-to-end/sandbox/{demo-hero,demo-panels,firefox,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/routing.test.ts',
   'test/end-to-end/transports/broken-frames.test.ts',
   'test/toolchain/packages.test.ts',
@@ -34,10 +34,11 @@ const SUITES_OF_CI: readonly string[] = [
   'test/end-to-end/sandbox/demo-hero.test.ts',
 ];
 
-/** Suites that install for minutes. Only `npm test -- --all` runs them, or a run that names them. */
+/** Suites that need more tools, or that install for minutes. Only `npm test -- --all` runs them, or a run that names them. */
 const SUITES_IN_FULL: readonly string[] = [
   'client/test/guides/empty-folder.test.ts',
   'client/test/packaging/bundlers.test.ts',
+  'test/end-to-end/sandbox/firefox.test.ts',
 ];
 
 /** Suites that get their own process, since they measure it or keep a core busy. Other suites may run at the same time. */
@@ -67,6 +68,7 @@ export const LONGEST: readonly string[] = [
   'test/end-to-end/sandbox/demo-panels',
   'test/end-to-end/scale/routing',
   'client/test/guides/samples',
+  'test/end-to-end/chaos/soak',
   'client/test/packaging/package',
   'test/end-to-end/start/start',
   'test/end-to-end/orders/shutdown',

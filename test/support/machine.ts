@@ -20,6 +20,8 @@ export const chromiumPath = locate('CHROMIUM_PATH', [
   'google-chrome-stable',
 ]);
 
+export const firefoxPath = locate('FIREFOX_PATH', ['firefox-esr', 'firefox']);
+
 /** The path of the variable if it is set, even if no program is there. Thereby a program can be hidden from the tests. */
 export function locate(variable: string, names: readonly string[]): string | null {
   const given = process.env[variable];
