@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { OPERATION_NAMES, OPERATIONS } from '../../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
@@ -61,14 +62,16 @@ describe('Retry-After', () => {
 });
 
 test('if a retry finds no free connection, the first answer is returned with its Retry-After', async () => {
-  let answered = 0;
+  const silent: Socket[] = [];
+  let isSilent = false;
   await using gateway = await startScriptedGateway((socket) => {
-    answered += 1;
-    if (answered === 1) socket.write(answer(429, {}, { 'retry-after': 2 }));
+    if (isSilent) silent.push(socket);
+    else socket.write(answer(429, {}, { 'retry-after': 2 }));
   });
   await using open = openResilient(gateway.url, { connections: 8 });
   const read = open.client.read(caller(1), OPERATIONS.getCustomerId);
   await eventually(() => expect(open.clock.pending).toBe(1));
+  isSilent = true;
   // Reads have four of the eight connections, and these eight reads get no answer.
   const others = [2, 3, 4, 5, 6, 7, 8, 9].map((account) =>
     open.client.read(caller(account), OPERATIONS.getCustomerId).catch(() => {}),
@@ -77,6 +80,9 @@ test('if a retry finds no free connection, the first answer is returned with its
     kind: 'rate-limited',
     retryAfterSeconds: 2,
   });
+  // The others end now, instead of at their deadlines.
+  isSilent = false;
+  for (const socket of silent) socket.destroy();
   await open.runClockUntil(Promise.all(others));
 });
 
