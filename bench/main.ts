@@ -7,11 +7,12 @@ import { openSubjects } from './support/open-subjects.ts';
 
 const USAGE = `npm run bench -- [options] [what]
   Measures the CPU per request for each of these rows, or for those that are named: home, home-still, search,
-  search-fresh, positions, positions-still, customer-id. Further arguments:
+  search-fresh, positions, positions-still, customer-id. In the rows with \`still\` no price changes between requests. In
+  search-fresh each search has a new term. Further arguments:
     peers        also measures servers made of other libraries, which are installed for it
     --quick      takes less than a minute, for a first impression
     --rounds     how often each subject is measured
-    --processes  how many processes of each subject are measured, one set after the other
+    --processes  how often all subjects are started anew and measured; the table has the medians
     --beside     also measures this project in another form: a folder with another checkout, a flag of Node, or a
                  setting as NAME=value; --beside=--cpu-prof writes a profile
   Another benchmark, in place of rows:

@@ -16,7 +16,8 @@ const STAMP = 'node_modules/.setup-stamp';
 const NODE = 'node_modules/.bin/node';
 const OLDEST_NODE = 24;
 /** Runs npm with its usual cache, or with one in this folder if that cache cannot be written. */
-const NPM_WITH_CACHE = `cache=\${npm_config_cache:-\${HOME:-.npm-cache}/.npm}
+const NPM_WITH_CACHE = `home=\${HOME:-.npm-cache}
+cache=\${npm_config_cache:-$home/.npm}
 mkdir -p "$cache/_cacache" 2>/dev/null
 if ! test -w "$cache" || ! test -w "$cache/_cacache"; then cache=.npm-cache; fi
 npm_config_cache=$cache exec npm "$@" --engine-strict=false --ignore-scripts --loglevel=error`;
@@ -71,7 +72,7 @@ async function install(former) {
   if (status !== 0) say('npm could not install the packages, and says above why.');
   const hasNode = tried.status === 0 || !isTooOld;
   const isComplete = status === 0 && hasNode;
-  // After a failure the next start tries again, because the former stamp has another hash.
+  // A failure keeps the former stamp, which has another hash or stands for fewer packages. So the next start tries again.
   const stamp = isComplete ? `${hash} ${kind}` : former;
   if (stamp !== '') fs.writeFileSync(STAMP, stamp);
   return status;
@@ -81,15 +82,22 @@ async function install(former) {
 function lock() {
   try {
     const holders = read(LOCK).split(' ').filter(Boolean);
-    const isAlive = (pid) => spawnSync('sh', ['-c', 'kill -0 "$0"', pid]).status === 0;
-    if (holders.length === 0) fs.writeFileSync(LOCK, `${process.pid}`, { flag: 'wx' });
-    else if (holders.some(isAlive)) say('Another start is installing the packages …');
+    if (holders.length === 0) {
+      fs.writeFileSync(LOCK, `${process.pid}`, { flag: 'wx' });
+      return true;
+    }
+    if (holders.some(isAlive)) say('Another start is installing the packages …');
     else fs.rmSync(LOCK, { force: true });
-    return holders.length === 0;
+    return false;
   } catch ({ code, message }) {
     // Another start has taken or removed the lock meanwhile.
     if (/EEXIST|ENOENT/.test(code)) return false;
     say(`No packages can be installed here: ${message}`);
     return process.exit(1);
   }
+}
+
+/** Signal 0 ends no process: it only fails if there is none. In this script `$0` is the pid. */
+function isAlive(pid) {
+  return spawnSync('sh', ['-c', 'kill -0 "$0"', pid]).status === 0;
 }

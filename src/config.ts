@@ -98,7 +98,7 @@ function derive(
     requiresAppendonly: isProduction && (redisReplicas ?? 0) === 0,
     /** A file, or the word `memory`. */
     orderStore,
-    // Records in memory are part of the heap, half a kilobyte each.
+    // A record in memory takes about 1 kB, outside the heap.
     orderRecordsMax: isInMemory ? 200_000 : 2_000_000,
     graphiql: values.graphiql ?? sandbox,
     /** Whether the demonstration page is served, never in production. */

@@ -25,7 +25,10 @@ export async function compareAnswers(
   }
 }
 
-/** Returns true if every list of `beginning` is the beginning of the list in `whole`. */
+/**
+ * Whether `beginning` is the same answer as `whole`, but with fewer rows: each list in it is the beginning of the list in
+ * `whole`. An answer with a scalar outside its lists is never accepted. The answers to searches have no such scalar.
+ */
 function startsWith(whole: unknown, beginning: unknown): boolean {
   if (Array.isArray(whole) && Array.isArray(beginning)) {
     return isDeepStrictEqual(whole.slice(0, beginning.length), beginning);

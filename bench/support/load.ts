@@ -23,7 +23,7 @@ export async function load(
   let sent = 0;
   // As with a proxy, any connection carries any client's token.
   const nextRequest = () => {
-    const request = subject.request(question(), sent);
+    const request = subject.requestBytes(question(), sent);
     sent += 1;
     return request;
   };

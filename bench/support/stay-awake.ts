@@ -1,6 +1,7 @@
 /**
- * Busy-polls the event loop until the caller's scope ends. Waking a sleeping core costs the sender some microseconds, and
- * the slower of two subjects would find the core asleep more often.
+ * Keeps this process busy until the caller's scope ends, so that its core never sleeps. Otherwise the core would sleep while
+ * the process waits for an answer, and the answering server would spend some microseconds to wake the core. The longer
+ * waits for a slow server would make this cost, and so its measure, too high.
  */
 export function stayAwake(): Disposable {
   let next = setImmediate(poll);

@@ -45,7 +45,7 @@ export function createSubject({
     replaysRecording,
 
     /** Returns a whole request as bytes, memoized for each question and client. The clients take turns by `count`. */
-    request(question: Question, count: number): Buffer {
+    requestBytes(question: Question, count: number): Buffer {
       const byClient = prepared.get(question) ?? new Map<number, Buffer>();
       prepared.set(question, byClient);
       const client = count % tokens.length;

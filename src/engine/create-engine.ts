@@ -42,15 +42,15 @@ export type Engine = ReturnType<typeof createEngine>;
 /** Serves a schema over HTTP, event streams and WebSockets. It does not listen yet. */
 export function createEngine(options: EngineOptions) {
   const { log, limiter, connections, authCookie, describe } = options;
-  const { server: metrics, graph: counts } = options.metrics;
+  const { server: metrics, graph: graphMetrics } = options.metrics;
   const { clock } = connections;
   const cookie = authCookie && createAuthCookie(authCookie);
-  const refused = (limit: LimitLabel) => counts.refusal(limit);
+  const refused = (limit: LimitLabel) => graphMetrics.refusal(limit);
   const responses = new ResponseCache(options.cachedResponsesBytes);
   const parts = {
     ...options,
     limits: new ClientLimits(limiter),
-    codes: new ErrorCodes({ log, metrics: counts, describe }),
+    codes: new ErrorCodes({ log, metrics: graphMetrics, describe }),
     responses,
     hasPlugins: options.plugins.length > 0,
   };

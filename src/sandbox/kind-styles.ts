@@ -22,8 +22,9 @@ interface Style {
   readonly max: number;
   readonly swap: number;
   readonly digits: (price: number) => number;
-  /** The hours of the session, and of the quotes. */
+  /** The hours of trading and of quotes, in UTC. */
   readonly hours: string[];
+  /** Invented hours of an exchange, in its own `timezone`. They need not agree with `hours`. */
   readonly tradingHours: NonNullable<WireInstrument['tradingHours']>;
 }
 

@@ -23,7 +23,7 @@ type Row = readonly [
   industry: number,
 ];
 
-// The demonstration accounts hold the first rows, so that even a catalog of ten instruments has these.
+// The demonstration accounts hold the instruments of the first rows. A small catalog leaves out the last rows.
 const ROWS: readonly Row[] = [
   ['equity', 'AAPL', 'Apple Inc.', 228.4, 'c', 45, 452020],
   ['equity', 'BRK.B', 'Berkshire Hathaway Inc. Class B', 462.15, 'n', 40, 402030],

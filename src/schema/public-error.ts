@@ -99,7 +99,7 @@ const DESCRIPTIONS = new Map<unknown, Describe>([
     withoutRecords(TOO_MANY_ORDERS, { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryable: false }),
   ),
   row(RecordsGapError, ({ untilMs }) => {
-    // The end of the gap is unknown only at first, so a repeat may help. Once the end is known, no repeat helps.
+    // At first the end of the gap is unknown, so a repeat soon helps. Later repeats are safe, but are refused for a day.
     const gap = { until: untilMs === null ? null : new Date(untilMs).toISOString() };
     return untilMs === null
       ? withoutRecords(EARLIER_UNKNOWN, { earlierUnknown: true, gap, retryAfter: 1 })

@@ -30,6 +30,6 @@ export interface AccountVersions {
 export interface AccountVersion {
   /** Changes whenever earlier versions of any account may have been lost. */
   readonly epoch: string;
-  /** Null if no order has changed the account within a day. */
+  /** Null if no order has changed the account for three days. */
   readonly version: string | null;
 }

@@ -109,12 +109,13 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
     },
   ],
   [
+    // An `age` above zero means that the answer came from a cache: a read refuses it, because it may be another user's.
     ['contract', 'acknowledged', 'accepted'],
-    { 'an answer of some age': raw(answer(200, GOOD, { age: '12' })) },
+    { 'an answer from a cache': raw(answer(200, GOOD, { age: '12' })) },
   ],
   [
     ['refused', 'rejected', 'rejected'],
-    { 'a 404 with an error body of the interface': raw(answer(404, '{"error":"NOT_FOUND"}')) },
+    { 'a 404 with a JSON body that names an error': raw(answer(404, '{"error":"NOT_FOUND"}')) },
   ],
 ];
 
@@ -123,16 +124,18 @@ const CASES = FAULTS.flatMap(([words, scripts]) =>
 );
 
 test.each(CASES)('each call is sent once and ends as expected: %s', async (_, script, words) => {
-  let isFaulty = words !== LATE;
+  const mustTimeOut = words === LATE;
+  let isFaulty = !mustTimeOut;
   await using gateway = await startScriptedGateway((socket, request) => {
     const reply = isFaulty ? script : raw(answer(200, GOOD));
     reply(socket, request);
   });
   await using open = openSmallClient(gateway.url);
   let { client } = open;
-  if (words === LATE) {
-    // Opens the connections, so that the next calls are sent before their deadline.
+  if (mustTimeOut) {
+    // These calls open the connections, so that the next calls are sent before their short deadline.
     expect(await allThree(client)).toEqual(SUCCESS);
+    // The client with the short deadline uses the same connections, which `open` closes.
     client = openSmallClient(gateway.url, { pools: open.pools, ...HASTY }).client;
     isFaulty = true;
   }

@@ -16,8 +16,10 @@ describe('an error as clients see it', () => {
     },
   );
 
-  test('has at most 2,000 characters of the gateway’s message, and no cut-off e-mail address at the end', () => {
-    const message = `${'word '.repeat(399)} jane@example.com ${'more '.repeat(100_000)}`;
+  test('has no part of an e-mail address that is cut off at the maximum length of the gateway’s message', () => {
+    const textBefore = 'word '.repeat(399);
+    // The cut after 2,000 characters comes right after `jane`, and what is left no longer looks like an address.
+    const message = `${textBefore} jane@example.com ${'more '.repeat(100_000)}`;
     const refusal = { error: null, message, email: null, details: null };
     const error = new GatewayError('refused', 'getSession', 'status 423', { refusal });
     const { gatewayError } = extensionsOf(error) as unknown as {
@@ -27,7 +29,7 @@ describe('an error as clients see it', () => {
     expect(gatewayError.message).not.toContain('jane');
   });
 
-  test('has a code by the source of an unsafe path: the input or the token', () => {
+  test('blames the source of a text that no path may contain: the input or the token', () => {
     const unsafePath = (...args: ConstructorParameters<typeof UnsafePathError>) =>
       extensionsOf(new UnsafePathError(...args));
     expect(unsafePath('alertId', 'input.alertId')).toMatchObject({

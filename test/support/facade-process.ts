@@ -8,7 +8,7 @@ import { PROGRAM } from './program.ts';
 import { type Program, startProgram } from './started-program.ts';
 
 export interface FacadeProcess extends Program {
-  /** Changes with each start: ports are free ones, unless the environment names them. */
+  /** The address changes when the program is started again, unless the environment sets `PORT`. */
   readonly url: string;
   readonly webSocketUrl: string;
   readonly adminUrl: string;
@@ -18,7 +18,7 @@ export interface FacadeProcess extends Program {
 const SERVING = /"adminUrl":"([^"]+)","url":"([^"]+)","msg":"serving"/;
 const cwd = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The program as operators run it, with a gateway that outlives it. SIGTERM makes it drain and exit. */
+/** Starts the program as operators run it. Its gateway is the caller's, so that the program can be started again with it. */
 export async function startFacadeProcess(
   environment: Environment & { readonly GATEWAY_URL: string },
   nodeFlags: readonly string[] = [],

@@ -4,7 +4,7 @@ import type { WireWithdrawalMethod } from '../../../src/gateway/operations/get-w
 import type { WirePosition } from '../../../src/gateway/operations/holdings.ts';
 import { toInstrument, toMethod, toPosition, toSession } from './mapping.ts';
 
-/** Calls the gateway, and returns the JSON of its answer. Each server has its own. */
+/** Calls the gateway, and returns the JSON of its answer. Each server that uses these reads passes its own HTTP client. */
 export type Get = (path: string, token: string) => Promise<unknown>;
 
 interface CachedRead {

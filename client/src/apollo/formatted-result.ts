@@ -3,9 +3,10 @@ import type { GraphQLFormattedError } from 'graphql';
 import type { Result } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 
-/** The codes of errors without an answer of the server, which Apollo calls network errors. */
+/** The codes of errors that the client itself raises, because no whole answer arrived. Apollo calls them network errors. */
 const OWN_CODES = new Set(['ABORTED', 'DISPOSED', 'NETWORK', 'PROTOCOL', 'SIGNED_OUT']);
 
+/** Whether the client itself raised the error, not the server. */
 export function isOwnError({ code }: TradingGraphError): boolean {
   return OWN_CODES.has(code);
 }

@@ -25,7 +25,10 @@ export interface LinkContext {
   /** Called when the subscription's connection is lost. The subscription continues on the next connection. */
   readonly disconnected?: ((error: TradingGraphError | null) => void) | undefined;
   readonly fetchOptions?: { readonly signal?: AbortSignal };
-  /** Set by Apollo: by its link for persisted queries, and by the app's handler of incremental delivery. */
+  /**
+   * Set by Apollo: `includeQuery` by its link for persisted queries, and `accept` by its handler of incremental delivery, if
+   * the app has configured these.
+   */
   readonly http?: { readonly includeQuery?: boolean; readonly accept?: readonly string[] };
 }
 
@@ -62,9 +65,10 @@ function ask(client: LinkClient, operation: ApolloLink.Operation, observer: Obse
   const send = operation.operationType === 'mutation' ? client.mutate : client.query;
   const answered = send(documentOf(operation), operation.variables, options).then((result) => {
     const [error] = result.errors;
-    // Data that arrived with the error, such as an order's outcome, is passed on.
-    if (error !== undefined && isOwnError(error) && result.data === null) observer.error(error);
+    const hasNoAnswer = error !== undefined && isOwnError(error) && result.data === null;
+    if (hasNoAnswer) observer.error(error);
     else {
+      // Data that arrived before the error, such as an order's outcome, is passed on with the error.
       if (parts?.hasBegun) parts.next(result, false);
       else observer.next(formattedResult(result));
       observer.complete();

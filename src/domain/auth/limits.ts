@@ -6,6 +6,9 @@ export interface TradingLimitSettings {
   readonly loginLimitPerMinute: number;
 }
 
+// More than a person or a retail program needs.
+const MIN_ORDERS = 600;
+
 /** The limits on this service's operations. A `pair` is an address with an e-mail. */
 export const TRADING_LIMITS = {
   // Many users of an office or a mobile network share one address, while one user has few addresses.
@@ -21,16 +24,17 @@ export const TRADING_LIMITS = {
   forgotPassword: perMinute('forgotPassword', '`forgotPassword` in a minute', () => ({
     address: 30,
   })),
-  /** Mails to one e-mail address: three at first, then one in ten minutes, which is a thirtieth of three in a minute. */
+  /** Mails to one e-mail address: three at first, then one every ten minutes, which refills all three in 30 minutes. */
   resets: perMinute('forgotPassword', '`forgotPassword` in a minute', () => ({ email: 3 }), 1 / 30),
-  /** More than a person or a retail program needs; each order is a write to the store. */
+  /** Lower than the limit of all requests, because each order is also a write to the store. */
   orders: perMinute(
     'orders',
     'orders in a minute',
     ({ rateLimitPerMinute: rate }: TradingLimitSettings) => ({
-      account: Math.max(rate, 1_200) / 2,
+      account: Math.max(MIN_ORDERS, rate / 2),
     }),
   ),
+  /** Each write without a limit above, such as a new alert. */
   writes: perMinute('writes', 'each other small write in a minute', () => ({
     account: 60,
     address: 300,

@@ -8,14 +8,14 @@ import { isBeforeSending, leavesDoubt } from './order-errors.ts';
 import type { OrderResult, Submission } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
 
-// A client may send any text as a symbol, even an e-mail address.
+// A client may send any text as a symbol, even a very long one.
 const MAX_SYMBOL_LENGTH = 64;
 
 export type OrderLines = ReturnType<typeof orderLines>;
 
 /**
  * Makes an order's log line: the request and its outcome, so that a disputed order can be found by its account, its key,
- * its number or its request. The line has only a hash of the key: with the key itself, a reader of the log could close it.
+ * its number or its request. The key is hashed: with the key itself, a reader of the log could void the key.
  */
 export function orderLines(hashKey: string | null) {
   const ofKey = ({ account, key }: { readonly account: Account; readonly key: string }) => {
@@ -32,6 +32,7 @@ export function orderLines(hashKey: string | null) {
     ofOrder({ requestId, account }: Viewer, ticket: Ticket, end: OrderResult | Error) {
       const { account: accountHash, ...ids } = ofKey({ account, key: ticket.idempotencyKey });
       const asked = askedOf(ticket);
+      // Instead of a symbol, a client may have sent an e-mail address or a token.
       const shown = { ...asked, symbol: redact(asked.symbol) };
       // After an error the account may be unproved, so the line does not name it.
       if (end instanceof Error) return { requestId, ...ids, ...shown, ...failureOf(end) };
@@ -65,7 +66,10 @@ export function askedOf({ operation, order }: Ticket): Omit<AskedOrder, 'request
   };
 }
 
-/** The outcome is `failed` if the order was sent and the gateway refused its sender, otherwise `unsent`. */
+/**
+ * The outcome is `unsent` if the order certainly was not sent. It is `failed` after a refusal by the gateway, or a bug.
+ * `earlierUnknown` means that an earlier request with the key may have been sent.
+ */
 function failureOf(error: Error) {
   const outcome = isBeforeSending(error) ? 'unsent' : 'failed';
   const why = error instanceof GatewayError ? { reason: error.kind, status: error.status } : {};
@@ -85,7 +89,7 @@ export function outcomeOf(outcome: Submission) {
     return { outcome: kind, message, sentAt: new Date(outcome.sentAtMs).toISOString() };
   }
   const { error, sent } = outcome;
-  // An order that this service refused is `expired` or `voided`.
+  // The log has the reason for which this service refused an order as its outcome: `expired`, `voided` or `settled`.
   return sent === false
     ? { outcome: error.toLowerCase() }
     : { outcome: kind, error: error && redact(error), message };

@@ -70,7 +70,7 @@ export class Selections {
   }
 }
 
-/** Returns the value of a literal. Entries of lists and objects stay nodes: the cost depends only on their number. */
+/** Returns the value of an integer, boolean, null or list. Other literals and entries of lists stay nodes: only nulls matter. */
 export function literalOf(node: ValueNode): unknown {
   if (node.kind === Kind.INT) return Number(node.value);
   if (node.kind === Kind.BOOLEAN) return node.value;

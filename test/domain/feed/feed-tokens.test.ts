@@ -27,7 +27,7 @@ test('a subscription whose client does not read ends as soon as its token is ref
   expect(feeds.shown(tablet)).toBeNull();
 });
 
-test('a token without proof gets no new events', async () => {
+test('no event is emitted to a token without proof', async () => {
   const proofMs = 3_000;
   const { clock, gateway, ledger, viewer, feeds, prove } = createLiveBench({ proofMs });
   const names = Array.from({ length: 12 }, (_, index) => `device ${index}`);
@@ -41,6 +41,7 @@ test('a token without proof gets no new events', async () => {
         if (list === last) continue;
         last = list;
         emitted += 1;
+        // The token has a proof whenever it gets an event.
         expect(ledger.account(device), name).not.toBeNull();
       }
     })();
@@ -50,13 +51,14 @@ test('a token without proof gets no new events', async () => {
     gateway.set(LOGIN, [position('a', { priceCurrent: second })]);
     await clock.advance(1_000);
   }
-  // A proof lasts for three polls, too few for the turns of twelve tokens. So tokens without proof poll out of turn.
+  // A poll each second with another token would renew a proof every twelve seconds, but a proof lasts for three. So tokens
+  // without proof poll as well, and all tokens get nearly every event.
   expect(emitted).toBeGreaterThanOrEqual(names.length * 29);
-  // Yet not each token polls in each second.
+  // Yet there are fewer polls than if each token polled in each second.
   expect(gateway.polls.length).toBeLessThan(names.length * 30);
 });
 
-test('a token that another operation refuses gets no new events until its next poll ends its subscriptions', async () => {
+test('a token that another operation refused gets no event before its next poll ends its subscriptions', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
   const follower = followChanges(phone);
@@ -73,7 +75,7 @@ test('a token that another operation refuses gets no new events until its next p
 
 test.each([
   [1_000, 1_000],
-  // Thirty seconds of leeway for clocks that differ.
+  // A token that subscribes after its expiry is valid until the leeway for wrong clocks is over: 30 seconds after the expiry.
   [0, 30_000],
   [-29_000, 1_000],
 ])(

@@ -64,7 +64,7 @@ test('a field that is missing from each row of the last answer is listed until i
   expect(await missingFields(app)).toEqual([]);
 });
 
-test.each<[string, readonly Row[], readonly string[]]>([
+test.each<[situation: string, positions: readonly Row[], listed: readonly string[]]>([
   ['present in one row', [POSITION, without('comment')(POSITION)], []],
   ['with the value null', [{ ...POSITION, sl: null }], []],
   ['missing from every row', [without('logo')(POSITION)], ['getOpenPositions positions.logo']],
@@ -74,24 +74,28 @@ test.each<[string, readonly Row[], readonly string[]]>([
     ['getOpenPositions positions.id'],
   ],
   ['that is required and missing from one row', [without('id')(POSITION), POSITION], []],
-])('the right fields are listed for positions with one %s', async (_, positions, listed) => {
-  await using service = await startWithChangedAnswers();
-  const { front, app, ask } = service;
-  front.change((body: Row) => ('positions' in body ? { positions } : body));
-  await ask('{ positions { id } }');
-  expect(await missingFields(app)).toEqual(listed);
-});
+])(
+  'a missing field of positions is listed only if no row has it: a field %s',
+  async (_, positions, listed) => {
+    await using service = await startWithChangedAnswers();
+    const { front, app, ask } = service;
+    front.change((body: Row) => ('positions' in body ? { positions } : body));
+    await ask('{ positions { id } }');
+    expect(await missingFields(app)).toEqual(listed);
+  },
+);
 
-test('only required fields of instruments, payment methods and the customer id are listed', async () => {
+test('of instruments, payment methods and the customer id, only missing fields that are required are listed', async () => {
   await using service = await startWithChangedAnswers();
   const { front, app, ask } = service;
-  // Removes the id, which is required, and some optional fields.
-  const bare = ({ _id, mFx, pFx, tradingHours, swap, ...row }: Row) => row;
+  // Without the required `_id`, and without some optional fields.
+  const reduced = ({ _id, mFx, pFx, tradingHours, swap, ...row }: Row) => row;
   front.change((body: unknown, url) => {
-    if (url.includes('/tickers/')) return (body as readonly Row[]).map(bare);
+    if (url.includes('/tickers/')) return (body as readonly Row[]).map(reduced);
     if (url.endsWith('/withdrawal-methods')) {
       return (body as readonly (readonly Row[])[]).map((rows) => rows.map(without('icon')));
     }
+    // The required field is `customerId`.
     return url.endsWith('/customer-id') ? { customer: 'c' } : body;
   });
   await ask('{ catalog { id } withdrawalMethods { title } customerId }');

@@ -27,6 +27,7 @@ const STORES: Readonly<Record<string, (opened: AsyncDisposableStack) => Promise<
   }),
 };
 
+// An account is named by its login and by the request's values of these headers. Its records are kept under this name.
 test.each(Object.entries(STORES))(
   'with another GATEWAY_FORWARD_HEADERS no order is accepted while there are records by the former account names: %s',
   async (_, open) => {
@@ -39,6 +40,7 @@ test.each(Object.entries(STORES))(
       return replyOf(await query(message.query, { ...message, token }));
     };
     await using before = await startOrderFacade(store, sandbox);
+    // Orders are refused until Redis is connected. Such a request sends nothing, so the next one with its key is no replay.
     await eventually(async () =>
       expect(await placeBy(before, 'first')).toMatchObject({ replayed: false }),
     );

@@ -23,7 +23,8 @@ export async function buildIndex(instruments: readonly Instrument[]) {
     nameKeys.push(nameKey);
     const key = fold(symbol);
     symbols.add(key, ordinal);
-    // A currency pair begins with its base. It is also found by its quote: `usd` finds EURUSD and EURUSD.r.
+    // `symbols` finds a symbol by its beginning alone. A quote currency within it, and its other words, are found like words
+    // of the name: `usd` finds EURUSD, and `cash` finds US500.cash.
     const quote = fold(instrument.pCurrency);
     if (quote !== '' && key.includes(quote)) names.add(quote, ordinal);
     for (const word of splitWords(`${nameKey} ${key}`)) names.add(word, ordinal);

@@ -42,7 +42,7 @@ const MAX_WORDS = 8;
 
 /** The words of a search, folded, with single spaces. An empty term matches everything, as without a search. */
 export function toSearchTerm(search: string | null | undefined): string {
-  // Cut before folding, which costs time, and after it, because it can lengthen a text.
+  // Cut before folding, because folding a long text costs time, and after it, because folding can lengthen a text.
   const folded = fold((search ?? '').trim().slice(0, MAX_TERM_LENGTH)).slice(0, MAX_TERM_LENGTH);
   return chunks(folded).slice(0, MAX_WORDS).join(' ');
 }

@@ -1,6 +1,6 @@
 import { type Body, isChunks } from '../../../lib/pack.ts';
 
-/** The bytes around the results of a stream. */
+/** The texts around the results of a stream: `begin` once, `head` and `end` around each result, `complete` after the last. */
 export interface Framing {
   readonly begin: string;
   readonly head: string;

@@ -16,7 +16,8 @@ export function sendRefusal(
 ): MaybePromise<void> {
   reply.setAll(headers);
   const text = JSON.stringify({ errors });
-  // Clients older than `application/graphql-response+json` read the errors of an invalid document only from a 200.
+  // If only the document or its variables are wrong, older clients, which do not accept `application/graphql-response+json`,
+  // read the errors from a 200 alone.
   const needs200 = isWellFormed && status === 400 && format !== FORMATS.response;
   return sendResult(reply, needs200 ? 200 : status, text, format);
 }
@@ -31,7 +32,7 @@ export function sendAnswer(
   return chain(jsonText(result, operation.meter), (text) => sendResult(reply, 200, text, format));
 }
 
-/** Sends a result that may be cached. After a GET the client may cache it as well, for its TTL. */
+/** Sends a result of the response cache. After a GET the client may cache it too, for `freshSeconds`. */
 function sendCached(
   reply: HttpReply,
   { sent: { etag, freshSeconds, bytes, packed } }: CachedResult,
@@ -62,6 +63,7 @@ function sendResult(
 ): MaybePromise<void> {
   reply.set('content-type', format.contentType);
   if (format.framing === null) return reply.send(status, result);
+  // The log and the metrics call each streamed answer `sse`, also if its format is multipart.
   reply.summary.transport = 'sse';
   const { begin, head, end, complete } = format.framing;
   return reply.send(status, framed(begin + head, result, end + complete));
