@@ -44,9 +44,9 @@ const ACCEPTED = {
 };
 
 test.each<[string, Answer, string | null]>([
-  ['a read after it is refused and the token cannot be renewed', () => ACCEPTED, null],
+  ['a read after the order is refused and the token cannot be renewed', () => ACCEPTED, null],
   [
-    'the renewed token is refused for the read after it',
+    'the renewed token is refused for the read after the order',
     (_body, token) =>
       token === 'first'
         ? { data: { placeOrder: null }, errors: [refused('placeOrder')] }
@@ -60,7 +60,7 @@ test.each<[string, Answer, string | null]>([
   expect(errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED']);
 });
 
-test('a request for one account renews the token if it is refused while the client asks for its login', async () => {
+test('a request for one account renews a token that is refused while the client asks for the token’s login', async () => {
   const client = open(
     (_body, token) =>
       token === 'first' ? { errors: [refused()] } : { data: { session: { login: 'a' } } },

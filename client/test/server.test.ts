@@ -35,7 +35,7 @@ function moduleClient(own: Partial<ClientOptions> = {}) {
   const request = new AsyncLocalStorage<string>();
   const token: ClientOptions['token'] = async () => {
     const ownToken = request.getStore() ?? null;
-    // Tokens differ in length, so that their answers overtake each other.
+    // The wait depends on the length of the token, so that the token of one user can overtake that of the other.
     await waitTurns((ownToken?.length ?? 0) % 7);
     return ownToken;
   };
@@ -135,13 +135,13 @@ test('an order is placed for the user who places it, or is refused', async () =>
       await waitTurns(at % 3);
       const own = forRequest(token, { url: url() });
       const ends = [
-        // By the client of the request. A service that has just started refuses keys from before its start.
+        // Uses the request's own client. A service that has just started refuses keys from before its start.
         await eventually(async () => {
           const end = await own.orders.ticket().place({ ...BUY, comment });
           expect(end.status).toBe('accepted');
           return end;
         }),
-        // By the shared client, which may refuse the order.
+        // Uses the shared client, which is allowed to refuse the order.
         await request.run(token, () => client.orders.ticket().place({ ...BUY, comment })),
       ];
       return ends.map(({ status }) => status);
@@ -181,7 +181,7 @@ test('an order whose key comes from a form is sent without the key’s date, and
       return answer;
     },
   };
-  // Orders on a cut connection get short times.
+  // Orders on a cut connection get short times, because they use up all their time.
   const place = (own: TicketOptions) =>
     forRequest(tokens[0] ?? '', { url: url(), environment })
       .orders.ticket({ maxWaitMs: isCut ? 300 : 6_000, ...own })
@@ -190,7 +190,7 @@ test('an order whose key comes from a form is sent without the key’s date, and
   const dates = () => sent.splice(0).flatMap((text) => text.match(/"(keyMade|since)":"2/g) ?? []);
   expect(await place({})).toMatchObject({ status: 'accepted' });
   expect(new Set(dates())).toEqual(new Set(['"keyMade":"2', '"since":"2']));
-  // The answer of the order is lost, so its key is closed.
+  // The answer of the order is lost, so the client voids the key: no order with this key is sent from then on.
   await place({ idempotencyKey: 'of a form' });
   expect(sent.join()).toContain('VoidOrder');
   expect(dates()).toEqual([]);
@@ -263,7 +263,7 @@ test('a list that one user follows ends with an error when a second user uses th
       const { data } = await request.run(tokens[1] ?? '', () => client.query<Who>(WHO));
       expect(data?.session?.login).toBe(logins[1]);
     }
-    // A listener that the second user adds after the error.
+    // The second user adds a listener after the error.
     const late = await eventually(() => {
       expect(first.at(-1)?.error?.message).toContain('forRequest');
       return follow(1);

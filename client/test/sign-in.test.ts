@@ -5,7 +5,7 @@ import type { Environment } from '../src/environment.ts';
 import { createRequests, type RequestsClient } from '../src/requests.ts';
 import { fakeClient } from '../src/testing.ts';
 
-/** A user of the app. The tokens of user `a` are `a1`, which the server refuses, and `a2`. */
+/** A user of the app. Each user has two tokens, such as `a1` and `a2`. The server refuses `a1` alone. */
 type User = 'a' | 'b';
 
 const WHO = '{ session { login } }';
@@ -122,7 +122,7 @@ test('a list continues if its connection is refused for a token that another req
   client.positions(({ error }) => void signedOut.push(error?.code));
   await market.pass(0);
   await market.endToken();
-  // The subscription that has begun with the second token is taken away, so that the next `endToken` does not cut it.
+  // Takes the subscription with the second token from the fake server's list, so that the next `endToken` does not cut it.
   const [, subscription] = market.subscriptions.splice(0);
   await market.endToken();
   // This query gets the third token. Only then does the server refuse the connection's token.
@@ -215,9 +215,10 @@ test('a query that is not repeated is answered for the present account', async (
   expect((await waiting).data).toEqual({ session: { login: 'b' } });
 });
 
-/** A fake client. Its service may not name the account: it answers with an error, a web page, no session, or not at all. */
+/** A fake client whose service answers the request for the account's name as `state` says, and all others as usual. */
 function startUnnamed() {
   const service = {
+    /** The answer names the account, is an error, is a web page, does not arrive, or has no session. */
     state: 'there' as 'there' | 'down' | 'page' | 'silent' | 'nameless',
     /** How often the account was requested. */
     asked: 0,
@@ -262,7 +263,7 @@ function startUnnamed() {
 }
 
 test.each(['down', 'page'] as const)(
-  'the server is asked until it names the account of a new token, over one new connection; before, its answer is: %s',
+  'the account of a new token is requested until the server names it, and one new connection opens; the server at first: %s',
   async (state) => {
     const { client, market, service, accounts, signIn } = startUnnamed();
     const { network } = market;
@@ -278,7 +279,7 @@ test.each(['down', 'page'] as const)(
     // The client asks again and again, with pauses.
     expect(service.asked).toBeGreaterThan(10);
     expect(service.asked).toBeLessThan(100);
-    // It also continues after a time without tokens.
+    // The client also continues after a time without tokens.
     service.hasTokens = false;
     await market.pass(60);
     Object.assign(service, { state: 'there', hasTokens: true });

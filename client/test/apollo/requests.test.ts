@@ -36,6 +36,7 @@ beforeEach(() => {
   device = startApolloDevice({
     url: `${proxy.url}/graphql`,
     token: () => token,
+    // Skips the pauses between attempts, but not the timeouts, which are 15 seconds or longer.
     environment: countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms) }),
   });
 });
@@ -71,17 +72,24 @@ describe('an order', () => {
     ['AAPL', { __typename: 'OrderAccepted', orderId: expect.any(String) }],
     ['TEST.REJECT', { __typename: 'OrderRejected', error: expect.any(String) }],
     ['TEST.UNKNOWN', { __typename: 'OrderOutcomeUnknown', sentAt: expect.any(String) }],
-  ])('of %s shows its outcome, the fields of the interface included', async (symbol, outcome) => {
-    const { data } = await device.apollo.mutate<{ placeOrder: object }>({
-      mutation: PLACE,
-      variables: order(symbol, 'one'),
-    });
-    expect(data?.placeOrder).toMatchObject({ ...outcome, idempotencyKey: 'one', replayed: false });
-    // The cache keeps the fields of an interface only if it knows the interface's types.
-    const asked = gql`query { placedOrder(idempotencyKey: "one") { ... on OrderOutcome { idempotencyKey replayed } } }`;
-    const { data: cached } = await device.apollo.query<{ placedOrder: object }>({ query: asked });
-    expect(cached?.placedOrder).toMatchObject({ idempotencyKey: 'one', replayed: true });
-  });
+  ])(
+    'of %s shows its outcome, including the fields of the interface `OrderOutcome`',
+    async (symbol, outcome) => {
+      const { data } = await device.apollo.mutate<{ placeOrder: object }>({
+        mutation: PLACE,
+        variables: order(symbol, 'one'),
+      });
+      expect(data?.placeOrder).toMatchObject({
+        ...outcome,
+        idempotencyKey: 'one',
+        replayed: false,
+      });
+      // The cache keeps the fields of an interface only if it knows the interface's types.
+      const asked = gql`query { placedOrder(idempotencyKey: "one") { ... on OrderOutcome { idempotencyKey replayed } } }`;
+      const { data: cached } = await device.apollo.query<{ placedOrder: object }>({ query: asked });
+      expect(cached?.placedOrder).toMatchObject({ idempotencyKey: 'one', replayed: true });
+    },
+  );
 });
 
 test('a number that is not finite, such as NaN from an empty form field, is refused before anything is sent', async () => {
@@ -136,7 +144,7 @@ describe('a query', () => {
       query,
       context: { fetchOptions: { signal: abort.signal } },
     });
-    // Aborts only after the request has reached the gateway. Before, the connection would stay open, and idle.
+    // Aborts only after the request has reached the gateway. An earlier abort would leave the connection open and idle.
     await eventually(() => expect(app.sandbox.calls('getOpenPositions')).toBe(1));
     abort.abort();
     await expect(failed).rejects.toMatchObject({ code: 'ABORTED' });

@@ -127,7 +127,7 @@ describeWithChromium('examples/react', (executablePath) => {
     [390, 844, 'dark'],
     [1280, 800, 'light'],
   ] as const)(
-    'at %i by %i, %s, nothing overflows and axe finds nothing',
+    'at %i by %i in the %s theme nothing overflows, and axe finds no violation',
     async (width, height, theme) => {
       const page = await app.open({ width, height, theme });
       const fits = async (step: string) => {

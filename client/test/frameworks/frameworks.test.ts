@@ -19,7 +19,7 @@ const ASKED = inFull(1_000, 200);
 const AT_ONCE = 50;
 /** A line of code that waits. */
 const LATE = 'await new Promise((given) => setTimeout(given, 20));';
-/** Logs uncaught errors. */
+/** A module that logs uncaught errors. */
 const WATCH = `
 for (const name of ['uncaughtExceptionMonitor', 'unhandledRejection'])
   process.on(name, (error) => console.error('UNCAUGHT', error));
@@ -134,7 +134,7 @@ for (const { framework, packages, reason } of suites) {
       const headers = held === null ? {} : { cookie: `theme=dark; token=${held}` };
       const response = await fetch(`${url}/${path}`, { headers });
       const text = await response.text();
-      // React writes comments between texts.
+      // Removes the comments that React writes between texts.
       const [, heading = text] =
         /<h1[^>]*>(.*?)<\/h1>/s.exec(text.replaceAll(/<!--.*?-->/g, '')) ?? [];
       const rows = text.match(/<p[ >]/g)?.length ?? 0;

@@ -36,7 +36,7 @@ const reason = offline();
 let folder: string;
 let app: TestApp;
 
-/** The commands of a page that are run in the app's folder, in their order. Those for the checkout are left out. */
+/** The commands of a page that are run in the app's folder, in their order. Commands for the checkout are left out. */
 function guideCommands(page: string): readonly string[] {
   return readPage(page)
     .samples.filter(({ language }) => language === 'sh')
@@ -84,7 +84,7 @@ function follow(page: string): string {
   return cwd;
 }
 
-/** Writes the files of a page, or only the named ones, with the address of the test's service. */
+/** Writes the files of a page, or only the named files, with the address of the test's service. */
 function writeFiles(
   page: string,
   cwd: string,
@@ -100,7 +100,7 @@ function writeFiles(
   }
 }
 
-/** Makes an app for guides without a Vite plugin. Angular's compiler then runs in the browser. */
+/** The commands that make an app for a guide without a Vite plugin. Angular's compiler then runs in the browser. */
 function vanilla(name: string): string {
   return `npm create --yes vite@latest my-${name} -- --template vanilla-ts --no-interactive &&
     cd my-${name} && npm install ../trading-graph/*.tgz graphql@16`;
@@ -252,7 +252,7 @@ describe.skipIf(reason !== null)(
         await hasRows(8);
         await tap('Ask again');
         await unknown.waitFor();
-        // To ask again sends no order.
+        // Asking again has sent no order: the gateway has received only the two orders.
         const calls = await fetch(`${url}/sandbox/calls`);
         expect((await calls.json()).operations.openPosition).toBe(2);
         await page.reload();

@@ -46,8 +46,8 @@ test('a list stays CONNECTING while its handshake makes progress on a slow conne
   class SlowSocket extends EventTarget {
     constructor() {
       super();
-      // Each round trip takes more than a second, and to open a connection takes several. Both events come less than five
-      // seconds after the last progress.
+      // Each round trip takes more than a second, and opening a connection takes several round trips. Both events arrive
+      // less than five seconds after the last progress.
       time.after(3_700, () => this.dispatchEvent(new Event('open')));
       time.after(6_000, () => this.#receive({ type: 'connection_ack' }));
     }
@@ -127,6 +127,6 @@ test('a tick makes no new index of the rows, and keeps the objects of all other 
   };
   const [few, many] = [await idReads(10), await idReads(2_000)];
   expect(few).toBeGreaterThan(0);
-  // A new index would read each id, about 200 times as many.
+  // A new index would read each id, which is about 200 times as many reads.
   expect(many).toBeLessThanOrEqual(3 * few);
 });

@@ -21,7 +21,7 @@ test.each([
   ['unanswered', fetch],
   ['refused', withoutPings],
 ])(
-  'an order on a dead connection whose ping is %s is repeated over a WebSocket, and stays one order when the first arrives',
+  'an order on a dead connection whose ping is %s is repeated over a WebSocket, and stays one order when the first request arrives',
   async (_, fetching) => {
     const { orders } = await phone.openKnown({}, { fetch: fetching });
     phone.line.next.push('dead');
@@ -50,7 +50,7 @@ test('if the token changes while the connection is dead, the new token’s login
   expect(phone.line.sockets).toBe(2);
 });
 
-test('if the connection stays dead until the order expires, its key is closed over a WebSocket', async () => {
+test('if the connection stays dead until the order expires, the client voids its key over a WebSocket', async () => {
   const { orders } = await phone.openKnown();
   phone.line.next.push('dead');
   const { steps, onProgress } = recordedProgress();
@@ -71,7 +71,7 @@ function withoutPings(...[input, init]: Parameters<typeof fetch>): Promise<Respo
   return isPing ? Promise.reject(new TypeError('Failed to fetch')) : fetch(input, init);
 }
 
-/** A round trip for which the client takes the connection for dead. */
+/** A round trip that is so long that the client considers the connection dead. */
 const SLOW_MS = 3_200;
 /** How far the device's clock advances at once. */
 const STEP_MS = 100;
@@ -85,7 +85,7 @@ class SilentSocket extends EventTarget {
 /** A device whose clock stands still while the service works: a busy machine must not look like a slow connection. */
 function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSocket | null) {
   const clock = createScriptedClock(systemClock.now());
-  /** The requests that the service is answering, and the open WebSockets. */
+  /** The number of requests that the service is answering, and of open WebSockets. */
   let underWay = 0;
   const answerOf = async (...request: Parameters<typeof fetch>) => {
     underWay += 1;
@@ -135,7 +135,7 @@ function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSo
     return class extends Socket {
       constructor(...given: ConstructorParameters<typeof globalThis.WebSocket>) {
         super(...given);
-        // A stand-in never closes.
+        // A `SilentSocket` is not counted, because it never closes.
         if (!(this instanceof globalThis.WebSocket)) return;
         underWay += 1;
         this.addEventListener('close', () => {
@@ -151,16 +151,19 @@ test.each([
   // An app that passes `globalThis.WebSocket` passes undefined if the platform has none.
   ['undefined', undefined as unknown as null],
   ['one without an answer', SilentSocket as unknown as typeof WebSocket],
-])('an order on a slow connection gets its outcome; the WebSocket is %s', async (_, WebSocket) => {
-  const device = createDevice(fetch, WebSocket);
-  const { orders, core } = phone.open({}, device.environment);
-  await device.outcomeOf(core.account());
-  device.roundTripMs = SLOW_MS;
-  const ticket = orders.ticket(PATIENT);
-  const placing = ticket.place(buying('slow line'), { withinMs: 120_000 });
-  expect(await device.outcomeOf(placing)).toMatchObject(ACCEPTED);
-  expect(phone.app.sandbox.orders()).toHaveLength(1);
-});
+])(
+  'an order on a slow connection gets its outcome without a working WebSocket: %s',
+  async (_, WebSocket) => {
+    const device = createDevice(fetch, WebSocket);
+    const { orders, core } = phone.open({}, device.environment);
+    await device.outcomeOf(core.account());
+    device.roundTripMs = SLOW_MS;
+    const ticket = orders.ticket(PATIENT);
+    const placing = ticket.place(buying('slow line'), { withinMs: 120_000 });
+    expect(await device.outcomeOf(placing)).toMatchObject(ACCEPTED);
+    expect(phone.app.sandbox.orders()).toHaveLength(1);
+  },
+);
 
 test('while the gateway is slow the client stays on its connection, even if a proxy answers the ping', async () => {
   let pings = 0;

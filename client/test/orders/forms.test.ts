@@ -49,7 +49,7 @@ async function shownForm({ isKnown = true } = {}) {
     await client.tokenChanged();
     await market.pass(0);
   };
-  /** Places an order that is not sent, because the device is offline, or else the server cannot be reached. */
+  /** Places an order that is not sent, because the device is offline or the server cannot be reached. */
   const placeUnsent = async (input: OrderInput = ORDER, isOffline = isKnown) => {
     if (isOffline) market.network.isOnline = false;
     else market.network.reach = 'gone';
@@ -136,7 +136,7 @@ test('the next user does not see an order that was placed while no user was sign
   expect(form().status).toBe('ready');
 });
 
-test('an order whose account is still unknown when the next one signs in is not sent, and its form is reset', async () => {
+test('an order is not sent, and its form is reset, if another account signs in before the order’s account is known', async () => {
   const { ticket, form, signIn, market, holdAccounts } = await shownForm({ isKnown: false });
   const releaseAccounts = holdAccounts();
   const placing = ticket.place(ORDER);
@@ -148,7 +148,7 @@ test('an order whose account is still unknown when the next one signs in is not 
   expect(form().status).toBe('ready');
 });
 
-test('an order under way of one account is not shown to the next', async () => {
+test('an order that is under way for one account is not shown to the next account', async () => {
   const { ticket, form, signIn, market } = await shownForm();
   const placing = ticket.place(ORDER);
   await market.pass(0);
@@ -208,7 +208,7 @@ test.each([
   ['edited', EDITED],
   ['without a kind', { ...EDITED, kind: undefined } as unknown as OrderInput],
 ])(
-  'an input that is %s gets the outcome of the first order while that is under way or in doubt',
+  'an input that is %s gets the outcome of the first order while that order is under way or in doubt',
   async (_, edited) => {
     const { ticket, form, market } = await shownForm();
     const placing = ticket.place(ORDER);
@@ -281,9 +281,10 @@ test('at most a hundred orders are kept, and an order under way is never dropped
   expect([held.length, held[0]?.outcome, held[0]?.input]).toEqual([100, null, ORDER]);
 });
 
-test('an app that is killed around the answer reports each order before or at its next start', async () => {
-  /** How often the next start asked for the outcome, and how often it was stored. */
+test('an app that is killed around the time of an answer reports each order before the kill or at its next start', async () => {
+  /** How often the next start asked for the outcome, and how often it found the outcome stored. */
   const counts = { asked: 0, settled: 0 };
+  /** Numbers of microtasks that run between the answer and the kill. */
   const turnCounts = Array.from({ length: 50 }, (_, turns) => turns);
   // The kills range from before the answer is read to after the second in which the outcome counts as shown.
   for (const seconds of [0, 0.4, 0.999, 1.001]) {
@@ -296,7 +297,7 @@ test('an app that is killed around the answer reports each order before or at it
       const order = { __typename: 'OrderAccepted', idempotencyKey, orderId: '1', replayed: false };
       request?.answer({ data: { order } });
       for (let turn = 0; turn < turns; turn += 1) await null;
-      // `pass(0)` would run all turns.
+      // `pass(0)` would run all remaining microtasks.
       if (seconds > 0) await market.pass(seconds);
       market.network.kill();
       const next = open();
@@ -319,6 +320,6 @@ test('an app that is killed around the answer reports each order before or at it
   }
   expect(counts.asked).toBeGreaterThan(0);
   expect(counts.settled).toBeGreaterThan(0);
-  // Each start after one of the first three times finds its order.
+  // After a kill at one of the first three times the next start finds the order. At the fourth the order was already shown.
   expect(counts.asked + counts.settled).toBe(3 * turnCounts.length);
 });

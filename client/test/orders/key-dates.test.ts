@@ -12,7 +12,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const phone = startedForEach(startPhone);
 
-test('a key counts as older by the difference that the clocks of replicas may have', () => {
+test('a key counts as older by the difference that the clocks of replicas can have', () => {
   const clocks = phoneClock().clocks;
   clocks.serverClock.onDate(new Date(DAY_MS).toUTCString(), 0, 0);
   expect(DAY_MS - Date.parse(String(tapped(clocks).since))).toBeGreaterThanOrEqual(
@@ -29,7 +29,7 @@ describe('after a sleep in which the uptime stood still', () => {
     return app;
   }
 
-  test('a new order asks for the server’s time first', async () => {
+  test('the client asks for the server’s time before it sends a new order', async () => {
     const { orders, sent } = await afterSleep();
     expect(await orders.ticket().place(buying('awake'))).toMatchObject(ACCEPTED);
     expect(await orders.ticket().place(buying('again'))).toMatchObject(ACCEPTED);
@@ -58,7 +58,7 @@ function tapped(clocks: Clocks): KeyDates {
   return dates;
 }
 
-/** The dates of a key of an earlier run. */
+/** The dates of a key from an earlier run of the app. */
 function restored(clocks: Clocks, made: number | null): KeyDates {
   const dates = new KeyDates(clocks);
   dates.adopt(made, undefined);
@@ -98,7 +98,7 @@ test('right after an answer of the server, a key that counts as fresh is less th
       const device = phoneClock();
       device.receiveDate();
       const first = tapped(device.clocks);
-      // The app may be restarted in the middle.
+      // Half of the cases restart the app in the middle.
       const before = isRestarted ? Math.floor(spans.length / 2) : spans.length;
       for (const each of spans.slice(0, before)) device.live(each);
       device.receiveDate();
@@ -106,7 +106,7 @@ test('right after an answer of the server, a key that counts as fresh is less th
       for (const each of spans.slice(before)) device.live(each);
       device.receiveDate();
       const { age } = dates;
-      // The client keeps an hour in reserve.
+      // The client keeps an hour in reserve, so a key must count as fresh only up to 23 hours.
       if (device.ageMs() < 23 * HOUR_MS) expect(age).toBe('fresh');
       if (age === 'fresh') expect(device.ageMs()).toBeLessThan(DAY_MS);
     }),
@@ -138,7 +138,7 @@ test('a key’s date is never later than its first request, with any clocks of t
   );
 });
 
-test('without the server’s time, the age of a key comes from the clocks of this run alone', () => {
+test('without the server’s time, the age of a key comes from the clocks of this run of the app alone', () => {
   const span = fc.record({ awake: minutes, asleep: fc.constant(0), clockSet: setBy });
   fc.assert(
     fc.property(fc.array(span, { maxLength: 6 }), (spans) => {

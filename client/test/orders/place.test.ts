@@ -83,7 +83,7 @@ test.each<[object, string]>([
   [{ size: { units: -1 } }, 'size.units'],
   [{ kind: 'PENDING' }, 'price'],
   [{ kind: 'MARKET', price: 1 }, 'price'],
-])('a form with %o may be corrected under the same ticket', async (fields, name) => {
+])('a form with %o can be corrected under the same ticket', async (fields, name) => {
   const { orders } = phone.open();
   const ticket = orders.ticket();
   expect(await ticket.place({ ...buying('corrected'), ...fields } as OrderInput)).toMatchObject(

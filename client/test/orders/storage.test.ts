@@ -113,7 +113,7 @@ test.each(['failing', 'hanging'] as const)(
   },
 );
 
-test('a ticket is durable if its key was stored, and a new ticket if the last access to the storage has worked', async () => {
+test('a ticket is durable if its key was stored, and a new ticket is durable if the last access to the storage succeeded', async () => {
   const { orders } = phone.open();
   const kept = orders.ticket();
   await kept.place(buying('kept', 'TEST.UNKNOWN'));

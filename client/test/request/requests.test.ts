@@ -11,7 +11,7 @@ import { startCutProxy } from '../support/cut-proxy.ts';
 
 const BALANCE: TypedText<{ session: { balance: number } | null }, undefined> =
   '{ session { balance } }';
-/** Skips all pauses between attempts. The time-outs are 15 seconds or longer, and stay. */
+/** Skips all pauses between attempts. Timeouts are 15 seconds or longer, and are kept. */
 const hurriedEnvironment = () => countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms) });
 
 const app = ownApp();
@@ -141,17 +141,20 @@ test.each([
   expect(core.countedEnvironment.pauses.filter((ms) => ms < 15_000)).toHaveLength(1);
 });
 
-test.each([408, 425, 429, 502, 503, 504])('a page with %d causes a repeat', async (status) => {
-  const { client, market } = fakeClient();
-  const query = client.query('{ a }');
-  for (let tries = 0; tries < 4; tries += 1) {
-    market.waiting.at(-1)?.text('<html>Later</html>', { status });
-    await market.pass(5);
-  }
-  await market.answer({ data: { a: 1 } });
-  expect(await query).toEqual({ data: { a: 1 }, errors: [] });
-  client.dispose();
-});
+test.each([408, 425, 429, 502, 503, 504])(
+  'a web page with status %d causes a repeat',
+  async (status) => {
+    const { client, market } = fakeClient();
+    const query = client.query('{ a }');
+    for (let tries = 0; tries < 4; tries += 1) {
+      market.waiting.at(-1)?.text('<html>Later</html>', { status });
+      await market.pass(5);
+    }
+    await market.answer({ data: { a: 1 } });
+    expect(await query).toEqual({ data: { a: 1 }, errors: [] });
+    client.dispose();
+  },
+);
 
 test.each([undefined, null, 7, { query: '{ a }' }])(
   'a value that is not an operation is refused and not sent: %j',

@@ -193,7 +193,7 @@ describeWithChromium('in a browser', (executablePath) => {
 });
 
 test.each([[{}], [{ name: '' }], ['trading']])(
-  'a database without a name is an error at once: %s',
+  'options that do not name a database are refused at once: %j',
   (options) => {
     expect(() => indexedDb(options as never)).toThrow(TypeError);
   },

@@ -52,7 +52,7 @@ export function exampleApp(options: ExampleAppOptions): ExampleApp {
   return app;
 }
 
-/** The page gets the endpoint's address from `VITE_GRAPHQL_URL`, like any page of Vite. */
+/** Builds and serves the project. Its page gets the endpoint's address from `VITE_GRAPHQL_URL`, like any page of Vite. */
 async function startExampleApp({
   folder,
   executablePath,
@@ -107,7 +107,7 @@ async function openExample(
   const page = await context.newPage();
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => {
-    // Tests cut and refuse connections on purpose, which the browser reports.
+    // The browser also reports the connections that tests cut or refuse on purpose.
     const isNetwork = /ERR_|WebSocket connection/.test(message.text());
     if (message.type() === 'error' && !isNetwork) errors.push(message.text());
   });
@@ -130,10 +130,10 @@ async function buildExample(
       configLoader: 'native',
       mode: nodeEnvironment,
       logLevel: 'warn',
-      // `pre`: Vite's own resolution would find an installed package first.
+      // With `pre` this plugin is asked before Vite's own resolution, which would find an installed package.
       plugins: [{ ...clientSources(), enforce: 'pre' }],
       define: { 'import.meta.env.VITE_GRAPHQL_URL': JSON.stringify(endpoint) },
-      // The project's own packages, even if the example's are installed as well.
+      // Uses the project's own packages, even if the example's packages are installed too.
       resolve: { dedupe: ['react', 'react-dom', 'graphql'] },
       build: { outDir, emptyOutDir: true, minify: nodeEnvironment === 'production' },
     });

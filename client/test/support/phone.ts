@@ -41,7 +41,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
     signIn: (email: string) => {
       phone.token = tokenOf(email);
     },
-    /** Starts the app, or opens another tab. Both end with the phone at the latest. */
+    /** Starts the app, or opens another tab of it. Each tab ends with the phone at the latest. */
     open(
       options: Partial<OrderCoreOptions> = {},
       own: OrderCoreOptions['environment'] = {},
@@ -79,7 +79,7 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
       const { token } = phone;
       // Each repeat of the request has the same fault.
       line.next.push(...Array(1_000).fill(fault));
-      // Longer than the life of a key, so that a test can make the key too old before the ticket expires.
+      // The wait is longer than the life of a key, so that a test can make the key too old before the ticket expires.
       const ticket = orders.ticket({ maxWaitMs: TWO_DAYS_MS });
       const placing = ticket.place(input);
       await eventually(() => expect(reached()).toBeGreaterThan(before));

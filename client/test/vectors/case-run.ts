@@ -37,7 +37,7 @@ interface Tap {
 }
 
 const MINUTE_MS = 60_000;
-/** An outcome counts as shown after this time. */
+/** An outcome that has been reported for this time counts as shown to the user. */
 const SHOWN_MS = 1_000;
 /** The tolerance of times that follow an answer's `Date`, which has no milliseconds. */
 const DATE_MS = 1_000;
@@ -110,7 +110,7 @@ export class CaseRun {
     leave: () => this.#leave(),
     event: ({ event, line }) => {
       const { subscriptions } = this.#fake.market;
-      // Cases count subscriptions from 1. By default the last expected one gets the event.
+      // Cases count subscriptions from 1. By default the last expected subscription gets the event.
       const number = typeof line === 'number' ? line : this.#subscribed;
       this.#send(subscriptions[number - 1], { ...this.#event, ...Object(event) });
     },

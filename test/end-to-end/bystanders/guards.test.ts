@@ -123,7 +123,7 @@ const KNOWN_TOKENS = ['another address', 'same address, known token'] as const;
 const PROVED_TOKENS = ['another address', 'same address, proved token'] as const;
 const OTHER_TOKENS = ['another address', 'same account, another token'] as const;
 
-/** A limit of the service's tables, reduced to this number. With `limits: {}` it keeps its usual number. */
+/** The guard of a limit that is reduced to this number. With `limits: {}` the limit keeps its usual number. */
 function guard(
   limit: LimitName,
   max: number,
@@ -183,6 +183,7 @@ const GUARDS: readonly Guard[] = [
     offend:
       ({ app, held }) =>
       async () => {
+        // The offender connects from another local address than the bystanders.
         const raw = held.use(await openRaw(app.url, '127.0.1.2'));
         raw.socket.write('GET /health/live HTTP/1.1\r\nhost: facade\r\n\r\n');
         await eventually(() => raw.isClosed || raw.received !== '');

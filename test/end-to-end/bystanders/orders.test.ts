@@ -13,12 +13,12 @@ import { unsignedToken } from '../../support/tokens.ts';
 const BYSTANDERS = Array.from({ length: 8 }, (_, index) => 900_001 + index);
 /** Logins of accounts whose orders cause trouble. */
 const OFFENDERS = [800_001, 800_002, 800_003];
-/** The grace period must be longer than the timeout. */
+/** With these settings no order times out during a test. The grace period must be longer than the timeout. */
 const LONG_TIMEOUT = { ORDER_TIMEOUT_MS: '60000', SHUTDOWN_GRACE_MS: '60001' };
 /** An account can use a quarter of the 32 connections to the gateway. */
 const MAX_ORDERS_IN_FLIGHT = 8;
 
-/** How the gateway treats the orders of one account: it answers, resets the connection, or never answers. */
+/** How the gateway treats the orders of one account: for example it accepts, rejects, or never answers. */
 type Treatment = (response: ServerResponse, accept: () => void) => void;
 
 const accepts: Treatment = (_response, accept) => accept();

@@ -69,7 +69,7 @@ describe('a GET of the catalog alone', () => {
   });
 });
 
-test('an ETag changes with the catalog’s copy only if the answer tells the copy’s age', async () => {
+test('an ETag changes with the catalog’s copy only if the answer depends on the copy’s age', async () => {
   await using gateway = await startSandbox({ tickMs: 0 });
   const token = gateway.token({ email: 'demo@example.com' });
   const etagsOf = async (service: { readonly url: string }) => {

@@ -63,13 +63,14 @@ const FLOODS: readonly (readonly [what: string, times: number, megabytes: number
 test.each(FLOODS)(
   'unauthenticated requests leave little in memory: %s',
   async (_what, times, megabytes, ask) => {
+    // The first requests fill the caches.
     await growth(500, ask);
     expect(await growth(times, ask)).toBeLessThan(megabytes);
   },
   300_000,
 );
 
-/** Measured were ten times the CPU of a plain request. Work that is not linear in the text's length takes thousands. */
+/** An expensive request was measured at ten times the CPU of a plain one; work not linear in its length takes thousands. */
 const MAX_RATIO = 60;
 const MEASURED_REQUESTS = 20;
 
@@ -85,8 +86,8 @@ const body = (query: string, variables: unknown = {}) => JSON.stringify({ query,
 const inBrackets = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 /**
- * The refused requests with the most expensive errors and variables that fit in one body. All differ, so that none is
- * memoized. Documents of every shape are in test/engine/documents/work.test.ts.
+ * The refused requests with the most expensive errors and variables that fit in one body. All requests differ, so that no
+ * answer is memoized. Documents of every shape are in test/engine/documents/work.test.ts.
  */
 const HEAVY: Readonly<Record<string, (number: number) => string>> = {
   'variables of another type': (number) =>

@@ -66,7 +66,8 @@ test('the target of a request or an upgrade can be a whole URL', async () => {
 });
 
 describe('a request that two servers could parse differently', () => {
-  // A server that reads chunks sees an empty body and another request. By the length `0\r\n\r\nG` is the body.
+  // A server that reads chunks sees an empty body and another request. A server that reads the length of six bytes takes
+  // `0\r\n\r\nG` as the body.
   const hidden = `0\r\n\r\n${ALIVE}`;
 
   test.each([

@@ -131,7 +131,7 @@ describe('a page of another site', () => {
       const form = { 'content-type': 'text/plain', ...foreign };
       const { status } = await send({ ...cookieOf(value), ...form }, '/graphql', '{}');
       expect([403, 415]).toContain(status);
-      // Without a cookie the header was set by the page itself, which a preflight has allowed.
+      // If there is no cookie, the page itself has set the header, which a preflight has allowed.
       expect(await get(READ, { authorization, ...foreign })).toMatchObject({ status: 200 });
     },
   );

@@ -26,7 +26,7 @@ const countedField = (sharing: keyof typeof runs): AddedField => ({
   },
 });
 
-/** Fields with the same value for all accounts of a group, or for all that get the same copy of its catalog (as its age). */
+/** Fields with the same value for all accounts of a group, or for all accounts that get the same copy of its catalog. */
 const SHARED = { group: countedField('group'), copy: countedField('copy') };
 
 /** Fields with a value of the user. Those called `wrong…` are marked as shared by mistake. */
@@ -58,7 +58,7 @@ const PERSONAL_READS: Readonly<Record<string, (context: Context) => unknown>> = 
   writes: (context) => context.write(async () => 'x'),
 };
 
-/** Fields that make such a read although they are marked as shared. */
+/** Fields that make one of these reads although they are marked as shared. */
 const wronglyShared = Object.fromEntries(
   Object.entries(PERSONAL_READS).map(([name, read]) => [name, { sharing: 'group', read } as const]),
 );
@@ -78,7 +78,8 @@ const schema = extendedSchema(['Instrument'], {
   property: { sharing: null },
 });
 
-// Not the embedded sandbox: in sandbox mode each answer gets an extension of its own, so no cached bytes are sent.
+// The sandbox is not embedded in the service: in sandbox mode each answer gets an extension of its own, and no cached bytes
+// are sent.
 const gateway = startedOnce(() => startSandbox({ seed: 'tests', tickMs: 0, instruments: 40 }));
 const app = sharedApp({}, { schema, gateway });
 let users: readonly [string, string];

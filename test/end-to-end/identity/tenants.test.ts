@@ -53,7 +53,7 @@ afterAll(async () => {
   await tenants[Symbol.asyncDispose]();
 });
 
-// The token is valid for both tenants. Only the header names one.
+// The token is valid for both tenants. Only the header selects a tenant.
 const token = tenants.a.token(DEMO);
 const by = (tenant: string | null) => ({
   token,
@@ -98,7 +98,7 @@ describe('a forwarded header', () => {
     expect(tenants.received).toEqual([]);
   });
 
-  test('is forwarded unchanged but for surrounding spaces', async () => {
+  test('is forwarded unchanged, except that surrounding spaces are removed', async () => {
     for (const value of ['a, b', 'caf\u00e9', 'c'.repeat(8_000), '__proto__', 'constructor']) {
       tenants.received.length = 0;
       const { errors } = await app.query(ACCOUNT, { token, headers: { 'x-tenant': value } });
@@ -169,7 +169,7 @@ describe('a tenant', () => {
     agent.destroy();
   });
 
-  test('has its own catalog, whose ETag no other tenant’s catalog confirms', async () => {
+  test('has its own catalog, whose ETag is not valid for another tenant’s catalog', async () => {
     tenants.b.changeCatalog({ add: 7 });
     const get = async (tenant: string, etag = '') => {
       const query = '{instruments(first:1){nodes{id},totalCount}}';
@@ -193,7 +193,7 @@ describe('a tenant', () => {
     expect(answers.map((answer) => answer.size)).toEqual([undefined, size + 7, undefined]);
   });
 
-  test('has its own order keys, which other tenants cannot find, close or use up', async () => {
+  test('has its own order keys, which other tenants cannot find, void or use up', async () => {
     const since = justNow();
     const first = [await place('a', 'a key', 'once'), await place('b', 'a key', 'once')];
     expect(first.map(({ data }) => data.placeOrder.replayed)).toEqual([false, false]);

@@ -46,7 +46,7 @@ const app = sharedApp({
   TRUSTED_PROXIES: '127.0.0.1',
   GRAPHIQL: 'off',
 });
-/** Without CORS_ORIGINS. */
+/** A service without CORS_ORIGINS. */
 const local = sharedApp();
 
 const QUERY = `/graphql?query=${encodeURIComponent('{ positions { id } }')}`;
@@ -143,7 +143,7 @@ test('requests of another siteâ€™s page do not use up the limits of the visitorâ
   const limits = { ...limited('requests', 20), ...limited('messages', 100) };
   await using own = await startTestApp({ TRUSTED_PROXIES: '127.0.0.1' }, { limits });
   const address = { 'x-forwarded-for': '192.0.2.77' };
-  // More than the limits of an address's requests and messages in a minute.
+  // The page sends more requests than the address's limits of requests and of messages allow.
   const answers = await inParallel(130, 8, () => {
     const headers = { ...CROSS_SITE, ...address };
     return rawRequest(`${own.url}${QUERY}`, { headers });
@@ -154,7 +154,7 @@ test('requests of another siteâ€™s page do not use up the limits of the visitorâ
   );
   expect(errors).toEqual([]);
   expect(data.login.__typename).toBe('LoginSuccess');
-  // Refused requests have a budget of their own. Beyond it the status is 429.
+  // Refused requests of other sites have a budget of their own. Beyond that budget the status is 429.
   const others = answers.filter(({ status }) => status !== 429);
   expect(new Set(others.map(({ status }) => status))).toEqual(new Set([403]));
 });

@@ -77,7 +77,7 @@ describe.each(TRANSPORTS)('by %s', (transport, ask) => {
     expect(codesOf(await ask(app, wrongHash, token))).toEqual(['BAD_USER_INPUT']);
     const expected = { customerId: 'cus_700001' };
     expect((await ask(app, { query: UNKNOWN, extensions }, token)).data).toEqual(expected);
-    // The unknown document may be a mutation, so the error says that nothing was sent.
+    // The unknown document can be a mutation, so the error says that nothing was sent.
     const unknown = { code: 'PERSISTED_DOCUMENT_NOT_FOUND', retryable: false, sent: false };
     expect((await ask(app, { extensions }, token)).errors).toEqual([
       { message: 'PersistedQueryNotSupported', extensions: unknown },

@@ -98,7 +98,8 @@ test('a body that is announced but not sent costs only its head, and a sent body
   }
   for (const { socket } of idle) socket.destroy();
   expect(await refusals(app)).toBe(0);
-  // Four of the twenty messages are left: there were six heads and ten sign-ins. This body counts as seventeen.
+  // Four of the twenty messages are left: there were six heads and ten sign-ins. This body counts as seventeen,
+  // because each 16 KiB of it counts as another message.
   expect((await rawPost(`${app.url}/graphql`, ' '.repeat(LARGEST_BODY))).status).toBe(429);
   expect((await rawRequest(`${app.url}/nothing`)).status).toBe(429);
 });
@@ -156,7 +157,7 @@ test('a body that is too large gets a complete response, and the connection stay
 test('a compressed socket message is charged by its unpacked size', async () => {
   const padding = ' '.repeat(200_000);
   await using app = await startWithFewMessages();
-  // By its size such a message counts as more than half of the limit, so the second one exceeds it.
+  // By its size such a message counts as more than half of the limit, so the second message exceeds the limit.
   const openWithLargeMessage = async () => {
     const raw = await openSocket(app, undefined, { perMessageDeflate: true });
     raw.send(`{"type":"connection_init"}${padding}`);
@@ -214,7 +215,7 @@ test('a request with too many chunks is cut off, and the bytes received so far a
     raw.socket.write([HEAD, headers, ...pieces.map(chunk), '0\r\n\r\n'].join(''));
     return raw;
   };
-  // Without some of its spaces the body would still be JSON.
+  // The body would still be JSON without some of its spaces, so a part of it could be executed by mistake.
   const body = ['{"query":"{ customerId }"', ...Array(1_100).fill(' '), `${' '.repeat(1_000)}}`];
   using cut = await postInChunks(body);
   await eventually(() => expect(cut.isClosed).toBe(true));

@@ -19,7 +19,7 @@ const SHORT_SECONDS = 6;
 
 const app = ownApp({ POSITIONS_POLL_MS: '100' });
 const opened = closeAfterEachTest();
-/** The account has six positions. */
+/** Whether a watcher has received the account's six positions. */
 const hasList = ({ list }: Watcher) => list.length === 6;
 const UNAUTHENTICATED = { code: 4403, reason: 'UNAUTHENTICATED' };
 
@@ -85,7 +85,7 @@ test('a revoked token ends its subscriptions with UNAUTHENTICATED, and a forbidd
     opened(webSocketClient(app, token)).watch(),
     opened(sseClient(app, token)).watch(),
   ]);
-  // The first token's socket and stream, and those of the other two tokens.
+  // The list begins with the socket and the stream of the first token, and the other two tokens follow.
   const [socket, stream, other, ...others] = watchers as [Watcher, Watcher, Watcher];
   await eventually(() => watchers.every(hasList));
   app.sandbox.revoke({ token: tokens[0] as string });

@@ -74,7 +74,7 @@ test('every documented metric exists from the start, in the format of Prometheus
   for (const metric of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
     expect(text).toContain(`\n${metric} `);
   }
-  // Prometheus fetches this text every few seconds from each replica.
+  // Prometheus fetches this text every few seconds from each replica, so the text must stay short.
   expect(text.split('\n').length).toBeLessThan(2_000);
 });
 
@@ -205,7 +205,7 @@ describe('the caches', () => {
       expect(await value(fetches('unmodified'))).toBe(1);
     });
     expect(await value('stale_catalogs')).toBe(0);
-    // A 403 concerns only the token of its request.
+    // A 403 concerns only the token of its request, so it does not count as a failed fetch.
     other.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 403, times: 1 });
     await expectRise(other, fetches('personal'), 1, () =>
       read(other.sandbox.token({ email: 'pro@example.com' })),
@@ -228,7 +228,7 @@ describe('live', () => {
     await using other = await startTestApp({
       GATEWAY_POLLS_PER_SECOND: '1',
       GATEWAY_CONNECTIONS: '3',
-      // A call waits for a connection for half of this timeout.
+      // A call can wait for a connection for half of this timeout, which is longer than this test.
       GATEWAY_TIMEOUT_MS: '60000',
       POSITIONS_POLL_MS: '100',
     });
@@ -242,7 +242,8 @@ describe('live', () => {
       expect(await seriesValue(other, 'feed_poll_stretch')).toBeGreaterThan(2);
     });
     other.sandbox.fail({ operation: '*', kind: 'delay', delayMs: 1_500 });
-    // Equal reads of one token share a call, so each has its own. Twelve are enough that some still wait on a busy machine.
+    // Equal reads of one token share a call, so each read has a token of its own. Of twelve reads some wait for a connection
+    // even on a busy machine.
     const answers = Array.from({ length: 12 }, (_, index) => {
       const own = other.sandbox.token({ email: `user-${index + 1}@example.com` });
       return other.query('{ session(maxAge: 0) { login } customerId }', { token: own });
@@ -259,7 +260,7 @@ describe('live', () => {
     const own = await other.signIn();
     const expectSubscriptions = (count: number) =>
       eventually(async () => expect(await seriesValue(other, 'subscriptions')).toBe(count));
-    // One client disconnects after its first event, and the next one before its first event.
+    // One client disconnects after its first event, and the next client before its first event.
     await askByStream(other, { query: LIVE }, own);
     await expectSubscriptions(0);
     other.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 1_000, times: 1 });
@@ -351,8 +352,10 @@ test('tokens and sign-ins are counted by result', async () => {
   await tokens('accepted', fresh, '{ customerId session { balance } }');
   const forged = unsignedToken({ login: 700001, group: 'standard-usd', exp: inSeconds(600) });
   await tokens('refused', forged);
+  // This token names no login in the claim for it.
   await tokens('login', unsignedToken({ sub: '700001', exp: inSeconds(600) }));
   await tokens('other', 'nonsense');
+  // A service with JWT_SECRET checks signatures.
   await using keyed = await startTestApp({ JWT_SECRET: 'the secret of another installation' });
   await expectRise(keyed, 'tokens_total{result="key"}', 1, () =>
     keyed.query('{ customerId }', { token: forged }),

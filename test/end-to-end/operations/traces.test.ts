@@ -161,7 +161,7 @@ describe('a request', () => {
       new RegExp(`^00-${TRACE_ID}-(?!${PARENT_ID}).{16}-00$`),
     );
     const { spans } = trusting.collector;
-    // Spans arrive in order, so those of the unsampled request would arrive before those of this one.
+    // Spans arrive in order, so a span of the unsampled request would arrive before the span of this new request.
     await trusting.app.query('{ __typename }');
     await eventually(() => expect(spans.filter(isRequest)).toHaveLength(2));
     expect(spans.filter(({ traceId }) => traceId === TRACE_ID)).toHaveLength(2);
@@ -338,7 +338,7 @@ test('spans contain no personal data', async () => {
     expect(collector.spans.filter(({ kind }) => kind === 'client')).toHaveLength(callCount),
   );
   await eventually(() => collector.spans.some(({ name }) => name === 'GET /graphql'));
-  // Random ids, times and the gateway's port are left out, because they may contain any digits.
+  // Random ids, times and the gateway's port are left out, because they can contain the digits of a login by chance.
   const received = collector.bodies
     .join('\n')
     .replace(/"(?:startTimeUnixNano|endTimeUnixNano|traceId|spanId|parentSpanId)":"[^"]*"/g, '')
@@ -358,7 +358,7 @@ test('spans contain no personal data', async () => {
 });
 
 test('a collector that never answers delays neither requests nor the shutdown, even if the span queue is full', async () => {
-  // An export may last longer than the test, so a request or a shutdown that waited for an export would fail the test.
+  // An export can last longer than the test, so a request or a shutdown that waited for an export would fail the test.
   const patient = { OTEL_EXPORTER_OTLP_TIMEOUT: '120000', OTEL_BSP_EXPORT_TIMEOUT: '120000' };
   const small = { OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' };
   await using service = await startTraced({ ...patient, ...small }, { status: () => null });
@@ -380,7 +380,7 @@ test('a collector that returns after a failure receives new spans', async () => 
   await collector.find(isRequest);
 });
 
-test('a shutdown exports the remaining spans as OTLP in JSON, with the headers and names of the environment', async () => {
+test('a shutdown exports the remaining spans as OTLP in JSON, with the headers and names of the `OTEL_` settings', async () => {
   await using service = await startTraced({
     OTEL_BSP_SCHEDULE_DELAY: '5000',
     OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=secret%20key',
@@ -404,7 +404,7 @@ test('a shutdown exports the remaining spans as OTLP in JSON, with the headers a
   });
 });
 
-/** Sends a query with these headers; returns those that its gateway call has received. */
+/** Sends a query with these headers; returns the trace headers of its gateway call. */
 async function forwardedOf(app: TestApp, headers: Record<string, string>): Promise<Forwarded> {
   const token = app.sandbox.token({ email: 'demo@example.com' });
   const { errors } = await app.query('{ customerId }', { token, headers });

@@ -92,7 +92,8 @@ const BAD_INPUTS: readonly (readonly [Mutation, Input, argument: string])[] = [
 ];
 
 const NO_NULL = 'leave it out for none';
-// A message of graphql-js, which checks variables before the execution and literals during validation.
+// A message of graphql-js, which checks variables before the execution and literals during validation. So the error's code
+// depends on the form in which the input is sent.
 const ONE_OF = 'must be non-null';
 const NO_PRICE = 'must be given with kind PENDING';
 const INVALID_NULLS: readonly (readonly [Mutation, Input, argument: string, sentence: string])[] = [

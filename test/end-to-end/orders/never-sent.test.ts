@@ -23,6 +23,7 @@ import {
   withSendBefore,
 } from './order-request.ts';
 
+/** The outcome of a closed key. `voidOrder` closes a key: from then on no order with this key is sent. */
 const VOIDED = { type: 'OrderRejected', error: 'VOIDED', sent: false };
 const EXPIRED = { type: 'OrderRejected', error: 'EXPIRED', sent: false };
 
@@ -70,7 +71,7 @@ test.each(['http', 'socket'] as const)(
 test('voidOrder closes a key that may be older than the records, but reports no outcome', async () => {
   await using facade = await startOrderFacade();
   const client = facade.client();
-  // A key from the future is trusted no more than one without a time.
+  // A time in the future, like a missing time, does not show that the key is newer than the records.
   for (const made of [new Date(Date.now() - 3_600_000), null, new Date(Date.now() + 3_600_000)]) {
     const key = `made ${made?.toISOString()}`;
     expect(await client.send(voidMutation(key, made?.toISOString()))).toMatchObject({
@@ -101,7 +102,7 @@ test('the age of a key is measured by the later of our clock and the gateway’s
   const now = justNow();
   const since = new Date(now.getTime() + 1_000 * aheadSeconds);
   expect(await client.void('made now', { since })).toMatchObject({ ...VOIDED, replayed: false });
-  // By the gateway's clock this key was made before the records began: an earlier order may have used it.
+  // By the gateway's clock this key was made before the records began: an earlier order can have used the key.
   const old = await client.void('made five minutes ago', { since: now });
   expect(old).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true });
 });
@@ -137,6 +138,7 @@ test('an invalid key or time and an unproved token neither close a key nor send 
       placeMutation(marketOrder('k')),
       placeMutation(limitOrder('k')),
     ]) {
+      // Both transports are tested: voids go over HTTP, and the other messages over a socket.
       const transport = message.query.includes('place') ? 'socket' : 'http';
       expect(await owner.send(message, { transport })).toMatchObject({
         errors: [{ extensions: { ...error, retryable: true } }],
@@ -144,7 +146,7 @@ test('an invalid key or time and an unproved token neither close a key nor send 
     }
   }
   expect(sandbox.orders()).toEqual([]);
-  // A proved token can still trade, so the key was not closed.
+  // The token of this client was proved before the faults. Its order is sent, so no message above has closed the key.
   expect(await proved.place(marketOrder('k'))).toMatchObject({ replayed: false });
 });
 
@@ -233,6 +235,7 @@ test.each([
     const headers = shiftSeconds === 0 ? {} : dateAhead(shiftSeconds);
     sandbox.fail({ operation: '*', kind: 'delay', headers });
     const token = sandbox.token({ email: 'user-1@example.com' });
+    // The service learns the gateway's clock from several answers.
     for (let call = 0; call < 10; call += 1) await facade.query('{ customerId }', { token });
     const client = facade.client({ token });
     const { mutation, input } = withSendBefore(marketOrder('k'), inMs);
@@ -312,7 +315,7 @@ test('an answer has `sent: false` only if its own request was not sent', async (
   });
 });
 
-/** The code of a refusal before execution, the settings and the operation with this field that provoke it. */
+/** Refusals before execution: the code, and the settings and the operation (for a given field) that provoke the refusal. */
 const REFUSED: readonly (readonly [string, Environment, (field: string) => string])[] = [
   ['RATE_LIMITED', { RATE_LIMIT_PER_MINUTE: '1' }, (field) => `{ ${field} }`],
   ['QUERY_TOO_COMPLEX', { MAX_DEPTH: '1' }, (field) => `{ ${field} }`],

@@ -112,10 +112,10 @@ export function marketOrder(key: string, symbol = 'AAPL'): OrderRequest {
   return { mutation: 'placeOrder', input };
 }
 
-/** So long ago that it is past even if the date of this machine is corrected during a test. */
+/** So long before now that the time is past even if the date of this machine is corrected during a test. */
 export const TOO_LATE_MS = -60_000;
 
-/** The order with a `sendBefore` in this many milliseconds, which may be in the past. */
+/** The order with a `sendBefore` in this many milliseconds. A negative number means the past. */
 export function withSendBefore({ mutation, input }: OrderRequest, inMs: number): OrderRequest {
   const sendBefore = new Date(Date.now() + inMs).toISOString();
   return { mutation, input: { ...input, sendBefore } };

@@ -55,7 +55,7 @@ test.concurrent('orders in flight at SIGTERM are answered and recorded', async (
   );
   await eventually(() => expect(sandbox.calls('openPosition')).toBe(2));
   await drain(facade);
-  // npm repeats a signal of the terminal.
+  // npm repeats a signal of the terminal, so the service must ignore a second signal.
   facade.signal('SIGTERM');
   await answerSlowOrders();
   const answers = await Promise.all(orders);

@@ -114,6 +114,7 @@ describeInBrowser('the two phones', (browser) => {
     });
     const positions = await Promise.all(tops);
     expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+    // The drawn phone begins in the upper half of the screen, and the whole page is short.
     expect(positions.at(-1)).toBeLessThan(PHONE.height / 2);
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(2_000);
     // Texts follow the browser's text size.

@@ -23,7 +23,7 @@ const ORDER =
   'placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k" }) { __typename }';
 
 describeInBrowser('GraphiQL in front of a gateway of its own', (browser) => {
-  /** Only the sandbox gateway of this service is used. The service that is tested treats it as a real gateway. */
+  /** Only the sandbox gateway of this service is used. The tested service treats that gateway as a real gateway. */
   const gateway = sharedApp();
   const app = startedOnce(() =>
     startTestApp(

@@ -7,7 +7,7 @@ import { sharedApp } from '../../support/shared-app.ts';
 const LIMITS = { SANDBOX_INSTRUMENTS: '20' };
 
 const app = sharedApp(LIMITS);
-/** Starts without a cached catalog, which would be served as stale. */
+/** A service without a cached catalog, which would be served as stale while the catalog fails. */
 const withoutCatalog = sharedApp(LIMITS);
 
 beforeEach(() => {
@@ -67,7 +67,7 @@ function retryAfterDate(seconds: number): Readonly<Record<string, string>> {
 
 const status = (code: number, body: unknown = '', headers: Readonly<Record<string, string>> = {}) =>
   ({ kind: 'status', status: code, body, headers }) as const;
-/** Seconds beyond the service's own deadline, so that it sends no request again. */
+/** A `retry-after` beyond the service's own deadline, so that the service does not repeat the request. */
 const after = (seconds: number) => ({ 'retry-after': String(seconds) });
 
 const CASES: readonly Case[] = [
@@ -138,7 +138,7 @@ describe('a 401', () => {
       sandbox.fail({ operation, kind: 'status', status: 401 });
       expectMissing(operation, UNAUTHENTICATED, await query(`{ ${READS} }`, { token }));
       sandbox.clearCalls();
-      // The catalog is in memory, but the token must first be proved by a call of op 10. If op 10 itself fails, it cannot be.
+      // The catalog is in memory, but the token must first be proved by a call of op 10. That is impossible if op 10 fails.
       const { data } = await query('{ catalog { group } }', { token });
       const canBeProved = operation !== 'getSession';
       expect(data).toEqual({ catalog: canBeProved ? { group: 'standard-usd' } : null });
@@ -161,7 +161,7 @@ test('a catalog that times out is requested only once', async () => {
   expect(impatient.sandbox.calls('getAllTickers')).toBe(1);
 });
 
-test('a token whose snapshot is forbidden can read a cached catalog after op 1 and another accepted call', async () => {
+test('a token whose snapshot is forbidden can read a cached catalog after two other accepted calls', async () => {
   await ask(app, '{ catalog { size } }');
   app.sandbox.clearCalls();
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 403 });

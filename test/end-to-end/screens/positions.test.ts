@@ -15,7 +15,7 @@ describe('the newest list of positions', () => {
     await screen.read('{ session { positions { id } } }');
     fakePositions('1');
     await screen.read('{ positions { id } }');
-    // The snapshot is requested first and answered last, so its list is older than the other one.
+    // The snapshot is requested first and answered last, so its list is older than that of `positions`.
     screen.app.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 400 });
     const slow = screen.read('{ session(maxAge: 0) { positions { id } } }');
     await eventually(() => expect(screen.calls('getSession')).toBe(2));
@@ -42,7 +42,7 @@ describe('the newest list of positions', () => {
 });
 
 describe('the session', () => {
-  test('is cached for its own token, and not at all with a maximum age of 0', async () => {
+  test('is cached for its own token, and is not cached with a maximum age of 0', async () => {
     await screen.read('{ session { login } }');
     await screen.read('{ session { login } }', screen.otherToken());
     expect(screen.calls('getSession')).toBe(2);
@@ -72,7 +72,7 @@ describe('the session', () => {
 const DEMO = { email: 'demo@example.com' };
 const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
-test('after a snapshot without its positions was cached, they are read once and then cached too', async () => {
+test('the positions of a snapshot that was cached without them are read once, and then cached too', async () => {
   const positions = '{ session { positions { id symbol profit } } }';
   await screen.read('{ session { balance } }');
   const first = await screen.read(positions);

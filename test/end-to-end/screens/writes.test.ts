@@ -62,7 +62,7 @@ describe.each(WRITES)('%s', (field, input, isRepeatable) => {
     async (fault) => {
       app.sandbox.fail({ operation: field, ...fault });
       app.sandbox.clearCalls();
-      // A token that no other test has used.
+      // No other test has used this token.
       const own = app.sandbox.token({ email: 'demo@example.com' });
       const { data, errors } = await send(input, own);
       expect(data).toEqual({ [field]: null });

@@ -125,7 +125,7 @@ test('a start that fails leaves nothing open', async () => {
   await using taken = await listenLocally(createServer());
   const path = join(folder.path, 'orders');
   await problemsOf({ ORDER_STORE: path, PORT: String(taken.port) });
-  // The file of the failed start is free.
+  // The failed start has released its file, so another service can use the file.
   await using _app = await startTestApp({ ORDER_STORE: path });
 });
 
@@ -163,6 +163,7 @@ test('a started process has logged its build, its gateway, its store and the war
     ]),
   );
   expect(facade.logged.join('\n')).not.toContain('31337');
+  // A second service can use the same file at the same time.
   await using _other = await startTestApp({ ORDER_STORE: path });
   // Node makes the folder of its compile cache at the start, and writes the files later.
   const compiled = () => readdir(join(folder.path, 'compiled'), { recursive: true });
@@ -227,6 +228,6 @@ test.each([
       msg: 'uncaught exception, exiting',
     },
   ]);
-  // Node does not print it again as plain text.
+  // Node does not print the error again as plain text.
   expect(facade.logged.at(-1)).toBe(fatal[0]);
 });

@@ -63,7 +63,7 @@ describe('real clients', () => {
     }
   });
 
-  /** A refused subscription is answered with one result, like a query. Its client may accept that in GraphQL's media type. */
+  /** Whether the client of a subscription also accepts GraphQL's media type, in which the service then answers a refusal. */
   function acceptsGraphQLResult({ accept, kind }: ClientRequest): boolean {
     return kind === 'subscription' && (accept ?? '').includes('application/graphql-response+json');
   }
@@ -154,7 +154,7 @@ describe('real clients', () => {
       return json?.replace(/"extensions":\{"gateway":.*?\}\}$/, '"extensions":{}}');
     };
     expect(await ask('{ __typename }')).toBe('{"data":{"__typename":"Query"},"extensions":{}}');
-    // An answer that has only catalog data is cached, so the second one is from the cache.
+    // An answer that has only catalog data is cached, so the second answer is from the cache.
     const catalogQuery = '{ instrument(id: "AAPL") { id } }';
     for (let count = 0; count < 2; count += 1) {
       expect(await ask(catalogQuery)).toBe('{"data":{"instrument":{"id":"AAPL"}},"extensions":{}}');

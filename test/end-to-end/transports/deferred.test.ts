@@ -73,7 +73,7 @@ async function next(parts: AsyncGenerator<Message>): Promise<Message> {
 describe.each(FORMATS)('an answer in parts by %s', (spec) => {
   const accept = `multipart/mixed;${spec}, application/json;q=0.9`;
 
-  test('sends each fragment when it is complete, without waiting for a slower one', async () => {
+  test('sends each fragment when it is complete, without waiting for a slower fragment', async () => {
     gateway.hold(PAYMENTS);
     sandbox.clearCalls();
     const response = await ask(accept);
@@ -169,7 +169,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
   });
 });
 
-test('a client that accepts only JSON or prefers it gets an answer in one piece', async () => {
+test('a client that accepts only JSON or prefers JSON gets an answer in one piece', async () => {
   for (const accept of ['application/json', '*/*', 'application/json, multipart/mixed;q=0.5']) {
     const response = await ask(accept);
     expect(response.headers.get('content-type')).toContain('application/json');
@@ -195,7 +195,7 @@ test('a client that accepts multipart without a version gets the version that mo
   const onlyMultipart = await ask('multipart/mixed;deferSpec=20220824', '{ session { id } }');
   const text = await onlyMultipart.clone().text();
   expect(await allParts(onlyMultipart)).toMatchObject([{ data: { session: { id: '700001' } } }]);
-  // The closing boundary, by which a client knows that the answer is complete.
+  // The closing boundary tells a client that the answer is complete.
   expect(text).toMatch(/\r\n--graphql--\r\n$/);
 });
 

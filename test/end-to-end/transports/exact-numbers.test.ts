@@ -11,8 +11,9 @@ beforeAll(() => {
 });
 beforeEach(() => app.sandbox.clearCalls());
 
-// JavaScript would round or lose these JSON numbers.
+// The types of TypeScript lack `JSON.rawJSON`.
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+/** JSON numbers that JavaScript would round or lose. */
 const INEXACT = ['1e400', '-1e400', '1e-400', '12345678901234567890', '0.1000000000000000055'];
 
 const FIND = `query ($ids: [ID!], $sectors: [Float!]) {

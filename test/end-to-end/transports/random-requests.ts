@@ -75,7 +75,7 @@ const packers: Record<string, (body: Buffer) => Buffer> = {
   deflate: deflateSync,
 };
 
-/** A random request, which may be invalid. */
+/** A random request, valid or invalid. */
 export function randomRequest(random: Random, ingredients: Ingredients): RandomRequest {
   const maybe = (probability: number) => random() < probability;
   const method = randomMethod(random);

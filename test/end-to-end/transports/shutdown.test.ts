@@ -62,7 +62,7 @@ describe('SIGTERM', () => {
     sandbox.clearFaults();
     expect((await rawRequest(`${facade.url}/health/ready`)).status).toBe(200);
     facade.signal('SIGTERM');
-    // npm repeats a signal from a terminal.
+    // npm repeats a signal from a terminal, so the service must ignore a second signal.
     facade.signal('SIGINT');
     await eventually(async () => {
       const ready = await rawRequest(`${facade.url}/health/ready`);
@@ -135,7 +135,7 @@ async function askOverWebSocket(facade: FacadeProcess, token: string, tally: Tal
     await eventually(() => isComplete() || raw.closed !== null);
     return isComplete() ? JSON.stringify(raw.messagesOf(`${id}`)[0]) : null;
   });
-  // The codes for a restart and for a server that goes away.
+  // 1012 is the code for a restart, and 1001 is the code for a server that goes away.
   const { code } = await raw.untilClosed();
   if (code !== 1012 && code !== 1001) tally.lost.push(`closed with ${code}`);
 }
