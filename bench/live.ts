@@ -56,7 +56,7 @@ const processes = [ours, loop];
 // The result of this first window, which warms the processes, is not used.
 await windowsUnder(SHARED, OURS_FIRST, 1, WARM_MS);
 for (const size of SIZES) {
-  // The events of the clients that connect first cost more, in either process.
+  // Events of the clients that connect first cost more, so each process has them in half of the windows.
   const windows = [
     ...(await windowsUnder(size, OURS_FIRST, WINDOWS, WINDOW_MS)),
     ...(await windowsUnder(size, LOOP_FIRST, WINDOWS, WINDOW_MS)),

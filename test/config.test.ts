@@ -133,7 +133,7 @@ describe('the problem of a wrong value contains the variable, the value and what
     ['REDIS_URL', 'localhost:6379', 'a redis:// or rediss:// address'],
     ['REDIS_URL', 'redis://redis/queue', 'with the number of a database'],
     ['REDIS_URL', 'redis-sentinel://one:26379/orders', 'a redis:// or rediss:// address'],
-    // With these the Redis client would connect without TLS, or with options of its own.
+    // With these addresses the Redis client would connect without TLS, or with options of its own.
     ['REDIS_URL', 'REDISS://redis:6379/0', 'a redis:// or rediss:// address'],
     ['REDIS_URL', 'redis://redis/0#1', 'with the number of a database'],
     ['REDIS_URL', 'redis:/5', 'with the number of a database'],
@@ -179,7 +179,7 @@ test.each(Object.keys(SETTINGS))(
   },
 );
 
-describe('values that contradict each other are refused', () => {
+describe('contradicting values are refused', () => {
   test.each<[string, Environment, string]>([
     ['a too short grace period', { SHUTDOWN_GRACE_MS: '15000' }, 'ORDER_TIMEOUT_MS (15000)'],
     ['one port for both listeners', { ADMIN_PORT: '4000' }, 'PORT (4000)'],
@@ -192,7 +192,7 @@ describe('values that contradict each other are refused', () => {
     ['an issuer without a key', { JWT_ISSUER: 'us' }, 'JWT_ISSUER="us": must be unset'],
     ['an audience without a key', { JWT_AUDIENCE: 'us' }, 'JWT_AUDIENCE="us": must be unset'],
     [
-      'trusted documents alone without any',
+      'only trusted documents, but no such documents',
       { PERSISTED_DOCUMENTS_ONLY: 'on' },
       'without PERSISTED_DOCUMENTS',
     ],

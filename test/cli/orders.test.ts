@@ -81,7 +81,7 @@ test('the command copies the file while the service runs, but does not copy Redi
   expect(cli.err).toEqual([`The file ${cli.path} is not copied: ${copy} exists already.`]);
   using elsewhere = await openCli({ REDIS_URL: 'redis://127.0.0.1:1' });
   expect(await elsewhere.run('copy', copy)).toBe(2);
-  // The status command and the check read the copy, but the service still detects it as a copy.
+  // After the status command and the check have read the copy, the service still detects that it is a copy.
   cli.environment.ORDER_STORE = copy;
   expect(await cli.run('status')).toBe(0);
   await findUnusable(readConfig({ ORDER_STORE: copy, PORT: '0', ADMIN_PORT: '0' }), new Set(), {

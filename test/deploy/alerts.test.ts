@@ -14,7 +14,7 @@ const folder = join(root, 'deploy', 'prometheus');
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 
 const rules = read('deploy', 'prometheus', 'alerts.yml');
-/** The files with tests of the rules, and the interval of a short run's evaluations, which take most of the time. */
+/** The files with tests of the rules. A short run evaluates them at these longer intervals, to save most of the time. */
 const RULE_TESTS = { 'alerts.test.yml': '30s', 'alerts-of-hours.test.yml': '5m' };
 const ruleTests = Object.entries(RULE_TESTS).map(
   ([name, interval]) => [name, read('deploy', 'prometheus', name), interval] as const,
@@ -205,7 +205,7 @@ describeWithPromtool('the rules', (promtool) => {
     );
     expect(stdout + stderr).toContain('SUCCESS');
     expect(status).toBe(0);
-    // The short run takes ten seconds of a core, and the full run 25.
+    // The full run takes 25 seconds of a core, so this limit suffices on a busy machine.
   }, 300_000);
 });
 

@@ -61,7 +61,7 @@ async function startFront(haproxyPath: string, environment: Record<string, strin
     }),
   );
   const execute = (command: string) => text(createConnection(socket).end(`${command}\n`));
-  /** The names of the replicas that answer so many requests. */
+  /** The names of the replicas that answer this many requests. */
   const answering = async (requests: number) => {
     const answers = Array.from({ length: requests }, async () => (await fetch(url)).text());
     return [...new Set(await Promise.all(answers))].sort();

@@ -124,7 +124,7 @@ test('the image is pinned to the project’s version, and runs as its own user',
   expect(`${runAsUser}:${runAsGroup}`).toBe(user);
 });
 
-test('the service selects the pods, and at most one may be unavailable', () => {
+test('the Kubernetes Service selects the pods, of which at most one may be unavailable', () => {
   const { spec } = manifest('service.yaml');
   expect(spec.selector).toEqual(labels);
   expect(spec.ports).toEqual([{ name: 'http', port: expect.any(Number), targetPort: 'http' }]);
@@ -156,7 +156,7 @@ test('the autoscaler uses the CPU and a metric of the service', () => {
 test('the trusted proxies are the ingress, not a network of pods', () => {
   expect(config.trustedProxies.length).toBeGreaterThan(0);
   for (const network of config.trustedProxies) {
-    // Such a network has at most sixteen addresses.
+    // A network with this prefix has at most sixteen addresses.
     const prefixLength = Number(network.split('/')[1] ?? 32);
     expect(prefixLength, network).toBeGreaterThanOrEqual(28);
   }

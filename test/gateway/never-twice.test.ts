@@ -9,7 +9,7 @@ import { anyCaller, marketOrder, openClient } from './open-client.ts';
 
 const ACCEPTED = answer(200, { success: true, orderId: '1', err: '', message: '' });
 const DEADLINE_MS = 120;
-/** The minimum of each outcome. A run with fewer proves nothing. */
+/** How often each outcome must happen at least. Otherwise the run proves nothing. */
 const ENOUGH = { unsent: 50, unknown: 500, answered: 200 };
 const MIN_ORDERS = 4_000;
 /** On a busy machine it takes more orders to reach these minimums. */

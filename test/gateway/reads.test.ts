@@ -27,7 +27,7 @@ describe('the catalog', () => {
       open.client.read(anyCaller, OPERATIONS.getAllTickers, { group: 'g', etag: known });
     const first = await readWith(null);
     expect(first).toMatchObject({ modified: true, etag });
-    // The next call succeeds with each tag.
+    // The next call succeeds even with a tag that was not kept.
     await readWith(first.modified ? first.etag : null);
     expect(gateway.requests[1]?.headers['if-none-match']).toBe(etag ?? undefined);
   });
@@ -102,7 +102,7 @@ test.each([
 ] as const)(
   'times in %s are read as the year %i, and long integers are exact',
   async (unit, year) => {
-    // A moment of 2025 in seconds. In milliseconds it is one of 1970.
+    // This number of seconds is a moment of 2025. As milliseconds it is a moment of 1970.
     const at = 1_735_689_600;
     const positions = [{ ...positionRow, timeCreate: at }];
     const body = JSON.stringify({ at, profit: 0, id: 0, positions });

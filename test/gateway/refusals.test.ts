@@ -36,6 +36,7 @@ const OUTCOMES: readonly (readonly [statuses: readonly number[], Outcomes])[] = 
   [[403], aboutTheToken('forbidden')],
   [[408], { ...same('unknown'), read: 'timeout', login: 'timeout' }],
   [[429], same('rate-limited')],
+  // With a 499 a proxy reports that it gave up the call, so the gateway may still carry out a write.
   [[499], { ...aboutTheRequest, write: 'unknown', order: 'unknown' }],
   [[500, 502, 503, 504], inDoubt],
 ];

@@ -169,6 +169,7 @@ describe('the AbortSignal of a client', () => {
       client.write(caller, OPERATIONS.setValue, { key: 'theme', value: 'dark' }),
       client.write(caller, OPERATIONS.addCryptoWallet, { address: 'x' }),
     ];
+    // One order and one other write are in flight. The other two wait for their connections.
     await eventually(() => expect(answers).toHaveLength(2));
     controller.abort();
     const late = client.order(caller, OPERATIONS.openPosition, marketOrder);

@@ -192,6 +192,7 @@ export function itKeepsOrderRecords(
     }
     await reserved(records, '2', 'another account');
     await reserved(records, '1', 'new');
+    // Only a rejection by the gateway makes room, so the record `unsent` of an order that was never sent is kept.
     for (const key of ['accepted', 'unsent', 'unknown', 'new']) {
       expect(await records.find(accountNamed('1'), key)).not.toBe(null);
     }
@@ -240,7 +241,7 @@ export function itKeepsOrderRecords(
     await records.settle(order, accepted, { sentAtMs: 1_001, answeredAtMs: 2_002 });
     const times = { sentAtMs: 1_001, answeredAtMs: 2_002 };
     expect(await records.find(order.account, 'k')).toMatchObject({ asked, times });
-    const { record } = await records.voidKey(voidRequest('1', 'closed'));
+    const { record } = await records.voidKey(voidRequest('1', 'voided'));
     expect(record).toMatchObject({ asked: null, times: { sentAtMs: null, answeredAtMs: null } });
   });
 

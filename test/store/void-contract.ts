@@ -21,36 +21,36 @@ import {
 
 const VOIDED = { kind: 'rejected', error: 'VOIDED', message: null, sent: false };
 
-/** Closes a key, and returns how far back the store's records reach. */
+/** Voids a key, and returns how far back the store's records reach. */
 export async function rememberedMs(records: OrderRecords, key: string): Promise<number> {
   const { voided, record } = await records.voidKey(voidRequest('1', key));
   expect(voided).toBe(true);
   return closingOf(record)?.rememberedMs ?? Number.NaN;
 }
 
-/** The tests about closed keys that every store must pass. */
+/** The tests about voids that every store must pass. Once a key is voided, no order with this key is sent. */
 export function itVoidsKeys(
   open: (max: number, maxPerAccount?: number) => Promise<OpenedRecords>,
 ): void {
-  test('an unused key is closed for orders, queries and later voids', async () => {
+  test('after the void of an unused key, orders, queries and later voids receive its record', async () => {
     await using records = await open(100);
-    const closingRequest = voidRequest('1', 'k', 1_234);
-    const { voided, record } = await records.voidKey(closingRequest);
+    const voidOfKey = voidRequest('1', 'k', 1_234);
+    const { voided, record } = await records.voidKey(voidOfKey);
     expect(voided).toBe(true);
     const closing = { keyAgeMs: 1_234, rememberedMs: expect.any(Number) };
     expect(record).toMatchObject({
       outcome: { ...VOIDED, closing },
       inputDigest: '',
-      reservedAtMs: closingRequest.atMs,
+      reservedAtMs: voidOfKey.atMs,
       pendingMs: 0,
     });
     expect(await records.reserve(request('1', 'k'))).toEqual({ reserved: false, record });
     expect(await records.find(accountNamed('1'), 'k')).toEqual(record);
-    const repeat = await records.voidKey({ ...closingRequest, keyAgeMs: null, atMs: 5 });
+    const repeat = await records.voidKey({ ...voidOfKey, keyAgeMs: null, atMs: 5 });
     expect(repeat).toEqual({ voided: false, record });
     await reserved(records, '2', 'k');
     await eventually(() => expect(records.status.count).toBe(2));
-    // A closed key has no order that could be released or settled.
+    // A voided key has no order that could be released or settled.
     const reservation = { ...request('1', 'k'), id: record.id };
     await records.release(reservation);
     await records.settle(reservation, accepted);
@@ -62,7 +62,7 @@ export function itVoidsKeys(
     expect(assumed?.rememberedMs).toBeLessThan(60_000);
   });
 
-  test('a used key is not closed for any outcome of its order, but a released key is closed', async () => {
+  test('a used key cannot be voided, whatever outcome its order has, but a released key can', async () => {
     await using records = await open(100);
     const pending = await reserved(records, '1', 'pending');
     const answer = await records.voidKey(voidRequest('1', 'pending'));
@@ -120,14 +120,14 @@ export function itVoidsKeys(
     await expect(records.reserve(request('1', 'more'))).rejects.toThrow('all 4 order records');
   });
 
-  test('the closing of a key measures rememberedMs from the time of its request', async () => {
+  test('the record of a void has a rememberedMs that is measured at the time of its request', async () => {
     await using records = await open(100);
     // At the time of this request the store did not exist yet.
     const late = { ...voidRequest('1', 'k', 1_000), atMs: Date.now() - 90_000 };
     expect(closingOf((await records.voidKey(late)).record)?.rememberedMs).toBe(0);
   });
 
-  test('a key is not closed if there is no room for its record', async () => {
+  test('a key is not voided if there is no room for its record', async () => {
     await using records = await open(4, 3);
     for (const key of ['k1', 'k2', 'k3']) await reserved(records, '1', key);
     await reserved(records, '2', 'k');

@@ -167,7 +167,7 @@ class Composer {
       const isBare = this.#flip(0.2) && this.#aliases === 1;
       return isBare ? `${name}: ` : `${name}${this.#aliases}: `;
     }
-    // Rarely, an alias that another field may have too.
+    // Rarely takes an alias that another field may have too.
     return this.#flip(0.03) ? `${pick(this.#random, [...ALIASES, ...NASTY_ALIASES])}: ` : '';
   }
 

@@ -16,7 +16,7 @@ import { expect, test } from 'vitest';
 import { ownFolder } from '../support/own-folder.ts';
 
 const folder = ownFolder();
-/** The number of no process: the largest that Linux can give. */
+/** An id that no process has: it is above the largest that Linux gives by default. */
 const NO_PROCESS = '4194303';
 /** Replaces npm: records its arguments, fails if the file `fails` exists, and installs a Node. */
 const NPM = `#!/bin/sh
@@ -168,7 +168,7 @@ test('a start waits for another start whose npm has ended, until that start has 
   const stamp = path('node_modules/.setup-stamp');
   const stampText = readFileSync(stamp);
   rmSync(stamp);
-  // This process plays the other start. The second number is that of its npm.
+  // This process plays the other start. The second number is the id of its npm, which has ended.
   writeFileSync(path('.setup.lock'), `${process.pid} ${NO_PROCESS}`);
   const { code, calls } = await setUp(() => {
     writeFileSync(stamp, stampText);

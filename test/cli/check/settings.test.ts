@@ -172,7 +172,7 @@ describeWithRedis('a Redis that may lose records', (path) => {
     await using redis = await startTestRedis(path);
     const { text } = await check({ NODE_ENV: 'production', REDIS_URL: redis.url });
     expect(text).toMatch(/REDIS_URL=.* appendonly no/);
-    // If the check registered as a replica, the service would later miss this replica.
+    // The check writes nothing. If it registered as a replica of the service, the service would later miss this replica.
     expect(await redis.command('DBSIZE')).toBe(0);
   });
 });

@@ -106,13 +106,13 @@ test('an ended call keeps its answer in memory until the next collection of youn
   await openReads;
   for (let round = 0; round < 40; round += 1) {
     await readAll();
-    // A WeakRef keeps its target alive until the end of the turn.
+    // A WeakRef keeps its target alive until this turn of the event loop ends.
     await setImmediate();
     scavenge();
   }
   await setImmediate();
   scavenge();
   const alive = answers.filter((answer) => answer.deref() !== undefined);
-  // Of 656 answers, a few rounds' answers may be left.
+  // Each round has sixteen answers, and those of the last few rounds may be left.
   expect(alive.length).toBeLessThan(64);
 });

@@ -165,7 +165,7 @@ test('a change of the list that a token saw before its proof counts after the pr
   expect(contradicts(viewer, 4, 'a')).toBe(true);
 });
 
-test('an evicted list makes older snapshots stale, but no newer snapshot', () => {
+test('an evicted list contradicts older snapshots, but no newer snapshot', () => {
   board = new PositionsBoard(ledger, 8_000);
   const viewer = (index: number) => bench.viewer(`of many ${index}`);
   const FIRST_TIME = 10;

@@ -90,6 +90,7 @@ test('a token of the greatest length is accepted', () => {
   expect(setUp().identify(token)).toMatchObject({ login: '1' });
 });
 
+// `e30` is the token header `{}` in base64url.
 test.each([
   null,
   '',
@@ -167,7 +168,7 @@ test('the viewer of a subscription keeps no reference to its first request', asy
     return { lastingViewer: lasting(viewer), request: new WeakRef(own) };
   };
   const { lastingViewer, request } = await begin();
-  // A WeakRef keeps its target alive until the end of the turn that made or read it.
+  // A WeakRef keeps its target alive until the turn of the event loop ends that made or read it.
   await nextTurn();
   collectGarbage();
   expect(request.deref()).toBeUndefined();

@@ -147,7 +147,7 @@ describe('a group’s catalog', () => {
 });
 
 describe('a token whose signature was verified', () => {
-  test('has its signed group unless a fresh snapshot names another', async () => {
+  test('has its signed group unless a recent snapshot names another', async () => {
     const { clock, ledger, answers } = setUp();
     ledger.verified(demo);
     answers.session(demo, 'vip');
@@ -204,6 +204,7 @@ describe('after the refusal of a token was evicted from the ledger', () => {
     const { ledger } = setUp({ maxTokens: 2 });
     const late = viewerOf('late');
     ledger.verified(demo);
+    // After the second refusal the ledger still knows that the signature of `demo` was verified.
     for (const viewer of [demo, demo, late]) ledger.refused(viewer);
     // Three accepted tokens evict evidence, but no refusal.
     for (const token of ['a', 'b', 'c']) ledger.verified(viewerOf(token));
@@ -248,6 +249,7 @@ describe('after the refusal of a token was evicted from the ledger', () => {
   test('the signatures of other tokens still count if the refused token was forged', () => {
     const { ledger } = setUp({ maxTokens: 2 });
     const forged = ['a', 'b', 'c'].map((token) => viewerOf(token, { expiresAtMs: null }));
+    // Their signatures were never verified, so their refusals can be forgotten.
     for (const viewer of [...forged, ...forged]) ledger.refused(viewer);
     ledger.verified(demo);
     expect(ledger.account(demo)).not.toBeNull();
@@ -265,6 +267,7 @@ describe('after the refusal of a token was evicted from the ledger', () => {
 
 test('the standing of a token changes with each answer and with its eviction', () => {
   const { ledger, answers } = setUp({ maxTokens: 1 });
+  // A standing states whether the gateway accepts a token, and which account is proved.
   const standing = ledger.standing(demo.token);
   const current = () => [standing.isAccepted, standing.provedClient?.account];
   expect(current()).toEqual([false, undefined]);

@@ -62,13 +62,13 @@ describe('a 200 of', () => {
   });
 });
 
-/** A position without the fields that a position needs. */
+/** A list with a position that has no symbol, so the whole list is refused. */
 const BROKEN_ROWS = [{ id: 1 }];
 test.each([
   [1001, true],
   [1002, false],
 ])(
-  'a snapshot of the login %s with a broken row fails, and whether it proves the viewer’s login is %s',
+  'a snapshot of the login %s with a broken row fails, but proves the login if it is the viewer’s: %s',
   async (login, isProved) => {
     const { gateway, prover, ledger, calls, clock } = world;
     const read = gateway.getSession(demo);
@@ -76,7 +76,7 @@ test.each([
     await expect(read).rejects.toMatchObject({ kind: 'contract' });
     expect(ledger.account(demo) !== null).toBe(isProved);
     await clock.advance(PROOF_MS);
-    // The prover, too, accepts the broken snapshot as a proof.
+    // The prover judges the broken snapshot in the same way.
     const proofs = [prover.account(demo), prover.group(demo)];
     const proved = Promise.allSettled<unknown>(proofs);
     await eventually(() => expect(calls).toHaveLength(2));

@@ -194,6 +194,7 @@ describe('a key set', () => {
       const verify = await verifier({ jwtJwksUrl: keys.url, clock });
       const token = signed({ alg: 'RS256', kid: 'one' });
       expect(await verify(token)).toBe(false);
+      // A failed fetch is repeated after five seconds at the earliest.
       await clock.advance(5_000);
       expect(await verify(token)).toBe(false);
       expect(keys.requests()).toBe(2);

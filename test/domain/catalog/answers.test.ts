@@ -72,6 +72,7 @@ test('a catalog with less than half the instruments is used only once the former
   const viewer = world.viewer();
   serveRows(world, 120);
   await world.catalogs.read(viewer);
+  // Half of the instruments are enough.
   serveRows(world, 60);
   await world.clock.advance(HOUR_MS);
   const { version } = await world.catalogs.read(viewer);

@@ -5,14 +5,14 @@ import type { CatalogAnswer } from '../../../src/gateway/operations/get-all-tick
 import { eventually } from '../../support/eventually.ts';
 import { type CatalogWorld, FRESH, HOUR_MS, MINUTE_MS, openCatalogWorld } from './catalog-world.ts';
 
-test('a catalog is served without a call until its maximum age', async () => {
+test('a catalog is served without a call until the last fifth of its maximum age', async () => {
   await using world = await openCatalogWorld();
   const viewer = world.viewer();
   await world.catalogs.read(viewer);
   await world.clock.advance(HOUR_MS * 0.8 - 1);
   const view = world.catalogs.read(viewer) as CatalogView;
   expect(view).toMatchObject({ stale: false, ageSeconds: 2_879 });
-  // The catalog can be served for a fifth of an hour, and if the gateway fails for another hour.
+  // While the gateway fails, the catalog can be served for a millisecond, the last 720 seconds and another hour.
   expect(world.catalogs.figures).toMatchObject([{ leftSeconds: 4_320.001 }]);
   expect(world.fetches()).toBe(1);
   expect(world.log).toEqual([]);
@@ -32,6 +32,7 @@ function timesIn(headers: CatalogAnswer['headers'], sentAtMs: number, isRefresh 
   return timesOf(answer, options, { isProvisional: false, isRefresh });
 }
 
+// A catalog is kept for a minute at least. Only its first Age counts, and an invalid Age counts as 0.
 test.each([
   ['3500, 100', 3_500, 100],
   [' 3500 ,100', 3_500, 100],
@@ -44,6 +45,7 @@ test.each([
   expect(secondsOf({ age })).toEqual([aged, left]);
 });
 
+// The TTL is a minute at least, and at most the maximum age of an hour.
 test.each([
   ['max-age=600', 600],
   ['public, max-age=600, s-maxage=300', 300],
@@ -69,6 +71,7 @@ test('a refresh that brings a copy in the last fifth of its TTL is not repeated 
   // The last fifth of an hour begins at an age of 2,880 seconds.
   expect(refreshFrom('2879', true)).toBe(1_000);
   expect(refreshFrom('2880', true)).toBe(MINUTE_MS);
+  // A first copy may be refreshed at once.
   expect(refreshFrom('2881', false)).toBe(-1_000);
 });
 

@@ -109,7 +109,7 @@ const DEVICES = 4;
 const STEPS = 24;
 const IDS = ['a', 'b', 'c', 'd', 'e'];
 
-/** Runs one random history of a list and its subscribers. Returns the differences from the gateway's list. */
+/** Runs one random history of a list and its subscribers. Returns how they differ from the gateway's list, and the events. */
 export async function foldHistory(seed: number) {
   const random = createSeededRandom(seed);
   const { clock, feeds, gateway, ledger, prove, viewer } = createLiveBench(TIMES);
@@ -169,7 +169,7 @@ export async function foldHistory(seed: number) {
     else if (chance < 0.92) {
       const own = viewers[index] as Viewer;
       revoked.add(own.token.text);
-      // In half of the cases another call is refused first. In the other half it is the next poll.
+      // In half of the cases another call is refused first. In the other half the next poll is refused first.
       if (random.happens(0.5)) ledger.refused(own);
     }
     if (!device.isSlow) device.woken();

@@ -96,6 +96,7 @@ test('if the positions of op 10 always differ from op 12’s, op 10 is read once
     session: { session: { balance: 80 } },
   });
   const before = gateway.sessions.length;
+  // Polls are a second apart, so five polls take five of these sixty seconds.
   await clock.advance(MAX_AGE_MS);
   expect(gateway.sessions.length - before).toBe(12);
 });
@@ -278,7 +279,8 @@ test('above the ceiling of polls, polls and reads of the session are slowed equa
   await clock.advance(10_000);
   const [pollsBefore, readsBefore] = [gateway.polls.length, gateway.sessions.length];
   await clock.advance(600_000);
-  // The upper bounds are half of the 600 polls and of the 120 reads that the clients ask for in ten minutes.
+  // The upper bounds are half of the 600 polls and of the 120 reads that the clients ask for in ten minutes. The lower
+  // bounds exclude that one kind is slowed much more than the other.
   const polls = gateway.polls.length - pollsBefore;
   expect(polls).toBeGreaterThan(260);
   expect(polls).toBeLessThanOrEqual(300);

@@ -108,7 +108,7 @@ const MAX_OPEN_REQUESTS = 5;
 const MAX_DRAIN_ROUNDS = 3_000;
 /** Repeated requests and operators use the latest keys. */
 const LATEST_KEYS = 3;
-/** A repeat with another symbol than its key's first order must be refused. */
+/** One repeat in four has another symbol than its key's first order, and must be refused. */
 const REPEATED_SYMBOLS = ['AAPL', 'AAPL', 'AAPL', 'MSFT'];
 const EXCHANGES: Readonly<Record<Answer, Exchange>> = {
   accepted: acceptedAs('o-1'),
@@ -171,7 +171,7 @@ export class OrderWorld {
     await followUpsDone();
   }
 
-  /** Lets every request end, and returns the final records. */
+  /** Lets every request end, and returns a look-up of the final records. */
   async finish(): Promise<(history: KeyHistory) => OrderRecord | null> {
     this.#isHeld = false;
     const survivors = new Map(this.#processes.map((each) => [each, each.generation]));
@@ -418,7 +418,7 @@ export class OrderWorld {
       () => this.#settle(history),
     ];
     const settlements = this.histories.slice(-LATEST_KEYS).map(settle);
-    // Held orders are soon released again, because little happens meanwhile.
+    // While orders are held few actions are possible, so a release is chosen more often than a hold.
     return [...repeated(this.#isHeld ? 3 : 1, toggleHold), ...settlements];
   }
 
@@ -445,7 +445,7 @@ export class OrderWorld {
     operator.close();
   }
 
-  /** Copies the file and its mark file, or restores this copy in every possible combination while no process runs. */
+  /** Returns actions that copy the file and its mark file, and actions that lose records while no process runs. */
   #dataLosses(): readonly Action[] {
     const path = this.#path;
     const mark = this.#markPath;
@@ -625,7 +625,7 @@ export class OrderWorld {
     running.records.close().catch(() => {});
   }
 
-  /** Executes the process's calls to the records, then kills it. The last process dies before it updates the mark file. */
+  /** Executes the process's calls to the records, then kills it. If no other process runs, the mark file is not updated. */
   async #killAfterWrites(process: Process): Promise<void> {
     const mark = existsSync(this.#markPath) ? readFileSync(this.#markPath) : null;
     for (const call of this.#recordsCalls.filter((each) => each.process === process)) {

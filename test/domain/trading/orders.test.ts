@@ -121,6 +121,7 @@ describe('an error', () => {
     });
     await expect(placed).rejects.toThrow(TypeError);
     const repeat = orders.place(demo, demoProof, ticketOf('k'));
+    // A repeat waits for the timeout of the order, and two seconds for the record of its outcome.
     await clock.advance(orderTimeoutMs + 2_000);
     expect(await repeat).toMatchObject({ outcome: { kind: 'unknown' }, replayed: true });
     expect(calls).toHaveLength(1);
@@ -183,6 +184,7 @@ test('if the gateway nets positions, a repeated number is accepted', async () =>
   }
 });
 
+// A reservation must be answered within five seconds.
 describe('if the records', () => {
   test('answer a reservation too late, the order is not sent and its key is released', async () => {
     const gate = Promise.withResolvers<void>();

@@ -75,6 +75,7 @@ test('while a key is being freed no order is found for it, and a new order with 
     await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await orders.placed(demoProof, key)).toBeNull();
   }
+  // A repeat waits for the timeout of the order, and two seconds for the record of its outcome.
   const never = await begin('never');
   const later = await begin('later');
   await clock.advance(500);

@@ -27,12 +27,12 @@ const schema = buildSchema(`
   type Mutation { login(input: Login!): Node, write: Node }
 `);
 
-// The service's own schema marks its login field in this way.
+// As in the service's own schema, an operation may select `login` once.
 Object.assign(schema.getMutationType()?.getFields().login ?? {}, {
   extensions: { mostSelected: 1 },
 });
 
-// A document is compiled only if its root fields have resolvers.
+// A document is compiled only if its root fields have resolvers, so `node` gets one.
 Object.assign(schema.getQueryType()?.getFields().node ?? {}, { resolve: () => ({}) });
 
 const LIMITS = { maxTokens: 4_000, maxDepth: 15, maxAliases: 30, maxDirectives: 20 };
@@ -243,6 +243,7 @@ test.each([
 ])('a refused document leaves only its errors in memory: %s', (text, code) => {
   const errors = errorsOf(text);
   expect(errors.map(({ extensions }) => extensions.code)).toContain(code);
+  // Through its nodes an error would keep the document's tree in memory.
   for (const { nodes, stack } of errors) {
     expect(nodes).toBeUndefined();
     expect(stack).not.toMatch(/\n {4}at /);
@@ -262,7 +263,7 @@ test('an accepted document takes the memory of its tree, and a refused one that 
   expect(weightOf(`{ none { ${fields} } }`)).toBeLessThan(2 * small);
 });
 
-test('documents stay within their size in memory, and the last ones are kept', () => {
+test('prepared documents take at most `maxBytes` of memory, and the latest document is kept', () => {
   const maxBytes = 50_000;
   const kept = new Documents({ schema, limits: LIMITS, introspection: true, maxBytes });
   const texts = Array.from({ length: 100 }, (_, index) => `{ a${index}: node { id } }`);
@@ -304,6 +305,7 @@ test('a chain of fragments that each spread the next one twice is refused before
     (index) => `fragment F${index} on Node { ${selectionsOf(index)} }`,
   );
   const refused = new Map(refusals(`{ node { ...F0 } } ${links}`) as [string, number][]);
+  // Counting ends just above the limit of 10,000 selections.
   expect(refused.get('selections')).toBe(10_001);
 });
 

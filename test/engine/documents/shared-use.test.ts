@@ -29,7 +29,7 @@ const schema = schemaOf(
   },
 );
 
-// Each expected value is null if the answer is not shared, and otherwise tells whether the answer contains its time.
+// Each expected value is null if the answer is not shared. Otherwise it is whether the answer contains its time.
 test.each([
   ['{ cat { __typename } }', false],
   ['{ cat { name lives } }', true],

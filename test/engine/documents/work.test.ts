@@ -177,7 +177,7 @@ const LARGEST = inFull(
   { maxTokens: 1_500, maxBytes: 98_304 },
 );
 const LIMITS = { maxTokens: LARGEST.maxTokens, maxDepth: 15, maxAliases: 30, maxDirectives: 20 };
-/** Work may grow at most this many times faster than the text. With quadratic work it would be 2. */
+/** Work may grow at most this many times faster than the text. If work were quadratic, this factor would be 2. */
 const GROWTH = 1.4;
 /** A document may take at most this multiple of the work of a plain one of the same size. The highest measured is 2.3. */
 const TIMES_PLAIN = 4;
@@ -189,7 +189,7 @@ const plain = { token: 0, character: 0 };
 
 beforeAll(async () => {
   await once(counter, 'message');
-  // The differences between a document and one twice as long leave out the work that each document takes.
+  // The difference between two documents of different lengths leaves out the work that any document takes.
   const [few, many] = [plainOperations(20), plainOperations(40)];
   const workOfTokens = (await workOf(many)) - (await workOf(few));
   plain.token = workOfTokens / (size(many) - size(few));
@@ -203,7 +203,7 @@ afterAll(async () => {
 });
 
 test.each(Object.entries({ ...WRITERS, ...ABSTRACT_WRITERS }))(
-  'the work for %s grows linearly with the document',
+  'the work grows linearly with the document: %s',
   { timeout: 60_000 },
   async (name, write) => {
     const sdl = name in ABSTRACT_WRITERS ? NESTED : undefined;

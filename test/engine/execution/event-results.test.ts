@@ -192,6 +192,7 @@ const MASKED = { errors: [{ message: 'masked' }] };
 const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
 const MANY = { live: { rows: Array.from({ length: 200 }, (_, price) => ({ price })) } };
 
+// A result with an estimate above COSTLY_FIELDS is made in slices.
 test.each([1, COSTLY_FIELDS + 1])(
   'a shareable result is made and serialized once for all readers, with an estimate of %i',
   async (cost) => {
@@ -228,7 +229,8 @@ test('a result with an error is not shared', async () => {
   expect(executionsForTwoReaders(failing)).toBe(2);
 });
 
-test('a feed is notified if an event could not be sent to its reader', async () => {
+test('a feed is notified if its event’s changes could not be sent to a reader', async () => {
+  // A result without data contains no changes.
   const failing = preparedBy(() => ({ data: null, errors: [] }));
   const [sending, notSending] = [subscribe(priceDocument), subscribe(failing)];
   for (const { emit } of [sending, notSending]) emit(ROWS);

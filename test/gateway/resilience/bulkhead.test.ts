@@ -65,6 +65,7 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
 }
 
 test('a poll waits for at most half of its deadline, and is sent with the rest of it', async () => {
+  // Polls use one of the two connections.
   const { clock, sent, send, answer } = openArea(2, 'getOpenPositions');
   const poll = () => send('/', { priority: 'poll' });
   for (let index = 0; index < 2; index += 1) void poll();
@@ -121,7 +122,7 @@ test('an account’s orders hold at most a quarter of the connections, eight, an
   expect(sentOf('many')).toBe(9);
 });
 
-test('an order whose turn comes after a pause of the process is not sent, and frees its place', async () => {
+test('an order that a pause of the process delays beyond its longest wait is not sent, and frees its place', async () => {
   const { place, sentOf, answer, freeze } = openOrders();
   const waiting = place('a', 9).at(-1);
   freeze(ORDER_WAIT_MS + 1);

@@ -224,7 +224,7 @@ describe('orders that are answered by a server other than the gateway', () => {
     ['nothing', answer(200, '')],
     ['a redirect', moved],
     ['not HTTP', Buffer.from('SSH-2.0-OpenSSH_9.9\r\n')],
-  ])('are held back after %s, until the gateway answers one', async (_, bytes) => {
+  ])('are held back after %s, until the gateway answers an order', async (_, bytes) => {
     let reply = bytes;
     await using gateway = await startScriptedGateway((socket) => socket.write(reply));
     await using open = openResilient(gateway.url);
@@ -314,7 +314,7 @@ describe('orders that a gateway receives and does not answer', () => {
     const { during, received, secondsUntilAnswer, circuitChanges } = await outage({
       withReads: true,
     });
-    // Twelve more than the probes may be lost before the breaker opens.
+    // At most twelve orders are lost before the breaker opens, and then at most one for each probe.
     expect(during.unknown).toBeLessThanOrEqual(12 + MAX_PROBES);
     expect(during.unknown + during.unsent).toBe(OUTAGE_SECONDS * ORDERS_A_SECOND);
     // The gateway received exactly the unknown orders, and none that was reported as unsent.
@@ -371,6 +371,7 @@ describe('orders that a gateway receives and does not answer', () => {
   test('leave the next probe to an account that has not failed, or to a failed one if no other calls', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
+      // Orders of account 1 are lost during the whole test.
       if (isDown || request.headers.authorization === 'Bearer token 1') reset(socket, request);
       else socket.write(accepted);
     });
@@ -382,7 +383,7 @@ describe('orders that a gateway receives and does not answer', () => {
     // Accounts that have failed are held back; the next other account probes.
     for (const account of [0, 1, 2]) expect(await trySend(open, account)).toBe(false);
     expect([await trySend(open, 7), await trySend(open, 8)]).toEqual([true, false]);
-    // A probe is due after five seconds. For three more seconds it is left to accounts that have not failed.
+    // The next probe is due after five seconds. For three more seconds it is left to accounts that have not failed.
     await open.clock.advance(7_999);
     expect(await trySend(open, 7)).toBe(false);
     await open.clock.advance(1);

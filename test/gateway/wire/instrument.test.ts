@@ -21,7 +21,7 @@ describe('an instrument', () => {
     });
   });
 
-  test.each(OPTIONAL)('has null for %s if that is missing or null', (field) => {
+  test.each(OPTIONAL)('has null for %s if this field is missing or null', (field) => {
     const { [field]: _, ...rest } = instrumentRow;
     const expected = { ...instrumentIn(instrumentRow), [field]: null };
     expect(instrumentIn(rest)).toStrictEqual(expected);

@@ -3,7 +3,7 @@ import type { WireInstrument } from '../../../src/gateway/operations/get-all-tic
 import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
 import type { WireOrder, WirePosition } from '../../../src/gateway/operations/holdings.ts';
 
-/** One row of each kind, with every field of the interface. If possible, no two fields have the same value. */
+/** One row of each kind, with every field of the gateway's interface. If possible, no two fields have the same value. */
 export const instrumentRow: Required<WireInstrument> = {
   _id: 'AAPL',
   logo: 'https://example.com/aapl.png',
@@ -139,7 +139,7 @@ export function wrongFor(right: unknown): readonly (readonly [string, unknown])[
   return WRONG_VALUES.filter(([, wrong]) => kindOf(wrong) !== kindOf(right));
 }
 
-/** The names of the properties that differ. Throws unless each of them is null. */
+/** The names of the properties of `found` that differ from `right`. Throws if such a property is not null. */
 export function lostOf(
   right: object | null | undefined,
   found: object | null | undefined,

@@ -56,7 +56,7 @@ describe('a limit', () => {
     expect(limiter.take('fields', A, 0)).toMatchObject({ isOver: false, left: 0 });
   });
 
-  test('takes tokens back up to its size, and moves a charge to another client if that one has enough left', async () => {
+  test('takes a charge back up to its size, and moves a charge to another client that has enough left', async () => {
     const { clock, limiter } = createFixture({
       ...limited('requests', 1),
       ...limited('subscriptions', 1),

@@ -20,6 +20,7 @@ const TIMEOUT = { redisTimeoutMs: 1_000 };
 const TOO_FEW = '0 of 1 replicas of Redis';
 /** The refusal if the replicas are connected but do not confirm a write. */
 const TOO_LATE = '0 of 1 replicas of Redis have it in time';
+/** Settles an order that counts as unknown, because tests reserve its key with a deadline that is long over. */
 const SETTLEMENT = { account: accountNamed('1'), key: 'unknown', outcome: booked };
 
 async function openDisposableOperator({ url }: TestRedis) {
@@ -67,7 +68,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     }
   });
 
-  test('by default an order is refused if fewer replicas are connected than ever before', async () => {
+  test('by default an order is refused while a replica that was once connected is missing', async () => {
     await using redis = await startCopiedRedis(serverPath, [0]);
     const { primary, copies } = redis;
     await using one = await openReadyReplica(primary.url, TIMEOUT);
@@ -110,7 +111,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await eventually(() => reserved(one.records, '1', 'new'));
   });
 
-  test('a process that started before the replicas waits for these with an order, a void and an outcome', async () => {
+  test('a process that started before a replica waits for the replica with an order, a void and an outcome', async () => {
     await using redis = await startTestRedis(serverPath);
     // Without timers, these processes look at the store only at their start.
     const clock = { ...systemClock, after: () => () => {} };
@@ -138,7 +139,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await using redis = await startCopiedRedis(serverPath, [0]);
     await using one = await openReadyReplica(redis.primary.url, TIMEOUT);
     await eventually(() => reserved(one.records, '1', 'before'));
-    // Redis reports this lag at the turn of a second, because one of its two clocks is behind. The changed script reads it.
+    // Redis reports this lag at the start of a second, because one of its two clocks is behind. The changed script reads it.
     const replication = "redis.call('INFO', 'replication')";
     const text = LOOK.text.replace(replication, `string.gsub(${replication}, 'lag=%d+', 'lag=-1')`);
     const given = JSON.stringify({ laterMs: 0, judgedMs: 0, knownCopies: 0, graceMs: 0 });
@@ -188,7 +189,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await eventually(async () => {
       expect(await redis.primary.command('EXISTS', `${PREFIX}:record:1:void`)).toBe(1);
     });
-    // A closed key is reported only once its record is durable.
+    // A voided key is reported only once its record is durable.
     results.push(result(other.records.reserve(request('1', 'void'))));
     results.push(result(other.records.find(accountNamed('1'), 'void')));
     expect(await other.records.find(accountNamed('1'), 'early')).not.toBe(null);
@@ -199,8 +200,8 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     );
     copy?.redis.signal('SIGCONT');
     await eventually(() => reserved(other.records, '1', 'k'));
-    const closed = await eventually(() => one.records.voidKey(voidRequest('1', 'void')));
-    expect(closingOf(closed.record)).not.toBe(null);
+    const voided = await eventually(() => one.records.voidKey(voidRequest('1', 'void')));
+    expect(closingOf(voided.record)).not.toBe(null);
     await one.records.settle(early, accepted);
     // A repeated command succeeds once the outcome is durable.
     expect(await operator.settle(SETTLEMENT)).toMatchObject({ kind: 'settled' });

@@ -32,12 +32,12 @@ export async function startCopiedRedis(serverPath: string, lagsMs: readonly numb
   const copies = await Promise.all(
     lagsMs.map(async () => started.use(await startCopy(serverPath, primary))),
   );
-  // A replica's link is up before its primary counts it.
+  // A replica's link is up before its primary counts the replica, so this waits for the primary's count.
   await eventually(async () => {
     const replication = String(await primary.command('INFO', 'replication'));
     expect(replication.match(/state=online/g) ?? []).toHaveLength(lagsMs.length);
   });
-  // The delay counts in both directions.
+  // The connection delays both directions, so each direction gets half of the lag.
   for (const [index, { line }] of copies.entries()) line.delayMs = (lagsMs[index] ?? 0) / 2;
   const owned = started.move();
   return { primary, copies, [Symbol.asyncDispose]: () => owned.disposeAsync() };
@@ -142,7 +142,7 @@ export async function isMarked(replica: TestRedis, replicas: number): Promise<vo
     const uptime = /uptime_in_seconds:(\d+)/.exec(String(await replica.command('INFO', 'server')));
     return Number(uptime?.[1]) >= 3 && (await markOf('reach')) === replicas;
   });
-  // The marker is written at least once more.
+  // Waits until the marker is written once more.
   const writtenAt = await markOf('at');
   await eventually(async () => (await markOf('at')) > writtenAt);
 }

@@ -12,7 +12,7 @@ import { DURABLE, MARKER, openOperator, openReadyReplica, openReplica, PREFIX } 
 
 const GAP = { name: 'RecordsGapError', earlierUnknown: true };
 
-/** The request of an order whose key is made this long after now. */
+/** The request of an order whose key is made this long after now. A key made within a minute of a gap's end is refused. */
 const madeIn = (key: string, aheadMs: number) => ({
   ...request('1', key),
   keyMadeMs: Date.now() + aheadMs,
@@ -73,7 +73,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await using one = await openReadyReplica(redis.url);
     await restart(redis);
     await eventually(() => one.records.status.gapReason?.includes('keys made before') === true);
-    // A key made more than a minute after the gap's end is accepted. Here this end is 50 seconds later.
+    // Here the gap ends 50 seconds later, so a key is accepted if it is made more than 110 seconds after now.
     await expectGap(one.records, madeIn('new', 100_000));
     expect(await one.records.reserve(madeIn('new', 130_000))).toMatchObject({ reserved: true });
   });
@@ -122,6 +122,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await redis.command('HSET', 'trading-graph:{orders}:epoch', 'epoch', 'e');
     await using one = await openReadyReplica(redis.url);
     await expect(one.records.reserve(request('1', 'k'))).rejects.toMatchObject(GAP);
+    // Processes of the earlier version send no order while this field is set.
     expect(await redis.command('HGET', 'trading-graph:{orders}:epoch', 'held')).toBe('1');
   });
 
@@ -148,7 +149,7 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     expect(two.records.status.gapReason).toBe(null);
   });
 
-  test('is over a day after the end of the gap', async () => {
+  test('a loss is over a day after the end of its gap', async () => {
     await using redis = await startTestRedis(serverPath, DURABLE);
     let aheadMs = 0;
     const clock = { ...systemClock, date: () => Date.now() + aheadMs };
@@ -188,7 +189,7 @@ describeWithRedis('a promotion', (serverPath) => {
     expect(one.warnings).toEqual([]);
   });
 
-  test('does not look like a restart of the primary with an old snapshot, which is a loss', async () => {
+  test('is distinguished from a restart of the primary with an old snapshot, which is a loss', async () => {
     await using primary = await startTestRedis(serverPath, {
       args: ['--repl-diskless-sync-delay', '0', '--save', '3600 1'],
     });
@@ -221,7 +222,7 @@ describeWithRedis('a promotion', (serverPath) => {
     await expect(one.records.find(accountNamed('1'), 'new')).rejects.toThrow('was promoted');
     expect(one.records.status.degradedReason).toContain('was promoted');
     expect(await one.records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
-    // If the promotion is a loss, the outcome is written back later.
+    // The order's record is missing. If the promotion counts as a loss, its outcome is written back later.
     const missing = { ...request('1', 'missing'), id: '.missing' };
     await expect(one.records.settle(missing, accepted)).rejects.toThrow('was promoted');
     await second.command('REPLICAOF', '127.0.0.1', new URL(first.url).port);
@@ -251,14 +252,14 @@ describeWithRedis('a promotion', (serverPath) => {
     await eventually(() => one.records.reserve(madeIn('new', 90_000)));
   });
 
-  test('a demoted primary is not used, because it may lack later writes', async () => {
+  test('is needed before a demoted primary is used again, because it may lack later writes', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openReadyReplica(redis.url);
     await reserved(one.records, '1', 'k');
     await redis.command('REPLICAOF', '127.0.0.1', '1');
     const account = accountNamed('1');
     const unavailable = { name: 'RecordsUnavailableError', earlierUnknown: true };
-    for (const key of ['k', 'of the new one']) {
+    for (const key of ['k', 'of the new primary']) {
       await expect(one.records.find(account, key)).rejects.toMatchObject(unavailable);
     }
     const versions = new RedisAccountVersions(one.records, { clock: systemClock });

@@ -34,7 +34,7 @@ async function openRecords(path: string, gatewaySkewMs: () => number | null = ()
   return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
 }
 
-/** The request of an order whose key is made this long after now. */
+/** The request of an order whose key is made this long after now. A key made within a minute of a loss is refused. */
 const madeIn = (key: string, aheadMs: number) => ({
   ...request('1', key),
   keyMadeMs: Date.now() + aheadMs,
@@ -80,7 +80,7 @@ const losses: Readonly<Record<string, (path: string) => string>> = {
     rmSync(`${path}.mark`);
     return path;
   },
-  'an older copy replaces the file, with a mark that does not belong to either': (path) => {
+  'an older copy replaces the file, with the older mark, which names another inode': (path) => {
     renameSync(`${path}.kept`, path);
     renameSync(`${path}.mark.kept`, `${path}.mark`);
     return path;
@@ -130,7 +130,7 @@ test.each(Object.entries(losses))(
     await expect(one.records.reserve(madeIn('x', 30_000))).rejects.toThrow('incomplete');
     await expect(one.records.find(request('1', 'x').account, 'x')).rejects.toThrow('incomplete');
     expect(await one.records.reserve(madeIn('y', 90_000))).toMatchObject({ reserved: true });
-    // A key can still be closed. Its record states that the records remember nothing from before.
+    // A key can still be voided. Its record states that the records remember nothing from before the void.
     const { voided, record } = await one.records.voidKey(voidRequest('1', 'void'));
     expect(voided).toBe(true);
     expect(closingOf(record)?.rememberedMs).toBe(0);
@@ -218,6 +218,7 @@ test('an operator’s command detects that the file is an older copy, and the ne
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(`${path}.kept`, path);
+  // However often the operator repeats the command, the loss stays detected.
   for (let n = 0; n < 12; n += 1) {
     using operator = operatorOf(path);
     expect((await operator.status()).gapReason).toContain('incomplete');
@@ -335,7 +336,7 @@ test('a loss is over after a day', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(`${path}.kept`, path);
-  /** Whether a key without a stated age is accepted so many hours later. */
+  /** Whether a key without a stated age is accepted this many hours later. */
   const acceptsAfter = async (hours: number) => {
     const clock = { ...systemClock, date: () => Date.now() + hours * HOUR_MS };
     const records = await openSqliteOrderRecords({

@@ -99,7 +99,7 @@ function writeCorrupt(
 ): void {
   const kind = random();
   if (kind < 0.02) return void socket.resetAndDestroy();
-  // It never answers.
+  // This request gets no answer.
   if (kind < 0.04) return;
   const body = kind < 0.7 ? corruptBody(random, text) : Buffer.from(text);
   const isPacked = random() < 0.1;

@@ -142,7 +142,7 @@ export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzRepo
   else await Promise.all(TARGETS.map(sendAll));
   await check();
   counts.set('corrupt answers', gateway.corrupted);
-  // findCause() sets `problem` anew.
+  // findCause() sets `problem` again.
   const found: string | null = problem;
   if (found === null) return { counts, problem: null, cases: [] };
   return { counts, problem: found, cases: only ? [only] : await findCause() };

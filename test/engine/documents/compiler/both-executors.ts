@@ -59,7 +59,7 @@ async function byReference(args: ValidatedExecutionArgs, meter: Meter): Promise<
   const bare = await executeRootSelectionSet(args);
   const counted = await executorOf(args).execute(args, meter);
   expectSameData(counted, bare);
-  // The answer becomes costly at its first field. One that is costly from the start would be compiled.
+  // The answer becomes costly at its first field. An answer that is costly from the start would be compiled.
   expectSameData(await executorOf(args).execute(args, slicedMeter(COSTLY_FIELDS)), bare);
   return counted;
 }
@@ -97,7 +97,7 @@ export function meterFor(
   return new Meter({ maxFields, estimate, scheduler, client: 'one', signal });
 }
 
-/** A meter that slices the answer: it leaves time only to the first field of a turn. */
+/** A meter that slices the answer: each turn of the event loop has time only for its first field. */
 export function slicedMeter(fields: number, signal?: AbortSignal): Meter {
   const meter = meterFor(1_000_000, 0, 0, signal);
   meter.fields = fields;

@@ -96,7 +96,7 @@ for (const field of ['Query', 'Node'].flatMap((name) => Object.values(fieldsOf(n
   const { name, type } = field;
   if (name.endsWith('Read')) field.resolve = read(name, type);
   if (name === 'thing') field.resolve = read(name, Apple);
-  // Returns its arguments unchanged. It is postponed if the answer is made in slices.
+  // This field returns its arguments unchanged. An answer that is made in slices postpones the field.
   if (name === 'echo')
     Object.assign(field, perGroup, { resolve: (_: unknown, args: object) => args });
 }
