@@ -27,7 +27,6 @@ import { createOrderDesk } from './trading/order-desk.ts';
 import { orderLines } from './trading/order-line.ts';
 import { Orders } from './trading/orders.ts';
 
-/** The configuration's values that the domain layer depends on. */
 interface DomainSettings {
   readonly authProofSeconds: number;
   readonly sessionMaxAgeSeconds: number;
@@ -53,7 +52,6 @@ export interface DomainParts {
   /** Measures how far the gateway's clock is ahead of this machine's. */
   readonly clockSkew: Pick<ClockSkew, 'ms' | 'earlyMs' | 'aheadMs'>;
   readonly log: Log;
-  /** Null if no key is configured. */
   readonly verify: Verify | null;
   readonly settings: DomainSettings;
   readonly cacheBytes: Readonly<Record<'catalogs' | 'sessions' | 'positions', number>>;
@@ -190,7 +188,6 @@ export function createDomain(parts: DomainParts) {
     /** Called with the outcome of each `login` field. */
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>
       metrics.signIns.inc({ outcome }),
-    /** The estimated size of each cache. */
     caches: {
       token: () => ledger.byteSize + knownTokens.byteSize + identity.byteSize,
       session: () => sessions.byteSize,

@@ -72,7 +72,7 @@ export class Context implements ReadRecord {
     this.#current = this.scope.withToken(token);
   }
 
-  /** The cost of a run, as the `extensions` of its result show it. */
+  /** The cost of an execution, as the `extensions` of its result show it. */
   receipt({ cost, fields }: { readonly cost: number; readonly fields: number }) {
     const gateway = (this.#entries ?? []).map(({ operation, ms, source, outcome = 'ok' }) => ({
       operation,

@@ -149,7 +149,7 @@ export class Scope implements OwnReads {
     // With a `maxAge` of 0, the read joins no call under way.
     const after = maxAgeMs === 0 ? logicalClock.next() : this.#after;
     const demand = { maxAgeMs, after, needsRows: this.#plan.has('rows') };
-    // The latest list can show that a cached session is outdated. If both are needed, the list is read first.
+    // A newer list of positions can show that a cached session is outdated. If both are needed, the list is read first.
     const isListFirst = this.#plan.has('positions') && sessions.cached(viewer, demand) !== null;
     const listRead = isListFirst ? this.#readList().catch(() => null) : null;
     return chain(listRead, () => sessions.read(viewer, demand));
@@ -255,7 +255,6 @@ export class Scope implements OwnReads {
     return memo(this.#reads, name + request, begin) as Promise<T>;
   }
 
-  /** Reads the account once the viewer is identified. */
   protected asViewer<T>(read: (viewer: Viewer) => MaybePromise<T>): Promise<T> {
     return promised(() => chain(this.viewer(), read));
   }

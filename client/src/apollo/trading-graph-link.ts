@@ -25,10 +25,7 @@ export interface LinkContext {
   /** Called when the subscription's connection is lost. The subscription continues on the next connection. */
   readonly disconnected?: ((error: TradingGraphError | null) => void) | undefined;
   readonly fetchOptions?: { readonly signal?: AbortSignal };
-  /**
-   * Set by Apollo: `includeQuery` by its link for persisted queries, and `accept` by its handler of incremental delivery, if
-   * the app has configured these.
-   */
+  /** Set by Apollo: `includeQuery` by its link for persisted queries, `accept` by its handler of incremental delivery. */
   readonly http?: { readonly includeQuery?: boolean; readonly accept?: readonly string[] };
 }
 

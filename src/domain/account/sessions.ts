@@ -48,6 +48,7 @@ export class Sessions {
 
   read(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | Promise<SessionAnswer> {
     const { freshness, logicalClock } = this.#options;
+    // A snapshot in memory may be older than an order at another replica. If this is uncertain, the gateway is asked.
     const isInMemory = this.isReading(viewer) || this.#cachedFor(viewer) !== undefined;
     const caughtUp = isInMemory ? freshness.catchUp(viewer.account) : true;
     if (caughtUp === true) return this.#readCaughtUp(viewer, demand);

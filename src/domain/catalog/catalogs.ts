@@ -45,7 +45,8 @@ export class Catalogs {
     this.#catalogs = new LRUCache({
       max: MAX_GROUPS,
       maxSize: maxBytes,
-      // Capped, or each read would fetch a catalog that does not fit. A fetch under way counts as a byte, which stays free.
+      // Capped: a catalog larger than the cache would not be stored, and each read would fetch it again. A byte for each
+      // group stays free, because a fetch under way counts as one byte.
       sizeCalculation: ({ bytes }) => Math.min(maxBytes - MAX_GROUPS, bytes),
       noDeleteOnFetchRejection: true,
       // If an entry is evicted during its fetch, the readers still get the answer.
@@ -122,6 +123,7 @@ export class Catalogs {
     const joined = this.#calls.get(proof.key);
     try {
       const catalog = await this.#fetch(detached(viewer), proof);
+      // A copy that has just arrived answers this read, even if it is too old for later ones.
       const copy = catalog.served ?? catalog.copy;
       const isProved = ledger.group(viewer)?.group === proof.group;
       if (!copy || !isProved) return null;

@@ -48,7 +48,6 @@ export class GroupCatalog {
     this.#retry = new RetryPause(options, Math.min(RETRY_MS, options.maxAgeMs / 150));
   }
 
-  /** Estimated heap. */
   get bytes(): number {
     return (this.copy?.version.bytes ?? 0) + this.history.bytes;
   }

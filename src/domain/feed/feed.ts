@@ -24,7 +24,6 @@ export class Feed {
   readonly #retry: RetryPause;
   /** Null until a subscription follows orders or session. */
   #sessionReads: SessionReads | null = null;
-  /** When the last call began. */
   #calledAtMs = Number.NEGATIVE_INFINITY;
   #isInFlight = false;
   /** Whether another poll was requested while a call was under way. */
@@ -117,7 +116,7 @@ export class Feed {
     else schedule.at(this.#turn, dueMs, soonestMs);
   }
 
-  /** Sets the deadline for a first list. It counts from the first call: this service's own limit of polls is no failure. */
+  /** Sets the deadline for a first list. It counts from the first call, which the ceiling of polls may delay. */
   #expectList(): void {
     const hasCalled = Number.isFinite(this.#calledAtMs);
     if (this.state.list !== null || !hasCalled) return;
@@ -180,7 +179,7 @@ export class Feed {
     }
     this.#retry.failed(error);
     this.#lastFailure = error instanceof Error ? error : new Error(String(error));
-    // The breaker logs why the gateway fails.
+    // The circuit breaker logs the gateway's failures.
     if (!(error instanceof GatewayError)) fireAndForget('live feed', Promise.reject(error));
     // The next poll is planned before subscriptions are woken, because an error of one of them must not end the polls.
     const { untilMs, retryAfterUntilMs } = this.#retry;

@@ -7,7 +7,7 @@ import type { PollTurn } from './poll-schedule.ts';
 import type { Subscription } from './subscription.ts';
 import type { TokenRotation } from './token-rotation.ts';
 
-/** For followers of its figures, the session is read once in this many polls. */
+/** For subscriptions that follow its figures, the session is read once in this many polls. */
 const POLLS_PER_READ = 5;
 
 /** Decides when a feed reads op 10 for subscriptions to orders or session. If op 10 fails, the positions stay live. */

@@ -89,7 +89,7 @@ export function outcomeOf(outcome: Submission) {
     return { outcome: kind, message, sentAt: new Date(outcome.sentAtMs).toISOString() };
   }
   const { error, sent } = outcome;
-  // The log has the reason for which this service refused an order as its outcome: `expired`, `voided` or `settled`.
+  // The outcome of an order that counts as unsent is the reason: `expired`, `voided` or `settled`.
   return sent === false
     ? { outcome: error.toLowerCase() }
     : { outcome: kind, error: error && redact(error), message };

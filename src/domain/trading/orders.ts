@@ -34,7 +34,7 @@ interface InFlightOrder {
 /** The time after an order's deadline to record its outcome. After it, other processes assume that this process is dead. */
 const RECORDING_MS = 2_000;
 const FOLLOW_POLL_MS = 100;
-/** Before each further attempt an order with the key ended in an error. More than a few in a row are no accident. */
+/** The attempts to close a key. One fails only if an order has used the key meanwhile, and has ended in an error. */
 const VOID_ATTEMPTS = 10;
 
 /** Places orders, each at most once per key, and returns their outcomes. */
@@ -61,8 +61,8 @@ export class Orders {
   }
 
   /**
-   * Throws an InputError if another order has this key, a RecordsUnavailableError if this request was not sent (it states
-   * what is known about earlier requests), or a GatewayError if the order was certainly not accepted and its key is free.
+   * Throws an InputError if another order has this key, a RecordsUnavailableError if this request was not sent (that error
+   * says what is known about earlier ones), or a GatewayError if the order was certainly not accepted and its key is free.
    */
   async place(viewer: Viewer, proof: AccountProof, ticket: Ticket): Promise<OrderResult> {
     if (viewer.account !== proof.account) throw new Error('the proof is of another account');
@@ -136,7 +136,6 @@ export class Orders {
     throw new RecordsUnavailableError('the key was freed and used again too many times');
   }
 
-  /** Logs each order whose process was killed, for this and other replicas. */
   watchCutOffs(signal: AbortSignal): Promise<void> {
     return this.#recorder.watchCutOffs(signal);
   }
@@ -232,7 +231,7 @@ export class Orders {
     return keyMadeProblem(keyMadeMs, this.#options);
   }
 
-  /** The record that waits to be written; undefined if there is none. While the key is being freed, this waits. */
+  /** The record that waits to be written; undefined if there is none. If the key is being freed, waits until it is free. */
   async #waitingRecord(account: Account, key: string): Promise<OrderRecord | undefined> {
     for (let waitedMs = 0; waitedMs < this.#pendingMs; waitedMs += FOLLOW_POLL_MS) {
       const waiting = this.#recorder.waiting(account, key);

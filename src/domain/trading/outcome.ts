@@ -29,12 +29,12 @@ export function isVoided(submission: Submission): boolean {
   return isUnsent(submission) && submission.error === VOIDED.error;
 }
 
-/** Whether this service refused the order without sending it. */
+/** Whether this service refused the order without sending it, or an operator has settled it as never carried out. */
 export function isUnsent(submission: Submission): submission is UnsentOrder {
   return submission.kind === 'rejected' && submission.sent === false;
 }
 
-/** Why this service refused the order; null if the gateway refused it. */
+/** Why the order counts as unsent; null if the gateway refused it. */
 export function unsentReason(submission: Submission): UnsentReason | null {
   return isUnsent(submission) ? submission.error : null;
 }

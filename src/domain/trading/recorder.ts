@@ -78,7 +78,7 @@ export class Recorder {
     return this.#write({ reservation, record: null }, () => records.release(reservation));
   }
 
-  /** The record that waits to be written, and counts already. Null while the key is being freed; undefined if none waits. */
+  /** The record that waits to be written, and is valid already. Null while the key is being freed; undefined if none. */
   waiting(account: Account, key: string): OrderRecord | null | undefined {
     return this.#waiting.get(recordId(account, key))?.record;
   }

@@ -70,7 +70,7 @@ export class Selections {
   }
 }
 
-/** Returns the value of an integer, boolean, null or list. Other literals and entries of lists stay nodes: only nulls matter. */
+/** Returns the value of an integer, boolean, null or list. Other literals and the entries of lists stay nodes, unread. */
 export function literalOf(node: ValueNode): unknown {
   if (node.kind === Kind.INT) return Number(node.value);
   if (node.kind === Kind.BOOLEAN) return node.value;

@@ -68,7 +68,7 @@ const MAX_RECENT = 32;
 
 /**
  * Executes live events. An event is executed once for all subscribers with the same document, if every field is marked as
- * the account's, no variables affect the event, and the run read no other data.
+ * the account's, no variables affect the event, and its execution read no other data.
  */
 export class EventResults {
   readonly #options: EventResultsOptions;
@@ -200,7 +200,7 @@ export class EventResults {
     // Subscribers of an account may have different groups, so a read of a group's data makes a result personal too.
     const isPersonal = context.isPersonal || context.readsShared;
     if (sharedUse !== null && isPersonal) sharedUse.isBarred = true;
-    // An event over its budget ends its subscription, because the next one would exceed it too.
+    // An event over its budget ends its subscription, because the next event would exceed it too.
     if (meter.isOver) throw meter.error();
     const { fields } = meter;
     const isShared = mayShare(prepared) && !result.errors;
@@ -221,7 +221,7 @@ export class EventResults {
   }
 }
 
-/** Whether results may be shared: until a run has read data that is not the account's, despite the marks of its fields. */
+/** Whether results may be shared: until an execution has read data that is not the account's, despite its fields' marks. */
 function mayShare({ facts: { sharedUse } }: PreparedOperation): boolean {
   return sharedUse !== null && !sharedUse.isBarred;
 }

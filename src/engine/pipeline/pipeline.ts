@@ -27,7 +27,6 @@ export interface PipelineParts extends AdmissionParts {
   readonly schema: GraphQLSchema;
   readonly execution: Execution;
   readonly codes: ErrorCodes;
-  /** Null if tracing is off. */
   readonly tracing: Tracing | null;
   /** The team's plugins, which run around the service's own. */
   readonly plugins: readonly TeamPlugin[];
@@ -101,7 +100,6 @@ export class Pipeline {
     });
   }
 
-  /** Runs every `onDispose` of the plugins. */
   async dispose(): Promise<void> {
     await this.#yoga.dispose();
   }
@@ -261,7 +259,7 @@ const validateFurther: typeof validate = (schema, document, rules = [], ...more)
   return others.length === 0 ? [] : validate(schema, document, others, ...more);
 };
 
-/** Converts an error of a plugin's rule, which may have a code. */
+/** Gives an error of a plugin's rule the code of invalid documents, unless the rule has chosen a code. */
 function invalid(error: Error): Error {
   if (!(error instanceof GraphQLError) || error.extensions.code !== undefined) return error;
   return located(requestError('GRAPHQL_VALIDATION_FAILED', error.message), error);

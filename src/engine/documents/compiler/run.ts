@@ -36,7 +36,7 @@ export class Run {
   readonly #nullable: NullableFields;
   /** The answer, to which pending tasks still add fields; null if nothing is pending. */
   #whole: ExecutionResult | null = null;
-  // The promise's resolve function itself: a closure around it would make each run refer to the next, and keep all alive.
+  // The promise's own resolve function is kept: a closure would make each run refer to the next, and keep all alive.
   #resolveAnswer: ((result: ExecutionResult | null) => void) | null = null;
 
   constructor(context: unknown, args: readonly unknown[], nullable: NullableFields, meter: Meter) {
@@ -47,7 +47,7 @@ export class Run {
     this.maxFields = meter.maxFields;
   }
 
-  /** Returns null if the reference executor has to answer in its place, and report an error. */
+  /** Returns null if the reference executor has to answer in place of this run, and report an error. */
   answer(root: RunRoot, source: unknown): MaybePromise<ExecutionResult | null> {
     let data: Target;
     try {
@@ -89,7 +89,7 @@ export class Run {
   mustYield(): boolean {
     this.nextClockCheck = this.fields + FIELDS_BETWEEN_CLOCK_CHECKS;
     const isSliceOver = this.meter.scheduler.isSliceOver();
-    // So the enclosing lists check the clock at their next item, and yield too.
+    // The enclosing lists then check the clock at their next item, and yield too.
     if (isSliceOver) this.nextClockCheck = this.fields;
     return isSliceOver;
   }

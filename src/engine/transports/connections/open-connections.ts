@@ -110,7 +110,6 @@ export class OpenConnections {
     return this.#open.get(socket) ?? new Connection(socket);
   }
 
-  /** Call it when a connection has become a WebSocket. */
   upgraded(socket: Socket, webSocket: WebSocket): void {
     this.get(socket).webSocket = webSocket;
     socket.setTimeout(this.#options.unreadMs);

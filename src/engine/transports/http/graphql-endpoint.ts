@@ -104,7 +104,6 @@ export function createGraphQLEndpoint(
     });
   }
 
-  /** Answers a request that is refused before there is an operation. */
   function refuse(
     reply: HttpReply,
     status: number,
@@ -125,7 +124,7 @@ export function createGraphQLEndpoint(
       reply.summary.trace = traceRequest(tracing, request, addresses.isFromProxy(request));
     }
     if (request.method !== 'POST') return answer(reply, null);
-    // A page of another origin may send forms and plain texts without a preflight.
+    // Browsers let a page of another origin send forms and plain texts without a preflight, so only JSON is accepted.
     const { 'content-type': type, 'content-encoding': encoding = 'identity' } = request.headers;
     if (!isJsonType(type) || encoding !== 'identity') {
       return refuse(reply, 415, 'Send uncompressed JSON with `Content-Type: application/json`.');

@@ -20,7 +20,7 @@ const MAX_OPERATIONS = 100;
 const MAX_REASON_BYTES = 123;
 // A busy client or a poor network may not answer for a minute. A pause of this process leaves one ping unanswered.
 const MAX_UNANSWERED_PINGS = 5;
-/** The first messages are free, so that a client at a flooded address can prove its token. Its upgrade was counted. */
+/** The first messages are free, so that a client at a flooded address can prove its token. The upgrade was counted. */
 const FREE_MESSAGES = 3;
 const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
   MessageType.ConnectionInit,
@@ -32,7 +32,7 @@ const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
 /** The number that `#withProtocolId` puts before a client's id. It is removed from messages and close reasons. */
 const ID_NUMBER = /(?<=^\{"id":"|^Subscriber for )\d+:/;
 
-/** graphql-ws's protocol for every socket (`extra`). Results bypass it: one event is serialized once for many sockets. */
+/** graphql-ws's protocol for all sockets (its `extra`). Results bypass it: one event is serialized once for many sockets. */
 const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSocket>({
   onConnect(context) {
     const { extra, connectionParams } = context;
@@ -59,7 +59,7 @@ export class GraphQLSocket implements OperationOwner {
   readonly #operations = new Set<SocketOperation>();
   /** The operation that the current message has opened. */
   #opened: SocketOperation | null = null;
-  #subscribed = 0;
+  #lastIdNumber = 0;
   /** Callbacks that wait until the client has read enough. */
   readonly #waiting: (() => void)[] = [];
   #unansweredPings = 0;
@@ -149,7 +149,6 @@ export class GraphQLSocket implements OperationOwner {
     if (this.#isFull) this.#socket.pause();
   }
 
-  /** Whether the client has more unread bytes than allowed. */
   get #isFull(): boolean {
     return this.#socket.bufferedAmount > this.settings.connections.unreadBytes;
   }
@@ -187,7 +186,7 @@ export class GraphQLSocket implements OperationOwner {
     return false;
   }
 
-  /** Detects half-open connections, which look like quiet ones. A reader that does not read has another deadline. */
+  /** Detects half-open connections, which look like quiet ones. For a client that does not read, another deadline counts. */
   #ping(): void {
     if (!this.isOpen || this.#socket.bufferedAmount > 0) return;
     if (this.#unansweredPings >= MAX_UNANSWERED_PINGS) {
@@ -220,8 +219,8 @@ export class GraphQLSocket implements OperationOwner {
     for (const { id, protocolId, isLeft } of this.#operations) {
       if (id === message.id && !isLeft) return Object.assign(message, { id: protocolId });
     }
-    this.#subscribed += 1;
-    return Object.assign(message, { id: `${this.#subscribed}:${message.id}` });
+    this.#lastIdNumber += 1;
+    return Object.assign(message, { id: `${this.#lastIdNumber}:${message.id}` });
   }
 
   #leave(protocolId: unknown): void {
