@@ -9,20 +9,21 @@ const DEFAULT_PORT = 4_010;
 
 export const sandboxCommand: Command = {
   usage: [
-    'Usage: trading-graph sandbox [--port <number>]',
+    'Usage: trading-graph sandbox [--port <number>] [--host <address>]',
     '',
     `  --port  where it listens; ${DEFAULT_PORT} when left out, 0 for any free port`,
+    '  --host  127.0.0.1 when left out',
     '',
     'SANDBOX_SEED, SANDBOX_INSTRUMENTS, SANDBOX_TICK_MS, JWT_SECRET, GATEWAY_DIRECTION_FIELD,',
     'GATEWAY_MOBILE_WALLET, GATEWAY_LOGIN_CLAIM and GATEWAY_GROUP_CLAIM count here as well.',
   ].join('\n'),
   async run(args, terminal) {
-    const port = portIn(args);
+    const flags = readFlags(args);
     const config = readConfig(terminal.environment);
-    const started = startSandbox({ ...sandboxSettings(config), port });
+    const started = startSandbox({ ...sandboxSettings(config), ...flags });
     await using sandbox = await started.catch((error: unknown) => {
       if (!(error instanceof ListenError)) throw error;
-      throw new ConfigError([`--port=${port}: ${error.message}`]);
+      throw new ConfigError([`--${error.about}=${flags[error.about]}: ${error.message}`]);
     });
     // The signal handler is installed before the output invites a user to stop the process.
     const stopped = terminal.stopped();
@@ -35,11 +36,12 @@ export const sandboxCommand: Command = {
   },
 };
 
-function portIn(args: readonly string[]): number {
-  const given = readArguments({ args: [...args], options: { port: { type: 'string' } } });
-  const { port = String(DEFAULT_PORT) } = given.values;
+function readFlags(args: readonly string[]) {
+  const options = { port: { type: 'string' }, host: { type: 'string' } } as const;
+  const given = readArguments({ args: [...args], options });
+  const { port = String(DEFAULT_PORT), host = '127.0.0.1' } = given.values;
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw new UsageError(`--port=${port}: must be a whole number from 0 to 65535`);
   }
-  return Number(port);
+  return { port: Number(port), host };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { parseEnvironment } from '../../src/config.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
 import {
   describeWithDockerCompose,
   describeWithHaproxy,
@@ -12,6 +13,7 @@ import {
 } from '../support/describe-with.ts';
 import { ownFolder } from '../support/own-folder.ts';
 import { startTestRedis } from '../support/redis.ts';
+import { runCli } from '../support/run-cli.ts';
 import {
   compose,
   IMAGE,
@@ -72,6 +74,14 @@ test('the replicas have settings that the service accepts, and time to stop', ()
     expect(config.redisUrl).toBe('redis://valkey:6379/0');
     expect(config.gatewayUrl).toBe(`http://gateway:${gatewayPort}`);
   }
+});
+
+test('the sandbox listens for the other containers', async () => {
+  await using other = await startSandbox({ tickMs: 0, instruments: 10 });
+  const [_node, _script, ...args] = serviceNamed('gateway').command ?? [];
+  // On a port in use the command names its address, and does not start.
+  const { err } = await runCli([...args, '--port', String(other.port)]);
+  expect(err).toContain(`already in use 0.0.0.0:${other.port}`);
 });
 
 test('every image is pinned, and the project’s image has its version and no unneeded rights', () => {
