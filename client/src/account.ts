@@ -89,7 +89,7 @@ export class Accounts {
   /** Begins another sign-in: the app announces that another account may be signed in. */
   changed(): void {
     this.#known = null;
-    // The account of the next token is announced, so that listeners drop state of this sign-in. No token is an empty text.
+    // The next token's account is announced, so that listeners drop state of this sign-in: no token equals an empty text.
     if (this.#isUsed && this.#listeners.size > 0) this.#firstToken ??= '';
     this.#begin();
   }

@@ -73,7 +73,7 @@ interface Target {
   readonly words: string;
 }
 
-// In `config` a faulty setting has its default, so a check of the gateway would not use the intended value.
+// If one of these settings is faulty, `config` has its default, so the gateway would be checked with another value.
 const OF_THE_GATEWAY = /^(GATEWAY|CATALOG|JWT|SANDBOX)(_|$)/;
 
 function targetOf({ config, faulty }: ConfigurationReport, sandbox: boolean): Target {

@@ -26,7 +26,7 @@ const NOTES: Readonly<Record<string, string>> = {
   value: 'Any JSON.',
 };
 
-/** The interface as the operations' tables describe it: an OpenAPI 3.1 document. */
+/** The gateway's interface as the operations' tables describe it: an OpenAPI 3.1 document. */
 export function openApi() {
   const schemas = new Schemas();
   const paths: Record<string, Record<string, unknown>> = {};

@@ -110,7 +110,7 @@ export const baseUrl: Kind<string> = {
   allowed: 'an http or https address, without user, password, query or fragment',
 };
 
-/** A query would set options of the client, and a scheme in capitals would turn off its TLS. */
+/** A query would set options of ioredis, and a scheme in capitals would turn off its TLS. */
 const REDIS_URL = /^rediss?:\/\/[^/?#]*(?:\/\d{0,5})?$/;
 const SOCKET_PATH = /^\/[^/\s](?:.*\S)?$/;
 

@@ -99,7 +99,7 @@ export const SETTINGS = {
   GATEWAY_FORWARD_CLIENT: setting(onOff, false, 'send the client’s address and user agent as well'),
   GATEWAY_TIMEOUT_MS: setting(ms, 5_000, 'deadline of a read or small write; catalog: six times'),
   ORDER_TIMEOUT_MS: setting(
-    // A value meant as seconds would leave each outcome unknown. An order must not outlive its record of a day.
+    // Below 100, seconds were probably meant: each outcome would be unknown. An hour is far less than the life of a record.
     wholeNumber(100, 3_600_000),
     15_000,
     'deadline of an order; waiting costs less than an unknown outcome',

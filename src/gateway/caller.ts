@@ -2,8 +2,8 @@ import type { RequestCaller } from '../lib/limits/caller.ts';
 import type { TraceSpan } from '../lib/tracing/tracing.ts';
 
 /**
- * The outcome of a call on the wire; its client may be answered differently. `circuit` and `busy`: the call never began.
- * `expired`: it would have been sent too late. Each outcome has a counter from the start.
+ * The outcome of a call on the wire, which may differ from the answer that the client gets. `circuit` and `busy`: the call
+ * never began. `expired`: it would have been sent too late. Each outcome has a counter from the start.
  */
 export const CALL_OUTCOMES = [
   'ok',

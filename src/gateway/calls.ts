@@ -19,11 +19,11 @@ export interface OperationSettings {
 export interface CallsOptions extends OperationSettings {
   readonly send: Send;
   readonly requests: Requests;
-  /** Called for each read or sign-in whose answer breaks the interface. */
+  /** Called for each read or sign-in whose answer breaks the gateway's interface. */
   readonly onBroken: (operation: string) => void;
   /** Called after each answer with the fields that it lacks. */
   readonly onRead: (operation: string, reading: Reading) => void;
-  /** Called with the error that an order's file threw; the order is unknown if it was sent. */
+  /** Called with an error in the code of an order's operation. If the order was sent, its outcome is unknown. */
   readonly onOrderFailed: (operation: string, error: unknown) => void;
 }
 
@@ -67,7 +67,7 @@ export class Calls {
     this.#bytesLeft = Math.max(0, this.#bytesLeft - bytes.length);
   }
 
-  /** Reads the JSON of an answer. Null from `read` breaks the interface. JSON.parse is faster, if no field is a numeric id. */
+  /** Throws if `read` returns null: the answer breaks the interface. Without numeric ids JSON.parse is faster. */
   value<T>(
     answer: Answer,
     expected: string,

@@ -93,21 +93,21 @@ function unsent(cause: unknown, isGivenUp: boolean) {
   return OWN_FAULTS.has(codeOf(cause)) ? 'unsendable' : 'unreachable';
 }
 
-/** The outcome of a call as one word for operators; its client may be answered differently. */
+/** The outcome of a call as one word for operators. It may differ from the answer that the client gets. */
 export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
   const { outcome } = classify(exchange, isGivenUp(call));
   if (!exchange.sent || !exchange.answered || exchange.status === 304) return outcome;
   if (outcome === 'ok') return isJsonContent(exchange.headers['content-type']) ? 'ok' : 'contract';
-  // A 4xx to a write is about its input. A 4xx to a read without an error body of the interface may come from a proxy.
+  // A 4xx to a write is about its input. A 4xx to a read without one of the gateway's error bodies may come from a proxy.
   const isRead = call.operation.effect === 'read';
   const isForeign = isRead && outcome === '4xx' && !hasErrorBody(exchange);
   return isForeign ? 'contract' : outcome;
 }
 
 /**
- * The health that a breaker counts. For orders only an answer of the interface is a `success`. An answer of another server
- * is a `failure`, because the next orders would end unknown. A 5xx written by a proxy is not an answer of the gateway: the
- * order is `lost`.
+ * The health that a breaker counts. For orders only an answer in the form of the gateway's interface is a `success`. A 2xx
+ * or 3xx of another server is a `failure`, because the next orders would end unknown. Its 4xx is `foreign`, and after its
+ * 5xx the order is `lost`.
  */
 export function healthShown(call: WireCall, exchange: Exchange): Health {
   const { health, outcome } = classify(exchange, isGivenUp(call));

@@ -4,11 +4,11 @@ import type { GatewayRefusal } from './refusal.ts';
 /**
  * The reasons why a call of the gateway has no usable answer:
  * - `unauthenticated` 401, `forbidden` 403, `rate-limited` 429;
- * - `refused`: a read got another 4xx with an error body of the interface;
+ * - `refused`: a read got another 4xx with an error body of the gateway's interface;
  * - `unavailable`: a write was certainly not sent; a read may also have got a 5xx or a broken connection;
  * - `unknown`: a write was sent, and no readable answer arrived;
  * - `timeout`: a read had no answer within its deadline;
- * - `contract`: an answer outside the interface.
+ * - `contract`: an answer that breaks that interface.
  */
 export type GatewayErrorKind =
   | 'unauthenticated'
@@ -84,7 +84,7 @@ export class NotAttemptedError extends StacklessError {
 export class UnsafePathError extends Error {
   override readonly name = 'UnsafePathError';
   readonly parameter: string;
-  /** The argument of the client; null if the value is a claim of its token. */
+  /** The argument that the client sent; null if the value is a claim of its token. */
   readonly argument: string | null;
 
   constructor(parameter: string, argument: string | null) {

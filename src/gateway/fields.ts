@@ -26,7 +26,7 @@ export interface Field<Value, Sent, Name extends string | null, Missing extends 
 
 export type Fields = Readonly<Record<string, Field<unknown, unknown, string | null, Loss>>>;
 
-/** A JSON object of the interface, field by field. */
+/** A JSON object of the gateway's interface, field by field. */
 export interface Table<F extends Fields> {
   readonly fields: F;
   /** The object as it is on the wire, for comparing and describing answers. */

@@ -52,7 +52,7 @@ export interface OperationTraits {
 export type Proves = OperationTraits['proves'];
 
 export interface DescribedOperation extends OperationTraits {
-  /** Its number in the interface, or the next free number. */
+  /** Its number in the gateway's interface, or the next free number. */
   readonly number: number;
   readonly calls: Readonly<Record<string, CallDescription>>;
 }

@@ -14,7 +14,7 @@ import { registerDevice } from './operations/register-device.ts';
 import { resetTradingAccountPassword } from './operations/reset-trading-account-password.ts';
 import { setValue } from './operations/set-value.ts';
 
-/** The operations of the interface, in the order of their numbers. Each has its own file. */
+/** The operations of the gateway, in the order of their numbers. Each has its own file. */
 export const OPERATIONS = {
   getAllTickers,
   login,

@@ -6,7 +6,7 @@ import { text } from './scalars.ts';
 
 export type GatewayRefusal = Readonly<ReturnType<typeof toRefusal>>;
 
-/** The body of a refusal in any of the interface's five shapes; a missing property is null. */
+/** The body of a refusal in any of the gateway's five shapes (`errors` in operation.ts); a missing property is null. */
 export function toRefusal(body: unknown) {
   const row = isObject(body) ? body : {};
   return {
@@ -21,7 +21,7 @@ export function refusalOf(answer: Answer): GatewayRefusal {
   return toRefusal(jsonOf(answer));
 }
 
-/** Whether the answer has an error body of the interface. An answer without one may come from a proxy. */
+/** Whether the answer has one of the gateway's error bodies. An answer without one may come from a proxy. */
 export function hasErrorBody(answer: Answer): boolean {
   const { error, message } = refusalOf(answer);
   return error !== null || message !== null;
@@ -38,7 +38,7 @@ export function refusalWords({ error, message }: GatewayRefusal) {
   return { error: redacted(error), message: redacted(message) };
 }
 
-// Details come from an answer, and JSON.stringify recurses.
+// JSON.stringify recurses, so details of an answer that nest deeper could overflow the stack.
 const MAX_DEPTH = 32;
 
 function isShallow(value: unknown, levels: number): boolean {

@@ -104,7 +104,7 @@ export function integer(value: unknown): number | null {
 // The years 0 to 9999. Other years are written in a form that few clients read.
 const FIRST_INSTANT_MS = Date.parse('0000-01-01');
 const END_INSTANT_MS = Date.UTC(10_000);
-// The interface names no unit. A smaller number can only be seconds: as milliseconds it would lie before 1973.
+// The gateway's interface names no unit. A smaller number can only be seconds: as milliseconds it would lie before 1973.
 const FIRST_MILLISECONDS = 1e11;
 
 /** Null for 0: many serializers write 0 for an absent time, and no account is as old as 1970. */

@@ -1,4 +1,4 @@
-/** The shape of a JSON value in the interface, with which answers are compared. */
+/** The shape of a JSON value in the gateway's interface, with which answers are compared. */
 export type Shape = ScalarShape | ListShape | ObjectShape;
 
 export interface ScalarShape {
@@ -35,7 +35,7 @@ export interface FieldShape {
   readonly shape: Shape;
   /** The loss if the field is missing or null. */
   readonly missing: Loss;
-  /** The loss if it has another type. */
+  /** The loss if the field has another type. */
   readonly wrong: Loss;
 }
 

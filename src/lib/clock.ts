@@ -1,6 +1,6 @@
 /** Time is passed in as a value, so that a test can stop and advance it. */
 export interface Clock {
-  /** Milliseconds that never go back, for ages, pauses and turns. They equal the date until the date is set back. */
+  /** Milliseconds that never go back, for ages and pauses. They equal the date until the date is set back. */
   now(): number;
   /** Milliseconds since the epoch. The date can be set back. Compare it with dates of other systems, such as a token's expiry. */
   date(): number;
@@ -10,7 +10,7 @@ export interface Clock {
   after(ms: number, task: () => void): () => void;
 }
 
-// setTimeout turns a longer delay into 1 ms, so a later deadline takes several timers. It warns of a negative delay.
+// setTimeout turns a longer delay into 1 ms, so a later deadline takes several timers.
 export const MAX_TIMER_MS = 2_147_483_647;
 
 let latestMs = Date.now();
@@ -18,8 +18,8 @@ let latestMs = Date.now();
 let setBackMs = 0;
 
 /**
- * The date, but when it is set back, time continues from the latest value. With the plain date, timeouts would last longer
- * by that amount, and cached entries would stay fresh.
+ * The date, but when it is set back, time continues from the latest value. With the plain date, timeouts and the lives of
+ * cached entries would be longer by that amount.
  */
 function latestDate(): number {
   const ms = Date.now() + setBackMs;
@@ -40,7 +40,7 @@ export const systemClock: Clock = {
       let cancel = systemClock.after(MAX_TIMER_MS, later);
       return () => cancel();
     }
-    const timer = setTimeout(task, Math.max(0, ms));
+    const timer = setTimeout(task, Math.max(0, ms)); // Node warns of a negative delay.
     timer.unref();
     return () => clearTimeout(timer);
   },

@@ -9,7 +9,7 @@ export const INEXACT: unique symbol = Symbol('a number that cannot be carried ex
  */
 const SUSPECT = /[\d.](?:[eE](?<=[:,[\s]-?[\d.]+[eE])|[\d.]{15}(?<=[:,[\s]-?[\d.]{16}))/;
 
-/** Checking one number costs as much as parsing a hundred others. */
+/** The most checks of one text: checking a number costs as much as parsing a hundred others. */
 const MAX_SUSPECTS = 1_000;
 
 /** Like JSON.parse, with INEXACT for each number that is not exact. After a thousand checks, every suspect counts as inexact. */

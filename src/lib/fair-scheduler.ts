@@ -12,7 +12,7 @@ interface Share {
   readonly waiting: { readonly size: number; readonly enter: Task }[];
 }
 
-/** Divides long work into slices, one per turn of the event loop, so that socket I/O runs in between. Clients take turns. */
+/** Divides long work into slices, one per turn of the event loop, so that socket I/O runs in between. Clients alternate. */
 export class FairScheduler {
   // A Map keeps the order of insertion: the first key has waited longest.
   readonly #queues = new Map<string, Task[]>();

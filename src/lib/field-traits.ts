@@ -32,7 +32,7 @@ interface Extended {
   readonly extensions: Readonly<{ [Trait in keyof FieldTraits]?: unknown }>;
 }
 
-/** Null if the field has no mark, or an unknown one: its value then belongs to the viewer alone. */
+/** Null if the field states no `sharing`, or an unknown one: its value then belongs to the viewer alone. */
 export function sharingOf({ extensions: { sharing } }: Extended): Sharing | null {
   return sharing === 'group' || sharing === 'copy' || sharing === 'account' ? sharing : null;
 }

@@ -5,7 +5,7 @@ const LENGTH = 16;
 /** If no key is configured, hashes are comparable only within one process. */
 const KEY_OF_PROCESS = randomBytes(32);
 
-/** Replaces a login or an address in the log. Equal texts have equal hashes, which reveal nothing without the key. */
+/** Replaces a login, an address or a key in the log. Equal texts have equal hashes, which reveal nothing without the key. */
 export function logHash(key: string | null, text: string): string {
   return createHmac('sha256', key ?? KEY_OF_PROCESS)
     .update(text)

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import sonicBoom, { type SonicBoom } from 'sonic-boom';
 import { steadyClock, within } from './clock.ts';
 
-// Ten seconds with a thousand requests per second, at 400 bytes a line.
+// Room for the lines of ten seconds with a thousand requests per second, at 400 bytes a line.
 const MAX_BYTES = 4_194_304;
-// A write costs as much as ten lines, because it wakes the reader.
+// Lines are written together: one write costs as much as ten lines, because it wakes the reader.
 const BATCH_MS = 20;
 const RETRY_MS = 100;
 

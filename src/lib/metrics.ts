@@ -59,7 +59,7 @@ export class MetricsRegistry extends Registry {
       registers: [this],
       collect() {
         this.reset();
-        // A reset gauge without labels has the value 0.
+        // A reset gauge without labels has the value 0, so its series is removed.
         if (labelNames.length === 0) this.remove();
         for (const [value, ...labels] of read()) this.labels(...labels).set(value);
       },

@@ -11,7 +11,7 @@ export interface OrderRequest {
   /** 0 without a stop-loss. */
   readonly sl: number;
   readonly tp: number;
-  /** The loss, and the profit, in money at which the position closes; 0 without one. */
+  /** The loss (`slAmount`) or profit (`tpAmount`) in money at which the position closes; 0 means none. */
   readonly slAmount: number;
   readonly tpAmount: number;
   readonly comment: string;

@@ -91,6 +91,7 @@ function unitsOf(
   return round(steps * step, 8);
 }
 
+/** Binary rounding of the quotient is tolerated. */
 function isWholeSteps(units: number, step: number): boolean {
   const steps = units / step;
   return Math.abs(steps - Math.round(steps)) < 1e-6;

@@ -109,7 +109,7 @@ export interface OrderRecord {
   readonly reservedAtMs: number;
   /** Null while pending. */
   readonly outcome: RecordedOutcome | null;
-  /** How much longer it may be pending. A duration, because the clocks of two processes differ. */
+  /** How much longer the order can be in flight. A duration, because the clocks of two processes differ. */
   readonly pendingMs: number;
   readonly asked: AskedOrder | null;
   readonly times: OrderTimes;
@@ -169,7 +169,7 @@ export interface UnsentOrder {
   readonly settled?: Settled;
 }
 
-/** Clients receive them as `OrderRejected.reason`. */
+/** The reasons that clients receive as `OrderRejected.reason`. */
 export const UNSENT_REASONS = ['EXPIRED', 'VOIDED', 'SETTLED'] as const;
 export type UnsentReason = (typeof UNSENT_REASONS)[number];
 

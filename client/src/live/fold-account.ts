@@ -55,7 +55,7 @@ export function polledAccount(
   return { ...live, orders: list ? { list, fetchedAt } : known, session };
 }
 
-/** A snapshot without orders or session discards the known ones: otherwise rows that ended meanwhile would stay for ever. */
+/** A snapshot without orders discards the known ones: otherwise orders that have ended since would stay for ever. */
 function ordersAfter(
   known: PendingOrders | null,
   { snapshot, orders }: AccountChanges,

@@ -116,7 +116,7 @@ class Audience<State> {
     callApp(this.#core.environment, () => each.listener(state));
   }
 
-  /** Asks the server for the account. If the client has several users, its answer ends the feed before a listener is called. */
+  /** Asks the server for the account. If the client has several users, this ends the feed before a listener is called. */
   #ask(each: Registration<State>): void {
     each.isOwn = undefined;
     this.#core.account().then(

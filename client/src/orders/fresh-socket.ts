@@ -17,7 +17,7 @@ export function freshSocket(environment: Environment): Exchanger | undefined {
     const answer = new Promise<Result<unknown>>((resolve, reject) => {
       // A token that is refused here will also be refused by `fetch` in the next request, which renews it.
       const lost = () => reject(lateError(undefined, 'The connection was lost.'));
-      // The machine may have slept for hours while the connection was opened.
+      // The machine may have slept while the connection was opened, so `leaving` checks once more whether to send the order.
       const acknowledged = () => {
         try {
           leaving?.();

@@ -36,7 +36,7 @@ const BLOCKED_MS = 500;
 export interface OrderOptions {
   /** True if the app has given the key: another request may have used it first, at an unknown time. */
   readonly isGiven?: boolean;
-  /** How long the order may be sent, if the app says it. */
+  /** How long after the first use of its key the order may be sent; undefined for the default. */
   readonly maxWaitMs?: number | undefined;
 }
 
@@ -70,7 +70,8 @@ export interface Found {
  * - `sending`: no request with the order has left. An error ends the search: the order is unsent.
  * - `asking`: a request may have left (`isInDoubt`), so it is repeated under the same key. The server answers a repeat with
  *   the outcome of the first. If the server says that the request did nothing, the order is back at `sending`.
- * - `closing`: the order may not be sent any more, so its key is closed. An error ends the search: the order is unknown.
+ * - `closing`: the order may not be sent any more, so its key is closed: the server then refuses every order with the key.
+ *   An error ends the search: the order is unknown.
  *
  * In each step an outcome from the server ends the search. The exception is a refusal that says nothing about earlier
  * requests: then the key is closed.
@@ -198,7 +199,7 @@ export class Order {
     } catch (thrown) {
       const error = disposal.aborted ? disposedError() : asTradingGraphError(thrown);
       const elapsedMs = Math.max(environment.now() - startedAt, environment.uptime() - startedUp);
-      // A blocked thread has missed the server's answers.
+      // A blocked thread may have missed the server's answers, so the key is closed after all.
       if (this.#isInDoubt && !disposal.aborted && elapsedMs - withinMs >= BLOCKED_MS) {
         const known = await within(ATTEMPT_MS, (search) => this.#close(search)).catch(() => null);
         if (known !== null) return { outcome: known, isFromServer: true };
@@ -366,7 +367,7 @@ export class Order {
   async #ask(account: string, time: Deadline, exchange?: Exchanger): Promise<OrderOutcome> {
     const own = { account, exchange, repeats: false };
     const outcome = await askOutcome(this.#context, PLACED_ORDER, { key: this.key }, time, own);
-    // If the key is not fresh, this may only mean that the server has removed its record.
+    // If the key is not fresh (see KeyAge), this may only mean that the server has removed its record.
     const mayBeForgotten = outcome === null || outcome.status === 'unsent';
     if (mayBeForgotten && this.#dates.age !== 'fresh') throw forgottenError();
     // The order may not have arrived yet, or another tab may not have sent it yet.

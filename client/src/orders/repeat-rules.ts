@@ -16,7 +16,7 @@ const NOT_YET: ReadonlySet<string> = new Set([
 const REFUSED =
   /^(?:FORBIDDEN|BAD_USER_INPUT|GRAPHQL_|QUERY_TOO_COMPLEX|PERSISTED_DOCUMENT_|PAYLOAD_TOO_LARGE)/;
 
-/** Permanent errors of this client. They may come while an order is under way. */
+/** Permanent errors of this client. They can occur while an order is under way. */
 const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED', 'KEY_EXPIRED']);
 
 /**

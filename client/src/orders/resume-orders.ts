@@ -9,7 +9,7 @@ import type { ResumedOrder, ResumeOptions } from './resumed-order.ts';
 import type { StoredKey, StoredKeys } from './stored-keys.ts';
 import type { TicketContext } from './ticket-context.ts';
 
-/** By default the server waits for up to 15 seconds for an order under way, and then answers. */
+/** Longer than the 15 seconds for which the server by default waits for an order under way before it answers. */
 const WITHIN_MS = 30_000;
 /** A storage that has not answered after this time has failed. */
 const STORAGE_MS = 10_000;

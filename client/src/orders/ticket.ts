@@ -40,7 +40,7 @@ export type OrderProgress = 'sending' | 'asking' | 'closing';
 /** The state of a ticket's order. */
 export type TicketState =
   | { readonly status: 'ready'; readonly outcome: null }
-  /** The order is under way. If it is placed again, the outcome is the former one. */
+  /** The order is under way. The outcome is null, or the former one if the order is placed again. */
   | {
       readonly status: 'placing';
       readonly outcome: OrderOutcome | null;
@@ -61,7 +61,7 @@ type Shown<Outcome extends OrderOutcome> = Outcome extends OrderOutcome
 export interface Ticket {
   /** A new key after `reset`, and after an order that is `unsent` because of its key, such as `EXPIRED` and `VOIDED`. */
   readonly idempotencyKey: string;
-  /** The login for which the order is placed. Null before, and if nothing was sent. */
+  /** The login for which the order is placed. Null before that, and if nothing was sent. */
   readonly account: string | null;
   /** Whether the key outlives the app, so that `resume` finds the order again: false if the storage refuses. */
   readonly isDurable: boolean;

@@ -78,7 +78,7 @@ function followNetwork(NetInfo: NetInfoLike) {
     for (const listener of [...listeners]) listener();
   });
   return {
-    // An order that is tapped in flight mode is reported as not sent at once.
+    // In flight mode this is false, so that a tapped order is reported as unsent at once.
     isOnline: () => network?.isConnected !== false,
     onOnline(listener: () => void) {
       const own = () => listener();

@@ -81,7 +81,7 @@ function useFollowed<State, Selected>(
     [followed, intervalMs],
   );
   const last = useRef<Selected | null>(null);
-  // A selector may return a new, equal object each time.
+  // A selector may return a new, equal object each time, which must not render the component again.
   const selected = (state: State): Selected => {
     const present = select(state);
     if (isAlike(last.current, present)) return last.current as Selected;

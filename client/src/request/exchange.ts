@@ -45,7 +45,7 @@ export interface Exchange {
 
 // Bounds the time of an answer that arrives very slowly.
 const MAX_WAITS = 20;
-// Servers and proxies refuse longer ones.
+// Some servers and proxies refuse a longer address.
 const MAX_URL_LENGTH = 2_000;
 const ACCEPT = 'application/graphql-response+json, application/json;q=0.9';
 

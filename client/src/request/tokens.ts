@@ -220,7 +220,7 @@ export class Tokens {
   /** Calls the app's function. It has a deadline, because all requests wait for the token. */
   #call(force: boolean, replaced: AbortSignal): Promise<string | null | undefined> {
     const { environment } = this.#options;
-    // Called in a later turn, when `#callUnderWay` is set. So a request that the app's function makes joins this call.
+    // Called in a later microtask, when `#callUnderWay` is set: a request that the app's function makes joins this call.
     const answer = Promise.resolve().then(() => this.#source({ force }));
     return withinTime(environment, DEADLINE_MS, replaced, ({ signal }) =>
       untilAborted(answer, signal, () => networkError(SILENT)),

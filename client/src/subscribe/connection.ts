@@ -94,7 +94,7 @@ export class Connection {
     if (this.#subscriptions.size > 0 && this.#state.name === 'idle') fireAndForget(this.#connect());
   }
 
-  /** After a sign-in: if a transport waits for a token or for its next attempt, it is opened now. */
+  /** Called after a sign-in. A connection that waits for a token or for its next attempt begins a new attempt now. */
   tokenChanged(): void {
     if (this.#state.name === 'waiting' || this.#state.name === 'preparing') this.restart();
   }
@@ -107,7 +107,7 @@ export class Connection {
     const isFlapping = nowMs - this.#instantRetryAt < INSTANT_RETRY_MS;
     const mayBeAlive = why !== 'online' || isFlapping;
     if (state.name === 'open' && mayBeAlive && state.transport.check()) return;
-    // An attempt that has just begun goes on.
+    // An attempt that has just begun is not interrupted.
     if (state.name === 'preparing' || (isFlapping && state.name !== 'idle')) return;
     if (state.name === 'opening' && nowMs - state.sinceMs <= INSTANT_RETRY_MS) return;
     this.#instantRetryAt = nowMs;

@@ -46,7 +46,7 @@ export class Watchdog {
     this.#isAnswered = true;
   }
 
-  /** Sends a ping at once, as after a return; false if a heartbeat is overdue. */
+  /** Sends a ping at once, for example after a return. Returns false, and sends nothing, if a heartbeat is overdue. */
   check(): boolean {
     if (this.#silentMs > this.#options.heartbeatMs + OVERDUE_MS) return false;
     this.#ping();

@@ -27,7 +27,7 @@ export interface FakeResult {
   readonly errors?: readonly { readonly code: string; readonly message?: string }[];
 }
 
-/** The app's answer when its token ends: a new token, a refused one, none, the same, an error, or none before `renew`. */
+/** The app's answer when its token ends: a new token, a refused one, null, the same, an error, or nothing before `renew`. */
 export type Renewal = 'another' | 'refused' | 'none' | 'same' | 'fails' | 'waits';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -177,7 +177,7 @@ export class FakeMarket implements FakeServer {
     return this.#answerOrder({ __typename: 'OrderOutcomeUnknown', sentAt });
   }
 
-  /** Loses the order's answer. The client then asks for the outcome. The next call, such as `accept`, answers that. */
+  /** Loses the order's answer. The client then asks for the outcome: the next call, such as `accept`, answers that. */
   async lose(): Promise<void> {
     (await this.#next(ORDER)).lose();
     await settled();
@@ -264,7 +264,7 @@ export class FakeMarket implements FakeServer {
     for (const name of CLIENT_LISTS) this.#send(subscription, name, whole);
   }
 
-  /** Sends an event unchanged to the subscription of positions, or of the account. */
+  /** Sends an event unchanged to the subscriptions of positions and of the account. */
   send(event: object): void {
     for (const subscription of this.subscriptions)
       for (const name of CLIENT_LISTS) this.#send(subscription, name, event, (changes) => changes);

@@ -61,7 +61,7 @@ export class FakeNetwork {
   serverAheadMs = 0;
   /** How far this device's clock is ahead of the fake time. */
   deviceAheadMs = 0;
-  /** The result of each random number that the client asks for. */
+  /** The value of each random number that the client asks for. */
   random = 0.5;
   /** Whether the storage takes texts, refuses them, or never answers. */
   store: 'works' | 'refuses' | 'silence' = 'works';

@@ -1,7 +1,7 @@
 import { fireAndForget } from '../fire-and-forget.ts';
 
-/** More turns than any chain of promises in the client takes. */
-const TURNS = 60;
+/** More microtasks than any chain of promises in the client takes. */
+const MICROTASKS = 60;
 
 interface Timer {
   readonly dueMs: number;
@@ -67,5 +67,5 @@ export function soon(task: () => void): void {
 
 /** Resolves when no task can continue without time passing. */
 export async function settled(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn += 1) await null;
+  for (let count = 0; count < MICROTASKS; count += 1) await null;
 }

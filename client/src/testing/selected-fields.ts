@@ -14,7 +14,7 @@ interface Node {
 
 /** The outermost fields of the document's first operation, with those of its fragments of any type. */
 export function selectedFields(document: string): readonly SelectedField[] {
-  // Without texts, comments, arguments and directives. The tokens are braces, spreads, and names with their aliases.
+  // Texts, comments, arguments and directives are dropped. The tokens are braces, spreads, and names with their aliases.
   const definitions = nodesOf(
     document
       .replace(/"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n])*"|#.*/g, ' ')

@@ -158,7 +158,7 @@ export class CheckRun {
     this.addFinding('problem', text, { operation, setting: 'GATEWAY_TIME_UNIT' });
   }
 
-  /** Compares the clocks once. Cached answers do not count, because they keep their original date. */
+  /** Warns once if the clocks differ. Cached answers do not count, because they keep their original date. */
   #judgeClock({ headers }: Answer): void {
     if (this.#isClockJudged || headers.age !== undefined) return;
     const aheadMs = Date.parse(headers.date ?? '') - this.nowMs();

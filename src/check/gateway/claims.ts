@@ -13,7 +13,7 @@ export interface Session {
 
 const OPERATION = 'getSession';
 const MAX_CANDIDATES = 5;
-/** The interface answers 403 for another account's login; some gateways answer that there is no such login. */
+/** The gateway's interface says 403 for another account's login; some gateways answer that there is no such login. */
 const FOREIGN_LOGIN_STATUSES: ReadonlySet<number | null> = new Set([400, 403, 404, 422]);
 
 /** Runs op 10 with the login of the configured claim. If that is refused, tries other claims. */

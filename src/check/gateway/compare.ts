@@ -4,7 +4,7 @@ import { isObject } from '../../lib/is-object.ts';
 import { parseMoment } from '../../lib/moment-text.ts';
 import { redact } from '../../lib/redact.ts';
 
-/** The types that one field of the interface has in all rows of the answers. No value of the field is kept. */
+/** The types that one field of the gateway's interface has in all rows of the answers. No value of the field is kept. */
 export interface SeenField {
   /** For example `positions[].id`; empty for the answer itself. */
   readonly path: string;
@@ -13,7 +13,7 @@ export interface SeenField {
   readonly seen: Readonly<Record<string, number>>;
   /** The loss if the field is missing or null. */
   readonly missing: Loss;
-  /** The loss if it has another type. */
+  /** The loss if the field has another type. */
   readonly wrong: Loss;
 }
 
@@ -88,7 +88,7 @@ function below(path: string, name: string): string {
 
 const PLAIN_NAME = /^[a-z_$][\w$-]{0,39}$/i;
 
-/** An object may be keyed by data such as logins or e-mails, which are not names of properties. */
+/** Hides a key that may be data: an object may be keyed by logins or e-mails. */
 function shownName(name: string): string {
   return PLAIN_NAME.test(name) && redact(name) === name ? name : '[…]';
 }

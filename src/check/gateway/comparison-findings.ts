@@ -12,7 +12,7 @@ const COSTS: Readonly<Record<Loss, string>> = {
   answer: 'the whole answer cannot be used (GATEWAY_CONTRACT)',
 };
 
-/** The differences from the interface. Fields that every row of a list lacks are one finding. */
+/** The differences from the gateway's interface. Fields that every row of a list lacks are one finding. */
 export function comparisonFindings({ fields, unknown }: Comparison): Found[] {
   // An absent field is in no row. A wrong one has another type in some row. An incomplete one lacks a value in some row.
   const absent = fields.filter((field) => isAbsent(field) && field.missing !== 'nothing');

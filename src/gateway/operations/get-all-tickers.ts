@@ -17,7 +17,7 @@ const HOURS = f.table('TradingHours', {
 const NUMBER = f.required(f.nearest);
 const SWAP = f.table('Swap', { long: NUMBER, short: NUMBER, mode: NUMBER, tick: NUMBER });
 
-/** The only table for which the interface lists the required fields. A row that breaks it is left out of the catalog. */
+/** The only table whose required fields the gateway's interface lists. A row that lacks one is left out of the catalog. */
 export const INSTRUMENT = f.table('Instrument', {
   id: f.from('_id', f.required(f.filled)),
   symbol: f.from('_id', f.required(f.filled)),

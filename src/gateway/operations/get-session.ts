@@ -18,7 +18,7 @@ const ACCESS = f.table('AccountAccess', {
 /** A login, as a number or a string. Only isSnapshotOf judges it, by comparing it with the requested login. */
 const login = { ...f.unneeded(f.numericId), wrong: 'nothing', read: loginIn } as const;
 
-/** The interface requires no field: a missing field is null. A list is never shortened. */
+/** The gateway's interface requires no field: a missing field is null. A list is never shortened. */
 export const SESSION = f.table('Session', {
   login,
   group: f.text,

@@ -33,7 +33,7 @@ export const POSITION = f.table('Position', {
   profit: f.number,
 });
 
-/** The interface names only limit orders; any other order is taken for a stop order. */
+/** The gateway's interface names only limit orders; any other order is taken for a stop order. */
 export const ORDER = f.table('Order', {
   ...HOLDING,
   kind: f.from('isLimit', f.either('LIMIT', 'STOP')),

@@ -13,7 +13,7 @@ const orderId = {
   wrong: 'nothing',
 } as const;
 
-/** The interface guarantees none of these fields: `{}` is a documented body. Without `success` the outcome is unknown. */
+/** The gateway guarantees none of these fields: `{}` is a documented body. Without `success` the outcome is unknown. */
 export const SUBMITTED = f.table('Submitted', {
   success: f.flag,
   orderId,

@@ -20,14 +20,14 @@ interface Waiting {
 
 /**
  * Bounds the connections that the calls of one area hold. If none is free, accounts take turns, however many calls each
- * has. Polls of feeds hold at most half of the connections. So do unproved callers, so that hanging sign-ins do not delay
- * proved accounts. One account's orders hold at most a quarter.
+ * has. Polls of feeds hold at most half of the connections. Unproved callers also hold at most half: hanging sign-ins must
+ * not delay proved accounts. One account's orders hold at most a quarter.
  */
 export class Bulkhead {
   readonly #clock: Clock;
   readonly #width: number;
   readonly #isOfOrders: boolean;
-  /** The waiting calls by account; the first account has the next turn. */
+  /** The waiting calls by account; the first account gets the next free connection. */
   readonly #queues = new Map<string, Set<Waiting>>();
   /** The connections that the orders of each account hold. */
   readonly #heldBy = new Map<string, number>();
@@ -62,7 +62,7 @@ export class Bulkhead {
     if (!(await this.#wait(entry, mostMs, call.signal))) return null;
     const waitedMs = this.#clock.now() - startedAtMs;
     if (waitedMs <= mostMs) return { ...call, deadlineMs: call.deadlineMs - waitedMs };
-    // After a pause of the process, a call may get its turn before its timer fires.
+    // After a pause of the process, a call may get its connection before its timer fires.
     this.leave(entry);
     return null;
   }
@@ -138,7 +138,7 @@ export function entryOf(caller: Caller): Entry {
   return { account, isProved: kind === 'account', isPoll: caller.priority === 'poll' };
 }
 
-/** A call that is sent shortly before its deadline is answered too late, and counts as a time-out of the gateway. */
+/** At least half of the deadline is left for the gateway: otherwise a late call would count as the gateway's time-out. */
 function longestWaitMs({ operation, deadlineMs }: WireCall): number {
   const halfMs = deadlineMs / 2;
   return operation.effect === 'order' ? Math.min(ORDER_WAIT_MS, halfMs) : halfMs;

@@ -28,7 +28,7 @@ export class Retries {
     this.#random = random;
   }
 
-  /** An idempotent write may be harmless to retry, but its sender decides that. A feed polls again anyway. */
+  /** Retries reads only: the sender of a write decides whether a retry is harmless. A feed polls again anyway. */
   send(call: WireCall, attempt: Send): Promise<Exchange> {
     const isRetried = call.operation.effect === 'read' && call.caller.priority !== 'poll';
     return isRetried ? this.#sendRetried(call, attempt) : attempt(call);

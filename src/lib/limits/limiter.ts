@@ -38,7 +38,7 @@ const newBuckets = () =>
   growingLru<string, Bucket>({ maxEntries: MAX_BUCKETS, entryBytes: BUCKET_BYTES });
 const MINUTE_MS = 60_000;
 const SHARE_MS = 100;
-// A sum of fractions can be a little less than the whole.
+// A sum of fractions can be a little less than the whole, so this much less is enough.
 const TOLERANCE = 1e-6;
 
 /**

@@ -32,7 +32,7 @@ interface SpanStart {
   readonly name: string;
   readonly kind: 'SERVER' | 'CLIENT';
   readonly attributes: Attributes;
-  /** The span or the sender that it continues; without one it begins a new trace. */
+  /** The span above, or the trace of the sender; without a parent a new trace begins. */
   readonly parent?: Context | undefined;
 }
 

@@ -18,7 +18,7 @@ const CONTROL_PATH = /^(?:\/[a-z\d-]+)+$/;
 const GATEWAY = '/sandbox/gateway';
 // Proxies add these headers to the requests that they forward.
 const PROXY_HEADERS = /^(?:via|forwarded|x-real-ip|x-forwarded-.*)$/;
-// Headers that concern one connection only, and headers that the facade sets itself.
+// Headers that concern one connection only, and headers that the service sets itself.
 const NOT_PASSED_ON = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', 'vary']);
 
 /** Forwards `/sandbox/…` to the sandbox's controls, and `/sandbox/gateway/…` to its operations. For this machine only. */
@@ -55,7 +55,7 @@ export class SandboxProxy implements Site {
     const isOperation = request.url?.startsWith(`${GATEWAY}/`) === true;
     return new Promise((resolve, reject) => {
       const lost = (error: Error) => {
-        // A fault of the sandbox may reset connections, which is no failure of the facade.
+        // A fault of the sandbox may reset connections, which is no failure of the service.
         if (!isOperation && !reply.disconnected.aborted) return reject(error);
         if (!reply.abort()) reply.sendNothing(502);
         resolve();
@@ -65,7 +65,7 @@ export class SandboxProxy implements Site {
       const init = { method: request.method, headers, signal: reply.disconnected };
       const onward = httpRequest(target, init, (answer) => {
         const { statusCode = 502 } = answer;
-        // The sandbox's encoding, length and age replace those that the facade would set.
+        // The sandbox's encoding, length and age replace those that the service would set.
         for (const [name, value = ''] of Object.entries(answer.headers)) {
           if (!NOT_PASSED_ON.has(name)) reply.set(name, String(value));
         }

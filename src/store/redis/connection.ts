@@ -14,7 +14,7 @@ export class RedisRefusedError extends RedisSilentError {}
 /** The options that all connections to the same Redis share. */
 export interface RedisConnectionOptions {
   readonly redisUrl: string;
-  /** The prefix of all keys; replicas of one gateway share it. */
+  /** The prefix of all keys. The replicas of the service for one gateway share it. */
   readonly prefix: string;
   /** The deadline of connecting, and of each command; a second by default. */
   readonly redisTimeoutMs?: number;
@@ -37,7 +37,7 @@ export async function connectRedis(
     ...clientOptions(timeoutMs),
     // After a failover the old primary refuses writes; the address may already lead to the new primary.
     reconnectOnError({ message }: Error) {
-      // True only once for each connection, because each time the client adds a listener to the socket.
+      // True only once for each connection, because each time ioredis adds a listener to the socket.
       if (isBeingReplaced || !message.includes('READONLY')) return false;
       isBeingReplaced = true;
       return true;
@@ -50,7 +50,7 @@ export async function connectRedis(
   let isOpen = false;
   redis.on('error', (error: Error) => {
     const refused = refusalOf(error);
-    // The client would continue in database 0, whose keys belong to others.
+    // ioredis would continue in database 0, whose keys belong to others.
     if (refused === NO_DATABASE) redis.disconnect(true);
     refusal ??= refused;
     // At the start, a refusal is thrown and not logged.
@@ -109,7 +109,7 @@ export class RedisConnection {
     if (this.#redis.status !== 'ready')
       throw new RecordsUnavailableError('Redis cannot be reached');
     try {
-      // The client's own timer would fire before the socket is read, if the whole process was paused.
+      // The timer of ioredis would fire before the socket is read, if the whole process was paused.
       const answered = send().then((reply) => ({ reply }));
       const answer = await within(steadyClock, this.#timeoutMs, answered);
       if (answer === null) throw new Error('Command timed out');

@@ -26,7 +26,7 @@ const ORDERS_AT_ONCE = 500;
 export async function openRedisOperator(
   options: Omit<RedisOrderRecordsOptions, 'clock'>,
 ): Promise<RedisOperator> {
-  // A command has not measured the gateway's clock, so it expires no record.
+  // The command line has not measured the gateway's clock, so it expires no record.
   const inspection = { clock: systemClock, isInspection: true };
   const records = await openRedisOrderRecords({ ...options, ...inspection });
   try {

@@ -147,7 +147,7 @@ export class RedisOrderRecords implements OrderRecords {
     const found = await this.store.run(FIND, { name });
     if (found.kind === 'none') return null;
     const record = this.#recordIn(found);
-    // The answer that a key is closed counts only once enough replicas of Redis have it.
+    // An order's record counts at once. That a key is closed counts only once enough replicas of Redis have it.
     if (record.inputDigest !== CLOSED_DIGEST) return record;
     const closed = await inTime(this.#options.clock, this.store.write(FIND, { name }));
     return closed.kind === 'none' ? null : this.#recordIn(closed);

@@ -57,7 +57,7 @@ export class SharedLimits implements SharedKeys {
     this.#tokens = [`${prefix}known:token`];
   }
 
-  /** Spends from each bucket, and returns its level. */
+  /** Spends from each bucket, and returns the levels; null if Redis fails. */
   readonly share: ShareUsage = async (buckets, figures) => {
     const levels: number[] = [];
     for (let from = 0; from < buckets.length; from += BUCKETS_AT_ONCE) {

@@ -33,7 +33,7 @@ export interface OrderBatchesOptions extends RecordBounds {
   readonly nowMs: number;
 }
 
-/** Runs each batch of tasks in one transaction; if it fails, no answer counts. Inputs and outputs can cross threads. */
+/** Runs each batch of tasks in one transaction. If it fails, nothing was written. Inputs and outputs can cross threads. */
 export class OrderBatches {
   readonly #file: OrderFile;
   readonly #tasks: OrderTasks;
@@ -76,7 +76,7 @@ export class OrderBatches {
 
   #run(tasks: readonly Task[], dates: Dates): readonly TaskAnswer[] {
     try {
-      // Damage is permanent.
+      // A damaged file is not tried again.
       if (this.#failure?.isDamage) throw this.#failure;
       const answers = this.#file.change(dates, () => {
         this.#tasks.advance();

@@ -82,7 +82,7 @@ export class OrderFile {
     } catch (error) {
       throw toFileError(error);
     }
-    // From here on `close` closes them.
+    // From here on `close` closes the database and the mark.
     opened.move();
   }
 
@@ -113,7 +113,7 @@ export class OrderFile {
     this.#hasWritten = true;
   }
 
-  /** Call this within a transaction. From now on a key without a record is refused, except one that was made later. */
+  /** Call this within a transaction. From now on a key without a record is refused, unless it was made later. */
   noteLoss(): void {
     // The count continues from the date in microseconds, so that every copy from before the loss has a lower count.
     const writes = Math.max(this.#state.writes, 1_000 * Date.now());
@@ -257,7 +257,7 @@ export class OrderFile {
   }
 }
 
-/** The text `undefined` if there is no file. */
+/** The number of the inode as a text; the text `undefined` if there is no file. */
 function inodeOf(path: string): string {
   return String(statSync(path, { bigint: true, throwIfNoEntry: false })?.ino);
 }

@@ -126,7 +126,7 @@ class SqliteOrderRecords implements OrderRecords {
     return this.#status;
   }
 
-  /** Tasks that are queued already are still answered. */
+  /** Answers the tasks that are already queued, and then closes the file. */
   async close(): Promise<void> {
     this.#cancelCheck();
     if (this.#isClosed) return;
@@ -183,7 +183,7 @@ class SqliteOrderRecords implements OrderRecords {
   #checkLater(): void {
     const { clock } = this.#options;
     this.#cancelCheck = clock.after(CHECK_MS, async () => {
-      // A refusal is in time too.
+      // Only the time counts: a refusal is an answer too.
       const checked = Promise.allSettled([this.#ask('check')]);
       const isTimely = (await within(clock, PATIENCE_MS, checked)) !== null;
       if (!isTimely) this.#status = { ...this.#status, degradedReason: TOO_LATE };

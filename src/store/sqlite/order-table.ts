@@ -36,7 +36,7 @@ export interface Row {
   readonly answered: number | null;
 }
 
-/** More records than one batch adds, so that the removal of expired records keeps up. */
+/** More records than one batch of MAX_BATCH tasks adds, so that the removal of expired records keeps up. */
 const REMOVED_AT_ONCE = 400;
 const ROWS_AT_ONCE = 500;
 

@@ -122,7 +122,7 @@ export class OrderTasks {
     });
   }
 
-  /** Runs before the tasks of a batch. Decides the end of a gap once the gateway's clock is known. */
+  /** Runs before a batch. Decides the end of a gap once the gateway's clock is known, and removes expired records. */
   advance(): void {
     const { lostAt, lossUntil, apart } = this.#file.state;
     if (lostAt !== null && lossUntil === null) {
@@ -209,7 +209,7 @@ export class OrderTasks {
     this.#removeForRoom(oldest);
   }
 
-  /** Nothing was traded, so a repeat may be sent. If the repeat states `keyMade`, the date of the removal refuses it. */
+  /** Removes a rejected order: its repeat would not trade twice. A repeat with a `keyMade` is refused by this date. */
   #removeForRoom(row: Row): void {
     this.#table.drop(row);
     this.#table.setRemoved(row.account, this.#file.dates.judgedMs);
