@@ -1,7 +1,7 @@
 /**
  * Keeps this process busy until the caller's scope ends, so that its core never sleeps. Otherwise the core would sleep while
- * the process waits for an answer, and the answering server would spend some microseconds to wake the core. The longer
- * waits for a slow server would make this cost, and so its measure, too high.
+ * the process waits for an answer, and the answering server would spend some microseconds to wake the core. A slow server
+ * would find the core asleep more often than a quick one, and would seem even slower.
  */
 export function stayAwake(): Disposable {
   let next = setImmediate(poll);

@@ -109,7 +109,8 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
     },
   ],
   [
-    // An `age` above zero means that the answer came from a cache: a read refuses it, because it may be another user's.
+    // An `age` above zero means that the answer came from a cache. A read refuses such an answer, because it may be another
+    // user's. A write accepts it, because caches do not answer writes.
     ['contract', 'acknowledged', 'accepted'],
     { 'an answer from a cache': raw(answer(200, GOOD, { age: '12' })) },
   ],

@@ -6,7 +6,7 @@ export interface TradingLimitSettings {
   readonly loginLimitPerMinute: number;
 }
 
-// More than a person or a retail program needs.
+// The lowest limit of orders in a minute: more than a person or a retail program needs.
 const MIN_ORDERS = 600;
 
 /** The limits on this service's operations. A `pair` is an address with an e-mail. */
