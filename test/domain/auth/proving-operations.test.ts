@@ -32,6 +32,18 @@ async function ask(operation: OperationName, status = 200, body?: unknown): Prom
   await done;
 }
 
+test.each([
+  ['token', '..', '..', 'UnsafePathError'],
+  ['session', 'standard', '..', 'NoGroupError'],
+])(
+  'a group whose name is unsafe in a path is never sent: from the %s',
+  async (_source, claimedGroup, group, name) => {
+    const reading = world.gateway.getAllTickers(viewerOf('demo', { claimedGroup }), group, null);
+    await expect(reading).rejects.toMatchObject({ name });
+    expect(world.calls).toEqual([]);
+  },
+);
+
 describe('a 200 of', () => {
   test.each(VIEWER_NAMES)(
     '%s proves what its table row states, and renews a lapsed proof if it proves the token',
