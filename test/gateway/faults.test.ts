@@ -110,7 +110,7 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
   ],
   [
     // An `age` above zero means that the answer came from a cache. A read refuses such an answer, because it may be another
-    // user's. A write accepts it, because caches do not answer writes.
+    // user's. A write accepts it, because an order's outcome must not be lost.
     ['contract', 'acknowledged', 'accepted'],
     { 'an answer from a cache': raw(answer(200, GOOD, { age: '12' })) },
   ],
