@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Permissive licences, which only require that their text is kept. To add one is a decision.
+// Permissive licences, which only require that their text is kept. Another licence is added only after a decision.
 const ALLOWED = [
   '0BSD',
   'Apache-2.0',

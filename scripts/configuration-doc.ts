@@ -21,7 +21,7 @@ const FIRST: readonly SettingName[] = [
   'SHUTDOWN_DELAY_MS',
 ];
 
-/** The page with its tables made anew from the settings; the rest of the text stays. */
+/** The page with its tables made again from the settings. The rest of its text is unchanged. */
 export function withConfigurationTable(page: string): string {
   const [before, rest, ...furtherStarts] = page.split(START);
   const after = rest?.split(END)[1];

@@ -5,7 +5,7 @@ import { stayAwake } from './stay-awake.ts';
 import type { Subject } from './subject.ts';
 import type { Workload } from './workloads.ts';
 
-// The time in which the work of the last sample ends.
+// After the last answer the subject finishes its remaining work within this time.
 const SETTLING_MS = 30;
 
 /**

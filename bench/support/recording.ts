@@ -5,7 +5,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 const EMAIL = 'pro@example.com';
 /** The number of lists of positions, each with other prices. */
 const TICKS = 64;
-// The other instruments are not in this user's group.
+/** The share of the sandbox's instruments that are in this user's group. */
 const SHARE_OF_GROUP = 0.9;
 
 /**

@@ -7,7 +7,7 @@ import { createTerms } from './terms.ts';
 export interface Workload {
   readonly name: string;
   readonly title: string;
-  /** The target: at most this multiple of the wire's CPU. */
+  /** The target: at most this multiple of the CPU of the subject `wire`. */
   readonly target: number;
   readonly connections: number;
   readonly market: Market;
@@ -80,7 +80,7 @@ function workload(
 /** Searches for a new term each time, which is in no cache. */
 function freshSearch(instruments: readonly { symbol: string; name: string }[]): Workload {
   const terms = createTerms(instruments);
-  // By this path the wire finds the answers to fresh terms.
+  // By this path the subject `wire` finds the recorded answers of this row.
   const next = () => searchFor(terms.next(), '/search?fresh');
   return {
     ...workload('search-fresh', 'search, first 20, fresh', 12, [], next()),

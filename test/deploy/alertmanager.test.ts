@@ -11,7 +11,7 @@ describeWithAlertmanager('the routes', (alertmanagerPath) => {
     labels: { alertname: `TradingGraph${alertname}`, severity: 'page', ...(job && { job }) },
   });
   const ours = (alertname: string) => page(alertname, 'trading-graph');
-  /** An alert that notifies nobody. It states that a store refused orders lately. */
+  /** An alert that sends no notification. It states that a store has recently refused orders. */
   const storeRefuses = { labels: { ...ours('StoreLately').labels, severity: 'none' } };
 
   test.each([

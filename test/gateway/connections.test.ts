@@ -16,7 +16,7 @@ import { anyCaller, marketOrder, openClient, wordFor } from './open-client.ts';
 /** A connection that is older takes no new call. */
 const OLDEST_MS = 10_000;
 
-/** Moves the date on, by which undici measures a connection's age. */
+/** Sets the date forward, because undici measures a connection's age by the date. */
 function letTimePass(ms: number): void {
   const date = Date.now;
   vi.spyOn(Date, 'now').mockImplementation(() => date() + ms);
@@ -86,7 +86,7 @@ test('a gateway with a trusted certificate is called, and later connections resu
   const known = getCACertificates('default');
   setDefaultCACertificates([...known, readFileSync(files.certificate, 'utf8')]);
   await using trusting = openClient(url);
-  // The connections of `trusting` share the trust at its opening, so this change has no effect on them.
+  // `trusting` keeps the certificates that were trusted when it was opened, so this change has no effect on it.
   setDefaultCACertificates(known);
   front.resumed.length = 0;
   expect(await callThrice(trusting)).toEqual(['answer', 'answer', 'answer']);

@@ -40,6 +40,7 @@ async function news(page: (after: number) => object, settings: ClientSettings = 
 
 const rowsOf = (...ids: readonly number[]) => ids.map((id) => ({ id: `n-${id}` }));
 
+// There are five pages, with two rows each.
 test('all pages of a list are read', async () => {
   const page = (after: number) => ({
     items: rowsOf(2 * after, 2 * after + 1),
@@ -57,5 +58,6 @@ test('the pages of a list share one deadline and one limit of bytes', async () =
     gatewayMaxBytes: 1_000,
   });
   expect(large.rows).toContain('no readable answer (oversize)');
+  // Each page has more than 400 bytes, so the third page exceeds the limit.
   expect(large.calls).toBe(3);
 });

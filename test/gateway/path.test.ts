@@ -29,11 +29,11 @@ const UNSAFE = [
   ['a path to a parent further in', 'a/../../auth/login'],
   ['a path to a parent with backslashes', 'a\\..\\b'],
   ['a path to the same folder', './a'],
-  ['a dot at the end', 'a/.'],
-  ['NUL', 'a\0b'],
-  ['a line break', 'a\r\nHost: b'],
-  ['the last C1 control', 'a\u009fb'],
-  ['half a surrogate pair', 'a\ud800b'],
+  ['a path with a dot at the end', 'a/.'],
+  ['a text with NUL', 'a\0b'],
+  ['a text with a line break', 'a\r\nHost: b'],
+  ['a text with the last C1 control', 'a\u009fb'],
+  ['a text with half a surrogate pair', 'a\ud800b'],
   ['the other half of a surrogate pair', '\udc00'],
 ] as const;
 
@@ -42,7 +42,7 @@ test.each(HARMLESS)('a path value with %s becomes one segment', (_, value, segme
   expect(filledPath(path, { key: value }, 'write')).toBe(`/user/kv/${segment}`);
 });
 
-test('a segment that is not a claim is the read’s argument of that name', () => {
+test('the refusal of a value that is not from a claim names the read’s argument', () => {
   const refused = expect.objectContaining({ argument: 'id' });
   expect(() => filledPath('/items/{id}', { id: '..' }, 'read')).toThrow(refused);
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { figure, instant, readingIn, type TimeUnit } from '../../src/gateway/scalars.ts';
 import { parseLongIntegers } from '../../src/lib/exact-json.ts';
 
+// `auto` reads numbers below 10^11 as seconds, and below 10^14 as milliseconds. It reads 0 as a missing time.
 describe('a time', () => {
   test.each<[TimeUnit, unknown, string | null]>([
     ['s', 1_735_689_600, '2025-01-01T00:00:00.000Z'],

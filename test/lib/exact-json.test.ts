@@ -93,6 +93,6 @@ test('after a thousand numbers that need a check, every further one counts as in
 
 test('one inexact number in a body costs a small multiple of JSON.parse', () => {
   const text = `[1e400,${'1,'.repeat(100_000)}1]`;
-  // A measurement found seven, and with a reviver a hundred.
+  // It took seven times as long in a measurement. With a reviver it took a hundred times as long.
   expect(cpuOf(() => parseExactJson(text))).toBeLessThan(30 * cpuOf(() => JSON.parse(text)));
 });

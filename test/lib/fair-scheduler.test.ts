@@ -13,7 +13,7 @@ test('clients take turns, and the tasks of each run in order', async () => {
   expect(ran).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });
 
-test('a slice ends after its time, and the next turn begins another slice', async () => {
+test('a slice ends after its time, and the next turn of the event loop begins another slice', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const scheduler = new FairScheduler(100);
@@ -38,7 +38,7 @@ test('long work waits for room in its own share, first come first served', async
   enter('b', 1);
   await setImmediate();
   expect(entered).toEqual(['a 600000', 'b 1']);
-  // The third piece does not fit beside the second, and the fourth waits behind the third.
+  // After the second piece (300,000) the third (250,000) does not fit. The fourth would fit, but waits for the third.
   scheduler.leave('a', 600_000);
   await setImmediate();
   expect(entered.slice(2)).toEqual(['a 300000']);

@@ -10,7 +10,7 @@ test('lines beyond the bound are dropped and counted', async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'log-output-'));
   const path = join(folder.path, 'pipe');
   execFileSync('mkfifo', [path]);
-  // A pipe holds about 64 kB until it is read.
+  // A pipe holds about 64 kB until it is read, so most of the first line waits in the output.
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   const output = new LogOutput(fd, 200_000);
   let all = '';

@@ -48,7 +48,7 @@ test('an order number is issued once, also across resets', async () => {
   await eventually(() => place.sandbox.calls('openPosition') === 2);
   place.sandbox.reset();
   expect(Number(await numberOf())).toBe(Number(first) + 1);
-  // An order from before the reset ends after it, and gets the next number.
+  // The waiting order was placed before the reset. It ends after the reset, and gets the next number.
   await place.clock.advance(60_000);
   expect(Number(await waiting)).toBe(Number(first) + 2);
 });

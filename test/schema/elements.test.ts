@@ -2,7 +2,7 @@ import { type FieldDefinitionNode, Kind, parse, visit } from 'graphql';
 import { expect, test } from 'vitest';
 import { buildSchema, printedSchema } from '../../src/schema/schema.ts';
 
-/** Every kind of element of the graph that a client can name. */
+/** Every kind of element of the schema that a client can name. */
 const NAMED: ReadonlySet<string> = new Set([
   Kind.OBJECT_TYPE_DEFINITION,
   Kind.INTERFACE_TYPE_DEFINITION,

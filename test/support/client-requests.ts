@@ -12,7 +12,7 @@ export interface ClientRequest {
   readonly kind: Kind;
   readonly accept: string | undefined;
   readonly contentType: string | undefined;
-  /** The media type that GraphQL over HTTP requires for it. */
+  /** The media type of the response that GraphQL over HTTP requires. */
   readonly media: typeof RESPONSE | typeof PLAIN | typeof EVENTS;
 }
 

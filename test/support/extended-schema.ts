@@ -3,7 +3,7 @@ import type { Sharing } from '../../src/lib/field-traits.ts';
 import type { Context } from '../../src/schema/context.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 
-/** A field to add to types of the graph, once for each kind of value. */
+/** A field to add to types of the schema, once for each kind of value. */
 export interface AddedField {
   readonly sharing: Sharing | null;
   /** By default the field is a plain property of its object. */
@@ -24,7 +24,7 @@ export function selected(name: string, kind: Kind): string {
   return `${name}${kind}${kind === 'Object' ? ' { text }' : ''}`;
 }
 
-/** The whole graph, with each of these fields as a text, a list and an object on each of these types. */
+/** The service's schema, with each of these fields as a text, a list and an object on each of these types. */
 export function extendedSchema(
   owners: readonly string[],
   fields: Readonly<Record<string, AddedField>>,

@@ -79,7 +79,7 @@ export async function startFirefox(executablePath: string) {
     problems,
     value,
     async goto(address: string) {
-      // A page that is left reports lost connections.
+      // A page that is left reports lost connections, so its problems are removed before the new page is opened.
       for (const url of ['about:blank', address]) {
         problems.splice(0);
         await command('browsingContext.navigate', { context, url, wait: 'complete' });

@@ -9,8 +9,8 @@ export const FRESH_WITHIN_MS = 70_000;
 const BETWEEN_MS = 1_000;
 
 /**
- * Places orders with the client until an order is accepted, and resolves with the number of refused orders. Because of a gap
- * in the records the service refuses these without sending them.
+ * Places orders with the client until an order is accepted, and resolves with the number of refused orders. While its
+ * records have a gap, the service refuses orders without sending them.
  */
 export async function freshOrderTaken(
   url: string,

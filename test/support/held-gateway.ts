@@ -32,10 +32,11 @@ export async function startHeldGateway(sandbox: Sandbox) {
   const local = await listenLocally(server);
   return {
     ...local,
-    /** The held requests, and those whose client has left meanwhile. */
+    /** The number of held requests. */
     get waiting() {
       return waiting;
     },
+    /** The number of held requests whose client has left. */
     get left() {
       return left;
     },

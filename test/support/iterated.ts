@@ -4,7 +4,7 @@ import type { PullStream } from '../../src/lib/pull-stream.ts';
 export async function* iterated<T>(stream: PullStream<T>): AsyncGenerator<T, undefined> {
   let end: { readonly error: Error | null } | null = null;
   let wake = () => {};
-  // Read by a function: the compiler does not know that a callback sets `end`.
+  // `end` is read by a function, because the compiler does not know that a callback sets it.
   const ended = () => end;
   stream.listen({
     woken: () => wake(),

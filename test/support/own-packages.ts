@@ -28,7 +28,7 @@ export async function ownPackages(lockedIn: string): Promise<string> {
     renameSync(filled, folder);
   } catch (error) {
     rmSync(filled, { recursive: true });
-    // Another process was first.
+    // The folder exists if another process was first, and then it is used.
     if (!existsSync(folder)) throw error;
   }
   return folder;

@@ -37,7 +37,7 @@ export async function rawResponse(
   return response;
 }
 
-/** One request with exactly these headers: fetch would add its own and decompress answers. */
+/** Sends a request with exactly these headers. `fetch` would add other headers, and decompress the answer. */
 export async function rawRequest(url: string, options: RawRequest = {}): Promise<RawAnswer> {
   const response = await rawResponse(url, options);
   const bytes = await buffer(response);

@@ -35,7 +35,7 @@ export async function startReplicas(
     all,
     /** The sockets of each running replica, from its metrics. */
     sockets: () => gauges(all, 'sockets'),
-    /** The number of accounts that all replicas poll; an account that two poll counts twice. */
+    /** The number of accounts that all replicas poll. An account that two replicas poll counts twice. */
     feeds: async () => (await gauges(all, 'feeds')).reduce((a, b) => a + b, 0),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

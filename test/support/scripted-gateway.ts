@@ -30,7 +30,7 @@ export async function startScriptedGateway(
   script: Script,
   { onConnection, onHead, port = 0 }: ScriptedGatewayOptions = {},
 ) {
-  /** In the order in which they were complete. */
+  /** The requests, in the order in which they were complete. */
   const requests: ScriptedRequest[] = [];
   const sockets = new Map<Socket, number>();
   let connections = 0;

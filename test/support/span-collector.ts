@@ -39,7 +39,7 @@ export async function startSpanCollector({ status = (): number | null => 200 } =
   const listener = await listenLocally(server);
   return {
     url: listener.url,
-    /** In the order in which they arrived. */
+    /** The spans, in the order in which they arrived. */
     spans,
     /** The bodies, unparsed. */
     bodies,

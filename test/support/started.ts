@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 
 type Closable = { close(): unknown } | AsyncDisposable;
 
-/** Started before the first test of a file or a suite, and closed after the last one. */
+/** Starts an object before the first test of a file or a suite, and closes it after the last test. */
 export function startedOnce<T extends Closable>(start: () => Promise<T>): T {
   return standIn(start, beforeAll, afterAll);
 }
 
-/** Started before each test, and closed after it; the newest is closed first. */
+/** Starts an object before each test, and closes it after the test. The newest object is closed first. */
 export function startedForEach<T extends Closable>(start: () => Promise<T>): T {
   return standIn(start, beforeEach, afterEach);
 }

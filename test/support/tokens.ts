@@ -19,7 +19,7 @@ export function unsignedToken(claims: Claims): string {
   return `${part({ alg: 'none' })}.${part(claims)}.`;
 }
 
-/** A forged token with a victim's login, another one for each number. */
+/** A forged token with a victim's login. Each number gives another token. */
 export function forgedToken(number: number): string {
   return unsignedToken({ login: 700_001, group: 'standard-usd', exp: 4_000_000_000, number });
 }

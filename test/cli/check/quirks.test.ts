@@ -11,7 +11,7 @@ const ofPositions =
   (body: Row, url, status) =>
     status === 200 && url.endsWith('/trading/positions') ? change(body as never) : body;
 
-/** A difference of a gateway from the interface, and what the check reports. */
+/** A difference of a gateway from the interface that the service expects, and what the check reports. */
 interface Quirk {
   readonly change?: Change;
   readonly settings?: Variables;
@@ -60,15 +60,12 @@ const QUIRKS: Readonly<Record<string, Quirk>> = {
   },
 };
 
-test.each(Object.entries(QUIRKS))(
-  'the check reports what is lost because of %s',
-  async (_, quirk) => {
-    const { change, settings, exitCode, reports } = quirk;
-    await using gateway = await startGateway();
-    await using front = await startHeldGateway(gateway);
-    if (change !== undefined) front.change(change);
-    const { code, text } = await check({ GATEWAY_URL: front.url, ...DEMO, ...settings });
-    for (const report of reports) expect(text).toMatch(report);
-    expect(code).toBe(exitCode);
-  },
-);
+test.each(Object.entries(QUIRKS))('the check reports the effect of %s', async (_, quirk) => {
+  const { change, settings, exitCode, reports } = quirk;
+  await using gateway = await startGateway();
+  await using front = await startHeldGateway(gateway);
+  if (change !== undefined) front.change(change);
+  const { code, text } = await check({ GATEWAY_URL: front.url, ...DEMO, ...settings });
+  for (const report of reports) expect(text).toMatch(report);
+  expect(code).toBe(exitCode);
+});

@@ -29,7 +29,7 @@ export interface OpenCall {
 export function openAccountWorld(
   options: Pick<Partial<SessionsOptions>, 'maxBytes' | 'freshness'> = {},
 ) {
-  // The client reads the times of answers from the system clock.
+  // The client reads the times of answers from the system clock, so both clocks must begin at the same time.
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });

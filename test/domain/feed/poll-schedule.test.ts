@@ -37,7 +37,7 @@ function busiestSecond(polls: readonly { readonly atMs: number }[]): number {
 test('if the feeds need more polls than the ceiling, all intervals are stretched equally', async () => {
   const { clock, polls, schedule, startMs } = createPolls(50, 200);
   await clock.advance(60_000);
-  // Steady polls may use 95% of the ceiling.
+  // Steady polls may use 95% of the ceiling of 50 a second.
   expect(schedule.stretch).toBeCloseTo(200 / 47.5);
   // The bound is one poll above the ceiling, because timers may be late.
   expect(busiestSecond(polls)).toBeLessThanOrEqual(51);
@@ -56,7 +56,7 @@ test('polls of several accounts share wake-ups at the same rate', async () => {
   await clock.advance(10_000);
   const polls = gateway.polls.slice(before);
   expect(polls).toHaveLength(2_000);
-  // Polls run in forty wake-ups per second instead of nearly two hundred.
+  // In these ten seconds polls run in about forty wake-ups per second, instead of nearly two hundred.
   expect(new Set(polls.map(({ atMs }) => Math.round(atMs))).size).toBeLessThanOrEqual(410);
 });
 

@@ -55,6 +55,7 @@ test.each([undefined, 15_000])(
       }
     })();
     await clock.advance(100_000);
+    // A hundred seconds contain the first event and six quiet intervals of 15 seconds.
     expect(emitted).toHaveLength(7);
     emitted.slice(1).forEach(({ atMs, asOfMs }, index) => {
       expect(atMs - (emitted[index]?.atMs ?? 0)).toBeLessThanOrEqual(15_000);

@@ -11,8 +11,8 @@ import {
 import { answered, demo, demoProof, last, stage, ticketOf } from './order-stage.ts';
 
 const HOUR_MS = 3_600_000;
-const closed: OrderResult = { outcome: VOIDED, idempotencyKey: 'k', replayed: false };
-const closedBefore: OrderResult = { ...closed, replayed: true };
+const voided: OrderResult = { outcome: VOIDED, idempotencyKey: 'k', replayed: false };
+const voidedBefore: OrderResult = { ...voided, replayed: true };
 
 describe('a used key', () => {
   test('is answered with its order’s rejection, even if the gateway’s error is named VOIDED', async () => {
@@ -27,7 +27,7 @@ describe('a used key', () => {
     }
   });
 
-  test('that is freed and used again repeatedly ends in an error', async () => {
+  test('that is freed and used again repeatedly cannot be voided', async () => {
     let attempts = 0;
     const pending = toOrderRecord({ id: '', inputDigest: '', reservedAtMs: 0 }, null, 60_000);
     const { orders, clock } = stage(() => ({
@@ -45,7 +45,7 @@ describe('a used key', () => {
 });
 
 describe('if the records do not reach back to the creation of the key', () => {
-  test('the key is closed, and the answer does not claim that nothing was sent', async () => {
+  test('the key is voided, but the answer does not claim that nothing was sent', async () => {
     // The records begin at the start of the test.
     const { orders, calls, clock, start } = stage();
     await clock.advance(HOUR_MS);
@@ -61,13 +61,13 @@ describe('if the records do not reach back to the creation of the key', () => {
       const late = await process.place(demo, demoProof, ticketOf('k'));
       const message = expect.stringContaining('an earlier request with its key');
       expect(late).toEqual({
-        ...closedBefore,
+        ...voidedBefore,
         outcome: { ...VOIDED, message },
         earlierUnknown: true,
       });
-      // The records cover the whole life of a later key: nothing was sent before it was closed.
+      // The records cover the whole life of a later key, so they show that nothing was sent before it was voided.
       for (const sinceMs of [madeAtMs, clock.now()]) {
-        expect(await process.void(demoProof, 'k', sinceMs)).toEqual(closedBefore);
+        expect(await process.void(demoProof, 'k', sinceMs)).toEqual(voidedBefore);
       }
     }
     expect(calls).toEqual([]);
@@ -80,7 +80,7 @@ describe('if the records do not reach back to the creation of the key', () => {
       const forgotten = orders.void(demoProof, 'early', madeAtMs);
       await expect(forgotten).rejects.toThrow(KeyForgottenError);
     }
-    expect(await orders.void(demoProof, 'k', clock.now() + 2_000)).toEqual(closed);
+    expect(await orders.void(demoProof, 'k', clock.now() + 2_000)).toEqual(voided);
     // From now on the records reach back a day, so they cover these keys.
     await clock.advance(1);
     expect(await orders.void(demoProof, 'unknown', null)).toMatchObject({ outcome: VOIDED });

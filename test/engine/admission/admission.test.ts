@@ -32,7 +32,7 @@ const parts = {
 test.each([
   ['query { field }', true],
   ['mutation { write }', false],
-])('after its client has disconnected, the run of %s ends: %s', async (query, isEnded) => {
+])('after its client has disconnected, the execution of %s ends: %s', async (query, isEnded) => {
   const leaving = new AbortController();
   const origin = { requestId: 'r', transport: 'http', method: 'POST', client: null } as const;
   const admitted = await admit(

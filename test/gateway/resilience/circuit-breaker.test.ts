@@ -37,7 +37,7 @@ function closedBreaker(policy: BreakerPolicy = READS_AND_WRITES) {
 const many = (index: number) => `account ${index % 10}`;
 
 describe('a closed breaker opens', () => {
-  test('when half of enough calls failed', () => {
+  test('when half of at least ten calls failed', () => {
     const { breaker, calls } = closedBreaker();
     calls(5, 'success');
     calls(4, 'failure', many);

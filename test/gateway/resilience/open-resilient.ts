@@ -56,7 +56,7 @@ export function openResilient(
   };
 }
 
-/** A caller with a proved account, another one for each index. */
+/** A caller with a proved account. Each index gives another account. */
 export function caller(index: number) {
   return { token: toToken(`token ${index}`), ...provedAs(String(1_000 + index)) };
 }

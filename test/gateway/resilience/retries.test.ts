@@ -47,6 +47,7 @@ describe('Retry-After', () => {
     await eventually(() => expect(open.clock.pending).toBe(1));
     await open.clock.advance(1_999);
     expect(open.clock.pending).toBe(1);
+    // The Retry-After is followed by a jitter of less than 100 ms.
     await open.clock.advance(100);
     expect(await read).toMatchObject({ positions: [] });
     expect(gateway.requests).toHaveLength(2);
@@ -110,7 +111,7 @@ test('all attempts share one deadline', async () => {
   const read = open.client.read(caller(1), OPERATIONS.getCustomerId);
   await eventually(() => expect(open.clock.pending).toBe(1));
   await open.clock.advance(40_100);
-  // Only 250 of the 40,300 ms are left for the silent second attempt.
+  // A jitter of 50 ms follows the Retry-After. So 250 of the 40,300 ms are left for the silent second attempt.
   const error = await read.catch((reason) => reason);
   expect(error.kind).toBe('timeout');
   expect(error.cause.message).toBe('no whole answer within 250 ms');

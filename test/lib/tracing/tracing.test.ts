@@ -6,7 +6,7 @@ async function openTracing(environment: Readonly<Record<string, string>> = {}) {
   const collector = await startSpanCollector();
   const warned: string[] = [];
   const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...environment };
-  // The constructor of OpenTelemetry's SDK reads these from the process.
+  // The constructor of OpenTelemetry's SDK reads these variables from the process.
   Object.assign(process.env, variables);
   try {
     const log = { warn: (_fields: object, text: string) => void warned.push(text) };

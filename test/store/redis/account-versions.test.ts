@@ -71,7 +71,7 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     expect(restarted.epoch).not.toBe(epoch);
   });
 
-  test('is not waited for after a timeout, and is not requested for a second afterwards', async () => {
+  test('is waited for until a timeout, and is not requested again for a second', async () => {
     await using redis = await startTestRedis(serverPath);
     const clock = createScriptedClock();
     await using a = await open(redis, clock);

@@ -48,6 +48,7 @@ describeWithRedis('order records in Redis', (serverPath) => {
     }
     await reserved(ahead.records, '1', 'k1');
     await reserved(other.records, '1', 'k2');
+    // By the clock that is 30 seconds ahead, this key is older than the removal of the record.
     const repeat = { ...request('1', 'r1'), keyMadeMs: Date.now() + 20_000 };
     await expect(other.records.reserve(repeat)).rejects.toMatchObject({
       name: 'RecordsForgottenError',

@@ -32,6 +32,7 @@ export async function openReplica(
   return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
 }
 
+/** Opens the order records of a replica of the service, and waits until they can be used. */
 export async function openReadyReplica(
   url: string,
   change: Parameters<typeof openReplica>[1] = {},

@@ -28,7 +28,7 @@ test('a client can send twice its rate at once, and its budget refills over time
   expect(take(4_810)).toBe(4_800);
   expect(refused()).toBe(10);
   expect(take(1, '192.0.2.2')).toBe(1);
-  // A client owes 4,800 at most, and regains 200 a second. After 24.01 seconds two messages are within the budget.
+  // A client owes 4,800 at most, and regains 200 a second. In 24.01 seconds these are 4,802, so two messages are allowed.
   take(50_000);
   await clock.advance(24_010);
   expect(take(1)).toBe(1);

@@ -11,7 +11,7 @@ const NEVER_MS = 86_400_000;
 const unfinishedBytes = (app: TestApp) => seriesValue(app, 'receive_buffer_bytes');
 const cuts = (app: TestApp) => seriesValue(app, 'connections_cut_total{reason="bytes"}');
 
-/** A frame that announces 200,000 bytes, with only the first of them. */
+/** A frame that announces 200,000 bytes, but contains only this many bytes. */
 const begun = (bytes: number) =>
   frame(OPCODES.text, Buffer.alloc(bytes, ' '), { announced: 200_000 });
 

@@ -71,6 +71,7 @@ describe('the address of a client', () => {
       addressOf(`11.0.1.${index}`);
       addressOf('10.0.0.1', '198.51.100.7');
     }
+    // A peer is logged only once it leads the others by fifty requests.
     for (let sent = 0; sent < 49; sent += 1) addressOf('11.0.0.3', '198.51.100.7');
     expect(warned).toEqual([]);
   });
