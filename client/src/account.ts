@@ -65,8 +65,8 @@ export class Accounts {
         if (this.#known === known) this.#found(token, found);
       },
       (error: TradingGraphError) => {
-        // The next call asks again.
         if (this.#known !== known) return;
+        // The next call asks again.
         this.#known = null;
         if (this.#login !== undefined && this.#listeners.size > 0) this.#options.onDoubt(error);
       },

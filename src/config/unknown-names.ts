@@ -3,7 +3,7 @@ import type { Variables } from './given-value.ts';
 
 // "HOME" is near "HOST", and "POST" near "PORT": short names are not compared.
 const MIN_LETTERS = 5;
-const MIN_STEM_LETTERS = 7;
+const MIN_STEM_LETTERS = 7; // HOST_NAME or PORT_RANGE of another program is not a misspelt HOST or PORT.
 
 /** Warns of each variable that is probably a misspelt setting, without its value. OTEL_… belong to OpenTelemetry. */
 export function warnOfUnknownNames(environment: Variables, known: readonly string[]): string[] {

@@ -129,7 +129,7 @@ function isOfInterface(answer: Answer): boolean {
   return isObject(body) && ('success' in body || Object.keys(body).length === 0);
 }
 
-const MAX_INDENT_LENGTH = 64;
+const MAX_INDENT_LENGTH = 64; // Before the first brace of a body.
 
 /** Whether a read that ended like this may succeed a moment later. */
 export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {

@@ -7,7 +7,7 @@ const SAMPLES = 10;
 const MIN_SAMPLES = 2;
 /** Samples that differ by no more than this agree. Dates are whole seconds, and an answer takes time. */
 const AGREEMENT_MS = 2_000;
-const PAUSE_MS = 1_000;
+const PAUSE_MS = 1_000; // Between two samples.
 /** `Date` is rounded down to the second, so on average it is half a second early. */
 const HALF_A_SECOND_MS = 500;
 /** Dates are whole seconds, so clocks that differ by less may be equal. */
@@ -58,7 +58,7 @@ export class ClockSkew {
   /** Called with each exchange as it ends. The first ten answers count, then one per second. */
   observe({ operation }: WireCall, exchange: Exchange): void {
     if (!exchange.sent || !exchange.answered) return;
-    // A cache keeps the date of the gateway's original answer.
+    // An answer that a cache may have kept does not count: its date is that of the original answer.
     if (operation.name === 'getAllTickers' || exchange.headers.age !== undefined) return;
     const nowMs = this.#clock.now();
     if (this.#taken >= SAMPLES && nowMs < this.#nextAtMs) return;

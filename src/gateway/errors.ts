@@ -66,10 +66,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/**
- * The service decided against a call, which shows nothing about the gateway. `expired`: the call had to be sent before a
- * moment that had passed. `held`: an operator holds orders back.
- */
+/** The service did not make the call. `expired`: the time to send it had passed. `held`: an operator holds orders back. */
 export class NotAttemptedError extends StacklessError {
   override readonly name = 'NotAttemptedError';
   readonly reason: 'circuit' | 'busy' | 'expired' | 'held';

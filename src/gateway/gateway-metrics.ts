@@ -110,7 +110,7 @@ export class GatewayMetrics {
     this.#watched.push(watched);
     for (const { name, effect, errors } of Object.values(watched.operations)) {
       this.#addSeries(name, 'request');
-      // Writes are never repeated.
+      // Only reads are repeated.
       if (effect === 'read') this.#retries.inc({ operation: name }, 0);
       if (effect === 'read' || errors === 'sign-in') {
         this.#brokenAnswers.inc({ operation: name }, 0);

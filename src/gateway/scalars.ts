@@ -40,7 +40,7 @@ export function noteAbsent(
 ): void {
   let lacking = absent.get(path);
   for (const each of objects) {
-    // Usually the first object has all fields.
+    // Usually the first object has all fields, so the others are not read.
     if (lacking?.length === 0) return;
     if (!isObject(each)) continue;
     lacking = (lacking ?? names).filter((name) => each[name] === undefined);

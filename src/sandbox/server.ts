@@ -31,7 +31,7 @@ export function createListener(parts: ServerParts): RequestListener {
       ? parts.control(request, path).then((reply) => respond(response, reply))
       : serve(parts, request, response, path);
     served.catch(() => {
-      // A bug in the sandbox is answered with a 500, and must not crash the process.
+      // A bug in the sandbox must not crash the process. It is answered with a 500, unless an answer has begun.
       if (response.headersSent) response.destroy();
       else respond(response, json(500, { error: 'SANDBOX_BUG', message: 'The sandbox failed.' }));
     });

@@ -261,7 +261,7 @@ export class Order {
         const whyDead = connection.takeError();
         // The error of a dead connection says more than a time-out.
         const error = isLate(failure) ? (whyDead ?? failure) : failure;
-        // The answer to an earlier request says nothing about a request that left after it.
+        // An earlier failure is dropped once the first request has left, because it says nothing about that request.
         if (!isLate(error)) reason = error;
         else if (this.#isInDoubt && !wasInDoubt) reason = null;
         if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;

@@ -72,9 +72,9 @@ function followNetwork(NetInfo: NetInfoLike) {
   NetInfo.addEventListener((state) => {
     const before = network;
     network = state;
-    // A change of network counts as a return, because the connections of the former network are dead without an event.
     if (state.isConnected === false || before === null) return;
     if (before.isConnected !== false && before.type === state.type) return;
+    // A change of network counts as a return, because the connections of the former network are dead without an event.
     for (const listener of [...listeners]) listener();
   });
   return {

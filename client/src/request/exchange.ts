@@ -147,7 +147,7 @@ function readAnswer(
   body: unknown,
   reportDate: (date: string) => void,
 ): Result<unknown> {
-  // A platform that follows a redirect may send a GET without the body.
+  // A platform that follows a redirect may send a GET without the body, so the answer has no data.
   if (redirected && !Object(body).data) return failed(redirectedError(url, address));
   const requestId = headers.get('x-request-id');
   const retryAfter = secondsOf(headers.get('retry-after'));

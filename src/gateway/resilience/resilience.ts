@@ -56,7 +56,7 @@ export class Resilience {
       this.#breakers.settle(permit, call, exchange);
       return this.#ended(call, exchange);
     } finally {
-      // An order keeps its connection until its late answer is there.
+      // The call is over, and its connection free, unless a late answer of its order is awaited.
       if (lateAnswer === undefined) bulkhead.leave(entry);
       else
         fireAndForget(

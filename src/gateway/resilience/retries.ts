@@ -50,7 +50,7 @@ export class Retries {
       const deadlineMs = endsAtMs - this.#clock.now();
       if (call.signal?.aborted || deadlineMs <= 0) break;
       last = await attempt({ ...call, deadlineMs, resends });
-      // A retry that was not sent has no answer. The earlier answer may say when to ask again.
+      // A retry that was not sent is not the result, because the earlier answer may say when to ask again.
       if (last.sent || !result.sent) result = last;
     }
     return result;

@@ -55,7 +55,7 @@ export class SandboxProxy implements Site {
     const isOperation = request.url?.startsWith(`${GATEWAY}/`) === true;
     return new Promise((resolve, reject) => {
       const lost = (error: Error) => {
-        // A fault of the sandbox may reset connections, which is no failure of the service.
+        // Only a failed control is an error of the service: faults of operations reset connections on purpose.
         if (!isOperation && !reply.disconnected.aborted) return reject(error);
         if (!reply.abort()) reply.sendNothing(502);
         resolve();

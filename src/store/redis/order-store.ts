@@ -59,8 +59,8 @@ interface Write {
 }
 
 const MAX_BATCH = 100;
-const LATE_MS = 5_000;
-const GRACE_MS = 2_000;
+const LATE_MS = 5_000; // How long one late write makes `isLate` true.
+const GRACE_MS = 2_000; // In this time each process looks at the store four times (LOOK_MS).
 
 /** Runs the scripts of the order records, and remembers which store and which loss this process has seen. */
 export class OrderStore {
@@ -191,7 +191,7 @@ export class OrderStore {
 function replyIn<Answer>(reply: unknown, script: string): StoreReply<Answer> {
   try {
     const read = JSON.parse(String(reply));
-    // The text of a script contains the kinds of all its answers.
+    // The text of a script contains the kinds of all its answers: any other kind is an answer to another script.
     if (script.includes(`'${read.answer.kind}'`)) return read;
   } catch {
     // The reply is not JSON.
