@@ -64,7 +64,7 @@ test('a user signs in, follows positions, places one order by a double tap, and 
   expect(first).toMatchObject({ status: 'accepted' });
   expect(second).toMatchObject({ status: 'accepted' });
   expect(app.sandbox.orders()).toHaveLength(before + 1);
-  // Six positions of the sandbox, and one of each order.
+  // The account has the sandbox's six positions, and one for each of the two orders.
   await eventually(() => expect(state.positions).toHaveLength(8));
   token = null;
   await client.tokenChanged();
@@ -75,7 +75,7 @@ test('a user signs in, follows positions, places one order by a double tap, and 
 });
 
 test.each([memoryStorage, './orders', null, { get: () => null }])(
-  'a `storage` that is no storage is refused at once: %s',
+  'a `storage` that is not a storage is refused at once: %s',
   (storage) => {
     expect(() => start({ storage: storage as never })).toThrow('`storage` is');
   },

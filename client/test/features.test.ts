@@ -28,7 +28,7 @@ test('a client has the features that it is made with, over one connection', asyn
   expect(Object.keys(client.positions.state().positions?.[0] ?? {})).toEqual(['id', 'symbol']);
   // @ts-expect-error The client was made without orders.
   expect(client.orders).toBe(undefined);
-  // The login is not copied when the client is made.
+  // The login, which is known only later, is not copied when the client is made.
   expect(client.login).toBe('700001');
   client.dispose();
 });

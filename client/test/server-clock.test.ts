@@ -59,7 +59,7 @@ test('a request is in doubt after four round trips and two seconds, but after fi
   expect([clock.now(), clock.doubtMs]).toEqual([null, 5_000]);
   receive(START_MS, 100, 100);
   expect(clock.doubtMs).toBe(2_800);
-  // The gateway was slow for one answer: the round trip counts as twice the former one.
+  // If the gateway is slow for one answer, its round trip counts as at most twice the former round trip, so as 400 ms.
   receive(START_MS, 100, 5_000);
   expect(clock.doubtMs).toBe(3_600);
   for (let times = 0; times < 5; times += 1) receive(START_MS, 2_000, 2_000);
@@ -73,7 +73,7 @@ test('each dead connection doubles the time after which a request is in doubt, u
     clock.onDead();
     return clock.doubtMs;
   });
-  // Twice four round trips of a millisecond and two seconds. Then the maximum.
+  // The first value is twice the sum of two seconds and four round trips of a millisecond. The others are the maximum.
   expect(doubts).toEqual([4_008, 5_000, 5_000]);
   receive(START_MS, 50, 50);
   expect(clock.doubtMs).toBe(2_400);

@@ -263,7 +263,7 @@ function startUnnamed() {
 }
 
 test.each(['down', 'page'] as const)(
-  'the account of a new token is requested until the server names it, and one new connection opens; the server at first: %s',
+  'the account of a new token is requested until the server names it, and one new connection opens (first state: %s)',
   async (state) => {
     const { client, market, service, accounts, signIn } = startUnnamed();
     const { network } = market;

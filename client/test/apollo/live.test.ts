@@ -90,7 +90,7 @@ describe('positionChanges', () => {
     }
     // The last event counts all positions, also those that were opened in between.
     await eventually(() => expect(follower.events.at(-1)?.totals.count).toBe(8));
-    // One whole list at the beginning, and none after a lost connection.
+    // There was one whole list at the beginning, and none after a lost connection.
     expect(follower.snapshots).toBe(1);
     expect(follower.connection).toEqual([
       'connected',

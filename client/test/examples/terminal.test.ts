@@ -53,7 +53,7 @@ test('the ticker waits for its server, prints each change, continues after a los
 });
 
 test('the ticker buys once', async () => {
-  // A service that has just started refuses a key of the same second, because its records may not cover it.
+  // A service that has just started refuses a key of the same second, because its records possibly do not cover that key.
   await eventually(async () => {
     const ticker = start('buy');
     await eventually(() => expect(ticker.out).toMatch(/^order /m), ticker.whileOpen);

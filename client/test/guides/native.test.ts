@@ -18,7 +18,7 @@ const examples = join(import.meta.dirname, '..', '..', '..', 'examples');
 const read = (...path: readonly string[]) => readFileSync(join(examples, ...path), 'utf8');
 const schema = buildSchema(read('..', 'schema.graphql'));
 
-/** The code without its comments, which may contain any name. */
+/** The code without its comments, which can contain any name. */
 function sources(pattern: string): string {
   const files = globSync(pattern, { cwd: examples }).sort();
   return files.map((file) => read(file).replace(/^\s*(?:\/\/|\/?\*).*\n/gm, '')).join('\n');

@@ -81,7 +81,7 @@ test('a name that the rows do not have is refused, by TypeScript and when the cl
   expect(() => createClient({ ...base, sessionFields: ['constructor'] })).toThrow(TypeError);
 });
 
-test('an empty list leaves orders and figures out, and keeps the ids of positions', () => {
+test('an empty list of fields leaves out the orders or the session, and keeps the ids of positions', () => {
   const none = { positionFields: [], orderFields: [], sessionFields: [] } as const;
   const { subscription: text, query } = accountDocuments(none);
   expect(text + query).not.toMatch(/orders|session/);

@@ -7,7 +7,7 @@ import type { AccountFigures } from '../../src/live/live-source.ts';
 
 // The cases of client/vectors/folds.json check the content of a fold; these tests check which objects stay the same.
 
-/** A row of any list: its key, a moving field, and a fixed one. */
+/** A row of any list: an object with its key, and a moving field. */
 interface Row {
   readonly name: { readonly key: string };
   readonly price: number;
@@ -36,7 +36,7 @@ test('a list keeps the objects of unchanged rows, and stays the same object if a
   expect(fold(moved, 4, { ticks: [row('b', 7)] })?.rows).toBe(moved?.rows);
 });
 
-test('an account keeps its orders and figures if an event has the same ones or none', () => {
+test('an account keeps the objects of its orders and its session if an event has the same data or none', () => {
   const order = (id: string) => ({ id, symbol: 'AAPL', priceOpen: 1 }) as PendingOrder;
   const orders = (upserted: readonly PendingOrder[], closed: readonly string[] = []) => ({
     upserted,

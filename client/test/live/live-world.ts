@@ -17,7 +17,7 @@ export interface DeviceOptions {
 type LiveWorld = Awaited<ReturnType<typeof startLiveWorld>>;
 export type Device = ReturnType<LiveWorld['device']>;
 
-/** A gateway, a facade, and a network between it and its clients. */
+/** A gateway, a facade, and a network between the facade and its clients. */
 export async function startLiveWorld() {
   const sandbox = await startSandbox({ seed: 'tests', tickMs: 0 });
   const cores: TestCore[] = [];
@@ -88,7 +88,7 @@ export async function gatewayList({
   const headers = { authorization: `Bearer ${sandbox.token({ email: 'demo@example.com' })}` };
   return eventually(async () => {
     const answer = await fetch(`${sandbox.url}/trading/positions`, { headers });
-    // This request may get a fault that was meant for the client.
+    // This request can get a fault that was meant for the client.
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     return ((await answer.json()) as { positions: readonly Listed[] }).positions;
   });

@@ -91,6 +91,7 @@ function phoneClock() {
   };
 }
 
+// A key is `fresh` if the server still has its record, and `inDoubt` if its age is unknown.
 test('right after an answer of the server, a key that counts as fresh is less than 24 hours old', () => {
   const span = fc.record({ awake: minutes, asleep: minutes, clockSet: setBy });
   fc.assert(
@@ -98,7 +99,7 @@ test('right after an answer of the server, a key that counts as fresh is less th
       const device = phoneClock();
       device.receiveDate();
       const first = tapped(device.clocks);
-      // Half of the cases restart the app in the middle.
+      // Some cases restart the app in the middle.
       const before = isRestarted ? Math.floor(spans.length / 2) : spans.length;
       for (const each of spans.slice(0, before)) device.live(each);
       device.receiveDate();

@@ -5,7 +5,7 @@ import { ACCEPTED, buying, startPhone, unknown, unsent } from '../support/phone.
 
 const phone = startedForEach(startPhone);
 
-test('an order of an earlier run that is placed again is the same order', async () => {
+test('an order of an earlier run of the app that is placed again is the same order', async () => {
   const input = buying('again');
   const { idempotencyKey } = await phone.interrupt(input, 'answer-lost');
   const [resumed] = await phone.open().orders.resume();
@@ -27,7 +27,7 @@ test('tabs that resume at the same time all get the outcomes', async () => {
   const tabs = [phone.open(), phone.open(), phone.open()];
   const results = await Promise.all(tabs.map(({ orders }) => orders.resume()));
   for (const resumed of results) {
-    // A tab may find that another one has already deleted an entry.
+    // A tab can find that another tab has already deleted an entry.
     expect(resumed.length).toBeLessThanOrEqual(3);
     expect(resumed.every(({ outcome }) => outcome.status === 'accepted')).toBe(true);
   }

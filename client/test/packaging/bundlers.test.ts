@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import { beforeAll, expect, test, vi } from 'vitest';
-// Node's own WebSocket may use a connection that `fetch` has left open.
+// The app gets the WebSocket of `ws`, because Node's own WebSocket can reuse a connection that `fetch` has left open.
 import { WebSocket } from 'ws';
 import { sharedApp } from '../../../test/support/shared-app.ts';
 import { startedOnce } from '../../../test/support/started.ts';

@@ -42,6 +42,7 @@ test('instanceof accepts the errors of both module formats', async () => {
     });`,
   );
   const { stdout } = await promisify(execFile)(process.execPath, [path]);
+  // One row for each error: is it an instance of this format's class, of the other format's class, and of the subclass?
   expect(JSON.parse(stdout)).toEqual([
     [true, true, false],
     [true, true, false],
@@ -58,11 +59,11 @@ test('the package has few files, and its README does not link to files outside o
   const bytes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
   expect(files.length).toBeLessThan(300);
   expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(2_000_000);
-  // A debugger shows the sources.
+  // With source maps a debugger shows the sources.
   const shared = files.filter(({ parentPath }) => parentPath.endsWith('shared'));
   const maps = shared.filter(({ name }) => name.endsWith('.js.map'));
   expect(maps.length).toBeGreaterThan(0);
-  // Each of the other files has a map.
+  // Each file that is not a map has a map.
   expect(shared.length).toBe(2 * maps.length);
   expect(readFileSync(join(packed.folder, 'README.md'), 'utf8')).not.toContain('](../');
 });

@@ -19,7 +19,7 @@ test('the app is visible unless it is in the background, and each return is repo
   platform.show('active');
   expect(reported).toEqual(['hidden', 'shown']);
   for (const type of ['wifi', 'wifi', 'cellular', 'none', 'cellular']) platform.connect(type);
-  // The first change to another network, and the end of the outage. The reports of the same wifi do not count.
+  // The first report is the change to another network, and the second is the end of the outage. The same wifi is no change.
   expect(reported.slice(2)).toEqual(['online', 'online']);
   for (const end of ends) end?.();
   platform.show('active');

@@ -32,7 +32,7 @@ describeWithChromium('in a browser', (executablePath) => {
         'positions',
         ({ rows }) => rows?.[0]?.profit !== first.rows?.[0]?.profit,
       );
-      // Strict mode renders each change twice in each component. If each render made a new snapshot, rendering would not end.
+      // Strict mode renders each change twice in each component. If each render made a new snapshot, it would not end.
       expect((await hooks.call('renders')) - renders).toBeLessThanOrEqual(8);
       const texts = await hooks.page.locator('output.positions').allTextContents();
       expect(texts[0]).toBe(texts[1]);

@@ -13,7 +13,7 @@ test.each([
   ['fragment F on T { a } mutation { a }', true],
   ['{ a } # mutation', false],
   ['{ a(b: """x \\""" } mutation """) }', false],
-])('%j may be a mutation: %j', (query, expected) => {
+])('the document %j can be a mutation: %j', (query, expected) => {
   expect(mayMutate({ query })).toBe(expected);
 });
 

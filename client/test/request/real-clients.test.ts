@@ -59,7 +59,7 @@ test.each([
   ['Apollo Client', '4.3.8', 'GET', 'query', apollo(true)],
   ['trading-graph-client', '0.1.0', 'POST', 'query', own],
 ] as const)(
-  '%s %s sends the %s request for a %s that is recorded of this version, and gets an answer',
+  '%s %s sends the %s request for a %s that is recorded for this version, and gets an answer',
   async (client, version, method, kind, use) => {
     const recorded = CLIENT_REQUESTS.find(
       (each) =>

@@ -15,7 +15,7 @@ import { subscribe } from '../support/events.ts';
 
 const { proxy, open } = cutLine();
 
-/** Like React Native on Android, this socket sends an origin. It counts as foreign if a proxy rewrites `Host`. */
+/** Like React Native on Android, this socket sends an origin. The origin counts as foreign if a proxy rewrites `Host`. */
 class ForeignSocket extends NodeWebSocket {
   constructor(url: string, protocol: string) {
     super(url, protocol, { origin: 'https://api.example.com' });

@@ -9,7 +9,7 @@ import { CHANGES, Events } from '../support/events.ts';
 const hurriedEnvironment = (changed = {}) =>
   countedEnvironment({ hurry: (ms) => (ms < 10_000 ? Math.min(ms, 20) : ms), ...changed });
 
-// A subscription ends with an error if no list has arrived by then.
+// A subscription ends with an error if no list has arrived within this timeout.
 const { app, open } = cutLine({ GATEWAY_TIMEOUT_MS: '3000' });
 
 test('events arrive until the subscription ends, and then nothing stays open', async () => {

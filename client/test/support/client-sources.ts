@@ -13,7 +13,7 @@ export function clientSources(): Plugin {
   return {
     name: 'client-sources',
     resolveId(id) {
-      // An app may have a file ./react.
+      // A relative path such as ./react is a file of the app, and not an entry point.
       const path = id.startsWith('trading-graph-client')
         ? id.replace('trading-graph-client', '.')
         : id;

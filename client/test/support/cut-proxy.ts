@@ -25,7 +25,7 @@ export async function startCutProxy(target: string) {
       webSockets.delete(client);
       upstream.destroy();
     });
-    // When one connection of the pair fails, Node keeps the other one open.
+    // When one connection of the pair fails, Node keeps the other connection open.
     client.on('error', () => upstream.destroy());
     const upstream = connect(Number(targetPort), hostname);
     upstream.on('error', () => client.destroy());

@@ -41,7 +41,7 @@ export function createApp(packages: string, own: Readonly<Record<string, string>
     /** Runs a package's program that makes the folder `app`. */
     create: (script: string, ...args: readonly string[]) =>
       runIn(above, join(packages, 'node_modules', script), args),
-    /** Copies the packages into the app, and the client as it is published. It does not block a service in this process. */
+    /** Copies the packages and the client as it is published into the app. A service in this process is not blocked. */
     async install() {
       const modules = join(folder, 'node_modules');
       const all = { recursive: true, verbatimSymlinks: true };

@@ -7,7 +7,7 @@ export interface MemoryStorage extends ClientStorage {
   /** Steps that fail, or never end. */
   readonly failing: Set<StorageStep>;
   readonly hanging: Set<StorageStep>;
-  /** Called before and after each step; the step waits for it. */
+  /** Called before and after each step, which waits for their promises. */
   before: StorageHook;
   after: StorageHook;
 }

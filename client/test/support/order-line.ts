@@ -7,6 +7,7 @@ import { listenLocally } from '../../../test/support/local-server.ts';
 export const CUTS = [
   /** Before the order is forwarded. */
   'lost',
+  /** After the order was forwarded. */
   'under way',
   /** The connection to the service is aborted too. */
   'under way, on both sides',
@@ -54,7 +55,7 @@ export async function startOrderLine(target: () => string) {
       signal: leaving.signal,
     });
     if (fault === 'under way') reset();
-    // By the next turn the service may or may not have the request.
+    // When the request is aborted, the service has already received it in some tests, and not yet in others.
     if (fault === 'under way, on both sides') setImmediate(() => leaving.abort());
     const answer = await forwarding;
     const text = await answer.text();
@@ -75,7 +76,7 @@ export async function startOrderLine(target: () => string) {
   }
 
   const server = createServer((request, response) => {
-    // Fails if the service was killed, or if a fault has aborted the request.
+    // `pass` fails if the service was killed, or if a fault has aborted the request.
     pass(request, response).catch(() => request.socket.resetAndDestroy());
   });
   server.on('upgrade', (request: IncomingMessage, client: Socket, head: Buffer) => {

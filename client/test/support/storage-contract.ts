@@ -28,7 +28,7 @@ const KEYS = [
 
 /** The tests that every storage adapter must pass. */
 export function testStorageContract(open: () => Promise<StorageUnderTest>): void {
-  test('a text is found under its key alone, replaced by longer and shorter ones, and deleted', async () => {
+  test('a text is found under its key alone, replaced by longer and shorter texts, and deleted', async () => {
     const { storage } = await open();
     expect(await storage.get('key')).toBeNull();
     for (const text of ['short', 'x'.repeat(3_000), 'y'.repeat(1_000), 'second']) {
@@ -73,7 +73,7 @@ export function testStorageContract(open: () => Promise<StorageUnderTest>): void
     expect((await again.keys('')).length).toBe(texts.length);
   });
 
-  test('the last of several concurrent writes stays, and a concurrent reader sees one of them', async () => {
+  test('the last of several concurrent writes stays, and a concurrent reader sees one of the texts', async () => {
     const { storage } = await open();
     const texts = ['a'.repeat(2_000), 'b', 'c'.repeat(1_000), 'd'];
     await storage.set('key', 'before');

@@ -44,7 +44,7 @@ test.each(Object.entries(FLOODS))(
     const token = sandbox.token({ email: 'demo@example.com' });
     const ask = () => facade.query('{ session { login } }', { token });
     const round = async () => {
-      // From another address than the client that asks, because some limits are by address.
+      // The flood has another address than the client that asks, because some limits are by address.
       const all = await inParallel(100, 50, () => openRaw(facade.url, '127.0.2.1'));
       for (const raw of all) flood(raw);
       for (let time = 0; time < 5; time += 1) expect((await ask()).errors).toEqual([]);

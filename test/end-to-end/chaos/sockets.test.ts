@@ -32,6 +32,7 @@ test('only the token of connection_init is retained for the socket’s lifetime'
     await once(raw.socket, 'message');
     sockets.push(raw);
   }
+  // Together the paddings have 36 million bytes.
   expect((heldBytes() - before) / MEGABYTE).toBeLessThan(15);
   const last = sockets.at(-1) as RawSocket;
   last.subscribe('1', '{ session { login } }');
@@ -93,6 +94,7 @@ test('event streams whose clients disconnect while the feed is quiet release the
   };
   await openAndLeave();
   const before = heldBytes();
+  // The variables of these 160 requests have 38 million bytes.
   for (let round = 0; round < 4; round += 1) await openAndLeave();
   expect((heldBytes() - before) / MEGABYTE).toBeLessThan(10);
 });
@@ -105,6 +107,7 @@ test('subscriptions do not retain variables that their documents do not define',
     socket.subscribe(`${id}`, CHANGES, { unused: `${id}`.repeat(50_000) });
     await socket.until(`${id}`, 'next');
   }
+  // Together the unused variables have 3.5 million bytes.
   expect(heldBytes() - before).toBeLessThan(2_000_000);
   expect(socket.closed).toBeNull();
 });

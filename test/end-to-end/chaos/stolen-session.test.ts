@@ -24,7 +24,7 @@ const app = sharedApp({
 });
 /** A token of the owner's other device, which keeps the account's data cached. */
 let otherDevice: string;
-/** One token per document, because the first 401 of a token ends all its access. All are revoked before the tests. */
+/** One token per document, because the first 401 of a token ends all its access. All tokens are revoked before the tests. */
 let stolen: ReadonlyMap<string, string>;
 let ordersBefore: number;
 
@@ -47,16 +47,16 @@ const order = (key: string) => buying(key, '__typename ... on OrderOutcome { rep
 
 const DOCUMENTS: Readonly<Record<string, string>> = {
   'the cached session': '{ session { balance } }',
-  'the orders in it': '{ orders { id } }',
+  'the orders of the session': '{ orders { id } }',
   'the newest positions': '{ positions { id } }',
   'the catalog': '{ catalog { size } }',
   'the catalog, by its version': '{ catalog { version } }',
   'an instrument': '{ instrument(id: "AAPL") { name } }',
   'a page of instruments': '{ instruments(first: 1) { totalCount } }',
-  'what became of an order': '{ placedOrder(idempotencyKey: "mine") { __typename } }',
+  'the outcome of an order': '{ placedOrder(idempotencyKey: "mine") { __typename } }',
   'an order that was placed': order('mine'),
   'a new order': order('another'),
-  'the payments side': '{ customerId }',
+  'payment data': '{ customerId }',
   'a small write': 'mutation { setValue(input: { key: "k" }) { __typename } }',
 };
 

@@ -57,7 +57,7 @@ describe('with a victim’s session, positions and catalog cached', () => {
   test.each(FORGERIES)('a token that is %s gets only errors', async (_what, forge) => {
     for (const document of [SCREEN, ...LONE_FIELDS.map((field) => `{ ${field} }`)]) {
       const token = forge(app.sandbox, victim);
-      // The second refusal may come from a cache.
+      // The second refusal can come from a cache.
       for (let time = 0; time < 2; time += 1) {
         const { data, errors } = await app.query(document, { token });
         expect(Object.values(data).filter((value) => value !== null)).toEqual([]);

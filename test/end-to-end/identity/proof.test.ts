@@ -80,7 +80,7 @@ test.each([
   }
 });
 
-test('with a configured key its signature proves a token until a 401, and other tokens are refused without a call', async () => {
+test('with a configured key a token is proved by its signature until a 401, and other tokens are refused without a call', async () => {
   await using app = await startTestApp({ JWT_SECRET: SECRET });
   await app.query('{ catalog { group } }', { token: app.sandbox.token(DEMO) });
   app.sandbox.clearCalls();

@@ -10,7 +10,7 @@ import {
 export type { RequestJson };
 export type Ask = (app: Server, asked: RequestJson, token?: string) => Promise<Answer>;
 
-/** Every transport of the graph. */
+/** Every transport of GraphQL that the service has. */
 export const TRANSPORTS = NAMES.map((name): readonly [string, Ask] => [name, askBy(name)]);
 
 /** The transports that can send several results: their answers are never cached. */

@@ -26,7 +26,7 @@ test('a pipelined request is executed only when the client has read the earlier 
   using reader = await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token });
   reader.socket.write(postOf('{ customerId }', { token }).repeat(3));
   await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(UNTAKEN_BYTES));
-  // The kernel buffers less than this, so some of it stays unsent if the service does not read.
+  // The kernel buffers less than this, so a part of this request stays unsent if the service does not read.
   reader.socket.write(postOf(`{ ${longField(20 * MEGABYTE)} }`));
   await eventually(() => expect(reader.socket.writableLength).toBeGreaterThan(10 * MEGABYTE));
   expect(app.sandbox.calls('getCustomerId')).toBe(0);

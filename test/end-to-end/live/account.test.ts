@@ -109,7 +109,7 @@ test('op 10 is called at every fifth poll if the session is selected, but not fo
   const { sandbox } = own;
   await eventually(() => sandbox.calls('getOpenPositions') > 5, orders.whileOpen);
   const before = sandbox.calls('getSession');
-  // At the start there is one call for the proof of the token, and one for the first orders.
+  // At the start there is at most one call for the proof of the token, and one for the first orders.
   expect(before).toBeLessThanOrEqual(2);
   const watcher = client.watch({}, ACCOUNT);
   await eventually(() => sandbox.calls('getSession') > before + 2, watcher.whileOpen);

@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import type { LiveClient } from './watcher.ts';
 
-/** Returns a function that registers a client. Each is closed after its test, because it would fail when the server closes. */
+/** Returns a function that registers a client to be closed after its test: a client would fail when the server closes. */
 export function closeAfterEachTest(): (client: LiveClient) => LiveClient {
   const clients: LiveClient[] = [];
   afterEach(async () => {

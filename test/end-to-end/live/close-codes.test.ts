@@ -22,21 +22,21 @@ const writeBytes =
 const subscribeMessage = (id: string) =>
   JSON.stringify({ type: 'subscribe', id, payload: { query: '{ __typename }' } });
 
-describe('a client that breaks the protocol', () => {
+describe('the client of a socket', () => {
   test.each([
     ['invalid JSON', 'hello'],
     ['a list', '[]'],
     ['a message within a string', JSON.stringify('{"type":"ping"}')],
     ['a message type of the server', '{"type":"next","id":"1","payload":{}}'],
     ['an id that is too long', subscribeMessage('x'.repeat(256))],
-  ])('is closed with 4400: %s', async (_what, message) => {
+  ])('is closed with 4400 for an invalid message: %s', async (_what, message) => {
     using raw = await initializedSocket(app, token);
     raw.send(message);
     expect(await raw.untilClosed()).toEqual({ code: 4400, reason: 'Invalid message received' });
     expect(app.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  test('is closed with 4406 if it does not offer the protocol', async () => {
+  test('is closed with 4406 if it does not offer the protocol graphql-transport-ws', async () => {
     for (const protocols of [['graphql-ws'], ['mqtt', 'soap'], []]) {
       using raw = await openSocket(app, protocols);
       expect(await raw.untilClosed()).toEqual({ code: 4406, reason: 'Subprotocol not acceptable' });

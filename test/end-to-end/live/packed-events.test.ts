@@ -13,7 +13,7 @@ const EVENTS = `subscription { positionChanges {
 const app = sharedApp({ POSITIONS_POLL_MS: '100', RATE_LIMIT_PER_MINUTE: '100000' });
 let token: string;
 beforeAll(() => {
-  // An account of 25 positions.
+  // This account has 25 positions.
   token = app.sandbox.token({ email: 'pro@example.com' });
 });
 
@@ -46,11 +46,11 @@ async function eventsOf(sockets: readonly RawSocket[], count: number): Promise<o
   return sockets.map(next);
 }
 
-test('for clients that accept it events over four kilobytes are compressed to under a third of their bytes', async () => {
+test('for clients that accept compression, events over four kilobytes are compressed to under a third of their bytes', async () => {
   const packed = await connect();
   const plain = await connect({ perMessageDeflate: false });
   const [first = [], second] = await eventsOf([packed.raw, plain.raw], 4);
-  // Both sockets get the same content, but may begin at different versions of the feed.
+  // Both sockets get the same content. They can begin at different versions of the feed, so two events are left out.
   expect(second).toEqual(expect.arrayContaining(first.slice(2)));
   const [small, large] = [packed, plain].map(({ received }) => received.at(-1) as Received);
   expect([small?.isPacked, large?.isPacked]).toEqual([true, false]);

@@ -64,7 +64,7 @@ test('the client of graphql-ws gets every message of the protocol', async () => 
 
 test('messages sent together with connection_init are answered after its acknowledgement, each for its own operation', async () => {
   using raw = await openSocket(app);
-  // Corked, all messages arrive in one piece.
+  // The stream holds all messages back until `uncork`, so that they arrive in one piece.
   raw.stream.cork();
   raw.send({ type: 'connection_init', payload: { authorization: `Bearer ${await app.signIn()}` } });
   raw.subscribe('1', EVENTS);
@@ -83,7 +83,7 @@ test('messages sent together with connection_init are answered after its acknowl
     { customerId: 'cus_700001' },
     undefined,
   ]);
-  // The feed may send its first event before the service reads `complete`.
+  // The feed can send its first event before the service reads `complete`.
   expect(raw.messagesOf('2').filter(({ type }) => type !== 'next')).toEqual([]);
 });
 

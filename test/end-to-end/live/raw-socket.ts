@@ -62,7 +62,7 @@ export class RawSocket {
     return this.messagesOf(id).find(isOfType) as Message;
   }
 
-  /** Starts a subscription, and waits for its first event. Then its token is proved. */
+  /** Starts a subscription, and waits for its first event, by which the socket's token is proved. */
   async watch(id: string, query = CHANGES): Promise<Message> {
     this.subscribe(id, query);
     return this.until(id, 'next');
@@ -84,7 +84,7 @@ export async function openSocket(
   protocols: readonly string[] = ['graphql-transport-ws'],
   options: ClientOptions = {},
 ): Promise<RawSocket> {
-  // Without compression, so that messages have their full size on the wire.
+  // Disables compression, so that messages have their full size on the wire.
   const plain = { perMessageDeflate: false, ...options };
   const raw = new RawSocket(new WebSocket(webSocketUrl, [...protocols], plain));
   await once(raw.socket, 'open');

@@ -12,7 +12,7 @@ const TICKS = 3;
 const tokenEnd = (token = '') => token.slice(-12);
 const ownToken = ({ scope }: Context) => tokenEnd(scope.caller.token?.text);
 
-/** The value of each of these fields is the end of its subscriber's token. Those called `wrong…` are marked as shared. */
+/** The value of each of these fields is the end of its subscriber's token. All but `unmarked` are marked as shared. */
 const PERSONAL: Readonly<Record<string, AddedField>> = {
   unmarked: { sharing: null, read: ownToken },
   group: { sharing: 'group', read: ownToken },
@@ -72,10 +72,13 @@ const POSITIONS = 'snapshot positions { upserted { id } closed }';
 
 describe.each([
   ['of the event', 'positionChanges { snapshot upserted { id } closed FIELD }'],
-  ['of its positions', 'positionChanges { snapshot upserted { id FIELD } closed }'],
+  ['of the event’s positions', 'positionChanges { snapshot upserted { id FIELD } closed }'],
   ['of the account’s event', `accountChanges { ${POSITIONS} FIELD }`],
-  ['of its orders', `accountChanges { ${POSITIONS} orders { upserted { id FIELD } closed } }`],
-  ['of its session', `accountChanges { ${POSITIONS} session { id FIELD } }`],
+  [
+    'of the orders of that event',
+    `accountChanges { ${POSITIONS} orders { upserted { id FIELD } closed } }`,
+  ],
+  ['of the session of that event', `accountChanges { ${POSITIONS} session { id FIELD } }`],
   ['of the positions of the list', 'positions { id FIELD }'],
 ])('a field %s', (_where, events) => {
   test.each(Object.keys(PERSONAL))('has each subscriber’s own value: %s', async (name) => {

@@ -12,7 +12,7 @@ import {
 import { initializedSocket } from './raw-socket.ts';
 import { webSocketClient } from './watcher.ts';
 
-// Each event has a quarter of a megabyte, so that few events fill the kernel's buffers. No heartbeat comes meanwhile.
+// Each event has a quarter of a megabyte, so that few events fill the kernel's buffers. No heartbeat arrives during a test.
 const ROW =
   '{ id symbol name logo priceCurrent priceOpen profit units invested createdAt updatedAt }';
 const COPIES = Array.from({ length: 28 }, (_, index) => `copy${index}: upserted ${ROW}`).join(' ');

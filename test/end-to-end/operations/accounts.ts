@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TestApp } from '../../support/app.ts';
 
-/** As many accounts as must fail to open a breaker. Unproved tokens behind one address count as one account. */
+/** A breaker opens only if the calls of this many accounts fail. Unproved tokens behind one address count as one account. */
 export const EMAILS = ['demo@example.com', 'pro@example.com', 'fresh@example.com'];
 
 /** A token of each account, accepted by the gateway. */

@@ -65,7 +65,7 @@ test('a field that is missing from each row of the last answer is listed until i
 });
 
 test.each<[situation: string, positions: readonly Row[], listed: readonly string[]]>([
-  ['present in one row', [POSITION, without('comment')(POSITION)], []],
+  ['present in only one of two rows', [POSITION, without('comment')(POSITION)], []],
   ['with the value null', [{ ...POSITION, sl: null }], []],
   ['missing from every row', [without('logo')(POSITION)], ['getOpenPositions positions.logo']],
   [

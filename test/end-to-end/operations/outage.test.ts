@@ -29,7 +29,7 @@ test('during an outage of the gateway the log has one line for each request and 
   const { extensions } = await app.query('{ customerId }', { token: tokens[0] as string });
   expect(app.sandbox.calls()).toBe(callsBefore);
   expect(extensions.gateway).toEqual([]);
-  // Three requests prove the tokens, then there are twenty rounds of three requests, and the last one.
+  // Three requests prove the tokens, then there are twenty rounds of three requests, and one last request.
   await eventually(() => expect(linesOf(app, 'request')).toHaveLength(3 + 20 * 3 + 1));
   const lines = app.logged.slice(before).map((line) => JSON.parse(line));
   expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toHaveLength(2);

@@ -75,7 +75,7 @@ describeWithRedis('a Redis that fails', (serverPath) => {
       await eventually(() => lines().some(isBack));
       const redisLines = lines().filter(({ msg }) => msg.startsWith('Redis '));
       const warnings = redisLines.filter(isWarning);
-      // A busy machine may cause another failure, with a line of its own and another end.
+      // A busy machine can cause another failure, with a line of its own and another end.
       expect(warnings.length).toBeLessThanOrEqual(redisLines.filter(isBack).length);
       expect(warnings.length).toBeGreaterThan(0);
     },

@@ -59,7 +59,7 @@ test.concurrent('after the date was set back, all times in answers are by the ne
   // The service first works with the later date.
   await query(CATALOG);
   facade.signal('SIGUSR2');
-  // A time by the old date is an hour in the future.
+  // A time by the old date is an hour in the future, and a time by the new date is not.
   const isByNewDate = (moment: string) => Date.parse(moment) < Date.now() + HOUR_MS / 2;
   await eventually(async () => {
     const { session } = (await query('{ session(maxAge: 0) { fetchedAt } }')).data;
@@ -108,7 +108,7 @@ test.concurrent('an order in flight is not considered old after the date was set
   const placed = query(place).catch(() => 'cut');
   await eventually(() => sandbox.calls('openPosition') === 1);
   facade.signal('SIGUSR2');
-  // Waits until the service works with the new date.
+  // Waits until the service works with the new date. A time by the old date is an hour in the past.
   await eventually(async () => {
     const { session } = (await query('{ session(maxAge: 0) { fetchedAt } }')).data;
     return Date.parse(session.fetchedAt) > Date.now() - HOUR_MS / 2;

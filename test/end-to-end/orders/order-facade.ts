@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { OrderClient } from './order-client.ts';
 
 export interface OrderFacade extends TestApp {
-  /** A device of this user, or one with this token. */
+  /** A device of this user, or a device with this token. */
   client(of?: { readonly email?: string; readonly token?: string | null }): OrderClient;
 }
 

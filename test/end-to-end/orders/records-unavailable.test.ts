@@ -98,7 +98,7 @@ test('a recorded key is answered while nothing can be written', async () => {
   });
   expect(await client.placedOrder('new')).toEqual({ kind: 'nothing' });
   file.exec('ROLLBACK');
-  // This lock allows neither.
+  // This lock allows neither reads nor writes.
   file.exec('BEGIN EXCLUSIVE');
   const unknown = { ...UNAVAILABLE, earlierUnknown: true };
   // The message is also that of `placedOrder`, so it must not advise to use `placedOrder`.

@@ -53,7 +53,7 @@ describeWithRedis('in production a Redis', (serverPath) => {
     await placeUntilAccepted(accepted, 'order in production');
     await using inDevelopment = await startInProduction(redis, { NODE_ENV: 'development' });
     await placeUntilAccepted(inDevelopment, 'order in development');
-    // A slow answer of Redis can be a reason for a moment.
+    // A slow answer of Redis can make the service degraded for a moment.
     for (const facade of [accepted, inDevelopment]) {
       await eventually(async () => expect(await reasons(facade)).toEqual([]));
     }

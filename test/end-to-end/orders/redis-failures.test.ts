@@ -50,12 +50,12 @@ describeWithRedis('orders are sent only once, and are accepted again soon,', (se
         one.place(limitOrder('after it'), { transport: 'socket' }),
       ];
       expect(await Promise.all(replies)).toMatchObject([UNAVAILABLE, UNAVAILABLE]);
-      // This replica cannot know whether the other one has sent the order.
+      // This replica cannot know whether the other replica has sent the order.
       const unknown = { ...UNAVAILABLE, earlierUnknown: true };
       const first = marketOrder('first');
       const asked = [other.place(first), other.placedOrder('first'), other.void('first')];
       expect(await Promise.all(asked)).toMatchObject([unknown, unknown, unknown]);
-      // The service checks Redis twice a second.
+      // The service checks Redis twice a second, so it soon reports the failure.
       await eventually(async () => {
         expect(await readinessOf(replicas.url)).toMatchObject({ status: 'degraded' });
       });
@@ -75,7 +75,7 @@ describeWithRedis('orders are sent only once, and are accepted again soon,', (se
           const { reasons } = await readinessOf(replicas.url);
           expect(reasons).toEqual(['order-gap']);
         });
-        // A key that was made after the loss is accepted. A client's clock may be almost a minute ahead.
+        // A key that was made after the loss is accepted. The key's time is almost a minute ahead, which the service allows.
         const keyMade = () => new Date(Date.now() + 59_000).toISOString();
         const { mutation, input } = marketOrder('later');
         await eventually(async () => {

@@ -4,7 +4,7 @@ import { startOrderFacade } from './order-facade.ts';
 import { limitOrder, marketOrder } from './order-request.ts';
 
 const CONCURRENT_REQUESTS = 50;
-/** So many that the service compiles the operation. */
+/** The service compiles an operation that is sent this often. */
 const RUNS = 24;
 
 test.each([marketOrder('crowded'), limitOrder('crowded')])(

@@ -42,6 +42,7 @@ describeWithRedis('a Redis with corrupted replies', (serverPath) => {
     await placeUntilAccepted('first');
     await client.void('voided');
     await client.placedOrder('first');
+    // These requests and the background work use at least seven scripts.
     await eventually(() => expect(front.scripts.size).toBeGreaterThanOrEqual(7));
     const scripts = [...front.scripts];
 

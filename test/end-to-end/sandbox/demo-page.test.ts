@@ -62,7 +62,7 @@ describe('the demonstration page', () => {
 
   test('serves no other file of the project', async () => {
     const [first = ''] = await assetsOf();
-    // `/demo` and the hash.
+    // The base consists of `/demo` and the hash.
     const base = first.split('/', 3).join('/');
     for (const path of ['index.html', 'page.js.br', 'src/main.ts', '../package.json']) {
       expect((await rawRequest(`${app.url}${base}/${path}`)).status).toBe(404);

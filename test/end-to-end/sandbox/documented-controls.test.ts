@@ -33,7 +33,7 @@ test('the page lists the controls', () => {
 test.each(ROWS)('$control on the public port answers as documented', async ({ control, shape }) => {
   const [method = '', path] = control.split(' ');
   const body = BODIES.get(control);
-  // A control may have reset the counts.
+  // The control of an earlier test can have reset the counts, so each test makes a call to be counted.
   await app.query('{ __typename customerId }', { token });
   const response = await fetch(`${app.url}${path}`, {
     method,

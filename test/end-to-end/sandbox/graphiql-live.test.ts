@@ -11,7 +11,7 @@ describeInBrowser('GraphiQL and subscriptions', (browser) => {
   const open = (query: string, options = {}) =>
     openGraphiql(browser, app.url, `#${linkOf(query)}`, options);
 
-  test('events replace each other until the subscription is stopped', async () => {
+  test('each event replaces the event before it until the subscription is stopped', async () => {
     await using opened = await open(POSITIONS);
     const { result, run, stop, summary, problems } = opened;
     await run();

@@ -8,7 +8,7 @@ export function linkOf(query: string, variables?: unknown): string {
   return String(new URLSearchParams({ query, ...given }));
 }
 
-/** Opens GraphiQL. `rest` is the end of its address, which may open a tab with an operation. */
+/** Opens GraphiQL. `rest` is the end of its address, which can open a tab with an operation. */
 export async function openGraphiql(
   browser: Browser,
   url: string,

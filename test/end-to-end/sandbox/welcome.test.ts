@@ -9,7 +9,7 @@ import { rawRequest } from '../../support/raw-request.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** Starts the program, and calls `read` with its output up to the hint how to stop it. */
+/** Starts the program, and calls `read` with its output up to the hint that names Ctrl+C. */
 async function withWelcome(
   environment: Readonly<Record<string, string>>,
   read: (written: string) => Promise<void> | void,

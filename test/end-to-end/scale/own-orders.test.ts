@@ -31,7 +31,7 @@ describeWithRedis('three replicas that share a Redis show an own order', (redisP
     return data.placeOrder.__typename;
   };
 
-  /** The different numbers of orders and of positions that the replicas answer to the tokens. Replicas cache by token. */
+  /** The different numbers of orders and of positions in all answers to these tokens. If all agree, there is one number. */
   const everywhere = async (tokens: readonly string[]) => {
     const answers = await Promise.all(
       replicas.flatMap(({ query }) => tokens.map((token) => query(ACCOUNT, { token }))),

@@ -32,6 +32,7 @@ test('thirty equal concurrent screens of one token share their reads', async () 
   const answers = await Promise.all(ids.map((id) => raw.until(id, 'next')));
   expect(answers.flatMap(({ payload }) => payload.errors ?? [])).toEqual([]);
   expect(new Set(answers.map(({ payload }) => JSON.stringify(payload.data))).size).toBe(1);
+  // If the screens did not share their reads, there would be thirty calls of each operation.
   expect(app.sandbox.calls('getCustomerId')).toBeLessThanOrEqual(2);
   expect(app.sandbox.calls('getOpenPositions')).toBeLessThanOrEqual(3);
 });
@@ -64,7 +65,8 @@ test('a read after a write without a user joins no earlier call', async () => {
   held.hold(/withdrawal-methods/);
   const early = app.query('{ withdrawalMethods { id } }', { token });
   await eventually(() => expect(held.waiting).toBe(1));
-  // This write belongs to no account, so it outdates no reads of an account. But the mutation's own read comes after it.
+  // This write belongs to no account, so it outdates no reads of an account. But the mutation's own read must be newer than
+  // the write.
   const document = `mutation { forgotPassword(input: { email: "demo@example.com" }) {
     ... on Acknowledged { withdrawalMethods { id } } } }`;
   const late = app.query(document, { token });

@@ -42,7 +42,7 @@ test('keyed reads use one DataLoader batch per operation, and lru-cache fetches 
   vi.restoreAllMocks();
 });
 
-test('yoga executes each operation of every transport once, and graphql-ws begins those of a socket', async () => {
+test('yoga executes each operation of every transport once, and graphql-ws begins the operations of a socket', async () => {
   const begun: boolean[] = [];
   const onEnveloped = () => {
     const { stackTraceLimit } = Error;

@@ -49,7 +49,8 @@ async function send(names: readonly string[], write: WriteFrames, isWithUpgrade:
 
 const NAMES = Object.keys(FRAMES);
 const PAIRS = NAMES.flatMap((first) => NAMES.map((second) => [first, second]));
-// Three frames once ended the process: a compressed frame, whose decompression delays the others, a broken one and any other.
+// Three frames once ended the process: a compressed frame, whose decompression delays the next frames, a broken frame, and
+// any other frame.
 const TRIPLES = PAIRS.flatMap((pair) =>
   inFull(['packedText', 'ping'], ['packedText']).map((first) => [first, ...pair]),
 );

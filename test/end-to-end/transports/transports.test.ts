@@ -70,7 +70,7 @@ test.each([
   ['a real gateway', {}, false],
   ['a real gateway', { NODE_ENV: 'development' }, false],
 ] as const)(
-  'with %s and %j suggestions are made and introspection is answered: %s',
+  'with %s and %j the service makes suggestions and answers introspection: %s',
   async (which, environment, expected) => {
     await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
     const options = which === 'the sandbox' ? {} : { gateway };
