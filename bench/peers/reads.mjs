@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { reads as all } from '../subjects/by-hand/reads.ts';
 
-// The number of connections that the load uses.
+// The load uses sixteen connections, so the pool needs no more.
 const gateway = new Pool(process.env.GATEWAY_URL, { connections: 16 });
 
 /** The reads of each screen. `get` is how the measured server calls the gateway. */

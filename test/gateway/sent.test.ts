@@ -51,7 +51,7 @@ describe('an order that waits for a connection', () => {
     await using gateway = await startScriptedGateway(accept);
     await using hasty = openClient(gateway.url, { ...NARROW, orderTimeoutMs: 100 });
     const placed = placeMarket(hasty);
-    // The kernel connects meanwhile.
+    // During this time the kernel connects, but the client cannot handle the new connection.
     blockProcess();
     expect(await placed).toMatchObject({ sent: false });
     expect(gateway.requests).toHaveLength(0);

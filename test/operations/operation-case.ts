@@ -22,7 +22,7 @@ export interface OperationCase {
   readonly sends: string;
   /** The body on the wire; null if there is none. */
   readonly body: unknown;
-  /** The body of a successful answer. For a read it has every field of the interface. */
+  /** The body of a successful answer. For a read it has every field of the gateway's interface. */
   readonly answer: unknown;
   readonly proves: Proves;
   readonly errors: (typeof OPERATIONS)[OperationName]['errors'];

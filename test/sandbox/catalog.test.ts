@@ -9,7 +9,7 @@ const DEMO = 'demo@example.com';
 const rowsOf = ({ body }: { body: unknown }) => body as WireInstrument[];
 
 test.each([4, 10, 500, 3_000])(
-  'a catalog of %i instruments conforms to the interface',
+  'a catalog of %i instruments conforms to the gateway’s interface',
   async (count) => {
     await using place = await openSandbox({ instruments: count });
     const rows = rowsOf(await place.as(DEMO).get(STANDARD));

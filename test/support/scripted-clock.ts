@@ -71,7 +71,7 @@ export function createScriptedClock(startMs: number = MONDAY_NOON): ScriptedCloc
   };
 }
 
-// A few rounds, because an effect may itself wait for an immediate.
+/** Waits until the effects of a timer have run, in a few rounds because an effect may itself wait for an immediate. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));

@@ -10,7 +10,7 @@ import { startTlsFront } from '../../support/tls-front.ts';
 import { inSeconds, unsignedToken } from '../../support/tokens.ts';
 import { check, checkOf, SERVICE, startGateway, type Variables } from './run-check.ts';
 
-test('a gateway that follows the interface has no problem, and nothing is written to it', async () => {
+test('a gateway that follows the documented interface has no problem, and nothing is written to it', async () => {
   await using gateway = await startGateway();
   const { code, text, err } = await checkOf(gateway);
   expect([code, err]).toEqual([0, '']);

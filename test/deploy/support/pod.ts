@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { listenLocally } from '../../support/local-server.ts';
 
 /**
- * Starts a server in the place of a replica, and returns its address. It answers every request, even health checks, with
- * its name. Its header `x-arrived` has the request's headers.
+ * Starts a server in the place of a replica, and returns its address. The server answers every request, even health checks,
+ * with its name. The header `x-arrived` of an answer has the request's headers.
  */
 export async function startPod(
   opened: AsyncDisposableStack,

@@ -9,7 +9,7 @@ test('totals are exact sums, and null if a position lacks the figure', () => {
   ];
   expect(totalsOf(rows)).toEqual({ count: 2, invested: null, profit: 0.3 });
   expect(totalsOf([])).toEqual({ count: 0, invested: 0, profit: 0 });
-  // A sum above this maximum may be inexact.
+  // A sum above this maximum may be inexact, so it is null.
   const max = Number.MAX_SAFE_INTEGER;
   expect(totalsOf([position('a', { profit: max })]).profit).toBe(max);
   expect(totalsOf([position('a', { profit: max + 1 })]).profit).toBeNull();

@@ -48,6 +48,7 @@ describe('a sign-in', () => {
     expect(await refusedOf(9, () => signInWrongly('192.0.2.1', 'Demo@Example.com '))).toBe(0);
     expect(await refusedOf(2, () => signInWrongly('192.0.2.1', 'ＤＥＭＯ@example.com'))).toBe(1);
     const error = await signInWrongly('192.0.2.1').catch((reason: unknown) => reason);
+    // With ten attempts a minute, one is allowed again after six seconds.
     expect(error).toMatchObject({ limit: 'LOGIN_LIMIT_PER_MINUTE', retryAfterSeconds: 6 });
     expect(await refusedOf(1, () => signInWrongly('192.0.2.2'))).toBe(0);
   });
@@ -85,6 +86,7 @@ describe('a sign-in', () => {
 
   test('is limited for one e-mail from many addresses, without effect on another e-mail', async () => {
     const { signInWrongly, refusedOf } = setUp();
+    // All addresses together have a hundred attempts a minute for an e-mail.
     let lastByte = 0;
     expect(await refusedOf(110, () => signInWrongly(`192.0.2.${lastByte++}`))).toBe(10);
     expect(await refusedOf(1, () => signInWrongly('192.0.2.1', 'other@example.com'))).toBe(0);
@@ -116,6 +118,7 @@ test('each small write has a limit for its client, an account or an address', as
   const [first, second] = [accountClient(accountNamed('1')), accountClient(accountNamed('1'))];
   const write = (client: typeof first, operation: 'setValue' | 'registerDevice') => () =>
     limits.write(client, operation, async () => 'done');
+  // An account may make each small write sixty times a minute, and an address three hundred times.
   expect(await refusedOf(40, write(first, 'setValue'))).toBe(0);
   expect(await refusedOf(40, write(second, 'setValue'))).toBe(20);
   expect(await refusedOf(30, write(first, 'registerDevice'))).toBe(0);

@@ -13,7 +13,7 @@ test('a collection of young objects frees the events of earlier lists', async ()
     const list = [position('a', { profit: logicalTime })];
     state.take('LIVE', answerOf(list, { logicalTime, atMs: logicalTime }));
     events.push(new WeakRef(state.since('positions', 0, false)));
-    // A WeakRef keeps its target alive until the end of the turn.
+    // A WeakRef keeps its target alive until this turn of the event loop ends.
     await setImmediate();
     scavenge();
   }

@@ -388,7 +388,7 @@ describe('orders that a gateway receives and does not answer', () => {
     expect(await trySend(open, 7)).toBe(false);
     await open.clock.advance(1);
     expect(await trySend(open, 1)).toBe(true);
-    // This failed account has probed, so the next probe is left to the others again.
+    // This failed account has probed, so the next probe is left to other accounts again.
     isDown = false;
     await open.clock.advance(5_000);
     expect(await trySend(open, 1)).toBe(false);

@@ -11,7 +11,7 @@ const orders = (...rows: unknown[]) => ORDERS.read(rows, readingIn('auto'));
 const session = (change: object = {}, login = '700001') =>
   toSession({ ...sessionRow, ...change }, login, readingIn('auto'));
 
-describe('each field of the interface has the name that the schema gives it', () => {
+describe('each field of the gateway’s interface has its name in the schema', () => {
   test('in a position', () => {
     const { friendlyName, isBuy, timeCreate, timeUpdate, sl, tp, ...same } = positionRow;
     expect(Object.keys(positionRow)).toHaveLength(22);

@@ -9,7 +9,7 @@ const OPTIONAL = ['tradingHours', 'swap', 'mFx', 'pFx'] as const;
 const FIELDS = Object.keys(instrumentRow) as (keyof typeof instrumentRow)[];
 
 describe('an instrument', () => {
-  test('has each of the 27 fields of the interface under the name the schema gives it', () => {
+  test('has each of the 27 fields of the gateway’s interface, under its name in the schema', () => {
     const { _id, friendlyName, desc, ...same } = instrumentRow;
     expect(FIELDS).toHaveLength(27);
     expect(instrumentIn(instrumentRow)).toStrictEqual({
@@ -82,7 +82,7 @@ describe('an instrument', () => {
 });
 
 describe('a catalog', () => {
-  test('leaves out and counts rows that break the interface, but does not count duplicates', async () => {
+  test('leaves out and counts rows that break the gateway’s interface, but does not count duplicates', async () => {
     const broken = { ...instrumentRow, _id: 'MSFT', digits: 'x' };
     const rows = [instrumentRow, broken, null, 7, { ...instrumentRow, friendlyName: 'Other' }];
     expect(await toInstruments(rows, readingIn('auto'))).toMatchObject({

@@ -230,7 +230,7 @@ public struct AccountState {
   /// The token that the server refused last; nil once an event has arrived with a newer one.
   @ObservationIgnored private var refused: String?
   @ObservationIgnored private var failures = 0
-  @ObservationIgnored private var isLineDead = false
+  @ObservationIgnored private var isConnectionDead = false
   /// The subscription, or the pause before the next one.
   @ObservationIgnored private var step: Task<Void, any Error>?
 
@@ -258,22 +258,22 @@ public struct AccountState {
         throw signedOut
       } catch {
         // The connection is lost.
-        if (error as? URLError)?.code == .timedOut { isLineDead = true }
+        if (error as? URLError)?.code == .timedOut { isConnectionDead = true }
       }
       // The server has not refused the new token. If it does so later, that token may be renewed too.
       if sent != nil && sent != refused { refused = nil }
       state.status = nil
       failures += 1
-      if !isLineDead { try? await run { try await Task.sleep(for: .seconds(seconds)) } }
-      if isLineDead { await session.leaveConnections() }
-      isLineDead = false
+      if !isConnectionDead { try? await run { try await Task.sleep(for: .seconds(seconds)) } }
+      if isConnectionDead { await session.leaveConnections() }
+      isConnectionDead = false
     }
   }
 
   /// Called if the network is back or has changed.
   func networkIsBack() {
     failures = 0
-    isLineDead = true
+    isConnectionDead = true
     step?.cancel()
   }
 
@@ -363,7 +363,7 @@ private let PROOFS: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.s
     return outcomes
   }
 
-  /// Sends the order, and repeats it under its key until `sendBefore`. Then closes its key.
+  /// Sends the order, and repeats it under its key until `sendBefore`. Then voids its key.
   private func settle(_ kept: Kept, _ input: Api.PlaceOrderInput, _ sendBefore: Date) async throws -> Api.Outcome? {
     var refusal: Refused?
     var failures = 0
@@ -371,7 +371,7 @@ private let PROOFS: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.s
       var seconds = pause(failures, longest: 4)
       do {
         let outcome = try await session.ask(Api.PlaceMutation(input: input), of: kept.account).placeOrder?.fragments.outcome
-        // This answer says nothing about earlier requests, such as one that a proxy has sent twice. Closing the key does.
+        // This answer says nothing about earlier requests, such as one that a proxy has sent twice. So the key is voided.
         if outcome?.asOrderRejected?.sent == false { break }
         if let outcome { return end(kept, outcome) }
       } catch let refused as Refused {
@@ -393,15 +393,15 @@ private let PROOFS: [GraphQLEnum<Api.UnsentReason>?] = [.case(.voided), .case(.s
     return outcome
   }
 
-  /// Closes the key: returns the outcome if the order was placed, and otherwise ensures that it never is.
+  /// Voids the key: returns the outcome if the order was placed. Otherwise ensures that the order is never placed.
   private func close(_ kept: Kept) async throws -> Api.Outcome? {
     var failures = 0
     while true {
       var seconds = pause(failures, longest: 4)
       do {
         if let outcome = try await voided(kept.key, kept) {
-          // Other reasons do not prove that nothing was carried out: the server may have lost the order's record. To void
-          // another key of the same age throws if the records do not reach back that far.
+          // Other reasons do not prove that nothing was carried out: the server may have lost the order's record. So this
+          // voids another key of the same age, which throws if the records do not reach back that far.
           let rejected = outcome.asOrderRejected
           if rejected?.sent == false && !PROOFS.contains(rejected?.reason) { _ = try await voided(UUID().uuidString, kept) }
           return end(kept, outcome)

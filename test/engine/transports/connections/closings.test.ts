@@ -10,11 +10,12 @@ const sources = globSync('src/engine/transports/websocket/*.ts', { cwd: ROOT }).
 test('every closing is listed, used and documented', () => {
   const used = [...sources.matchAll(/\.close\('(\w+)'/g)].map(([, name]) => name);
   expect(Object.keys(CLOSINGS).sort()).toEqual([...new Set(used)].sort());
-  // Every other call names its closing. Only one method passes a code to `ws`.
+  // Only one call passes a code to `ws`. Every other call names its closing.
   expect(sources.match(/\.close\((?!'\w+')/g)).toHaveLength(1);
   const documented = read('docs/live.md');
   for (const [code, reason] of Object.values(CLOSINGS)) {
     expect(documented).toContain(String(code));
+    // A close frame has room for 123 bytes after its code.
     expect(reason.length).toBeLessThanOrEqual(123);
   }
 });

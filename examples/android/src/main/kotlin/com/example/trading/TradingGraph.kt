@@ -171,7 +171,7 @@ class Session(url: String, private val store: AccountStore) {
   }
 
   /** Closes the socket, so that the next subscription opens a new one. */
-  fun dropLine(why: String) = client.subscriptionNetworkTransport.closeConnection(DefaultApolloException(why))
+  fun dropConnection(why: String) = client.subscriptionNetworkTransport.closeConnection(DefaultApolloException(why))
 
   private suspend fun logIn(email: String, password: String): Account {
     val call = client.mutation(SignInMutation(LoginInput(email = email, password = password)))
@@ -287,7 +287,7 @@ class LiveAccount(private val session: Session) {
   /** Called if the network is back or has changed: opens a new connection in place of the old one. */
   fun networkIsBack() {
     wakeUps.trySend(Unit)
-    session.dropLine("another line")
+    session.dropConnection("the connection is replaced")
   }
 
   /** Called after a sign-in or sign-out. Apollo keeps a socket for a minute; the next user must not get this socket. */
@@ -360,7 +360,7 @@ class Orders(
     return outcomes
   }
 
-  /** Sends the order, and repeats it under its key until `sendBefore`. Then closes its key. */
+  /** Sends the order, and repeats it under its key until `sendBefore`. Then voids its key. */
   private suspend fun settle(kept: Kept, input: PlaceOrderInput, sendBefore: Instant): Outcome? {
     var refusal: Refused? = null
     var failures = 0
@@ -368,7 +368,7 @@ class Orders(
       var leastMs = 0L
       try {
         val outcome = session.ask(session.client.mutation(PlaceMutation(input)), email = kept.account).placeOrder?.outcome
-        // This answer says nothing about earlier requests, such as one that a proxy has sent twice. Closing the key does.
+        // This answer says nothing about earlier requests, such as one that a proxy has sent twice. So the key is voided.
         if (outcome?.onOrderRejected?.sent == false) break
         if (outcome != null) return end(kept, outcome)
       } catch (lost: ApolloException) {
@@ -387,15 +387,15 @@ class Orders(
     return outcome
   }
 
-  /** Closes the key: returns the outcome if the order was placed, and otherwise ensures that it never is. */
+  /** Voids the key: returns the outcome if the order was placed. Otherwise ensures that the order is never placed. */
   private suspend fun close(kept: Kept): Outcome? {
     var failures = 0
     while (true) {
       var leastMs = 0L
       try {
         val outcome = voided(kept.key, kept)
-        // Other reasons do not prove that nothing was carried out: the server may have lost the order's record. To void
-        // another key of the same age throws if the records do not reach back that far.
+        // Other reasons do not prove that nothing was carried out: the server may have lost the order's record. So this
+        // voids another key of the same age, which throws if the records do not reach back that far.
         val rejected = outcome?.onOrderRejected
         if (rejected?.sent == false && rejected.reason !in PROOFS) voided(UUID.randomUUID().toString(), kept)
         if (outcome != null) return end(kept, outcome)
