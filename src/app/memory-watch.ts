@@ -45,7 +45,7 @@ function heldBytes(): number {
     .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
 }
 
-/** The bytes that long-lived objects may take. V8's limit includes the young generation, which they cannot use. */
+/** The bytes that long-lived objects can take. V8's limit includes the young generation, which they cannot use. */
 export function oldHeapLimit(): number {
   const limit = getHeapStatistics().heap_size_limit;
   // In a small heap the young generation is smaller too.

@@ -5,9 +5,9 @@ export interface Kind<T> {
   /** Null if the text is not valid. */
   parse(text: string): T | null;
   readonly allowed: string;
-  /** Whether the value is never shown. It may be in a file instead, which the variable NAME_FILE names. */
+  /** Whether the value is never shown. It can be in a file instead, which the variable NAME_FILE names. */
   readonly isSecret?: boolean;
-  /** Whether the value is shown without its password. It may be in such a file as well. */
+  /** Whether the value is shown without its password. It can be in such a file as well. */
   readonly holdsPassword?: boolean;
 }
 

@@ -102,7 +102,7 @@ export function write<const Name extends string, Call extends string, Result, In
   return { ...WRITE, ...given };
 }
 
-/** An order. Only its call `trade` may trade; its other calls look the outcome up. */
+/** An order. Its call `trade` alone trades; its other calls look the outcome up. */
 export function order<const Name extends string, Call extends string, Input>(
   given: Given<typeof ORDER, Name, Call | typeof TRADE> & OrderFunctions<Input, Call>,
 ): Named<OrderOperation<Input>, Name> {

@@ -27,7 +27,7 @@ export interface OperationTraits {
   readonly isIdempotent: boolean;
   /** Only orders use the area `orders`. */
   readonly area: Area;
-  /** The deadline and the size of an answer. A `catalog` has more time and may be larger. Orders have their own deadline. */
+  /** The deadline and the size of an answer. A `catalog` is allowed more of both. Orders have their own deadline. */
   readonly bounds: 'usual' | 'catalog';
   /**
    * The fact that a 200 proves about the token of its call. `login`: the gateway accepts the token for the login in it.
@@ -64,7 +64,7 @@ export function firstCallOf({ name, calls }: DescribedOperation): CallDescriptio
   return first;
 }
 
-/** The name of an order's call that may trade. */
+/** The name of an order's call that trades. */
 export const TRADE = 'trade';
 
 /** Whether the refusals of the operation are about its input. */

@@ -49,7 +49,7 @@ export const READ_NAMES = OPERATION_NAMES.filter(
   (name): name is ReadName => OPERATIONS[name].effect === 'read',
 );
 
-/** Reads without input. A request may make them early, because their 200 proves the token. */
+/** Reads without input. A request can make them early, because their 200 proves the token. */
 export const PROVING_READS = [getWithdrawalMethods, getCustomerId] as const;
 
 /** An order, and the time until which it may be sent, by this machine's clock; null: no limit. */

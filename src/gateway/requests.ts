@@ -3,7 +3,7 @@ import { UnsafePathError } from './errors.ts';
 import type { WireCall } from './exchange.ts';
 import { type DescribedOperation, type OperationTraits, TRADE } from './operation.ts';
 
-// A catalog has thousands of instruments and is fetched once an hour, so it may take longer and be larger.
+// A catalog has thousands of instruments and is fetched once an hour, so it is allowed more time and more bytes.
 const CATALOG_TIMEOUT_FACTOR = 6;
 const CATALOG_SIZE_FACTOR = 16;
 

@@ -9,7 +9,7 @@ export interface Log extends Readonly<Record<Level, (fields: object, message: st
   isLevelEnabled(level: Level): boolean;
   /**
    * Logs at level `info`, which the caller has found enabled. Nothing is redacted, because redaction takes longer than the
-   * rest of a request's line. So no field may contain a secret.
+   * rest of a request's line. So the fields must not contain a secret.
    */
   line(fields: object, message: string): void;
 }

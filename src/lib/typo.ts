@@ -25,7 +25,7 @@ export function lettersOf(word: string): number {
 }
 
 /**
- * Whether the letters of two words allow that one is a typo of the other. It rules out nearly all words at little cost:
+ * Whether the letters of two words allow that one is a typo of the other. This rules out nearly all words at little cost:
  * one edit adds at most one letter and removes at most one.
  */
 export function mayBeTypo(letters: number, lettersTyped: number): boolean {

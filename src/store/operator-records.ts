@@ -13,7 +13,7 @@ export interface OperatorRecords {
   /** Settles an unknown order, at the earliest a minute after its deadline. */
   settle(request: SettleRequest): Promise<SettleAnswer>;
   status(): Promise<RecordsStatus>;
-  /** Declares that records are missing: a key without a record is then refused, unless it was made later. */
+  /** Declares that records are missing: a key without a record is then refused, unless the key was made later. */
   declareIncomplete(): Promise<void>;
   /** Stops or resumes the sending of orders, in every process of the service within two seconds. */
   hold(isHeld: boolean): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * The furthest that a client's clock may be ahead. A key that its client dates further in the future is refused. So a key
+ * The furthest that a client's clock is allowed to be ahead. A key that its client dates further in the future is refused. So a key
  * with a date more than this after a loss of records has no order from before the loss.
  */
 export const KEY_AHEAD_MS = 60_000;

@@ -20,7 +20,7 @@ export interface OrderRecords {
     outcome: RecordedOutcome,
     times?: OrderTimes,
   ): Promise<RecordedOutcome | null>;
-  /** Frees the key of exactly this reservation, but keeps it if a client may have received `unknown`. May be repeated. */
+  /** Frees the key of exactly this reservation, but keeps it if a client may have received `unknown`. Safe to repeat. */
   release(reservation: Reservation): Promise<void>;
   find(account: Account, key: string): Promise<OrderRecord | null>;
   /** Closes an unused key: no order can reserve it while its record lives. For a used key it returns the record. */
@@ -93,7 +93,7 @@ export type ReserveAnswer =
 
 export interface VoidRequest extends OrderKey {
   readonly atMs: number;
-  /** The age of the key as its client states it; null if it is unknown. */
+  /** The age of the key as its client states it; null if the client states none. */
   readonly keyAgeMs: number | null;
 }
 

@@ -62,7 +62,7 @@ export class KeyEntry {
   }
 
   /**
-   * Stores the key. If the storage fails, it throws a TradingGraphError, so that the order is not sent. If the write ends
+   * Stores the key. If the storage fails, throws a TradingGraphError, so that the order is not sent. If the write ends
    * only after the order was given up, and the key is not needed, the entry is deleted.
    */
   async write(
@@ -87,7 +87,7 @@ export class KeyEntry {
       // The key was stored before, so only the time is over: the storage has not failed.
       if (this.#isStored && attempt.remainingMs === 0) throw outOfTime();
       this.#isStored ??= false;
-      // The order may be sent without its key, but not if an old entry would still say that it is unsent.
+      // The order may be sent without its key, but not if an old entry would say that the order is unsent.
       if (allowVolatile && !wasUnsent) return;
       throw storageError('The order was not sent, because this device cannot keep its key.', cause);
     }

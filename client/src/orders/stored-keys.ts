@@ -19,7 +19,7 @@ export interface StoredKey {
   readonly made: number | null;
   /** The `keyMade` that is sent to the server, in ISO 8601; undefined if the server's clock was unknown. */
   readonly keyMade?: string | undefined;
-  /** The time until which the order may be sent, by the server's clock, in ISO 8601; left out if it was unknown. */
+  /** The time until which the order may be sent, by the server's clock, in ISO 8601; left out if that clock was unknown. */
   readonly sendBefore?: string | undefined;
   /** How long the order may be sent, if that is not the default. */
   readonly maxWaitMs?: number | undefined;

@@ -39,7 +39,7 @@ const INSTANT_RETRY_MS = 1_000;
 /** A renewed token that is refused within this time is not renewed again. A later refusal means that it has expired. */
 const NEW_TOKEN_MS = 60_000;
 
-/** Keeps a transport open while there are subscriptions, and continues them over a new one when it is lost. */
+/** Keeps a transport open while there are subscriptions. If the transport is lost, they continue over a new one. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #subscriptions = new Set<Subscription>();

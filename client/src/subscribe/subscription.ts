@@ -8,7 +8,7 @@ import { asTradingGraphError, protocolError } from '../request/failures.ts';
 import { sentVariables } from '../request/finite-variables.ts';
 import type { SubscribeRequest } from './transport.ts';
 
-/** One subscription of the app. If its transport is lost, it continues over another one. */
+/** One subscription of the app. If its transport is lost, the subscription continues over another one. */
 export class Subscription {
   readonly #document: RequestedDocument;
   readonly #variables: () => unknown;

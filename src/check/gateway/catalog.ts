@@ -7,7 +7,7 @@ import type { Account } from './sign-in.ts';
 const OPERATION = 'getAllTickers';
 const ABOUT = { operation: OPERATION } as const;
 
-/** Reads the catalog, and requests it again with its ETag. Returns whether it was answered. */
+/** Reads the catalog, and requests it again with its ETag. Returns whether the catalog was answered. */
 export async function checkCatalog(
   run: CheckRun,
   { token, read }: Account,

@@ -73,7 +73,7 @@ export class Breakers {
   }
 }
 
-/** The outcome, or the error's code if no connection was made or it was lost. */
+/** The outcome, or the error's code if the connection was not made or was lost. */
 function causeOf(call: WireCall, exchange: Exchange): string {
   const outcome = callOutcome(call, exchange);
   if (outcome !== 'connect' && outcome !== 'reset') return outcome;

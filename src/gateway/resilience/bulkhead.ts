@@ -45,7 +45,7 @@ export class Bulkhead {
     return [...this.#queues.values()].reduce((sum, queue) => sum + queue.size, 0);
   }
 
-  /** Takes a connection if the call may have one at once. */
+  /** Takes a connection if one is free for the call. */
   take(entry: Entry): boolean {
     if (!this.#fits(entry)) return false;
     this.#count(entry, 1);

@@ -201,7 +201,7 @@ export class CircuitBreaker {
     return this.#window;
   }
 
-  /** Whether half of the calls could not connect, or half have failed, with several accounts and not mostly one of them. */
+  /** Whether half of the calls got no connection, or half failed and the failures are those of several accounts. */
   #isFailing(): boolean {
     const { successes, unreachable, failed, failedByAccount } = this.#window;
     const isHalf = (count: number) => count >= (successes + unreachable + failed) / 2;

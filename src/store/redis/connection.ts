@@ -128,7 +128,7 @@ export class RedisConnection {
 function clientOptions(timeoutMs: number) {
   return {
     lazyConnect: true,
-    // A user with few rights may not send CLIENT SETINFO.
+    // CLIENT SETINFO is forbidden to users with few rights.
     disableClientInfo: true,
     enableOfflineQueue: false,
     // A command that was sent before the connection broke must not be resent automatically.

@@ -113,7 +113,7 @@ export class OrderFile {
     this.#hasWritten = true;
   }
 
-  /** Call this within a transaction. From now on a key without a record is refused, unless it was made later. */
+  /** Call this within a transaction. From now on a key without a record is refused, unless the key was made later. */
   noteLoss(): void {
     // The count continues from the date in microseconds, so that every copy from before the loss has a lower count.
     const writes = Math.max(this.#state.writes, 1_000 * Date.now());
@@ -167,7 +167,7 @@ export class OrderFile {
     this.#warn(reason);
   }
 
-  /** Why the file may lack earlier records; null if it has them. */
+  /** Why the file may lack earlier records; null if it lacks none. */
   #reasonOfLoss(mark: ReturnType<OrderMark['read']>): string | null {
     const { writes } = this.#state;
     if (this.#mark === null) return null;

@@ -44,7 +44,7 @@ const MAX_BATCH = 200;
 const MAX_QUEUE = 10_000;
 
 /**
- * Order records that survive the process, in a file that several processes of one machine may share. Each record is on the
+ * Order records that survive the process, in a file that several processes of one machine can share. Each record is on the
  * disk before its order is sent. Throws a SqliteFileError if the file cannot be used.
  */
 export async function openSqliteOrderRecords(

@@ -57,7 +57,7 @@ export class OrderTasks {
     this.#table = new OrderTable(file);
   }
 
-  /** Reserves the key, and returns null; returns its record if it was used before. */
+  /** Reserves the key, and returns null. If the key was used before, returns its record. */
   reserve(reservation: Reservation, keyMadeMs: number | null): OrderRecord | null {
     const found = this.#findOrThrow(reservation, keyMadeMs);
     if (found !== null) return found;
