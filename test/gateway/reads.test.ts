@@ -100,7 +100,7 @@ test.each([
   ['auto', 2025],
   ['ms', 1970],
 ] as const)(
-  'times in %s are read as the year %i, and long integers are exact',
+  'with the time unit %s a time is read as the year %i, and long integers are exact',
   async (unit, year) => {
     // This number of seconds is a moment of 2025. As milliseconds it is a moment of 1970.
     const at = 1_735_689_600;
@@ -139,7 +139,7 @@ describe('the content type', () => {
     ['text/plain', 'contract'],
     ['application/jsonp', 'contract'],
     ['application/octet-stream; x=application/json', 'contract'],
-  ])('%s is read as JSON, or refused: %s', async (type, expected) => {
+  ])('%s leads to the id in the JSON, or to an error: %s', async (type, expected) => {
     await using gateway = await startScriptedGateway((socket) => {
       const whole = answer(200, { customerId: 'cus' }, { 'content-type': type ?? '' });
       const bare = Buffer.from(whole.toString().replace(/content-type:.*\r\n/, ''));

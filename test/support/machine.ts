@@ -22,7 +22,7 @@ export const chromiumPath = locate('CHROMIUM_PATH', [
 
 export const firefoxPath = locate('FIREFOX_PATH', ['firefox-esr', 'firefox']);
 
-/** The path in the variable if that is set, and null if no program is there, so that tests can be kept from a program. */
+/** Finds a program by its variable if that is set, otherwise by its names. A variable that names no program hides it. */
 export function locate(variable: string, names: readonly string[]): string | null {
   const given = process.env[variable];
   if (given) return isAbsolute(given) && isExecutable(given) ? given : null;

@@ -16,7 +16,7 @@ import { expect, test } from 'vitest';
 import { ownFolder } from '../support/own-folder.ts';
 
 const folder = ownFolder();
-/** An id that no process has: it is above the largest that Linux gives by default. */
+/** The largest process id that Linux can give, which no process has in practice. */
 const NO_PROCESS = '4194303';
 /** Replaces npm: records its arguments, fails if the file `fails` exists, and installs a Node. */
 const NPM = `#!/bin/sh

@@ -153,7 +153,7 @@ test('an earlier snapshot is compared with the ids of the newest list only', () 
   expect(contradicts(phone, 8, 'b', 'c')).toBe(true);
 });
 
-test('a change of the list that a token saw before its proof counts after the proof', () => {
+test('a change that a token saw in its list before its proof counts after the proof', () => {
   const viewer = bench.viewer('late', { login: '42' });
   const proved = bench.viewer('proved', { login: '42' });
   bench.prove(proved);

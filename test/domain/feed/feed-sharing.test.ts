@@ -85,7 +85,7 @@ test.each([
   },
 );
 
-test('queries and the feed of an account serve no list older than a list that the other served', async () => {
+test('neither queries nor the feed of an account serve a list older than a list that either has served', async () => {
   const { clock, gateway, ledger, viewer, followPositions, feeds, logicalClock } =
     createLiveBench();
   gateway.set(LOGIN, [position('shown')]);

@@ -58,7 +58,7 @@ test('a read of op 10 that waits for the ceiling of polls is dropped when its la
   expect(gateway.sessions.length).toBe(before);
 });
 
-test('an executed order is shown as a position at once, and its order is closed after the next read of op 10', async () => {
+test('an executed order is shown as a position at once, and is closed as an order after the next read of op 10', async () => {
   const bench = await followAsPhone();
   const { clock, gateway, phone } = bench;
   const readAt = phone.last?.orders?.fetchedAt;

@@ -36,7 +36,7 @@ function* brokenByCalls(
   if (traded[0] && sent.at(-1) !== traded[0]) yield 'sent after it may have been carried out';
   if (traded.length === 0 || isForgettable) return;
   if (final === null) yield 'sent, and forgotten';
-  else if (closingOf(final) !== null) yield 'sent, and closed';
+  else if (closingOf(final) !== null) yield 'sent, and voided';
 }
 
 /** All clients receive one outcome, and it is what happened at the gateway. */
@@ -100,7 +100,7 @@ function isLaterInProcess(request: ClientRequest, earlier: ClientRequest): boole
   return startedAt > Number(earlier.endedAt);
 }
 
-/** After an order was sent, a later error must not say that it was not, and its record must be found. */
+/** After an order was sent, no later error may say that nothing was sent, and the order's record must be found. */
 function* brokenByErrors({ requests, calls, isForgettable }: KeyHistory): Generator<string> {
   for (const { result, startedAt } of requests) {
     if (result === undefined || isOrderResult(result)) continue;

@@ -289,7 +289,7 @@ export class OrderWorld {
   #request(process: Process, history: KeyHistory, input: RequestInput): void {
     if (process.running === null) return;
     const { orders } = process.running;
-    // Uses the correct date, because a date that is wrong by hours would be refused.
+    // The key has the correct date if this machine's date is wrong by hours, because a key so far ahead is refused.
     const isDateWrong = Math.abs(this.#aheadMs) > MINUTE_MS;
     history.madeAtMs ??= this.#clock.date() - (isDateWrong ? this.#aheadMs : 0);
     const request: ClientRequest = {

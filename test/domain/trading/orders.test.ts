@@ -272,7 +272,7 @@ describe('if the records', () => {
 });
 
 describe('with a second process', () => {
-  test('a wait for a record ends after the order timeout, even if the store calls it pending for longer', async () => {
+  test('a wait for a record ends after the order timeout, even if the store calls the record pending for longer', async () => {
     let first: Reservation | null = null;
     const { records, calls, begin, start, clock, counted, log } = stage((shared) => ({
       // The first reservation is pending for an hour. Both processes are told that another order has the key.

@@ -160,7 +160,7 @@ describe('an error message', () => {
     for (const secret of secrets) expect(JSON.stringify(errors)).not.toContain(secret);
   });
 
-  test('has a location, and a document gets at most ten of them', () => {
+  test('has a location, and a document gets at most ten messages', () => {
     expect(errorsOf('{\n  nope\n}')[0]?.locations).toEqual([{ line: 2, column: 3 }]);
     expect(errorsOf(`{ ${'nope '.repeat(100)} }`)).toHaveLength(10);
   });

@@ -40,7 +40,7 @@ test.each([
   ['query ($x: Boolean!) { cat { name lives @include(if: $x) } }', true],
   ['{ cat { name lives @include(if: false) } }', false],
 ])(
-  'the marks of all fields decide whether an answer is shared, and contains its time: %s',
+  'the marks of all fields decide whether an answer is shared, and whether it contains its time: %s',
   (text, expected) => {
     expect(factsIn(schema, text).sharedUse?.selectsTime ?? null).toBe(expected);
   },
@@ -96,7 +96,7 @@ test.each([
   ['subscription S($x: Boolean!) { positions { id @include(if: $x) } }', null],
   ['subscription S($x: Int) { positions(intervalMs: $x) { id } }', false],
 ])(
-  'the marks of the service’s schema decide whether an answer is shared, and contains its time: %s',
+  'the marks of the service’s schema decide whether an answer is shared, and whether it contains its time: %s',
   (text, expected) => {
     const { sharedUse } = factsIn(buildSchema(), text);
     expect(sharedUse?.selectsTime ?? null).toBe(expected);

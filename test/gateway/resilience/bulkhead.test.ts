@@ -106,7 +106,7 @@ function openOrders() {
   return { ...area, place, sentOf };
 }
 
-test('an account’s orders hold at most a quarter of the connections, eight, and wait at most two seconds', async () => {
+test('an account’s orders hold at most eight connections, a quarter of all, and wait at most two seconds', async () => {
   const { clock, place, sentOf, answer } = openOrders();
   const orders = place('many', 10);
   place('other', 2);

@@ -368,7 +368,7 @@ describe('orders that a gateway receives and does not answer', () => {
     }
   });
 
-  test('leave the next probe to an account that has not failed, or to a failed one if no other calls', async () => {
+  test('leave the next probe to accounts that have not failed, and to a failed account only if no other account calls', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) => {
       // Orders of account 1 are lost during the whole test.

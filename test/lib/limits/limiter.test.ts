@@ -130,7 +130,7 @@ describe('replicas that share a limit', () => {
     return { clock, one: open(), other: open() };
   }
 
-  test('learn the usage of the others within a tenth of a second', async () => {
+  test('learn the usage of other replicas within a tenth of a second', async () => {
     const { reported, share } = sharedStore(10);
     const { clock, one, other } = replicasOf(limited('requests', 10), share);
     for (let index = 0; index < 8; index += 1) one.take('requests', A);

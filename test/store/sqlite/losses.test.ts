@@ -214,7 +214,7 @@ test('no loss is detected after a restart, with an older mark, by two processes 
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('an operator’s command detects that the file is an older copy, and the next start still refuses its keys', async () => {
+test('an operator’s command detects that the file is an older copy, and the next start still refuses lost keys', async () => {
   await using folder = await temporaryFolder();
   const path = await fileWithCopy(folder.path);
   copyFileSync(`${path}.kept`, path);

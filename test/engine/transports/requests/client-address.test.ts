@@ -52,7 +52,7 @@ describe('the address of a client', () => {
     }
   });
 
-  test('is an untrusted peer’s own, which is logged once if the peer sends most requests', () => {
+  test('is logged once if it is the address of an untrusted proxy that sends most requests', () => {
     const { addressOf, warned } = addresses('::ffff:10.0.0.0/104');
     // At first clients connect directly. Later most requests come through the untrusted proxy 11.0.0.2.
     for (let index = 0; index < 200; index += 1) addressOf(`11.0.1.${index}`);
