@@ -76,7 +76,7 @@ export class ClockSkew {
     const [lowest = 0, highest = 0] = [sorted[0], sorted.at(-1)];
     const agree = this.#taken >= MIN_SAMPLES && highest - lowest <= AGREEMENT_MS;
     if (this.#taken < SAMPLES && !agree) return null;
-    // Of two samples in the middle, the lower one. After a clock was set, no answer may have shown their mean.
+    // The lower of two samples in the middle: if a clock was set between them, their mean is a time that no answer showed.
     return sorted[Math.ceil(sorted.length / 2) - 1] ?? null;
   }
 

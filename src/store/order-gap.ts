@@ -1,6 +1,6 @@
 /**
- * The furthest that a client's clock is allowed to be ahead. A key that its client dates further in the future is refused. So a key
- * with a date more than this after a loss of records has no order from before the loss.
+ * The furthest that a client's clock is allowed to be ahead. A key that its client dates further in the future is refused.
+ * So a key with a date more than this after a loss of records has no order from before the loss.
  */
 export const KEY_AHEAD_MS = 60_000;
 /** The tolerated difference between the clocks of replicas, and between a server and a client that knows its dates. */

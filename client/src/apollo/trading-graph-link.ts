@@ -30,8 +30,8 @@ export interface LinkContext {
 }
 
 /**
- * Sends Apollo Client's operations through the client: tokens are renewed once for all requests, queries are repeated if
- * that is safe, mutations never are, and subscriptions continue after a lost connection. This link is the last of its chain.
+ * Sends Apollo Client's operations through `client`: tokens are renewed once for all requests, queries are repeated if that
+ * is safe, mutations never are, and subscriptions continue after a lost connection. This link is the last of its chain.
  */
 export function tradingGraphLink(client: LinkClient): ApolloLink {
   return new ApolloLink(

@@ -4,7 +4,7 @@ import { networkError } from '../request/failures.ts';
 const HOUR_MS = 3_600_000;
 /** The server keeps a key for 24 hours. One hour is a reserve for clocks that differ and requests under way. */
 const MAX_LIFE_MS = 23 * HOUR_MS;
-/** How much the clocks of the server's replicas may differ. The server allows for the same difference. */
+/** How much the clocks of the server's replicas can differ. The server allows for the same difference. */
 const REPLICAS_DIFFER_MS = 2_000;
 const UNDATED =
   'The order was not sent, because the time of the server is unknown: its answers lack the headers `Date` and `X-Request-Id`.';
@@ -81,7 +81,7 @@ export class KeyDates {
   }
 
   /**
-   * The age of the key. Only a fresh key may be sent again, because only for a fresh key can the server exclude an earlier
+   * The age of the key. Only a fresh key is sent again, because only for a fresh key can the server exclude an earlier
    * use. The server's clock decides. If it is unknown, the longer time of this device's two clocks counts: the uptime stops
    * while the machine sleeps, and the wall clock can be set.
    */
@@ -107,7 +107,7 @@ export class KeyDates {
     return this.#made;
   }
 
-  /** How much is left of the time in which the order may be sent. */
+  /** How much is left of the time in which the order can be sent. */
   leftMs(maxWaitMs: number): number {
     return Math.max(0, Math.min(maxWaitMs, MAX_LIFE_MS) - this.elapsedMs);
   }

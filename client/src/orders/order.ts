@@ -36,14 +36,14 @@ const BLOCKED_MS = 500;
 export interface OrderOptions {
   /** True if the app has given the key: another request may have used it first, at an unknown time. */
   readonly isGiven?: boolean;
-  /** How long after the first use of its key the order may be sent; undefined for the default. */
+  /** How long after the first use of its key the order can be sent; undefined for the default. */
   readonly maxWaitMs?: number | undefined;
 }
 
 export interface SearchOptions {
   /** How long the outcome is sought. In the second half the order is not sent any more: its key is closed. */
   readonly withinMs: number;
-  /** How long after the first use of its key the order may be sent. */
+  /** How long after the first use of its key the order can be sent. */
   readonly maxWaitMs: number;
   readonly onProgress?: (progress: OrderProgress) => void;
 }
@@ -70,7 +70,7 @@ export interface Found {
  * - `sending`: no request with the order has left. An error ends the search: the order is unsent.
  * - `asking`: a request may have left (`isInDoubt`), so it is repeated under the same key. The server answers a repeat with
  *   the outcome of the first. If the server says that the request did nothing, the order is back at `sending`.
- * - `closing`: the order may not be sent any more, so its key is closed: the server then refuses every order with the key.
+ * - `closing`: the order must not be sent any more, so its key is closed: the server then refuses every order with the key.
  *   An error ends the search: the order is unknown.
  *
  * In each step an outcome from the server ends the search. The exception is a refusal that says nothing about earlier
@@ -179,7 +179,7 @@ export class Order {
     const { outcome, isFromServer } = found;
     if (outcome.status === 'unknown') this.#context.underWay.delete(this.key);
     else this.settle(outcome);
-    // Nothing was sent: the form may be corrected, or be sent by another user.
+    // Nothing was sent: the form can be corrected, or be sent by another user.
     if (outcome.status === 'unsent' && !isFromServer) this.#reset();
     return found;
   }
@@ -267,7 +267,7 @@ export class Order {
         if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;
         // One token may have expired on its way. After a second refused token a third is not tried.
         const isLast = isLasting(error) || refusedTokens > 1;
-        // An order in doubt is not given up: its key can still be closed when the order may not be sent any more.
+        // An order in doubt is not given up: its key can still be closed when the order must not be sent any more.
         const isAsking = this.#isInDoubt && this.#step !== 'closing';
         const canClose = isAsking && mayClose(error);
         if (isLast && !canClose) throw error;
@@ -296,14 +296,14 @@ export class Order {
     return this.#isInDoubt ? 'asking' : 'sending';
   }
 
-  /** The time in which the order may still be sent. */
+  /** The time in which the order can still be sent. */
   #leftMs({ deadline, maxWaitMs, withinMs }: Search): number {
     // The second half of the search is for closing the key.
     const leftOfFirstHalfMs = deadline.remainingMs - withinMs / 2;
     return Math.max(0, Math.min(this.#dates.leftMs(maxWaitMs), leftOfFirstHalfMs));
   }
 
-  /** The time in which another attempt may begin: to send the order, to ask for its outcome, or to close its key. */
+  /** The time in which another attempt can begin: to send the order, to ask for its outcome, or to close its key. */
   #leftForRepeatMs(search: Search): number {
     const onlyAsks = search.placed === null && this.#dates.age !== 'fresh';
     const { remainingMs } = search.deadline;
@@ -315,7 +315,7 @@ export class Order {
     const { placed, deadline, connection, maxWaitMs } = search;
     const { core } = this.#context;
     if (!this.#isInDoubt) this.#throwIfOffline();
-    // A request may wait for the network. It is aborted when the order may not be sent any more.
+    // A request may wait for the network. It is aborted when the order must not be sent any more.
     const leftMs = placed ? this.#leftMs(search) : deadline.remainingMs;
     return connection.run(Math.min(ATTEMPT_MS, leftMs), deadline.signal, async (time, exchange) => {
       const account = await this.#checkAccount(time, exchange);

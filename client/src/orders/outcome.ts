@@ -43,7 +43,7 @@ export interface OrderUnknown {
  * The order was not carried out, and will not be unless the ticket is placed again. `error.code` is `EXPIRED` if it came
  * too late, `VOIDED` if its key was closed before it came, and `SETTLED` if the broker has found that it was never carried
  * out. With `error.extensions.gap` the server's records may lack orders from before `gap.until`, and it refuses this key
- * for a day: the user may place the order by another ticket.
+ * for a day: the user can place the order by another ticket.
  */
 export interface OrderUnsent {
   readonly status: 'unsent';

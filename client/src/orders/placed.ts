@@ -16,7 +16,7 @@ type AnyInput = OrderInput | LimitOrderInput;
 export interface Placed {
   readonly operation: TypedText<OrderAnswer, Keyed<AnyInput>>;
   readonly input: AnyInput;
-  /** How long the order may be sent, if the app sets no time. */
+  /** How long the order can be sent, if the app sets no time. */
   readonly maxWaitMs: number;
   /** Differs between different orders, and between keys, so that the storage does not show which orders are equal. */
   digest(key: string): string;

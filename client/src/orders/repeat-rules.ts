@@ -4,7 +4,7 @@ import { neverLeft } from '../request/never-left.ts';
 const BASE_MS = 250;
 const MAX_MS = 4_000;
 
-/** Errors with which the server says that this request traded nothing, and that a later request may. */
+/** Errors with which the server says that this request traded nothing, and that a later request can succeed. */
 const NOT_YET: ReadonlySet<string> = new Set([
   'IDEMPOTENCY_UNAVAILABLE',
   'GATEWAY_UNAVAILABLE',
@@ -52,7 +52,7 @@ function isFull({ code, extensions }: TradingGraphError): boolean {
   return code === 'IDEMPOTENCY_UNAVAILABLE' && extensions.limit !== undefined;
 }
 
-/** Whether the key may be closed after this error of an order in doubt. */
+/** Whether the key can be closed after this error of an order in doubt. */
 export function mayClose(error: TradingGraphError): boolean {
   return REFUSED.test(error.code) || error.code === 'STORAGE' || isFull(error);
 }

@@ -18,7 +18,7 @@ const MAX_AT_ONCE = 4;
 
 /**
  * Settles each stored key of the signed-in account. It asks for the outcome first. If there is no outcome, it closes the key
- * when the order may not be sent any more, at the latest after half of the time. It sends no order. Another tab may do the
+ * when the order must not be sent any more, at the latest after half of the time. It sends no order. Another tab may do the
  * same at the same time: outcomes do not change, and an entry may be deleted twice.
  */
 export async function resumeOrders(

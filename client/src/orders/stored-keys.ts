@@ -21,7 +21,7 @@ export interface StoredKey {
   readonly keyMade?: string | undefined;
   /** The time until which the order may be sent, by the server's clock, in ISO 8601; left out if that clock was unknown. */
   readonly sendBefore?: string | undefined;
-  /** How long the order may be sent, if that is not the default. */
+  /** How long the order can be sent, if that is not the default. */
   readonly maxWaitMs?: number | undefined;
   /** Whether no request has left the device, so that the key has no date yet. */
   readonly unsent?: boolean | undefined;

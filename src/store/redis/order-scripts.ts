@@ -18,6 +18,7 @@ if isUndecided then return {kind = 'undecided'} end
 local removedAt = tonumber(redis.call('GET', accountKey('removed', name)) or 0)
 `;
 
+/** Makes room for the record, or returns why there is none. */
 const ADD = `
 local have = connected()
 if have < wanted then return {kind = 'tooFewReplicas', have = have, wanted = wanted} end

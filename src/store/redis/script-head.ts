@@ -27,10 +27,10 @@ local run = string.match(server, 'run_id:(%x+)')
  * process's clock and the gateway's. `held`: 1 while an operator holds orders back. `accounts`: the settings that named the
  * accounts.
  *
- * The other keys: `record:<id>` is a hash; its id is made of account and key. `index`, `pending` and `rejected` are sorted
- * sets of ids, scored by end, deadline and end; `orders:<account>`, `unsent:<account>` and `rejected:<account>` are those
- * of one account. `removed:<account>`: when its latest record was removed to make room. `version:<account>`: changes with
- * each order. `released:<reservation>`: a reservation that may arrive after its release.
+ * The other keys: `record:<id>` is a hash; its id is made of account and key. `index` and `rejected` (scored by a record's
+ * end) and `pending` (by its deadline) are sorted sets of ids; `orders:<account>`, `unsent:<account>` and
+ * `rejected:<account>` are those of one account. `removed:<account>`: when its latest record was removed to make room.
+ * `version:<account>`: changes with each order. `released:<reservation>`: a reservation that may arrive after its release.
  */
 const HEAD = `${READ_PRIMARY}
 local marker, given = KEYS[1], cjson.decode(ARGV[1])
