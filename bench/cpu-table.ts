@@ -6,7 +6,7 @@ import type { Subject } from './support/subject.ts';
 import type { Workload } from './support/workloads.ts';
 
 export interface Pace {
-  /** Requests before the measurement, so that Node has compiled the code. There are fewer if they take too long. */
+  /** The number of requests before the measurement, so that Node has compiled the code. A slow subject gets fewer. */
   readonly warmRequests: number;
   readonly longestWarmMs: number;
   readonly sampleMs: number;

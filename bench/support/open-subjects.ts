@@ -45,7 +45,7 @@ export async function openSubjects({ rows, variants, peers }: SubjectsOptions) {
   const workloads = createWorkloads(catalog.instruments).filter(
     ({ name }) => rows.length === 0 || rows.includes(name),
   );
-  // The wire comes first, because it is the baseline of the others.
+  // The wire comes first, because it is the baseline of the other subjects.
   const subjects = [
     await add(startWire(gateway, model, workloads)),
     await add(startByHand(gateway)),

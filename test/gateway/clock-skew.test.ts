@@ -25,7 +25,7 @@ test('two answers that agree are enough', () => {
   expect(skew.degradedReason()).toMatch(/301 s ahead/);
 });
 
-test('if answers disagree, the skew is unknown until the tenth answer, and then their median', () => {
+test('if answers disagree, the skew is unknown until the tenth answer, and then the median of the answers', () => {
   const { skew, observe, dateAt } = open();
   observe(dateAt(0));
   for (let index = 0; index < 4; index += 1) observe(dateAt(7_200_000));
@@ -59,7 +59,7 @@ test('answers without a date, and answers that a cache may have kept, are ignore
   expect(skew.ms).toBeNull();
 });
 
-test('after ten answers only one per second counts', async () => {
+test('after the first ten answers only one answer per second counts', async () => {
   const { clock, skew, observe, dateAt } = open();
   for (let index = 0; index < 10; index += 1) observe(dateAt(-60_000));
   expect(skew.ms).toBe(-59_500);

@@ -49,7 +49,7 @@ test('reads and orders follow the gateway’s name to a new address', async () =
   expect(calls).toEqual(['GET 127.0.0.1', 'POST 127.0.0.1', 'GET 127.0.0.2', 'POST 127.0.0.2']);
 });
 
-test('an old connection takes no new call, and its running call ends first', async () => {
+test('an old connection takes no new call, and is closed only after its running call', async () => {
   const answers: (() => void)[] = [];
   await using gateway = await startScriptedGateway((socket) => {
     answers.push(() => socket.write(answer(200, { customerId: '1', methods: [] })));

@@ -83,7 +83,7 @@ test('a whole number of sixteen digits keeps its digits at any position', () => 
   expect(parseLongIntegers(text)).toStrictEqual({ a: [...kept, ...rest] });
 });
 
-test('after a thousand numbers that need a check, every further one counts as inexact', () => {
+test('after a thousand numbers that need a check, every further number of this kind counts as inexact', () => {
   const texts = [...Array(1_001).keys()].map((index) => `${index + 1}e2`);
   const parsed = parseExactJson(`[1,"1e1",${texts}]`) as unknown[];
   // Two values precede the thousand, whose last is 1000e2.

@@ -107,14 +107,14 @@ export function itKeepsOrderRecords(
     expect(await records.find(accountNamed('1'), 'late')).toMatchObject({ outcome: accepted });
   });
 
-  test('an order past its deadline is not released, because a client may have read that it is unknown', async () => {
+  test('an order past its deadline is not released, because a client may have read that the order is unknown', async () => {
     await using records = await open(10);
     const overdue = await reserved(records, '1', 'k', -1);
     await records.release(overdue);
     expect(await records.find(accountNamed('1'), 'k')).toMatchObject({ id: overdue.id });
   });
 
-  test('a released key is free, and its old reservation cannot change the new one', async () => {
+  test('a released key is free, and its old reservation cannot change the new reservation', async () => {
     await using records = await open(10);
     const old = await reserved(records, '1', 'k');
     await records.release(old);

@@ -122,7 +122,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     expect(await settle('1', 'cut off')).toMatchObject({ kind: 'settled' });
   });
 
-  test('if operators and a late answer settle an order at the same time, one of them wins', async () => {
+  test('if operators and a late answer settle an order at the same time, one outcome wins', async () => {
     await using shared = await open();
     const [maker, other] = shared.replicas;
     for (let n = 0; n < 12; n += 1) {

@@ -34,17 +34,17 @@ export interface TestApp extends AsyncDisposable {
   readonly adminUrl: string;
   readonly config: Config;
   readonly sandbox: Sandbox;
-  /** Every line that the facade has logged. */
+  /** Every line that the service has logged. */
   readonly logged: readonly string[];
   query(document: string, options?: QueryOptions): Promise<GraphQLAnswer>;
-  /** Signs in through the facade; returns the token. */
+  /** Signs in through the service, and returns the token. */
   signIn(email?: string): Promise<string>;
   /** Closes the service. Rejects if the service has logged a secret. */
   close(): Promise<void>;
 }
 
 export interface TestAppOptions extends Omit<AppOptions, 'log'> {
-  /** A gateway that the test has started, which the facade treats as a real one. */
+  /** A gateway that the test has started, which the service treats as a real gateway. */
   readonly gateway?: Sandbox;
   /** Configuration values without a setting. */
   readonly change?: Partial<Config>;
@@ -53,7 +53,7 @@ export interface TestAppOptions extends Omit<AppOptions, 'log'> {
 }
 
 /**
- * Starts the real facade in this process, on free ports, with its sandbox gateway. The prices of the sandbox change only
+ * Starts the real service in this process, on free ports, with its sandbox gateway. The prices of the sandbox change only
  * when the test moves them.
  */
 export async function startTestApp(

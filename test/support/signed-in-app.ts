@@ -3,7 +3,7 @@ import type { OperationName } from '../../src/gateway/operations.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { sharedApp } from './shared-app.ts';
 
-/** A facade for all tests of a file. Each test has a new token, for which nothing is cached. */
+/** A service for all tests of a file. Each test has a new token, for which nothing is cached. */
 export function useSignedInApp() {
   const app = sharedApp();
   let token = '';

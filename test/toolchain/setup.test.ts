@@ -70,7 +70,7 @@ test('npm is called once for each package-lock.json, even if a killed start has 
   expect(existsSync(path('.setup.lock'))).toBe(false);
 });
 
-test('npm uses the user’s cache, or one of the project if the user’s is not writable', async () => {
+test('npm uses the user’s cache, or a cache of the project if the user’s cache is not writable', async () => {
   const { path, setUp } = project();
   const cache = join(folder.path, '.npm');
   await setUp();

@@ -91,7 +91,7 @@ describe('a snapshot that the request’s document reads anyway', () => {
     },
   );
 
-  test('proves no group if it names none, or is older than a 403 for the group', async () => {
+  test('proves no group if it names no group, or is older than a 403 for its group', async () => {
     const groupless = await beginProof('group');
     groupless.calls[1]?.answer({ ...snapshot(2), group: undefined });
     // Op 1 has to confirm the group that the token claims.

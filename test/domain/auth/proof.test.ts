@@ -10,7 +10,7 @@ const PROOF_MS = 300_000;
 const logicalClock = new LogicalClock();
 
 function setUp(more: Partial<ProofLedgerOptions> = {}) {
-  // The clock starts at 0, so that the test fails if "never" is stored as a time of 0: it would count as recent.
+  // The clock starts at 0. So the test fails if "never" is stored as a time of 0, because this time would count as recent.
   const clock = createScriptedClock(0);
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS, ...more });
   /** Each function reports a call that begins now and is answered with 200. */

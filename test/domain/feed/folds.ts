@@ -94,7 +94,7 @@ class Device implements StreamListener {
   }
 }
 
-/** The lists of this time. A change in the same millisecond may be later than the call, so the list before it counts too. */
+/** The lists of this time. A change in this millisecond may be later than the call, so the former list counts too. */
 function textsAt(states: readonly State[], atMs: number): readonly string[] {
   const last = states.findLastIndex(({ fromMs }) => fromMs <= atMs);
   const possible = states.filter((_state, index) => {

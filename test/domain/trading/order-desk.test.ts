@@ -19,7 +19,7 @@ const full = new AccountRecordsFullError({ max: 1 }, false);
 /** An order desk whose prover, limits and records fail as the test specifies, with its counters and log. */
 function openDesk(failing: { prover?: Error; limits?: Error; records?: Error } = {}) {
   const counted: string[] = [];
-  /** An entry for each error after which it is unknown whether an earlier request sent the order. */
+  /** One entry for each error after which it is unknown whether an earlier request sent the order. */
   const doubts: string[] = [];
   const failWith = (error: Error | undefined) => error && Promise.reject(error);
   const { orders, calls, clock, log } = stage((shared) => ({

@@ -70,6 +70,7 @@ export interface KeyHistory {
   /** The account, as an index of the world's viewers. */
   readonly account: number;
   readonly key: string;
+  /** The date that clients state for the key; null before the first request. */
   madeAtMs: number | null;
   readonly requests: ClientRequest[];
   readonly calls: Call[];

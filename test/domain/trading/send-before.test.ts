@@ -41,7 +41,7 @@ test('a deadline more than a day ahead is refused, and the key stays free', asyn
   expect(calls).toHaveLength(1);
 });
 
-test('a key made more than 60 seconds ahead is refused with the server’s time, unless it has a record', async () => {
+test('a key made more than 60 seconds ahead is refused with the server’s time, unless the key has a record', async () => {
   const { orders, calls, clock, begin } = stage();
   const keyMadeMs = clock.date() + 60_001;
   const ahead = { ...ticketOf('k'), keyMadeMs };

@@ -250,7 +250,7 @@ test.each([
   }
 });
 
-test('an accepted document takes the memory of its tree, and a refused one that of its text', () => {
+test('an accepted document takes the memory of its tree, and a refused document takes the memory of its text', () => {
   const weightOf = (text: string) => {
     const prepared = documents();
     prepared.prepare(text);
@@ -296,7 +296,7 @@ function refusals(text: string) {
   );
 }
 
-test('a chain of fragments that each spread the next one twice is refused before it is expanded', () => {
+test('a chain of fragments that each spread the next fragment twice is refused before it is expanded', () => {
   const last = 20;
   const selectionsOf = (index: number) =>
     index === last ? 'a: id' : `...F${index + 1} ...F${index + 1}`;

@@ -61,7 +61,7 @@ test.each([
   expect(factsIn(schema, text).sharedUse).toBeNull();
 });
 
-test('the answer of a mutation is never shared, nor one that contains only type names', () => {
+test('no answer is shared of a mutation, of a query of only type names, or with data of an account', () => {
   const texts = ['mutation { cat { name } }', '{ __typename }', '{ dog { age } }'];
   expect(texts.map((text) => factsIn(schema, text).sharedUse)).toEqual([null, null, null]);
 });

@@ -64,7 +64,7 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
   return { clock, sent, send, answer, freeze, paths: () => sent.map(({ call }) => call.path) };
 }
 
-test('a poll waits for at most half of its deadline, and is sent with the rest of it', async () => {
+test('a poll waits for at most half of its deadline, and is sent with the rest of the deadline', async () => {
   // Polls use one of the two connections.
   const { clock, sent, send, answer } = openArea(2, 'getOpenPositions');
   const poll = () => send('/', { priority: 'poll' });

@@ -30,7 +30,7 @@ async function readMany(open: TestClient, count: number): Promise<void> {
 }
 
 describe('while the gateway fails for every call', () => {
-  test('few calls reach it: at most a tenth more by retries, then one probe every two seconds', async () => {
+  test('few calls reach the gateway: at most a tenth more by retries, then one probe every two seconds', async () => {
     let isDown = true;
     await using gateway = await startScriptedGateway((socket, request) =>
       (isDown ? down : positions)(socket, request),
@@ -293,6 +293,7 @@ describe('orders that a gateway receives and does not answer', () => {
       await open.clock.advance(1_000);
     };
     const receivedOrders = () => gateway.requests.filter(({ method }) => method !== 'GET').length;
+    // The outage follows after twelve seconds in which each order is answered.
     for (let second = 0; second < 12; second += 1) await runSecond();
     const answeredBefore = 12 * ORDERS_A_SECOND;
     expect(counts).toEqual({ answered: answeredBefore, unknown: 0, unsent: 0 });

@@ -18,7 +18,7 @@ test('a key is known until it expires or is deleted', async () => {
   expect(known.has('a')).toBe(false);
 });
 
-test('replicas share their keys, and look up unknown ones in the store', async () => {
+test('replicas share their keys, and look up unknown keys in the store', async () => {
   const clock = createScriptedClock();
   const calls: unknown[] = [];
   const known = new KnownKeys(clock, LIFE_MS, {

@@ -54,7 +54,7 @@ const SETTINGS = {
   LOGIN_LIMIT_PER_MINUTE: '1000000000',
 };
 
-/** Sends cases determined by the seed to a process of the facade, until there is a problem or all are sent. */
+/** Sends cases determined by the seed to a process of the service, until there is a problem or all are sent. */
 export async function fuzz({ seed, cases, only }: FuzzOptions): Promise<FuzzReport> {
   await using gateway = await startCorruptGateway(seed);
   await using facade = await startFacadeProcess({ ...SETTINGS, GATEWAY_URL: gateway.url });

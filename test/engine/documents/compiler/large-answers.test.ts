@@ -104,7 +104,7 @@ test('a failing field counts once towards the budget, and the other fields count
   expect(meter.fields).toBeGreaterThanOrEqual(spent);
 });
 
-test('an answer serialized in slices equals one serialized at once', async () => {
+test('an answer serialized in slices equals the answer serialized at once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.jsonValue({ maxDepth: 6 }), { maxLength: 400 }),

@@ -16,7 +16,7 @@ const TYPES = new Map([
   [FORMATS.deferSpec, DEFERRED],
 ]);
 
-/** The type of a single answer, and after it how a subscription is answered if that differs. */
+/** The type of a single answer, followed by the form of a subscription's answer if that differs. */
 function chosen(accept: string | undefined): string {
   const accepted = negotiated(accept);
   if (accepted === null) return 'none';
