@@ -24,8 +24,8 @@ interface TokenCall {
   readonly token: Promise<string>;
 }
 
-const MAX_REFUSED = 4;
-const COOL_DOWN_MS = 5_000;
+const MAX_REFUSED = 4; // Refused tokens that are remembered.
+const COOL_DOWN_MS = 5_000; // After a first failed renewal. It doubles with each further failure.
 const MAX_COOL_DOWN_MS = 60_000;
 const DEADLINE_MS = 30_000;
 const SILENT = '`token` has not answered in 30 s: its own requests have to be `anonymous`.';

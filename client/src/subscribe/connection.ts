@@ -35,7 +35,7 @@ const ABNORMAL_CLOSURE = 1006;
 const UNREACHABLE_AFTER = 2;
 /** A server that refuses the token this soon after data may do so each time, so the next socket waits. */
 const SHORT_LIFE_MS = 2_000;
-const INSTANT_RETRY_MS = 1_000;
+const INSTANT_RETRY_MS = 1_000; // The least time between two attempts that a return to the app begins.
 /** A renewed token that is refused within this time is not renewed again. A later refusal means that it has expired. */
 const NEW_TOKEN_MS = 60_000;
 
