@@ -234,8 +234,8 @@ describe('fixed headers', () => {
     ['a value that is not a string', '{"x-key":{"canary":1}}'],
     ['a line end in a value', '{"x-key":"canary\\r\\nx-other: 1"}'],
     ['a name twice', '{"x-key":"canary","X-Key":"canary"}'],
-    ['one that replaces the user’s token', '{"Authorization":"Bearer canary"}'],
-    ['one that breaks the framing of the call', '{"Content-Length":"1canary"}'],
+    ['a header that replaces the user’s token', '{"Authorization":"Bearer canary"}'],
+    ['a header that breaks the framing of the call', '{"Content-Length":"1canary"}'],
   ])('are refused: %s', (_, value) => {
     const problems = problemsOf({ GATEWAY_HEADERS: value });
     expect(problems).toEqual([

@@ -155,7 +155,7 @@ async function takesOrdersAfter(
   await operate(processes);
   const refusals: number[] = [];
   for (const each of processes) {
-    // Reads as well, because the process needs two answers of the gateway to know the gateway's clock.
+    // This read is needed, because the process knows the gateway's clock only after two answers of the gateway.
     await each.query('{ positions { id } }', { token });
     refusals.push(await freshOrderTaken(each.url, sandbox));
     await placeOld(each);

@@ -78,7 +78,7 @@ test.each([
   expect(share).toBeLessThan(1.3);
 });
 
-/** The text of a catalog. A function of its own, so that its other objects can be collected before the heap is measured. */
+/** The text of a catalog. This is a function, so that its other objects can be collected before the heap is measured. */
 function catalogText(instruments: number): string {
   return JSON.stringify(createInstruments('tests', instruments).map(({ wire }) => wire));
 }

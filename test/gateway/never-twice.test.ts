@@ -12,7 +12,7 @@ const DEADLINE_MS = 120;
 /** How often each outcome must happen at least. Otherwise the run proves nothing. */
 const ENOUGH = { unsent: 50, unknown: 500, answered: 200 };
 const MIN_ORDERS = 4_000;
-/** On a busy machine it takes more orders to reach these minimums. */
+/** A busy machine may need this many orders to reach the numbers in `ENOUGH`. */
 const MAX_ORDERS = 20_000;
 
 /** Reactions of a gateway or the network to a request that was received. */
@@ -66,7 +66,7 @@ test('no order is ever sent twice, and an order that was "not sent" is never rec
       },
     },
   );
-  // Few connections, so that many orders wait for one, and some never get one.
+  // The client has few connections, so that many orders wait for a connection, and some orders never get one.
   await using open = openClient(gateway.url, {
     connections: 32,
     orderTimeoutMs: DEADLINE_MS,

@@ -9,7 +9,7 @@ export interface ScriptedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The connection it came over, counted from 1. */
+  /** The number of the request's connection, counted from 1. */
   readonly connection: number;
 }
 
@@ -62,7 +62,7 @@ export async function startScriptedGateway(
       return connections;
     },
     get openConnections() {
-      // A socket that was reset while it ended may never emit `close`.
+      // A socket that was reset while it ended may never emit `close`, so this looks at each socket.
       return [...sockets.keys()].filter(({ destroyed }) => !destroyed).length;
     },
     /** Resets every open connection. */

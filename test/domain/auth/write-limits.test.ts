@@ -108,7 +108,7 @@ test('password mails are limited per e-mail, in a minute and in an hour, and per
     await clock.advance(60_000);
     sent += 3 - (await refusedOf(3, () => forgot('demo@example.com')));
   }
-  // After the first three mails, one mail in ten minutes is sent.
+  // The first three mails have used up the hour's limit. From then on one mail in ten minutes is sent.
   expect(sent).toBe(6);
 });
 

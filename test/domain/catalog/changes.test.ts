@@ -82,7 +82,7 @@ test('the history of a group is bounded, and its oldest version is evicted first
   const isKnown = versions.map(({ version }) => !history.changes(version, current).reset);
   expect(isKnown[0]).toBe(false);
   expect(isKnown.at(-1)).toBe(true);
-  // All evicted versions are older than the known ones.
+  // All evicted versions are older than the known versions.
   expect(isKnown.indexOf(true)).toBe(isKnown.lastIndexOf(false) + 1);
 });
 

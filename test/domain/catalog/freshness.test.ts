@@ -71,7 +71,7 @@ test('a refresh that brings a copy in the last fifth of its TTL is not repeated 
   // The last fifth of an hour begins at an age of 2,880 seconds.
   expect(refreshFrom('2879', true)).toBe(1_000);
   expect(refreshFrom('2880', true)).toBe(MINUTE_MS);
-  // A first copy may be refreshed at once.
+  // For the copy of a first fetch this time is in the past, so the next read refreshes the copy.
   expect(refreshFrom('2881', false)).toBe(-1_000);
 });
 

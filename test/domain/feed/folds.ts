@@ -21,7 +21,7 @@ interface FeedEvent {
   readonly closed: readonly string[];
 }
 
-/** Proofs lapse during a history, but the wait for a first list never ends too early. */
+/** Proofs lapse during a history, but no subscription ends because its first list is late. */
 const TIMES = { proofMs: 8_000, firstListMs: 600_000 };
 
 /** A list that the gateway had, as text, and when it got this list. */

@@ -16,6 +16,7 @@ const schema = schemaOf(
   type Outcome { id: ID read: [Row] other: Row }`,
   { 'Query.row': ofRoot('row'), 'Query.rows': ofRoot('rows'), 'Mutation.buy': ofRoot('buy') },
 );
+/** This text counts as ten fields more, one for each 64 characters. */
 const LONG = 'x'.repeat(640);
 const ROW = { text: LONG, texts: [LONG, 'a', LONG], numbers: Array(80).fill(1), id: LONG };
 
@@ -70,11 +71,12 @@ test.each([
     const turns = await turnsDuring(async () =>
       executeRootSelectionSet({ ...args, schema: counting }),
     );
+    // Only slices take many turns of the event loop.
     expect(turns > 20).toBe(isSliced);
   },
 );
 
-test('a read of a mutation that exceeds the budget becomes null as a whole, with one error', async () => {
+test('reads of a mutation that exceed the budget become null as a whole, with one error for each read', async () => {
   const text = 'mutation { buy { id read { text } other { id } } }';
   const rootValue = { buy: { id: '7', read: [ROW, ROW, null], other: null } };
   const args = argsOf(schema, text, { rootValue });

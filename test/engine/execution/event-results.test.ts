@@ -270,8 +270,9 @@ test.each([
 });
 
 test.each([1, COSTLY_FIELDS + 1])(
-  'each reader of a shared event is charged its fields, until an error replaces the event, with an estimate of %i',
+  'each reader of a shared event is charged for its fields, until an error replaces the event, with an estimate of %i',
   async (cost) => {
+    // This number is arbitrary.
     fields = 402;
     results = resultsFor(fields * 5);
     for (let index = 0; index < 5; index += 1) await sentTo(priceDocument, MANY, { cost });
@@ -284,7 +285,7 @@ test.each([1, COSTLY_FIELDS + 1])(
     expect(received()).toMatchObject([{ errors: [{ extensions: { code: 'RATE_LIMITED' } }] }]);
     taken();
     await finished;
-    // The stream has ended, and listens no longer.
+    // The stream has ended, and no longer listens to the signal.
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   },
 );

@@ -327,7 +327,7 @@ describe('orders that a gateway receives and does not answer', () => {
 
   test('are held back without reads too, except for a probe every five seconds', async () => {
     const { during, received, secondsUntilAnswer } = await outage({ withReads: false });
-    // The breaker needs at least five calls to open.
+    // The breaker opens after five lost orders. Then at most one order is lost for each probe.
     expect(during.unknown).toBeGreaterThanOrEqual(5);
     expect(during.unknown).toBeLessThanOrEqual(5 + MAX_PROBES);
     expect(received).toBe(during.unknown);

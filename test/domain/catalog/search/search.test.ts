@@ -123,6 +123,7 @@ test('a symbol with a space is found by the whole symbol and by its prefix', asy
 const TYPOS: readonly [typed: string, word: string, isFound: boolean][] = [
   // A short word must match exactly, because with a typo it would match too many other words.
   ['abd', 'abc', false],
+  // In a longer word one typo is found: a wrong, missing or additional letter, or two swapped letters.
   ['abxd', 'abcd', true],
   ['abde', 'abcde', true],
   ['abcde', 'abde', true],

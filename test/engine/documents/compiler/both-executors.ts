@@ -53,7 +53,8 @@ export async function executeBoth(args: ValidatedExecutionArgs) {
 
 /**
  * Runs the reference executor as the service does, with resolvers that count fields, and compares it with graphql-js alone.
- * Their errors may differ: of several errors under one null only the first is kept, and counting makes lists a tick slower.
+ * Their errors may differ: of several errors under one null only the first is kept, and this can be another error because
+ * counting makes lists a tick slower.
  */
 async function byReference(args: ValidatedExecutionArgs, meter: Meter): Promise<ExecutionResult> {
   const bare = await executeRootSelectionSet(args);
