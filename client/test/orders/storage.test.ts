@@ -90,6 +90,7 @@ test.each([
   expect(order).toMatchObject({ placedAt: null, outcome: unknown('KEY_EXPIRED') });
   expect(await order?.ticket.place(buying('unread'))).toMatchObject(unknown('IN_DOUBT'));
   expect(await order?.ticket.retry()).toMatchObject(unknown('KEY_EXPIRED'));
+  // Both requests ask for the outcome.
   expect(sent).toHaveLength(2);
   expect(phone.app.sandbox.orders()).toEqual([]);
 });

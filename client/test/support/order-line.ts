@@ -24,7 +24,7 @@ export type LineFault =
   /** This request and all later ones are held until `heal`. New WebSockets work. */
   | 'dead';
 
-/** The mobile network of one phone, before the service. Its faults affect only orders and `voidOrder`. */
+/** The mobile network of one phone, before the service. Its faults affect only requests about orders. */
 export async function startOrderLine(target: () => string) {
   /** All requests wait for this promise, which is pending only while the connection is dead. */
   let healed = Promise.withResolvers<void>();

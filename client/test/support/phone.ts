@@ -111,7 +111,7 @@ type OrderCore = ReturnType<typeof openOrderCore>;
 /** The client's core with its orders. `sent` records its requests about orders. */
 export function openOrderCore(options: OrderCoreOptions) {
   const { url, token, storage = null, environment: changed = {} } = options;
-  /** The variables of each order, and of each voided key, that `fetch` sent. */
+  /** The variables of each request about an order that `fetch` sent: to place or void it, or to ask for its outcome. */
   const sent: unknown[] = [];
   const send = changed.fetch ?? globalThis.fetch;
   const environment = countedEnvironment({

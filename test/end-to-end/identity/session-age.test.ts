@@ -6,7 +6,10 @@ const WHOLE_CATALOG = `catalog { instruments {
   id symbol name description logo delayed sharia shariaStatus leverage pdt digits session quotes access
 } }`;
 
-/** Fields before and after the session that decide which executor runs, and whether it runs in slices. */
+/**
+ * Fields before and after the session that decide which executor runs, and whether it runs in slices. A document is compiled
+ * at its second run, and a costly document at its first run.
+ */
 const EXECUTIONS = {
   'by the reference executor': { before: '', after: '__typename', runs: 1 },
   'by compiled code': { before: 'customerId', after: '', runs: 3 },

@@ -68,7 +68,7 @@ test.each(['http', 'socket'] as const)(
   },
 );
 
-test('voidOrder closes a key that may be older than the records, but reports no outcome', async () => {
+test('voidOrder closes a key that is possibly older than the records, but reports no outcome', async () => {
   await using facade = await startOrderFacade();
   const client = facade.client();
   // A time in the future, like a missing time, does not show that the key is newer than the records.

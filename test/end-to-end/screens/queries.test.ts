@@ -92,6 +92,7 @@ describe('instruments', () => {
       sector industry mode calc swap { long short mode tick } min max step limit
       mCurrency pCurrency mFx pFx access
     } }`);
+    // These name instruments that convert currencies, which AAPL does not need.
     expect(nullsIn(instrument)).toEqual(['/mFx', '/pFx']);
     expect(instrument).toMatchObject({
       id: 'AAPL',
