@@ -211,7 +211,7 @@ test('few orders are sent while a proxy answers with its own pages, and one acco
     outcomes.push(...placed);
   }
   expect(outcomes.length).toBe(40 * BYSTANDERS.length);
-  // The outcome of an order that was sent is unknown. The open breaker refuses all other orders unsent, except its few probes.
+  // The outcome of an order that was sent is unknown. The open breaker refuses the others unsent, except its few probes.
   const unknown = outcomes.filter((outcome) => outcome === 'OrderOutcomeUnknown');
   expect(unknown.length).toBeLessThanOrEqual(25);
   expect(new Set(outcomes)).toEqual(new Set(['OrderOutcomeUnknown', 'GATEWAY_UNAVAILABLE']));
