@@ -59,7 +59,7 @@ test('a request is in doubt after four round trips and two seconds, but after fi
   expect([clock.now(), clock.doubtMs]).toEqual([null, 5_000]);
   receive(START_MS, 100, 100);
   expect(clock.doubtMs).toBe(2_800);
-  // If the gateway is slow for one answer, its round trip counts as at most twice the former round trip, so as 400 ms.
+  // If the gateway is slow for one answer, its round trip counts as at most twice the former one: as 400 ms.
   receive(START_MS, 100, 5_000);
   expect(clock.doubtMs).toBe(3_600);
   for (let times = 0; times < 5; times += 1) receive(START_MS, 2_000, 2_000);

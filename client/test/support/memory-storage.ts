@@ -7,7 +7,7 @@ export interface MemoryStorage extends ClientStorage {
   /** Steps that fail, or never end. */
   readonly failing: Set<StorageStep>;
   readonly hanging: Set<StorageStep>;
-  /** Called before and after each step, which waits for their promises. */
+  /** Called before and after each step. The step waits for the promises that these functions return. */
   before: StorageHook;
   after: StorageHook;
 }

@@ -121,7 +121,7 @@ describe('an answer that turns out larger than estimated', () => {
   const freshToken = () => app.sandbox.token({ email: HOLDER });
   const LARGE = '{ positions { id symbol side units } }';
 
-  // The first run of a document compiles it, and the second run uses the compiled form.
+  // The first run of a document is executed by graphql-js, and the second run by compiled code.
   test.each(['first', 'second'])('has only an error in the %s run of its document', async () => {
     const { status, data, errors } = await app.query(LARGE, { token: freshToken() });
     expect(status).toBe(200);

@@ -75,10 +75,10 @@ describe.each([
   ['of the event’s positions', 'positionChanges { snapshot upserted { id FIELD } closed }'],
   ['of the account’s event', `accountChanges { ${POSITIONS} FIELD }`],
   [
-    'of the orders of that event',
+    'of the orders of the account’s event',
     `accountChanges { ${POSITIONS} orders { upserted { id FIELD } closed } }`,
   ],
-  ['of the session of that event', `accountChanges { ${POSITIONS} session { id FIELD } }`],
+  ['of the session of the account’s event', `accountChanges { ${POSITIONS} session { id FIELD } }`],
   ['of the positions of the list', 'positions { id FIELD }'],
 ])('a field %s', (_where, events) => {
   test.each(Object.keys(PERSONAL))('has each subscriber’s own value: %s', async (name) => {
