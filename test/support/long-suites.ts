@@ -68,7 +68,6 @@ export const LONGEST: readonly string[] = [
   'test/end-to-end/sandbox/demo-panels',
   'test/end-to-end/scale/routing',
   'client/test/guides/samples',
-  'test/end-to-end/chaos/soak',
   'client/test/packaging/package',
   'test/end-to-end/start/start',
   'test/end-to-end/orders/shutdown',
