@@ -1,7 +1,8 @@
-// Makes the package in a folder: `node build.mjs <folder> [path of tsc] [path of rolldown's command]`. ES modules, CommonJS for
-// Jest and Metro, and a file for each entry, by which those find it that read no `exports` (Metro before 0.82). A manifest in a
-// folder of their own would hide `exports` from those that read them: Metro from 0.82 on looks at the nearest one, and would pack
-// both formats of the client. Plain JavaScript, since a fresh clone has nothing but the two tools.
+// Makes the package in a folder: `node build.mjs <folder> [path of tsc] [path of rolldown's command]`. The package has ES
+// modules, CommonJS for Jest and Metro, and a file such as `react.js` per entry: tools that do not read `exports`, such as
+// Metro before 0.82, find an entry by its file. An entry is no folder with a `package.json` of its own: Metro from 0.82 on
+// reads only the nearest `package.json`, would miss `exports`, and would pack both formats of the client.
+// This is plain JavaScript, because a fresh clone has nothing but `tsc` and `rolldown`.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -24,14 +25,14 @@ for (const [entry, { require: target }] of entries) {
   if (entry === '.') continue;
   writeFileSync(join(folder, `${entry}.js`), `module.exports = require('${target.default}');\n`);
 }
-// TypeScript before its resolution of `exports` goes by this.
+// For TypeScript that does not read `exports`: older versions, and newer ones with `moduleResolution: node10`.
 const versions = entries.map(([entry, { require: target }]) => [entry.slice(2), [target.types]]);
 const typesVersions = { '*': Object.fromEntries(versions.slice(1)) };
 const packed = JSON.stringify({ ...manifest, typesVersions }, null, 2);
 writeFileSync(join(folder, 'package.json'), `${packed}\n`);
 for (const file of ['LICENSE', 'trusted-documents.json'])
   copyFileSync(join(sources, file), join(folder, file));
-// The pages beside it are not in the package.
+// Links to the repository's other pages lose their targets, because the package does not have those pages.
 writeFileSync(
   join(folder, 'README.md'),
   read('README.md').replace(/\[([^\]]*)\]\(\.\.\/[^)]*\)/g, '$1'),
@@ -46,7 +47,7 @@ function run(name, path, ...args) {
   if (status !== 0) process.exit(1);
 }
 
-/** Keeps those that an app's types need, for both formats. */
+/** Of the declaration files that tsc wrote, keeps those that an app's types need, and copies them for both formats. */
 function keepDeclarations() {
   const needed = new Map();
   const need = (file) => {

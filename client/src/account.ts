@@ -17,6 +17,7 @@ export interface AccountsOptions {
   ) => Promise<Result<{ session: { login: string | null } | null }>>;
   /** Called when another account is signed in, before the listeners. */
   readonly onChange: () => void;
+  /** Called whenever the server has named the account of the present token, changed or not. */
   readonly onLogin: () => void;
   /** Called if the server does not say whether a new token belongs to the account that the listeners know. */
   readonly onDoubt: (error: TradingGraphError) => void;
@@ -35,10 +36,10 @@ export class Accounts {
   readonly #listeners: Listeners<[login: string | null]>;
   readonly #disposed = new AbortController();
   #known: Known | null = null;
-  /** The login that the listeners know: null after signing out, undefined before the first one is known. */
-  #login: string | null | undefined = undefined;
+  /** The login that the server named last, even after `changed`: null after signing out, undefined before the first one. */
+  #lastLogin: string | null | undefined = undefined;
   #signIn: { login: string | null } = { login: null };
-  /** Whether an order or a mutation refers to the present sign-in. */
+  /** Whether the present sign-in was read, as by an order or a mutation that refers to it. */
   #isUsed = false;
   /** The first token whose account was requested. Its account is no change for the listeners. */
   #firstToken: string | null = null;
@@ -48,7 +49,7 @@ export class Accounts {
     this.#listeners = new Listeners(options.environment);
   }
 
-  /** The login of a token. A call with an `exchange` joins no request on the usual connection, which may be dead. */
+  /** The login of a token. With an `exchange` no pending request is awaited, because its usual connection may be dead. */
   loginOf(token: string, exchange?: Exchanger): Promise<string> {
     const last = this.#known;
     if (last?.token === token && (!exchange || last.isFound)) return last.login;
@@ -68,7 +69,7 @@ export class Accounts {
         if (this.#known !== known) return;
         // The next call asks again.
         this.#known = null;
-        if (this.#login !== undefined && this.#listeners.size > 0) this.#options.onDoubt(error);
+        if (this.#lastLogin !== undefined && this.#listeners.size > 0) this.#options.onDoubt(error);
       },
     );
     return login;
@@ -76,12 +77,12 @@ export class Accounts {
 
   /** A new token may belong to another account than the last one. */
   tokenTaken(token: string): void {
-    // Listeners that were signed out wait for the next account.
-    const isAwaited = this.#login === null && this.#listeners.size > 0;
+    // After the user was signed out, listeners wait for the next account.
+    const isAwaited = this.#lastLogin === null && this.#listeners.size > 0;
     if (this.#firstToken !== null || isAwaited) fireAndForget(this.loginOf(token));
   }
 
-  /** A connection was opened with the token, so its subscriptions must restart when the account changes. */
+  /** Asks for the account of a new connection's token, to notice if another follows: subscriptions then restart. */
   connectionOpened(token: string): void {
     if (this.#listeners.size > 0 || this.#firstToken !== null) fireAndForget(this.loginOf(token));
   }
@@ -89,7 +90,7 @@ export class Accounts {
   /** Begins another sign-in: the app announces that another account may be signed in. */
   changed(): void {
     this.#known = null;
-    // The next token's account is announced, so that listeners drop state of this sign-in: no token equals an empty text.
+    // No token is an empty text, so the next one is not the first: its account is a change, and listeners drop their state.
     if (this.#isUsed && this.#listeners.size > 0) this.#firstToken ??= '';
     this.#begin();
   }
@@ -98,16 +99,16 @@ export class Accounts {
     this.#begin();
     this.#known = null;
     this.#firstToken = null;
-    if (this.#login === null) return;
-    this.#login = null;
+    if (this.#lastLogin === null) return;
+    this.#lastLogin = null;
     this.#listeners.notify(null);
   }
 
-  /** The login that the server named last; null while it is unknown, or no user is signed in. */
   get login(): string | null {
-    return this.#login ?? null;
+    return this.#lastLogin ?? null;
   }
 
+  /** The present sign-in. Reading it sets `#isUsed`, because the reader keeps state that refers to it. */
   get signIn(): SignIn {
     this.#isUsed = true;
     return this.#signIn;
@@ -138,12 +139,11 @@ export class Accounts {
   #found(token: string, login: string): void {
     // The app may pass another account's token without announcing it.
     if (this.#signIn.login !== login) this.#signIn = { login };
-    // The account of the first token is no change.
-    const assumed = token === this.#firstToken ? login : undefined;
-    const former = this.#login === undefined ? assumed : this.#login;
-    this.#login = login;
+    const isFirst = this.#lastLogin === undefined && token === this.#firstToken;
+    const isChange = this.#lastLogin !== login && !isFirst;
+    this.#lastLogin = login;
     this.#options.onLogin();
-    if (former === login) return;
+    if (!isChange) return;
     this.#options.onChange();
     this.#listeners.notify(login);
   }

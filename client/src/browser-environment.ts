@@ -12,8 +12,8 @@ export function browserEnvironment(): Environment {
 }
 
 /**
- * Whether the WebSocket works. On Angular's server the global `Event` is not Node's: there Node's sockets throw an error
- * that cannot be caught. The dispatch of such an `Event` on an AbortSignal, which Angular does not replace, throws too.
+ * Whether the WebSocket works. Angular's server replaces the global `Event`, for which Node's sockets throw an error that
+ * cannot be caught. AbortSignal, which Angular does not replace, refuses such an `Event` too: that is tested here.
  */
 function hasSockets(): boolean {
   if (typeof globalThis.WebSocket !== 'function') return false;
@@ -51,7 +51,7 @@ function pageLifecycle(): Lifecycle {
       const shown = () => {
         if (isVisible()) listener();
       };
-      // The `pageshow` of a normal load must not replace a connection that is opening.
+      // A normal load fires `pageshow` too, without `persisted`: it must not replace a connection that is opening.
       const restored = ({ persisted }: PageTransitionEvent) => {
         if (persisted) shown();
       };

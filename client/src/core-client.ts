@@ -24,13 +24,13 @@ export interface CoreClientOptions {
   /** Called once when the user is signed out: there is no token, or the renewed token was refused. */
   readonly onSignedOut?: ((error: TradingGraphError) => void) | undefined;
   /**
-   * The longest time between two messages of a quiet connection: 15 s (the default) to 60, because each message wakes a
-   * phone's radio. A dead connection is noticed at most ten seconds after a missing message.
+   * The longest time between two messages of a quiet connection: 15 s (the default) to 60. More suits a phone, whose
+   * radio each message wakes. A dead connection is noticed at most ten seconds after a missing message.
    */
   readonly heartbeatSeconds?: number | undefined;
   /** The time for which the app is hidden before its connections are closed, 30 s by default; `Infinity` keeps them. */
   readonly hiddenSeconds?: number | undefined;
-  /** Replacements for functions that the platform lacks or that differ on it, as on React Native. */
+  /** Functions in place of those that the platform lacks or implements differently, as React Native does. */
   readonly environment?: OwnEnvironment | undefined;
 }
 
@@ -61,7 +61,7 @@ export function createClientWith<Features extends readonly Feature<object>[]>(
   ...features: Features
 ): CoreClient & OfFeatures<Features> {
   checkStorage(options.storage);
-  // The cast is safe: the client uses only members that a package's sockets share with the platform's.
+  // The cast is safe: a given `SocketClass`, such as that of `ws`, has all members of sockets that the client uses.
   const environment = { ...browserEnvironment(), ...options.environment } as Environment;
   checkEnvironment(environment);
   checkOptions(options);
@@ -77,7 +77,7 @@ export const PARTS: CoreParts = {
   subscriptions: (own) => new Subscriptions(own),
 };
 
-/** Throws if a function such as `indexedDb` is passed in place of its result. Otherwise only the first order would fail. */
+/** Throws if a function such as `indexedDb` is passed in place of its result, which only the first order would show. */
 function checkStorage(storage: unknown): void {
   if (storage === undefined) return;
   const { get, set } = Object(storage) as Partial<ClientStorage>;

@@ -8,8 +8,8 @@ export interface ClientOptions<Names extends LiveNames = LiveNames>
   extends CoreClientOptions,
     LiveFields<Names> {
   /**
-   * Whether orders are placed even if the storage refuses to keep their keys, as in some private windows. Such an order
-   * cannot be found again if the app ends while the order is under way. By default it is `unsent`.
+   * Whether orders are placed even if the storage refuses their keys, as in some private windows. Such an order cannot be
+   * found again if the app ends while the order is under way. By default an order whose key is not stored ends as `unsent`.
    */
   readonly allowVolatileOrders?: boolean | undefined;
 }
