@@ -12,7 +12,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   const page = await demo.browser.newPage({ viewport: { width: 1280, height: 880 }, colorScheme });
   await page.goto(demo.url);
   await page.locator('#live .live-status[data-status=LIVE]').waitFor();
-  // Measures once more, when the page loads nothing else.
+  // Repeats the page's comparison of two screens: the first one ran while the page was loading, so its times are too long.
   await page.locator('#screen-run').click();
   await page.locator('#screen-demo:not([aria-busy])').waitFor();
   await page.mouse.move(0, 0);

@@ -8,6 +8,7 @@ import { setInterval, setTimeout } from 'node:timers';
 import { Pool } from 'undici';
 import { type WebSocket, WebSocketServer } from 'ws';
 
+// `MESSAGE` is a recorded event of the service. Every message to a socket has this text, whatever the positions are.
 const { GATEWAY_URL = '', PORT, POSITIONS_POLL_MS, MESSAGE = '' } = process.env;
 const pollMs = Number(POSITIONS_POLL_MS);
 const gateway = new Pool(GATEWAY_URL, { connections: 128 });
@@ -42,6 +43,7 @@ function watch(token: string, socket: WebSocket): void {
   const known = accounts.get(login);
   if (known) {
     known.sockets.add(socket);
+    // Stands for the list that a further socket gets at once.
     socket.send(MESSAGE);
     return;
   }

@@ -8,6 +8,7 @@ export class AnswerReader {
   /** The number of bytes that the body still lacks; null for a body in chunks. */
   #missing: number | null = 0;
   #inBody = false;
+  /** The last bytes of a body in chunks, as many as the last chunk has. */
   #tail = Buffer.alloc(0);
 
   /** Returns true when the answer is complete. */
@@ -25,13 +26,14 @@ export class AnswerReader {
     this.status = Number(text.slice(9, 12));
     const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
     this.#missing = length === undefined ? null : Number(length);
+    this.#tail = Buffer.alloc(0);
     this.#inBody = true;
     return this.#body(head.subarray(end + HEAD_END.length));
   }
 
   #body(bytes: Buffer): boolean {
     if (this.#missing === null) {
-      // Nothing follows an answer before the next request, so the answer ends with the last chunk.
+      // The next answer is sent only after the next request, so the bytes of this one end with the last chunk.
       this.#tail = Buffer.concat([this.#tail, bytes]).subarray(-LAST_CHUNK.length);
       const isOver = this.#tail.equals(LAST_CHUNK);
       this.#inBody = !isOver;

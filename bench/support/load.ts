@@ -19,6 +19,7 @@ export async function load(
   durationMs: number,
 ): Promise<number> {
   const deadlineMs = performance.now() + durationMs;
+  // A subject that replays recorded answers ignores the question, so it needs no new one for each request.
   const question = subject.replaysRecording ? () => sampled : next;
   let sent = 0;
   // As with a proxy, any connection carries any client's token.

@@ -36,8 +36,8 @@ export async function openSubjects({ rows, variants, peers }: SubjectsOptions) {
     return subject;
   };
   const ours = await add(startOurs(gateway));
-  // The answers of all subjects are compared with the answers of this process. The process is not measured: answering these
-  // requests changes how V8 compiles its code, and makes it slower.
+  // The answers of all subjects are compared with the answers of `model`, a further process of this project. `model` is not
+  // measured: answering these requests changes how V8 compiles its code, and makes it slower.
   const model = await startOurs(gateway, 'model');
   await using _model = model.process;
   const { data } = await model.ask({ path: '', document: SYMBOLS, variables: {} });
@@ -45,7 +45,7 @@ export async function openSubjects({ rows, variants, peers }: SubjectsOptions) {
   const workloads = createWorkloads(catalog.instruments).filter(
     ({ name }) => rows.length === 0 || rows.includes(name),
   );
-  // The wire comes first, because it is the baseline of the other subjects.
+  // The wire comes first: the table divides the CPU of each other subject by that of the first.
   const subjects = [
     await add(startWire(gateway, model, workloads)),
     await add(startByHand(gateway)),

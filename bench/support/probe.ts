@@ -1,9 +1,8 @@
-/**
- * Runs in each subject before its program, and reports the figures of the process to the bench. CPU counts all threads, so
- * that work on the thread pool is not free.
- */
+// This module runs in each subject before its program, and reports the figures of the process to the bench.
+
+/** The questions of the bench, each with the type of its answer. */
 export interface ProbeAnswers {
-  /** Microseconds, of user and system together. */
+  /** The microseconds of CPU, of user and system together. All threads count, so work on the thread pool is not free. */
   readonly cpu: number;
 }
 

@@ -50,7 +50,7 @@ export class ProbedProcess implements AsyncDisposable {
     }
   }
 
-  /** Starts a server on a free port, its `PORT`, and waits until it accepts connections. */
+  /** Starts a server with a free port as its setting `PORT`, and waits until the server accepts connections. */
   static async listening(options: ProcessOptions): Promise<ProbedProcess> {
     const port = await freePort();
     const environment = { NODE_ENV: 'production', PORT: String(port), ...options.environment };

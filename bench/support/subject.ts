@@ -14,7 +14,7 @@ export interface SubjectOptions {
   readonly process: ProbedProcess;
   /** The path of its GraphQL endpoint; null if it has a path for each screen. */
   readonly endpoint: string | null;
-  /** Whether the server routes by the path alone, and ignores the request's body. */
+  /** Whether the server replays recorded answers. It chooses them by the path alone, and ignores the request's body. */
   readonly replaysRecording?: boolean;
   /** One token for each client. */
   readonly tokens: readonly string[];

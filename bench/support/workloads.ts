@@ -16,8 +16,8 @@ export interface Workload {
   readonly next: () => Question;
   /** The requests whose answers are compared, and whose answers the wire replays. */
   readonly samples: readonly [Question, ...Question[]];
-  /** True if other subjects may find fewer rows, because not every search forgives a typo. */
-  readonly mayEndEarly: boolean;
+  /** Whether other subjects may answer with fewer rows, because not every search forgives a typo. */
+  readonly mayFindFewer: boolean;
 }
 
 const CALLS = {
@@ -26,6 +26,8 @@ const CALLS = {
   customerId: '/payments/client/customer-id',
 };
 
+// A search reads only the catalog, which is cached.
+const NO_CALLS: readonly string[] = [];
 const CONNECTIONS = 16;
 const SAMPLED_TERMS = 100;
 const REPEATED_TERM = 'corp';
@@ -35,10 +37,11 @@ export function createWorkloads(instruments: readonly { symbol: string; name: st
   const positions: Question = { path: '/positions', document: POSITIONS, variables: {} };
   const customerId: Question = { path: '/customer-id', document: CUSTOMER_ID, variables: {} };
   const homeCalls = Object.values(CALLS);
+  // The number in each row is its target.
   return [
     workload('home', 'home screen', 2.5, homeCalls, home, { market: 'moving' }),
     workload('home-still', 'home screen, the market stands still', 2.5, homeCalls, home),
-    workload('search', 'search, first 20, repeated', 2, [], searchFor(REPEATED_TERM)),
+    workload('search', 'search, first 20, repeated', 2, NO_CALLS, searchFor(REPEATED_TERM)),
     freshSearch(instruments),
     workload('positions', 'positions, all fields', 4, [CALLS.positions], positions, {
       market: 'moving',
@@ -54,7 +57,7 @@ export function createWorkloads(instruments: readonly { symbol: string; name: st
   ];
 }
 
-/** Repeats one question. The market stands still if `more` names no other. */
+/** Repeats one question in a market that stands still. `more` replaces these defaults. */
 function workload(
   name: string,
   title: string,
@@ -72,7 +75,7 @@ function workload(
     market: 'still',
     next: () => question,
     samples: [question],
-    mayEndEarly: false,
+    mayFindFewer: false,
     ...more,
   };
 }
@@ -83,10 +86,10 @@ function freshSearch(instruments: readonly { symbol: string; name: string }[]): 
   // By this path the subject `wire` finds the recorded answers of this row.
   const next = () => searchFor(terms.next(), '/search?fresh');
   return {
-    ...workload('search-fresh', 'search, first 20, fresh', 12, [], next()),
+    ...workload('search-fresh', 'search, first 20, fresh', 12, NO_CALLS, next()),
     next,
     samples: [next(), ...Array.from({ length: SAMPLED_TERMS - 1 }, next)],
-    mayEndEarly: true,
+    mayFindFewer: true,
   };
 }
 

@@ -29,9 +29,9 @@ interface OrderFunctions<Input, Name extends string = string> {
 export interface OrderReply {
   readonly answer: Answer;
   readonly success: boolean | null;
-  /** Null if the answer names no order, or if the number of the order cannot be shown. */
+  /** Null if the answer names no order, or if the order's number has lost digits (a JSON number that is not exact). */
   readonly orderId: string | null;
-  /** Whether the answer names an order, even by a number that cannot be shown. */
+  /** Whether the answer names an order, even by a number for which `orderId` is null. */
   readonly namesOrder: boolean;
   readonly error: string | null;
   readonly message: string | null;
@@ -50,13 +50,13 @@ export type InputOf<Input> = undefined extends Input ? [input?: Input] : [input:
 /** The defaults of all operations. */
 const USUAL = { bounds: 'usual', isAnonymous: false, errors: 'details' } as const;
 
-/** The defaults of a read that every screen makes. */
+/** The defaults of a read. A read for few screens has the area `rest`, and not `reads`. */
 const READ = {
   ...USUAL,
   effect: 'read',
   isIdempotent: true,
   area: 'reads',
-  mayHaveAged: false,
+  acceptsCached: false,
 } as const;
 
 const WRITE = {
@@ -65,7 +65,7 @@ const WRITE = {
   isIdempotent: false,
   area: 'rest',
   proves: 'nothing',
-  mayHaveAged: true,
+  acceptsCached: true,
 } as const;
 
 const ORDER = {

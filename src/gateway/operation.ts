@@ -39,7 +39,7 @@ export interface OperationTraits {
    * Whether an answer with an `Age`, which came from a cache, is accepted. A cached answer to a read may be another user's.
    * A write accepts it, because an order's outcome must not be lost.
    */
-  readonly mayHaveAged: boolean;
+  readonly acceptsCached: boolean;
   /** Whether the calls are sent without the request's token. */
   readonly isAnonymous: boolean;
   /**

@@ -26,7 +26,7 @@ export interface CallValues {
 }
 
 /** A look-up of an order is a read on the connections of reads, and never takes an answer from a cache. */
-const LOOK_UP = { effect: 'read', area: 'reads', mayHaveAged: false } as const;
+const LOOK_UP = { effect: 'read', area: 'reads', acceptsCached: false } as const;
 
 /** Builds the calls of operations in the form in which they are sent. */
 export class Requests {

@@ -137,7 +137,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = flatten(headers);
     const isFromCache = Number.parseInt(this.#headers.age ?? '', 10) > 0;
-    if (isFromCache && !this.#call.operation.mayHaveAged) {
+    if (isFromCache && !this.#call.operation.acceptsCached) {
       this.fail('cached', new Error("the answer came from a cache, and may be another user's"));
     }
   }

@@ -19,8 +19,9 @@ const [head = '', rules = ''] = readDeployed('haproxy', 'haproxy.cfg').split('fr
 const notInIngress = /^(?:frontend stats|backend (?:sources|requests|anonymous))\n(?: .*\n)*/gm;
 const haproxy = `${head.replaceAll(notInIngress, '')}${rules}`;
 const COMMON_RULE = /^(http-request|stick-table|acl|balance|hash-type|retry-on)\b/;
-/** The limit of requests without credentials, which an annotation sets in the ingress. */
+/** The rules for the number of requests, which only haproxy.cfg has: the ingress limits requests by an annotation. */
 const REQUEST_LIMIT = /\b(sc2|probe|named)\b|track-sc2|sc2_/;
+// haproxy.cfg names the backend whose servers it counts, and the ingress does not: it counts those of its own backend.
 const rulesOf = (text: string) =>
   text
     .split('\n')
@@ -56,62 +57,59 @@ test('the ingress keeps the date of the service’s answers', () => {
   expect(JSON.stringify(metadata)).not.toMatch(/(?:set|del|add|replace)-header date/i);
 });
 
-describeWithHaproxy(
-  'behind a haproxy with the rules in the place that the controller uses',
-  (path) => {
-    let resources: AsyncDisposableStack;
-    let url: string;
+describeWithHaproxy('behind a haproxy whose backend has the snippet of the ingress', (path) => {
+  let resources: AsyncDisposableStack;
+  let url: string;
 
-    beforeAll(async () => {
-      await using opened = new AsyncDisposableStack();
-      const pods = await Promise.all(['a', 'b', 'c'].map((name) => startPod(opened, name)));
-      const folder = opened.use(await temporaryFolder());
-      const configuration = join(folder.path, 'haproxy.cfg');
-      await writeFile(configuration, generated(pods));
-      url = opened.use(await startHaproxy(path, configuration, {})).url;
-      resources = opened.move();
+  beforeAll(async () => {
+    await using opened = new AsyncDisposableStack();
+    const pods = await Promise.all(['a', 'b', 'c'].map((name) => startPod(opened, name)));
+    const folder = opened.use(await temporaryFolder());
+    const configuration = join(folder.path, 'haproxy.cfg');
+    await writeFile(configuration, generated(pods));
+    url = opened.use(await startHaproxy(path, configuration, {})).url;
+    resources = opened.move();
+  });
+  afterAll(() => resources.disposeAsync());
+
+  const podOf = async (query: string, headers: Record<string, string> = {}) =>
+    (await fetch(`${url}/graphql${query}`, { headers })).text();
+
+  test('an account is routed to one pod, by the route in its URL or by its token', async () => {
+    const pods = new Set<string>();
+    for (let login = 700_001; login <= 700_030; login += 1) {
+      const digest = hash('sha256', String(login), 'hex').slice(0, 4);
+      const pod = await podOf(`?route=${digest}`);
+      const token = unsignedToken({ login });
+      expect(await podOf('', { authorization: `Bearer ${token}` })).toBe(pod);
+      expect(await podOf(`?route=${digest}`)).toBe(pod);
+      pods.add(pod);
+    }
+    expect([...pods].sort()).toEqual(['a', 'b', 'c']);
+  });
+
+  test('clients can set their request id, but neither a trace nor an address', async () => {
+    const { headers } = await fetch(`${url}/graphql`, {
+      headers: {
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+        tracestate: 'vendor=1',
+        baggage: 'user=1',
+        'x-request-id': 'mine',
+        'x-forwarded-for': '198.51.100.7',
+      },
     });
-    afterAll(() => resources.disposeAsync());
+    const arrived = JSON.parse(headers.get('x-arrived') ?? '') as Record<string, string>;
+    for (const name of ['traceparent', 'tracestate', 'baggage']) {
+      expect(arrived).not.toHaveProperty(name);
+    }
+    expect(arrived).toMatchObject({ 'x-request-id': 'mine', 'x-forwarded-for': '127.0.0.1' });
+  });
 
-    const podOf = async (query: string, headers: Record<string, string> = {}) =>
-      (await fetch(`${url}/graphql${query}`, { headers })).text();
-
-    test('an account is routed to one pod, by the route in its URL or by its token', async () => {
-      const pods = new Set<string>();
-      for (let login = 700_001; login <= 700_030; login += 1) {
-        const digest = hash('sha256', String(login), 'hex').slice(0, 4);
-        const pod = await podOf(`?route=${digest}`);
-        const token = unsignedToken({ login });
-        expect(await podOf('', { authorization: `Bearer ${token}` })).toBe(pod);
-        expect(await podOf(`?route=${digest}`)).toBe(pod);
-        pods.add(pod);
-      }
-      expect([...pods].sort()).toEqual(['a', 'b', 'c']);
-    });
-
-    test('clients can set their request id, but neither a trace nor an address', async () => {
-      const { headers } = await fetch(`${url}/graphql`, {
-        headers: {
-          traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-          tracestate: 'vendor=1',
-          baggage: 'user=1',
-          'x-request-id': 'mine',
-          'x-forwarded-for': '198.51.100.7',
-        },
-      });
-      const arrived = JSON.parse(headers.get('x-arrived') ?? '') as Record<string, string>;
-      for (const name of ['traceparent', 'tracestate', 'baggage']) {
-        expect(arrived).not.toHaveProperty(name);
-      }
-      expect(arrived).toMatchObject({ 'x-request-id': 'mine', 'x-forwarded-for': '127.0.0.1' });
-    });
-
-    test('requests without an account are spread over the pods', async () => {
-      const pods = await Promise.all(Array.from({ length: 60 }, () => podOf('')));
-      expect(new Set(pods).size).toBe(3);
-    });
-  },
-);
+  test('requests without an account are spread over the pods', async () => {
+    const pods = await Promise.all(Array.from({ length: 60 }, () => podOf('')));
+    expect(new Set(pods).size).toBe(3);
+  });
+});
 
 /** A configuration like that of the ingress controller, with the ingress's snippet. */
 function generated(pods: readonly string[]): string {

@@ -7,10 +7,13 @@ import { ownFolder } from '../support/own-folder.ts';
 const script = join(import.meta.dirname, '..', '..', 'scripts', 'sum-report.ts');
 const folder = ownFolder();
 
+// Each row has the results of the tests in each file, then the line and the exit code.
 test.each([
   ['all passed', [['passed', 'passed']], '2 passed, 0 failed\n', 0],
   ['one failed', [['passed', 'failed'], ['passed']], '2 passed, 1 failed\n', 1],
+  // A run with skipped tests does not succeed.
   ['some skipped', [['passed', 'skipped', 'todo']], '1 passed, 0 failed, 2 skipped\n', 1],
+  // A file that cannot be read has no results, and counts as one failed test.
   ['a file that cannot be read', [['passed'], []], '1 passed, 1 failed\n', 1],
   ['no results', [], '0 passed, 0 failed\n', 1],
 ])('a run is summarized in one line: %s', (_, files: string[][], line, code) => {

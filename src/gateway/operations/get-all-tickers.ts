@@ -68,7 +68,7 @@ export const getAllTickers = read({
   number: 1,
   bounds: 'catalog',
   proves: 'group',
-  mayHaveAged: true,
+  acceptsCached: true,
   calls: {
     catalog: {
       method: 'GET',

@@ -4,7 +4,7 @@ import { addressClient, type Client } from './client.ts';
 
 /** The state of a request's token: looked up once per request, and updated when more becomes known about the token. */
 export interface TokenStanding {
-  /** The account that limits are charged to; null until an account is proved. */
+  /** The account that limits are charged to; null until an account is proved, and once the token has expired. */
   readonly provedClient: Client | null;
   /** Whether a backend has accepted the token recently. */
   readonly isAccepted: boolean;
@@ -25,9 +25,9 @@ export interface RequestCaller {
 }
 
 /**
- * Returns the client that a caller's requests are charged to: a proved account whose token is live, otherwise the address.
+ * Returns the client that a caller's requests are charged to: the account in `provedClient`, otherwise the address.
  * A token that merely names an account, or has expired, must not use up the limits of the account's owner.
  */
-export function clientOf({ standing, client }: Pick<RequestCaller, 'standing' | 'client'>): Client {
-  return standing?.provedClient ?? addressClient(client?.address);
+export function clientOf(caller: Pick<RequestCaller, 'standing' | 'client'>): Client {
+  return caller.standing?.provedClient ?? addressClient(caller.client?.address);
 }

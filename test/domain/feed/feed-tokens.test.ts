@@ -27,7 +27,7 @@ test('a subscription whose client does not read ends as soon as its token is ref
   expect(feeds.shown(tablet)).toBeNull();
 });
 
-test('no event is emitted to a token without proof', async () => {
+test('a token without proof gets no new list', async () => {
   const proofMs = 3_000;
   const { clock, gateway, ledger, viewer, feeds, prove } = createLiveBench({ proofMs });
   const names = Array.from({ length: 12 }, (_, index) => `device ${index}`);
@@ -38,10 +38,11 @@ test('no event is emitted to a token without proof', async () => {
     void (async () => {
       let last: unknown;
       for await (const { upserted: list } of atMost(1_000, iterated(stream))) {
+        // A token without proof may get its last list again, marked as delayed.
         if (list === last) continue;
         last = list;
         emitted += 1;
-        // The token has a proof whenever it gets an event.
+        // The token has a proof whenever it gets a new list.
         expect(ledger.account(device), name).not.toBeNull();
       }
     })();
@@ -51,14 +52,14 @@ test('no event is emitted to a token without proof', async () => {
     gateway.set(LOGIN, [position('a', { priceCurrent: second })]);
     await clock.advance(1_000);
   }
-  // A poll each second with another token would renew a proof every twelve seconds, but a proof lasts for three. So tokens
-  // without proof poll as well, and all tokens get nearly every event.
+  // If the twelve tokens only took turns, with one poll a second, each would poll every twelve seconds, but its proof lasts for
+  // three. So tokens without proof poll in addition, and all tokens get nearly every one of the 30 lists.
   expect(emitted).toBeGreaterThanOrEqual(names.length * 29);
   // Yet there are fewer polls than if each token polled in each second.
   expect(gateway.polls.length).toBeLessThan(names.length * 30);
 });
 
-test('a token that another operation refused gets no event before its next poll ends its subscriptions', async () => {
+test('a token refused by another operation gets no event until its next poll ends its subscriptions', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
   const follower = followChanges(phone);
@@ -74,9 +75,11 @@ test('a token that another operation refused gets no event before its next poll 
 });
 
 test.each([
+  // A token that subscribes before its expiry has no leeway.
   [1_000, 1_000],
   // A token that subscribes after its expiry is valid until the leeway for wrong clocks is over: 30 seconds after the expiry.
   [0, 30_000],
+  // It expired 29 seconds ago, so one second of the leeway is left.
   [-29_000, 1_000],
 ])(
   'the subscriptions of a token that expires in %i ms end after %i ms',

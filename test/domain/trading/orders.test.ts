@@ -23,9 +23,9 @@ import {
   unanswered,
 } from './order-stage.ts';
 
-test('the id of a record is made of an account, and does not compile with a login', () => {
+test('the id of a record begins with an account, for which a login is a type error', () => {
   expect(recordId(demo.account, 'k')).toBe('1001:k');
-  // @ts-expect-error: two tenants may share a login.
+  // @ts-expect-error: two tenants may share a login, and then their records would share an id.
   recordId(demo.login, 'k');
 });
 
@@ -85,7 +85,7 @@ describe('an error', () => {
     expect(await placed).toMatchObject({ replayed: false });
   });
 
-  test('while orders are held frees the key, and nothing is sent', async () => {
+  test('because an operator has stopped the sending of orders frees the key', async () => {
     let holdReason: string | null = 'held';
     const { calls, begin } = stage(({ status }) => ({
       get status() {
@@ -135,7 +135,7 @@ test.each([
   ['rejected', answered(401), 1],
   ['rejected', answered(429), 1],
   ['unknown', unanswered, 1],
-])('a late answer changes an unknown order to %s', async (kind, late, changeCount) => {
+])('after a late answer, an unknown order is %s', async (kind, late, changeCount) => {
   const { orders, calls, begin, clock, changedAccounts } = stage();
   const { placed } = await begin('k');
   last(calls).end(unanswered);
@@ -275,7 +275,8 @@ describe('with a second process', () => {
   test('a wait for a record ends after the order timeout, even if the store calls the record pending for longer', async () => {
     let first: Reservation | null = null;
     const { records, calls, begin, start, clock, counted, log } = stage((shared) => ({
-      // The first reservation is pending for an hour. Both processes are told that another order has the key.
+      // The first call makes a record that is pending for an hour, so the second call answers that the key is in use. Both
+      // processes then wait for the outcome of that record.
       reserve: async (request) => {
         const answer = await shared.reserve({ ...request, pendingMs: 3_600_000 });
         if (answer.reserved) first = answer.reservation;
@@ -302,9 +303,9 @@ test.each([
   ['another number', acceptedAs('78'), ['contradicted']],
   ['a refusal', answered(200, { success: false }), ['contradicted']],
 ])(
-  'a late answer is logged and counted only if it contradicts the settled order: %s',
+  'a late answer is logged and counted only if it contradicts the outcome that an operator has settled: %s',
   async (_, late, contradictions) => {
-    const settled = {
+    const outcomeByOperator = {
       kind: 'accepted',
       orderId: '77',
       message: null,
@@ -312,7 +313,7 @@ test.each([
     } as const;
     const { calls, clock, begin, counted, log, times } = stage((shared) => ({
       settle: async (reservation, outcome) =>
-        outcome.kind === 'unknown' ? shared.settle(reservation, outcome) : settled,
+        outcome.kind === 'unknown' ? shared.settle(reservation, outcome) : outcomeByOperator,
     }));
     const { placed } = await begin('k');
     last(calls).end(unanswered);
@@ -322,6 +323,7 @@ test.each([
     expect(counted.filter((each) => each.includes('contradicted'))).toEqual(contradictions);
     const line = 'the gateway contradicts a settled order';
     expect(log.lines.filter((each) => each === line)).toHaveLength(contradictions.length);
+    // The records get the times of both outcomes: the timeout first, then the late answer.
     expect(times).toEqual([
       { sentAtMs: 1_000, answeredAtMs: null },
       { sentAtMs: 1_000, answeredAtMs: clock.date() },
@@ -344,6 +346,7 @@ test('draining waits until every order in flight has ended and its outcome is re
   expect(log.lines).toHaveLength(1);
   calls[1]?.end(notSent);
   await clock.advance(30_000);
+  // No order is in flight, but the outcome of the first order is not recorded yet.
   expect(orders.oldestSeconds).toBe(0);
   expect(await isOver(drain)).toBe(false);
   isAway = false;

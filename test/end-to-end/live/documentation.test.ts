@@ -22,7 +22,7 @@ const opened = closeAfterEachTest();
 const tokenOf = (expiresInSeconds = 3_600) =>
   app.sandbox.token({ email: 'demo@example.com', expiresInSeconds });
 
-/** Runs an example of the page with variables that it does not declare. The statement `returned` returns its own variables. */
+/** Runs an example of the page. It uses `variables` without declaring them; `returned` is a statement added at its end. */
 function run(code: string, variables: Record<string, unknown>, returned: string): unknown {
   const imports = [...code.matchAll(/^import .* from '(.*)';$/gm)];
   expect(imports.every(([, name = '']) => name === 'graphql-ws')).toBe(true);

@@ -70,6 +70,7 @@ test.each<[situation: string, positions: readonly Row[], listed: readonly string
   ['missing from every row', [without('logo')(POSITION)], ['getOpenPositions positions.logo']],
   [
     'that is required and missing from every row',
+    // Two different rows: both are left out of the list, and still count.
     [without('id')(POSITION), { ...without('id')(POSITION), symbol: 'B' }],
     ['getOpenPositions positions.id'],
   ],
@@ -85,7 +86,7 @@ test.each<[situation: string, positions: readonly Row[], listed: readonly string
   },
 );
 
-test('of instruments, payment methods and the customer id, only missing fields that are required are listed', async () => {
+test('of instruments, payment methods and the customer id, optional fields are not listed when they are missing', async () => {
   await using service = await startWithChangedAnswers();
   const { front, app, ask } = service;
   // Without the required `_id`, and without some optional fields.
@@ -93,9 +94,10 @@ test('of instruments, payment methods and the customer id, only missing fields t
   front.change((body: unknown, url) => {
     if (url.includes('/tickers/')) return (body as readonly Row[]).map(reduced);
     if (url.endsWith('/withdrawal-methods')) {
+      // No field of a method is optional.
       return (body as readonly (readonly Row[])[]).map((rows) => rows.map(without('icon')));
     }
-    // The required field is `customerId`.
+    // The answer has another field in place of the required `customerId`.
     return url.endsWith('/customer-id') ? { customer: 'c' } : body;
   });
   await ask('{ catalog { id } withdrawalMethods { title } customerId }');

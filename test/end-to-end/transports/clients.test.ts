@@ -53,9 +53,10 @@ describe('real clients', () => {
     expect(answer).toMatchObject({ status: 200, type });
     const data = isQuery ? '{"customerId":"cus_700001"}' : '{"positions":[{"id":';
     expect(answer.text).toContain(`"data":${data}`);
-    // The media type of GraphQL has status 400 for a wrong document. Plain JSON has 200.
+    // A wrong document is refused with status 400 in GraphQL's media type, and with 200 in plain JSON or an event stream.
     const isGraphQLMedia = client.media === 'application/graphql-response+json';
     const refusedStatus = isGraphQLMedia || acceptsGraphQLResult(client) ? 400 : 200;
+    // An unknown field, a syntax error, and a variable without a value.
     for (const document of ['{ nope }', '{', 'query ($a: Int!) { session(maxAge: $a) { id } }']) {
       const refused = await send(client, document);
       expect(refused.status).toBe(refusedStatus);
@@ -63,7 +64,7 @@ describe('real clients', () => {
     }
   });
 
-  /** Whether the client of a subscription also accepts GraphQL's media type, in which the service then answers a refusal. */
+  /** Whether a client of subscriptions also accepts GraphQL's media type. The service then sends refusals in that type. */
   function acceptsGraphQLResult({ accept, kind }: ClientRequest): boolean {
     return kind === 'subscription' && (accept ?? '').includes('application/graphql-response+json');
   }
@@ -133,6 +134,7 @@ describe('real clients', () => {
     app.sandbox.revoke({ token });
     await eventually(() => response.complete);
     const withoutPings = text.replaceAll(/^:\n\n/gm, '');
+    // Splits after each `next` event.
     const [first, last, rest] = withoutPings.split(/(?<=^event: next\ndata: .*\n\n)/m);
     expect(text).toMatch(/^(:\n\n)+event: next\ndata: \{"data":\{"positions":\[\{"id":/);
     expect(first).toMatch(/^event: next\ndata: \{"data":.*\}\n\n$/);
@@ -151,6 +153,7 @@ describe('real clients', () => {
         'cache-control': 'no-store',
       });
       const json = /^event: next\ndata: (.*)\n\nevent: complete\ndata:\n\n$/.exec(answer.text)?.[1];
+      // The figures of the gateway calls differ from run to run.
       return json?.replace(/"extensions":\{"gateway":.*?\}\}$/, '"extensions":{}}');
     };
     expect(await ask('{ __typename }')).toBe('{"data":{"__typename":"Query"},"extensions":{}}');

@@ -9,13 +9,14 @@ session.connect();
 session.post('Profiler.enable');
 session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
 
+// Loaded only now, after the start of the coverage.
 const { buildSchema } = await import('../../../src/schema/schema.ts');
 const { Documents } = await import('../../../src/engine/documents/documents.ts');
-const { buildSchema: schemaOf } = await import('graphql');
-const ours = buildSchema();
+const { buildSchema: schemaFromSdl } = await import('graphql');
+const serviceSchema = buildSchema();
 
 process.on('message', ({ text, limits, sdl }: WorkQuestion) => {
-  const schema = sdl === undefined ? ours : schemaOf(sdl);
+  const schema = sdl === undefined ? serviceSchema : schemaFromSdl(sdl);
   // The first run does the work that is memoized for the process.
   prepare(schema, text, limits);
   takeCounts();
@@ -31,11 +32,12 @@ export interface WorkQuestion {
   readonly limits: import('../../../src/engine/documents/document-limits.ts').DocumentLimits;
 }
 
-function prepare(schema: typeof ours, text: string, limits: WorkQuestion['limits']): void {
+function prepare(schema: typeof serviceSchema, text: string, limits: WorkQuestion['limits']): void {
   const documents = new Documents({ schema, limits, introspection: true });
   const prepared = documents.prepare(text);
   if (prepared.kind === 'invalid') return;
   const operations = [...prepared.operations.values()];
+  // The facts are computed without variables, and with the size 1 for each list.
   for (const { facts } of operations) facts.for({}, () => 1);
   // A request coerces the variables of only one operation.
   const operationName = operations.at(-1)?.node.name?.value;

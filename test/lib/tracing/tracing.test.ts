@@ -60,7 +60,7 @@ test.each([
   ['OTEL_TRACES_SAMPLER_ARG', 'canary'],
   ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'canary'],
   ['OTEL_BSP_MAX_QUEUE_SIZE', 'canary'],
-])('a wrong %s is ignored, with a warning that does not show it', async (name, value) => {
+])('a wrong %s is ignored, with a warning that does not show its value', async (name, value) => {
   const { tracing, collector, warned } = await openTracing({ [name]: value });
   await using _ = collector;
   tracing.start(HTTP).end(null);

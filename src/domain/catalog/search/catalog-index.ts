@@ -41,7 +41,7 @@ export async function buildIndex(instruments: readonly Instrument[]) {
   await scheduler.turn('catalog');
   const byLeverage = sorted((a, b) => at(a).leverage - at(b).leverage);
   return {
-    /** The folded names by ordinal. They are the keys of the order by name: `eBay` sorts among the E. */
+    /** The folded names by ordinal. `byName` is sorted by them, not by the names, so that `eBay` is among the E. */
     nameKeys,
     /** Ordinals by folded name, then id. */
     byName,
