@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { GraphQLError } from 'graphql';
 import { handleProtocols } from 'graphql-ws';
 import { type PerMessageDeflateOptions, type VerifyClientCallbackAsync, WebSocketServer } from 'ws';
 import { steadyClock } from '../../../lib/clock.ts';
 import { addressClient, regarding } from '../../../lib/limits/client.ts';
 import { RepeatedErrors } from '../../../lib/repeated-errors.ts';
-import { overLimit } from '../../operation/refusal.ts';
+import { overLimit, type Refusal, refused } from '../../operation/refusal.ts';
 import { duplicateHeader, foreignSocket } from '../requests/bad-requests.ts';
 import { isAllowedPage } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
@@ -70,39 +69,31 @@ export class WebSocketEndpoint {
   }
 
   #verdictOn(request: IncomingMessage): Verdict {
-    const { addresses, cookie, forwarding, log, messages, openConnections, origins, refused } =
+    const { addresses, cookie, forwarding, log, messages, openConnections, origins } =
       this.#settings;
-    if (forwarding.hasDuplicate(request)) return refusal(400, [duplicateHeader()]);
+    if (forwarding.hasDuplicate(request)) return inJson(refused([duplicateHeader()]));
     if (!isAllowedPage(request, origins, cookie)) {
       const { origin, host } = request.headers;
       const count = this.#refusedPages.next('page');
       // A proxy may have rewritten `Host`, so that this server's own pages look like those of another site.
       if (count !== null)
         log.warn({ origin, host, ...count }, 'a WebSocket of another site was refused');
-      return refusal(403, [foreignSocket()]);
+      return inJson(refused([foreignSocket()], 403));
     }
     // An upgrade cannot name its account, so upgrades have a budget that other requests from the address do not use up.
     const client = addressClient(addresses.addressOf(request));
-    if (!messages.take(regarding(client, 'upgrades'))) return tooMany('messages');
+    if (!messages.take(regarding(client, 'upgrades')))
+      return inJson(overLimit('messages', RETRY_SECONDS));
     // A trusted proxy's connection is not charged yet, so its client is charged for the socket.
     const isCharged = !addresses.isFromProxy(request);
     if (isCharged || openConnections.charge(request.socket, client)) return [true];
-    refused('connections');
-    return tooMany('connections');
+    this.#settings.refused('connections');
+    return inJson(overLimit('connections', RETRY_SECONDS));
   }
 }
 
-function tooMany(limit: string): Verdict {
-  const { errors, headers } = overLimit(limit, RETRY_SECONDS);
-  return refusal(429, errors, headers);
-}
-
-/** Returns a refusal in JSON. Without a content type `ws` would call it an HTML page. */
-function refusal(
-  status: number,
-  errors: readonly GraphQLError[],
-  headers: Readonly<Record<string, string>> = {},
-): Verdict {
+/** The refusal in JSON. Without a content type `ws` would call it an HTML page. */
+function inJson({ errors, status, headers }: Refusal): Verdict {
   const json = { 'Content-Type': 'application/json; charset=utf-8' };
   return [false, status, JSON.stringify({ errors }), { ...json, ...headers }];
 }
