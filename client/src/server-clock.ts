@@ -6,7 +6,7 @@ const RESOLUTION_MS = 1_000;
 const DOUBT_ROUND_TRIPS = 4;
 const SLACK_MS = 2_000;
 const MAX_DOUBT_MS = 5_000;
-/** Without a sleep, the wall clock is adjusted by less than this between two answers. */
+/** A wall clock that jumps further between two answers shows that the device has slept. */
 const SLEPT_MS = 2_000;
 
 /** The server's time, by the dates of its answers. */

@@ -29,7 +29,7 @@ export class GatewayMetrics {
   readonly #retries;
   readonly #brokenAnswers;
   /**
-   * By operation and path: the fields that the latest answer lacked. An answer whose list is empty changes nothing, because
+   * The fields that the latest answer lacked, by operation and path. An answer whose list is empty changes nothing, because
    * an account without positions must not hide a missing field.
    */
   readonly #absent = new Map<string, Reading['absent']>();

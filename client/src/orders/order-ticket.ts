@@ -172,7 +172,7 @@ export class OrderTicket implements Ticket {
   ): Promise<OrderOutcome> {
     const { outcome, isFromServer } = await order.place(placed, {
       withinMs: Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), MAX_MS) : WITHIN_MS,
-      // Without its input the order cannot be sent again.
+      // An order whose input is not known cannot be sent again.
       maxWaitMs: placed === null ? 0 : (order.maxWaitMs ?? placed.maxWaitMs),
       onProgress: (progress) => {
         if (order === this.#order) {

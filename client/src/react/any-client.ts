@@ -1,7 +1,7 @@
 import type { CoreClient } from '../core-client.ts';
 import type { Client } from '../create-client.ts';
 
-// Without names of fields, so that a client with any fields fits.
+// The type names no fields, so that a client with any fields fits.
 type Features = Pick<
   Client<{ position: never; order: never; session: never }>,
   'positions' | 'account' | 'orders'

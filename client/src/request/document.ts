@@ -21,7 +21,7 @@ export function requestedDocument<Data, Variables>(
 /** Whether the document can be a mutation. An id may name any document, so the answer for an id is true. */
 export function mayMutate(document: RequestedDocument): boolean {
   if ('documentId' in document) return true;
-  // Without texts, comments and arguments, which may contain braces or the word.
+  // Texts, comments and arguments are removed, because they may contain braces or the word `mutation`.
   const bare = document.query.replace(
     /"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n])*"|#.*|\([^()]*\)/g,
     ' ',

@@ -119,7 +119,7 @@ function isNumberInText({ isWhole, isId, isTime }: ScalarShape, text: string): b
   return Number.isFinite(isWhole ? integer(text) : decimal(text));
 }
 
-/** What is wrong with a value of the right type; null if it fits. */
+/** Returns why a value of the right type is still wrong; null if it fits. */
 function misfitOf(shape: ScalarShape, value: unknown): string | null {
   if (shape.kind === 'number') {
     if (!Number.isFinite(value)) return 'number too large for JSON';

@@ -79,7 +79,7 @@ export class Submitter {
 
   /** Throws a GatewayError if the order was certainly not accepted; its key is then free again. */
   async send(viewer: Viewer, ticket: Ticket, reservation: Reservation): Promise<Submission> {
-    // Without the cast, TypeScript would take the value for null below: only the callback assigns it.
+    // Only the callback assigns it, so TypeScript would take the value for null below if there were no cast.
     let late = null as Submission | null;
     const onLate = (end: OrderEnd) => {
       const verdict = this.#judgeLate(viewer, ticket, end);

@@ -28,7 +28,7 @@ export class AnswerLine {
         element('b', '', name),
         ...all.map((fact) => element('span', '', fact)),
       );
-      // Of a subscription's events, only the first is announced to screen readers.
+      // Only the first event of a subscription is announced to screen readers.
       const isRepeated = tone === 'live' && events > 1;
       this.#announcement.textContent = isRepeated ? '' : `${name}: ${status}`;
     };

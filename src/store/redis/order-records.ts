@@ -78,7 +78,7 @@ export class RedisOrderRecords implements OrderRecords {
   readonly #writer: RedisConnection;
   /** Reservations that may be in Redis although their orders are not sent. Each release is repeated until it succeeds. */
   readonly #toRelease = new Set<Reservation>();
-  /** What the latest look at the store found; null before the first. */
+  /** The findings of the latest look at the store; null before the first look. */
   #seen: StoreLook | null = null;
   /** Whether a restart of Redis loses nothing; known even if Redis has no records yet. */
   #isDurable: boolean | null = null;

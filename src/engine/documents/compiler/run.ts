@@ -70,7 +70,7 @@ export class Run {
 
   wait(value: PromiseLike<unknown>, complete: Complete, target: Target, key: string): void {
     this.pending += 1;
-    // Without Promise.resolve, a foreign thenable could call back at once, while generated code still builds an object.
+    // A foreign thenable could call back at once, while generated code still builds an object. Promise.resolve prevents that.
     Promise.resolve(value).then(
       (resolved) => this.#resolved(resolved, complete, target, key),
       (error) => this.#attempt(() => this.#rejected(error, target, key)),

@@ -77,7 +77,7 @@ export class GraphQLSocket implements OperationOwner {
         protocol: socket.protocol,
         send: (text) => this.send(text.replace(ID_NUMBER, '')),
         close: (code = 1000, reason = '') => this.#closeWith(code, reason.replace(ID_NUMBER, '')),
-        // By its type the protocol takes texts, but it also takes parsed messages, and validates them.
+        // The type of `handle` allows only texts. The protocol also accepts parsed messages, and validates them.
         onMessage: (handle) => {
           deliver = handle as typeof deliver;
         },

@@ -13,7 +13,7 @@ import { GraphQLSocket } from './graphql-socket.ts';
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB. A slow network delivers chunks of 500 bytes. */
 const MORE_OPTIONS: object = { maxFragments: 64, maxBufferedChunks: 1_024, closeTimeout: 2_000 };
-/** Without context takeover no message depends on another. `ws` keeps a compressor for each socket, so it is a small one. */
+/** Each message is compressed alone. `ws` keeps a compressor for each socket, so the compressor is a small one. */
 const PER_MESSAGE_DEFLATE: PerMessageDeflateOptions = {
   threshold: 4_096,
   serverNoContextTakeover: true,

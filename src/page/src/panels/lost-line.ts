@@ -10,7 +10,7 @@ const SYMBOL = 'AAPL';
 /** The usual pause of an app before it repeats a lost request. */
 const REPEAT_MS = 1_000;
 
-/** What is seen of one app's order: the requests, the answer, and the result at the gateway. */
+/** The visible facts of one app's order: its requests, its answer, and its result at the gateway. */
 type Seen = Awaited<ReturnType<typeof countOrder>>;
 
 const ROWS: readonly (readonly [name: string, figure: (seen: Seen) => string | number])[] = [
